@@ -1,0 +1,32 @@
+# Two commands do everything: `make tile` (set up, then print a tiling) and `make test` (set up, then run all checks).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?= lstm --gpu h100_sxm --heads 12 --head-dim 64 --batch 16 --dtype bf16
+
+.PHONY: tile test lint clean
+
+tile: $(VENV)/.installed
+	$(BIN)/kerneltune tile $(ARGS)
+
+test: $(VENV)/.installed-test lint
+	$(BIN)/python -m pytest -n 2 -m "not gpu" $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+$(VENV)/.installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.installed-test: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""ConstrINT: a general integer constraint solver."""

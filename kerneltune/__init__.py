@@ -1,0 +1,1 @@
+"""kerneltune: tilings of recurrent-network kernels for a GPU, solved, compiled, verified and timed."""
