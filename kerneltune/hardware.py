@@ -1,0 +1,127 @@
+"""GPU limits as data. A profile is one YAML file; nothing in the code asks for a GPU by name."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from kerneltune.errors import InputError, nearest
+from kerneltune.folders import data_folder
+from kerneltune.yamlfile import read_checked
+
+Positive = Annotated[int, Field(gt=0, strict=True)]
+Natural = Annotated[int, Field(ge=0, strict=True)]
+Flag = Annotated[bool, Field(strict=True)]
+Shape = tuple[Positive, Positive, Positive]
+
+MMA_ROWS, MMA_COLUMNS = 16, 8  # the tensor-core tile that the kernels are written for: m16n8k?
+ISA_REGISTER_LIMIT = 255  # register numbers have 8 bits and one of them is the zero register
+
+
+class HardwareProfile(BaseModel):
+    """Limits, capabilities and costs of one GPU. Sizes in bytes, costs in clock cycles of an SM."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    title: str
+    compute_capability: Annotated[str, Field(pattern=r"^\d+\.\d+$", strict=True)]
+    target: Annotated[str, Field(pattern=r"^sm_\d+a?$")]
+
+    sm_count: Positive
+    boost_mhz: Positive
+    l2_bytes: Positive
+    memory_bytes: Positive
+    memory_bandwidth_gbs: Positive
+
+    warp_size: Positive
+    max_threads_per_block: Positive
+    max_threads_per_sm: Positive
+    max_blocks_per_sm: Positive
+    sm_sub_partitions: Positive
+
+    registers_per_sm: Positive
+    registers_per_block: Positive
+    max_registers_per_thread: Annotated[int, Field(gt=0, le=ISA_REGISTER_LIMIT, strict=True)]
+    register_alloc_unit: Positive
+
+    smem_per_sm: Positive
+    smem_per_block_optin: Positive
+    smem_reserved_per_block: Natural
+    smem_alloc_granularity: Positive
+
+    cluster_max: Positive
+    cluster_max_portable: Positive
+
+    cp_async: Flag
+    tma: Flag
+    wgmma: Flag
+    cooperative_launch: Flag
+    mma_shapes: dict[str, list[Shape]]
+    cost: dict[str, Positive]
+
+    @field_validator("cost")
+    @classmethod
+    def _names_are_identifiers(cls, cost: dict[str, int]) -> dict[str, int]:
+        for name in cost:
+            if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+                raise ValueError(f"'{name}' cannot be a name in a constraint file")
+            if name in cls.model_fields:
+                raise ValueError(f"'{name}' is already a limit")
+        return cost
+
+    @model_validator(mode="after")
+    def _limits_agree(self) -> HardwareProfile:
+        if self.cluster_max < self.cluster_max_portable:
+            raise ValueError("cluster_max is below cluster_max_portable")
+        if self.smem_per_block_optin > self.smem_per_sm:
+            raise ValueError("smem_per_block_optin exceeds smem_per_sm")
+        if self.max_threads_per_block > self.max_threads_per_sm:
+            raise ValueError("max_threads_per_block exceeds max_threads_per_sm")
+        return self
+
+    @property
+    def capabilities(self) -> dict[str, int]:
+        """What a kernel may require: every flag and limit, and ``cluster``, by name."""
+        found = {
+            name: int(value)
+            for name in type(self).model_fields
+            if isinstance(value := getattr(self, name), int)
+        }
+        return {**found, "cluster": int(self.cluster_max > 1)}
+
+    def mma_depth(self, dtype: str) -> int:
+        """The largest k of a tensor-core product of 16 rows by 8 columns in ``dtype``; 0 where there is none."""
+        shapes = self.mma_shapes.get(dtype, [])
+        return max((k for m, n, k in shapes if (m, n) == (MMA_ROWS, MMA_COLUMNS)), default=0)
+
+    def constants(self, dtype: str) -> dict[str, int]:
+        """Everything a constraint file may name about this GPU, for a kernel that computes in ``dtype``."""
+        return {**self.capabilities, **self.cost, "mma_k": self.mma_depth(dtype)}
+
+    def microseconds(self, cycles: float) -> float:
+        """Time of ``cycles`` at the boost clock."""
+        return cycles / self.boost_mhz
+
+
+def profile_names(root: Path | None = None) -> list[str]:
+    """Names of the profiles that come with the package, or of those in ``root``."""
+    return sorted(path.stem for path in (root or data_folder("hardware_profiles")).glob("*.yaml"))
+
+
+@cache
+def load_profile(name_or_path: str, root: Path | None = None) -> HardwareProfile:
+    """The profile of that name, or the one in that YAML file."""
+    path = Path(name_or_path)
+    if path.suffix not in (".yaml", ".yml"):
+        path = (root or data_folder("hardware_profiles")) / f"{name_or_path}.yaml"
+        if name_or_path not in profile_names(root):
+            raise InputError(f"unknown GPU '{name_or_path}': {nearest(name_or_path, profile_names(root))}")
+    profile = read_checked(path, HardwareProfile)
+    if profile.name != path.stem:
+        raise InputError(f"{path}: name: is '{profile.name}', but the file is called '{path.stem}'")
+    return profile

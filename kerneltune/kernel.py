@@ -1,0 +1,178 @@
+"""What there is to tune: the folders under ``kernels/``. A folder is a strategy or a cell by what it holds."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
+
+from kerneltune.errors import InputError, nearest
+from kerneltune.folders import data_folder
+from kerneltune.hardware import HardwareProfile
+from kerneltune.yamlfile import read_checked
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+# Values every tiling must give, whatever its strategy.
+RESULT_NAMES = ("threads", "blocks", "cluster", "shared_memory", "registers", "blocks_per_sm", "cycles")
+
+
+class KernelSpec(BaseModel):
+    """A strategy: how a step's work and its exchange of h are laid over the GPU (``kernel.yaml``)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Identifier
+    summary: str
+    direction: Literal["forward"] = Field(alias="pass")
+    dtypes: tuple[str, ...]
+    requires: dict[str, StrictBool | StrictInt] = {}
+    source: str
+    constraints: str
+    entry: Identifier
+    cooperative: StrictBool = False
+    parameters: tuple[Identifier, ...]
+    knobs: dict[Identifier, str] = {}
+
+    @model_validator(mode="after")
+    def _knobs_are_parameters(self) -> KernelSpec:
+        for knob in self.knobs:
+            if knob not in self.parameters:
+                raise ValueError(f"the knob '{knob}' is no parameter: {nearest(knob, self.parameters)}")
+        return self
+
+
+class CellSpec(BaseModel):
+    """A cell: its gates, its states and its pointwise update (``cell.yaml``)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Identifier
+    summary: str
+    gates: tuple[str, ...]
+    states: tuple[str, ...]
+    cell_struct: Identifier
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A strategy's description and where its files lie."""
+
+    spec: KernelSpec
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The strategy's name."""
+        return self.spec.name
+
+    @property
+    def constraints_path(self) -> Path:
+        """The constraint file."""
+        return self.folder / self.spec.constraints
+
+    @cached_property
+    def constraints_text(self) -> str:
+        """The constraint file's text."""
+        return _text_of(self.constraints_path)
+
+    def refusal(self, profile: HardwareProfile, dtype: str) -> str | None:
+        """Why this strategy cannot be used on a GPU at all, or None."""
+        if dtype not in self.spec.dtypes:
+            return f"it is written for {', '.join(self.spec.dtypes)}, not {dtype}"
+        for name, wanted in self.spec.requires.items():
+            have = profile.capabilities.get(name)
+            if have is None:
+                hint = nearest(name, profile.capabilities)
+                raise InputError(f"{self.folder / 'kernel.yaml'}: requires: unknown capability '{name}': {hint}")
+            if isinstance(wanted, bool) and bool(have) != wanted:
+                return f"it needs {name} = {str(wanted).lower()}, which {profile.name} does not have"
+            if have < wanted:
+                return f"it needs {name} >= {wanted}, {profile.name} has {have}"
+        return None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell's description and where its files lie."""
+
+    spec: CellSpec
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The cell's name."""
+        return self.spec.name
+
+    def constants(self) -> dict[str, int]:
+        """The names by which a constraint file knows the cell."""
+        return {"gates": len(self.spec.gates), "cell_states": len(self.spec.states)}
+
+    def reference(self) -> Callable[..., np.ndarray[Any, Any]]:
+        """The float64 reference's ``forward(wx, r, bias, states0)``."""
+        path = self.folder / "reference.py"
+        found = importlib.util.spec_from_file_location(f"kerneltune_reference_{self.name}", path)
+        if found is None or found.loader is None or not path.is_file():
+            raise InputError(f"the cell '{self.name}' has no {path}")
+        module = importlib.util.module_from_spec(found)
+        found.loader.exec_module(module)
+        forward: Callable[..., np.ndarray[Any, Any]] = module.forward
+        return forward
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Every strategy and cell below one root folder."""
+
+    root: Path
+    strategies: dict[str, Strategy] = field(default_factory=dict)
+    cells: dict[str, Cell] = field(default_factory=dict)
+
+    def cell(self, name: str) -> Cell:
+        """The cell of that name, or `InputError`."""
+        if name not in self.cells:
+            raise InputError(f"unknown cell '{name}': {nearest(name, self.cells)}")
+        return self.cells[name]
+
+    def strategy(self, name: str) -> Strategy:
+        """The strategy of that name, or `InputError`."""
+        if name not in self.strategies:
+            raise InputError(f"unknown strategy '{name}': {nearest(name, self.strategies)}")
+        return self.strategies[name]
+
+
+@cache
+def discover(root: Path | None = None) -> Kernels:
+    """Read every ``<strategy>/kernel.yaml`` and ``cells/<cell>/cell.yaml`` below ``root``."""
+    root = root or data_folder("kernels")
+    strategies = {}
+    for path in sorted(root.glob("*/kernel.yaml")):
+        spec = read_checked(path, KernelSpec)
+        _named_as_folder(path, spec.name)
+        strategies[spec.name] = Strategy(spec, path.parent)
+    cells = {}
+    for path in sorted(root.glob("cells/*/cell.yaml")):
+        cell = read_checked(path, CellSpec)
+        _named_as_folder(path, cell.name)
+        cells[cell.name] = Cell(cell, path.parent)
+    return Kernels(root, strategies, cells)
+
+
+def _named_as_folder(path: Path, name: str) -> None:
+    if path.parent.name != name:
+        raise InputError(f"{path}: name: is '{name}', but the folder is called '{path.parent.name}'")
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None

@@ -1,0 +1,65 @@
+"""What is asked for: one recurrent layer's sizes, checked before anything is solved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kerneltune.errors import InputError, nearest
+
+DTYPES = {"bf16": 2, "fp16": 2}  # bytes of one stored number
+PASSES = ("forward",)
+HEAD_DIM_STEP = 16  # the depth of one tensor-core product
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A cell with ``heads`` independent heads of ``head_dim`` units, run over ``steps`` steps of a batch."""
+
+    cell: str
+    heads: int
+    head_dim: int
+    batch: int
+    dtype: str
+    steps: int = 1024
+    direction: str = "forward"
+
+    def __post_init__(self) -> None:
+        if self.dtype not in DTYPES:
+            raise InputError(f"unknown dtype '{self.dtype}': {nearest(self.dtype, DTYPES)}")
+        if self.direction not in PASSES:
+            raise InputError(f"unknown pass '{self.direction}': {nearest(self.direction, PASSES)}")
+        for name in ("heads", "batch", "steps"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}: it must be at least 1")
+        if self.head_dim < 1 or self.head_dim % HEAD_DIM_STEP:
+            raise InputError(
+                f"head_dim is {self.head_dim}: it must be a positive multiple of {HEAD_DIM_STEP}; "
+                f"the nearest is {max(HEAD_DIM_STEP, _rounded(self.head_dim, HEAD_DIM_STEP))}"
+            )
+
+    @property
+    def dtype_bytes(self) -> int:
+        """Bytes of one stored number."""
+        return DTYPES[self.dtype]
+
+    @property
+    def label(self) -> str:
+        """A short name for tables and messages."""
+        return f"{self.cell} {self.heads}×{self.head_dim}, batch {self.batch}, {self.dtype}"
+
+    def constants(self) -> dict[str, int]:
+        """The names by which a constraint file knows the request."""
+        return {
+            "heads": self.heads,
+            "head_dim": self.head_dim,
+            "batch": self.batch,
+            "dtype_bytes": self.dtype_bytes,
+        }
+
+    def with_head_dim(self, head_dim: int) -> Problem:
+        """The same request for another head dimension."""
+        return replace(self, head_dim=head_dim)
+
+
+def _rounded(value: int, step: int) -> int:
+    return (value + step // 2) // step * step

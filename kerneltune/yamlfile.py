@@ -1,0 +1,106 @@
+"""YAML files checked against a pydantic model, every complaint with its file, line and column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from kerneltune.errors import InputError, nearest
+
+Checked = TypeVar("Checked", bound=BaseModel)
+Location = Sequence[int | str]
+
+
+def read_checked(path: Path, schema: type[Checked]) -> Checked:
+    """Read ``path`` as an instance of ``schema``, or raise `InputError` listing everything wrong in it."""
+    tree = _parse(path)
+    if not isinstance(tree, dict):
+        raise InputError(f"{path}:1:1: expected keys and values, found {_kind(tree)}")
+    try:
+        return schema.model_validate(_plain(tree))
+    except ValidationError as error:
+        lines = [_complaint(path, tree, schema, item) for item in error.errors()]
+    raise InputError("\n".join(lines))
+
+
+def _parse(path: Path) -> Any:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.constructor import DuplicateKeyError
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+    try:
+        return YAML(typ="rt", pure=True).load(text)
+    except DuplicateKeyError as error:
+        problem = str(error.problem).split(" with value")[0]
+        raise InputError(f"{path}:{_mark(error)}: {problem}: keep one of the two") from None
+    except MarkedYAMLError as error:
+        what = ", ".join(str(part) for part in (error.context, error.problem) if part)
+        raise InputError(f"{path}:{_mark(error)}: not valid YAML: {what}") from None
+    except YAMLError as error:
+        raise InputError(f"{path}: not valid YAML: {error}") from None
+
+
+def _mark(error: Any) -> str:
+    mark = error.problem_mark or error.context_mark
+    return f"{mark.line + 1}:{mark.column + 1}" if mark else "1:1"
+
+
+def _plain(node: Any) -> Any:
+    """Ruamel's position-carrying containers and scalars as Python's own."""
+    if isinstance(node, dict):
+        return {str(key): _plain(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_plain(value) for value in node]
+    for kind in (bool, int, float, str):
+        if isinstance(node, kind):
+            return kind(node)
+    return node
+
+
+def _kind(tree: Any) -> str:
+    if tree is None:
+        return "nothing"
+    return "a list" if isinstance(tree, list) else repr(str(tree)[:40])
+
+
+def _complaint(path: Path, tree: Any, schema: type[BaseModel], item: Any) -> str:
+    location: Location = item["loc"]
+    line, column = _position(tree, location)
+    name = ".".join(str(part) for part in location) or "file"
+    if item["type"] == "extra_forbidden":
+        known = _keys_of(schema, location[:-1])
+        return f"{path}:{line}:{column}: unknown key '{location[-1]}': {nearest(str(location[-1]), known)}"
+    if item["type"] == "missing":
+        return f"{path}:{line}:{column}: missing key '{name}'"
+    message = item["msg"].removeprefix("Value error, ")
+    return f"{path}:{line}:{column}: {name}: {message}, found {item['input']!r}"
+
+
+def _position(tree: Any, location: Location) -> tuple[int, int]:
+    """Line and column, from 1, of the deepest part of ``location`` that is in the file."""
+    line, column, node = 0, 0, tree
+    for part in location:
+        places = getattr(getattr(node, "lc", None), "data", None) or {}
+        key = part if part in places else next((k for k in places if str(k) == str(part)), None)
+        if key is None:
+            break
+        line, column = places[key][0], places[key][1]
+        node = node[key]
+    return line + 1, column + 1
+
+
+def _keys_of(schema: type[BaseModel], location: Location) -> list[str]:
+    current: Any = schema
+    for part in location:
+        field = current.model_fields.get(str(part)) if isinstance(current, type) else None
+        if field is None:
+            return []
+        current = field.annotation
+    return list(getattr(current, "model_fields", {}))
