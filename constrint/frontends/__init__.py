@@ -1,0 +1,1 @@
+"""The languages in which a model can be written."""
