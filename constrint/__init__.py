@@ -1,1 +1,67 @@
 """ConstrINT: a general integer constraint solver."""
+
+from constrint.domain import Domain
+from constrint.errors import (
+    ConstrintError,
+    InternalError,
+    ModelError,
+    ParseError,
+    Position,
+    UnboundedError,
+    Undefined,
+)
+from constrint.expr import BoolExpr, BoolVar, IntExpr, IntVar
+from constrint.functions import (
+    abs_,
+    all_different,
+    all_of,
+    any_of,
+    ceildiv,
+    divides,
+    element,
+    gcd_,
+    iff,
+    implies,
+    lcm_,
+    max_,
+    member,
+    min_,
+    sum_,
+)
+from constrint.model import Constraint, Model
+from constrint.result import Result, Statistics, Status
+
+__all__ = [
+    "BoolExpr",
+    "BoolVar",
+    "Constraint",
+    "ConstrintError",
+    "Domain",
+    "IntExpr",
+    "IntVar",
+    "InternalError",
+    "Model",
+    "ModelError",
+    "ParseError",
+    "Position",
+    "Result",
+    "Statistics",
+    "Status",
+    "UnboundedError",
+    "Undefined",
+    "abs_",
+    "all_different",
+    "all_of",
+    "any_of",
+    "ceildiv",
+    "divides",
+    "element",
+    "gcd_",
+    "iff",
+    "implies",
+    "lcm_",
+    "max_",
+    "member",
+    "min_",
+    "sum_",
+]

@@ -1,0 +1,93 @@
+"""Errors of constrint, and the source position that they name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where something stands in the user's source: lines and columns count from 1.
+
+    Attributes:
+        file: File name, or a name in angle brackets where there is no file.
+        line: First line.
+        column: First column.
+        end_line: Last line.
+        end_column: Column after the last character.
+        text: The source text of the thing itself (may be empty).
+    """
+
+    file: str
+    line: int
+    column: int
+    end_line: int | None = None
+    end_column: int | None = None
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class ConstrintError(Exception):
+    """Base of every error that constrint raises on purpose."""
+
+
+class ModelError(ConstrintError):
+    """A model was built or used wrongly from Python; the message says what to write instead."""
+
+
+class UnboundedError(ConstrintError):
+    """Search would have to branch on a variable without finite bounds.
+
+    Attributes:
+        variable: Name of the variable.
+    """
+
+    def __init__(self, variable: str) -> None:
+        self.variable = variable
+        super().__init__(
+            f"'{variable}' has no finite bounds even after propagation, so it cannot be searched: "
+            f"give it both bounds, or add constraints that bound it"
+        )
+
+
+class InternalError(ConstrintError):
+    """A result did not pass the exact check against the model: a bug in constrint, never in the model."""
+
+
+class ParseError(ConstrintError):
+    """Model text could not be read.
+
+    Attributes:
+        filename: Name of the text.
+        line: Line of the mistake, from 1.
+        column: Column of the mistake, from 1.
+        message: What is wrong.
+        hint: What to write instead (may be empty).
+        source_line: The whole line, shown with a caret.
+    """
+
+    def __init__(
+        self, message: str, *, filename: str, line: int, column: int, hint: str = "", source_line: str = ""
+    ) -> None:
+        self.message = message
+        self.filename = filename
+        self.line = line
+        self.column = column
+        self.hint = hint
+        self.source_line = source_line
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        lines = [f"{self.filename}:{self.line}:{self.column}: {self.message}"]
+        if self.source_line:
+            shown = self.source_line.replace("\t", " ")
+            lines += [f"    {shown}", "    " + " " * (self.column - 1) + "^"]
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class Undefined(ArithmeticError):  # noqa: N818 - a state of an expression, not a fault of the user
+    """An expression has no value here: division by zero, a negative exponent, an index out of range."""

@@ -1,0 +1,201 @@
+"""The model: variables, constraints, what to optimise, and the calls that answer it. Read this first.
+
+A model only collects expressions. Each call of `solve`, `iter_solutions` or `count` lowers them to the
+normal form (`lower`), simplifies that (`presolve`) and searches (`search`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from constrint.domain import BINARY, Domain
+from constrint.errors import ModelError, Position
+from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
+
+Direction: TypeAlias = Literal["max", "min"]
+Goal: TypeAlias = tuple[IntExpr, Direction]
+Engine: TypeAlias = Literal["auto", "interpreted", "compiled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A condition of the model.
+
+    Attributes:
+        expr: The condition.
+        name: Its name, or None.
+    """
+
+    expr: BoolExpr
+    name: str | None = None
+
+    @property
+    def position(self) -> Position | None:
+        """Where the condition stands in the user's source, if that is known."""
+        return self.expr.position
+
+
+class Model:
+    """Integer variables, constraints over them, and what to optimise.
+
+    Attributes:
+        name: Name of the model.
+        variables: The variables by name, in order of declaration.
+        lets: Named expressions by name, in order of definition.
+        constraints: The constraints in order.
+        goals: What `solve` optimises unless told otherwise: lexicographic, the most important first.
+        preferences: What `solve` prefers unless told otherwise.
+    """
+
+    def __init__(self, name: str = "model") -> None:
+        self.name = name
+        self.variables: dict[str, IntVar | BoolVar] = {}
+        self.lets: dict[str, IntExpr] = {}
+        self.constraints: list[Constraint] = []
+        self.goals: list[Goal] = []
+        self.preferences: list[Goal] = []
+
+    def int_var(
+        self,
+        name: str,
+        lo: int | None = None,
+        hi: int | None = None,
+        *,
+        step: int = 1,
+        values: Iterable[int] | None = None,
+    ) -> IntVar:
+        """Declare an integer variable: bounds and a stride, or an explicit set of values.
+
+        Args:
+            name: Name, new in this model.
+            lo: Least value, or None for no bound.
+            hi: Greatest value, or None for no bound.
+            step: Distance between values, counted from `lo` (from `hi` where there is no `lo`).
+            values: Exactly these values, in place of bounds and step.
+
+        Returns:
+            The variable, to build expressions with.
+        """
+        if values is not None:
+            if lo is not None or hi is not None or step != 1:
+                raise ModelError(f"'{name}': give either values or bounds and step, not both")
+            domain = Domain.of_values([value.__index__() for value in values])
+        else:
+            if step < 1:
+                raise ModelError(f"'{name}': step must be at least 1, not {step}")
+            low = None if lo is None else lo.__index__()
+            domain = Domain.of_range(low, None if hi is None else hi.__index__(), step.__index__())
+        variable = IntVar(name, domain)
+        self._declare(name)
+        self.variables[name] = variable
+        return variable
+
+    def bool_var(self, name: str) -> BoolVar:
+        """Declare a Boolean variable, which is a condition, and 0 or 1 where an integer is wanted."""
+        self._declare(name)
+        variable = BoolVar(name, BINARY)
+        self.variables[name] = variable
+        return variable
+
+    def let(self, name: str, expr: IntLike) -> IntExpr:
+        """Name an expression: results show its value under this name. It is no variable."""
+        self._declare(name)
+        self.lets[name] = as_expr(expr)
+        return self.lets[name]
+
+    def _declare(self, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a name must be a string that is not empty, not {name!r}")
+        if name in self.variables or name in self.lets:
+            raise ModelError(f"'{name}' is declared twice: give each variable and let its own name")
+
+    def add(self, *conditions: BoolExpr, name: str | None = None) -> None:
+        """Add constraints: all of them must hold.
+
+        Args:
+            *conditions: Boolean expressions.
+            name: Name of the constraints, for messages.
+        """
+        for condition in conditions:
+            if not isinstance(condition, BoolExpr):
+                raise ModelError(_no_condition(condition))
+        self.constraints.extend([Constraint(condition, name) for condition in conditions])
+
+    def minimize(self, *exprs: IntLike) -> None:
+        """Let `solve` minimise this expression; several are lexicographic, the first most important."""
+        self.goals.extend([(as_expr(expr), "min") for expr in exprs])
+
+    def maximize(self, *exprs: IntLike) -> None:
+        """Let `solve` maximise this expression; several are lexicographic, the first most important."""
+        self.goals.extend([(as_expr(expr), "max") for expr in exprs])
+
+    def prefer(self, *goals: tuple[IntLike, Direction]) -> None:
+        """Let `solve` give the lexicographic optimum of these (expression, "max" | "min") pairs."""
+        self.preferences.extend(as_goals(goals))
+
+    @staticmethod
+    def from_text(
+        text: str,
+        *,
+        filename: str = "<text>",
+        constants: Mapping[str, int | Sequence[int]] | None = None,
+        dialect: str = "constrint",
+    ) -> Model:
+        """Read a model from text in the constrint language.
+
+        Args:
+            text: The model.
+            filename: Name of the text in messages.
+            constants: Names that stand for integers, or for sequences of them, in the text.
+            dialect: Which language the text is in.
+
+        Returns:
+            The model. Raises `ParseError`, with line and column, for text that is none.
+        """
+        from constrint.frontends.text import read_model
+
+        return read_model(text, filename=filename, constants=constants, dialect=dialect)
+
+    @staticmethod
+    def from_file(
+        path: str | Path,
+        *,
+        constants: Mapping[str, int | Sequence[int]] | None = None,
+        dialect: str = "constrint",
+    ) -> Model:
+        """Read a model from a file; see `from_text`."""
+        text = Path(path).read_text(encoding="utf-8")
+        return Model.from_text(text, filename=str(path), constants=constants, dialect=dialect)
+
+    def to_text(self) -> str:
+        """The model in the constrint language; reading it back gives the same solutions."""
+        from constrint.frontends.text import write_model
+
+        return write_model(self)
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}: {len(self.variables)} variables, {len(self.constraints)} constraints)"
+
+
+def as_goals(goals: Iterable[tuple[IntLike, Direction]]) -> list[Goal]:
+    """Check (expression, direction) pairs."""
+    checked: list[Goal] = []
+    for expr, direction in goals:
+        if direction not in ("max", "min"):
+            raise ModelError(f'the direction of a goal is "max" or "min", not {direction!r}')
+        checked.append((as_expr(expr), direction))
+    return checked
+
+
+def _no_condition(value: object) -> str:
+    if isinstance(value, bool):
+        return (
+            f"{value} is a Python truth value, not a condition: Python compared two plain numbers before the "
+            "model saw them. Compare an expression, such as a variable"
+        )
+    if isinstance(value, IntExpr):
+        return "a constraint must be a condition, not a number: compare the expression, such as `… == 0`"
+    return f"a constraint must be a condition, not {type(value).__name__}: write a comparison of expressions"

@@ -1,0 +1,77 @@
+"""What solving gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from constrint.errors import ModelError
+from constrint.expr import IntExpr
+
+
+class Status(Enum):
+    """How a search ended."""
+
+    OPTIMAL = "optimal"
+    """The best solution, proven; also: a solution where there is nothing to optimise."""
+    FEASIBLE = "feasible"
+    """A solution; search stopped before it proved that there is none better."""
+    INFEASIBLE = "infeasible"
+    """Proven: no solution exists."""
+    UNKNOWN = "unknown"
+    """Stopped before any solution was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How much work a search was.
+
+    Attributes:
+        nodes: Search nodes visited.
+        failures: Nodes that failed.
+        propagations: Runs of propagators.
+        solutions: Solutions found on the way.
+        seconds: Wall time, lowering included.
+        engine: "interpreted", or "compiled" where the search was handed over.
+        arithmetic: "int64", or "exact" for Python's integers.
+    """
+
+    nodes: int = 0
+    failures: int = 0
+    propagations: int = 0
+    solutions: int = 0
+    seconds: float = 0.0
+    engine: str = "interpreted"
+    arithmetic: str = "int64"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A solution, or the reason that there is none. True where it holds a solution.
+
+    Attributes:
+        status: How the search ended.
+        values: Value of every variable and let by name (empty without a solution).
+        objective: Value of the objective; a tuple where several were given; None without one.
+        statistics: How much work it was.
+    """
+
+    status: Status
+    values: Mapping[str, int] = field(default_factory=dict)
+    objective: int | tuple[int, ...] | None = None
+    statistics: Statistics = field(default_factory=Statistics)
+    _assignment: Mapping[IntExpr, int] = field(default_factory=dict, repr=False)
+
+    def __bool__(self) -> bool:
+        return self.status in (Status.OPTIMAL, Status.FEASIBLE)
+
+    def __getitem__(self, key: str | IntExpr) -> int:
+        """Value of a variable or let by name, or of any expression over the model's variables."""
+        if not self:
+            raise ModelError(f"there are no values: the status is {self.status.value}")
+        if isinstance(key, str):
+            if key not in self.values:
+                raise ModelError(f"no variable or let is named '{key}'; there are: {', '.join(self.values)}")
+            return self.values[key]
+        return key.evaluate(self._assignment)
