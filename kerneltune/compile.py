@@ -1,0 +1,145 @@
+"""A candidate's source to a cubin, on a machine without a GPU, by NVRTC or nvcc."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kerneltune.candidate import Candidate
+from kerneltune.compile_report import CompileReport, CompilerOutput, report
+from kerneltune.cubin_cache import CubinCache, content_key
+from kerneltune.errors import CompilationError, InputError, MissingExtraError, nearest
+from kerneltune.hardware import HardwareProfile
+from kerneltune.kernel import Kernels
+from kerneltune.source import translation_unit
+
+STANDARD = "c++17"
+# __launch_bounds__ alone would let ptxas take every register that the occupancy leaves: hold it to the prediction.
+PTXAS_OPTIONS = ("-v", "--override-directive-values")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A candidate with its cubin and report."""
+
+    candidate: Candidate
+    cubin: bytes
+    report: CompileReport
+    source: str
+
+
+@dataclass(frozen=True)
+class _Job:
+    source: str
+    target: str
+    include: Path
+    max_registers: int
+
+
+class Compiler:
+    """Compiles candidates for one GPU; a cubin made once is taken from the cache."""
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        profile: HardwareProfile,
+        *,
+        backend: str = "nvrtc",
+        cache: CubinCache | None = None,
+    ) -> None:
+        if backend not in BACKENDS:
+            raise InputError(f"unknown compiler '{backend}': {nearest(backend, BACKENDS)}")
+        self._kernels = kernels
+        self._profile = profile
+        self._version, self._build = BACKENDS[backend]()
+        self._cache = cache or CubinCache()
+
+    def compile(self, candidate: Candidate) -> Compiled:
+        """The candidate's cubin and what it takes; `CompilationError` where the compiler refuses it."""
+        source = translation_unit(candidate, self._kernels, self._profile)
+        job = _Job(source, self._profile.target, self._kernels.root, candidate.registers)
+        options = (*PTXAS_OPTIONS, STANDARD, job.target, str(job.max_registers))
+        key = content_key((self._version, *options, source), job.include)
+        output = self._cache.load(key)
+        if output is None:
+            started = time.perf_counter()
+            cubin, log = self._build(job)
+            output = CompilerOutput(cubin, log, self._version, round(time.perf_counter() - started, 3))
+            self._cache.store(key, output)
+        return Compiled(candidate, output.cubin, report(candidate, self._profile, output), source)
+
+
+Build = Callable[[_Job], tuple[bytes, str]]
+
+
+def _nvrtc() -> tuple[str, Build]:
+    try:
+        from cuda.bindings import nvrtc
+        from cuda.core import Program, ProgramOptions
+    except ImportError:
+        raise MissingExtraError("compiling with NVRTC", "compile") from None
+    try:
+        _, major, minor = nvrtc.nvrtcVersion()
+    except RuntimeError as error:
+        raise CompilationError(f"NVRTC cannot be loaded: {error}") from None
+    headers = _cuda_headers()
+
+    def build(job: _Job) -> tuple[bytes, str]:
+        options = ProgramOptions(
+            name="kerneltune.cu",
+            arch=job.target,
+            std=STANDARD,
+            include_path=[str(job.include), headers],
+            max_register_count=job.max_registers,
+            ptxas_options=list(PTXAS_OPTIONS),
+        )
+        log = io.StringIO()
+        try:
+            program = Program(job.source, "c++", options)
+            cubin = bytes(program.compile("cubin", logs=log).code)
+        except Exception as error:  # cuda-core's exception classes are private
+            raise CompilationError(f"NVRTC refused the kernel: {error}".rstrip(" \0\n")) from None
+        return cubin, log.getvalue().replace("\0", "")
+
+    return f"nvrtc {major}.{minor}", build
+
+
+def _cuda_headers() -> str:
+    from cuda.pathfinder import find_nvidia_header_directory
+
+    folder = find_nvidia_header_directory("cudart")
+    if folder is None:
+        raise MissingExtraError("cuda_bf16.h, which every kernel includes, is not found; it", "compile")
+    return str(folder)
+
+
+def _nvcc() -> tuple[str, Build]:
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        raise CompilationError("nvcc is not on PATH: use --compiler nvrtc, which needs no CUDA toolkit")
+    banner = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False).stdout
+    release = banner.partition("release ")[2].partition(",")[0] or "unknown"
+
+    def build(job: _Job) -> tuple[bytes, str]:
+        with tempfile.TemporaryDirectory() as folder:
+            source, cubin = Path(folder, "kerneltune.cu"), Path(folder, "kerneltune.cubin")
+            source.write_text(job.source, encoding="utf-8")
+            command = [nvcc, "-cubin", f"-arch={job.target}", f"-std={STANDARD}", "-I", str(job.include)]
+            command += ["-maxrregcount", str(job.max_registers), "-Xptxas", ",".join(PTXAS_OPTIONS)]
+            done = subprocess.run(
+                [*command, "-o", str(cubin), str(source)], capture_output=True, text=True, check=False
+            )
+            if done.returncode:
+                raise CompilationError(f"nvcc refused the kernel:\n{done.stderr.strip()}")
+            return cubin.read_bytes(), done.stderr
+
+    return f"nvcc {release}", build
+
+
+BACKENDS: dict[str, Callable[[], tuple[str, Build]]] = {"nvrtc": _nvrtc, "nvcc": _nvcc}

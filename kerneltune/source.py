@@ -1,0 +1,46 @@
+"""A candidate as CUDA source: a translation unit of a few lines that names a strategy, a cell and the numbers."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from kerneltune.candidate import Candidate
+from kerneltune.errors import InputError
+from kerneltune.hardware import HardwareProfile
+from kerneltune.kernel import RESULT_NAMES, Kernels
+
+KERNEL_NAME = "forward"
+SHARED_MEMORY_SYMBOL = "kerneltune_shared_memory_bytes"
+SCALARS = {"bf16": "BFloat16", "fp16": "Float16"}  # of kernels/_common/scalar.cuh
+
+
+def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwareProfile) -> str:
+    """The CUDA source that instantiates ``candidate``; include paths start at the kernels folder."""
+    strategy = kernels.strategy(candidate.strategy)
+    constants = {name: candidate.values[name] for name in RESULT_NAMES if name != "cycles"}
+    constants.update(candidate.parameters)
+    for name, value in constants.items():
+        if not -(2**31) <= value < 2**31:
+            raise InputError(f"{strategy.name}: the parameter {name} = {value} does not fit an int")
+    text: str = _template().render(
+        candidate=candidate,
+        problem=candidate.problem,
+        strategy=strategy,
+        cell=kernels.cell(candidate.problem.cell),
+        scalar=SCALARS[candidate.problem.dtype],
+        constants=constants,
+        portable_cluster=profile.cluster_max_portable,
+        kernel_name=KERNEL_NAME,
+        shared_memory_symbol=SHARED_MEMORY_SYMBOL,
+    )
+    return text
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    text = files("kerneltune").joinpath("translation_unit.cu.j2").read_text(encoding="utf-8")
+    return Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False).from_string(text)

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace kerneltune {
+
+struct EchoCell {
+  static constexpr int states = 2;
+};
+
+}  // namespace kerneltune
