@@ -92,7 +92,9 @@ class Strategy:
             have = profile.capabilities.get(name)
             if have is None:
                 hint = nearest(name, profile.capabilities)
-                raise InputError(f"{self.folder / 'kernel.yaml'}: requires: unknown capability '{name}': {hint}")
+                raise InputError(
+                    f"{self.folder / 'kernel.yaml'}: requires: unknown capability '{name}': {hint}"
+                )
             if isinstance(wanted, bool) and bool(have) != wanted:
                 return f"it needs {name} = {str(wanted).lower()}, which {profile.name} does not have"
             if have < wanted:

@@ -43,4 +43,6 @@ def _template() -> Any:
     from jinja2 import Environment, StrictUndefined
 
     text = files("kerneltune").joinpath("translation_unit.cu.j2").read_text(encoding="utf-8")
-    return Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False).from_string(text)
+    return Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False).from_string(
+        text
+    )

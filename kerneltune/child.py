@@ -1,0 +1,94 @@
+"""The child process of ``trial``: reads trials as JSON from standard input, answers each with a line of JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+from kerneltune.candidate import Candidate
+from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
+from kerneltune.kernel import Kernels, discover
+from kerneltune.measure import TrialPlan, try_candidate
+from kerneltune.runner import Runner
+from kerneltune.verify import Inputs, Wide, random_inputs, reference_states
+
+
+def main() -> None:
+    """Answer every trial; stop at the first after which the GPU's context cannot be trusted."""
+    answers = _private_stdout()
+    job = json.load(sys.stdin)
+    kernels = discover(Path(job["kernels_root"]))
+    try:
+        runner = _runner()
+    except KernelTuneError as error:
+        for _ in job["trials"]:
+            _say(answers, {"failure": str(error)})
+        return
+    known: dict[Any, tuple[Inputs, Wide]] = {}
+    for trial in job["trials"]:
+        try:
+            _say(answers, {"measurement": _run(runner, kernels, trial, known)})
+        except KernelTuneError as error:
+            # Errors of the driver are sticky: the next trial gets a fresh process.
+            _say(answers, {"failure": str(error), "context_lost": isinstance(error, RunError)})
+            if isinstance(error, RunError):
+                return
+
+
+def _private_stdout() -> TextIO:
+    """Standard output for the answers alone: whatever a library prints goes to standard error."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return answers
+
+
+def _runner() -> Runner:
+    try:
+        from kerneltune.pycuda_runner import PycudaRunner
+    except ImportError as error:
+        if error.name is None or not error.name.startswith(("pycuda", "cuda")):
+            raise RunError(f"pycuda cannot be loaded: {error}") from None
+        raise MissingExtraError("running kernels", "gpu") from None
+    except Exception as error:  # pycuda raises its own classes while it initialises the driver
+        raise RunError(f"no GPU can be used: {error}") from None
+    return PycudaRunner()
+
+
+def _run(runner: Runner, kernels: Kernels, trial: dict[str, Any], known: dict[Any, Any]) -> dict[str, Any]:
+    candidate = Candidate.from_json(trial["candidate"])
+    if runner.compute_capability != trial["compute_capability"]:
+        raise KernelTuneError(
+            f"this machine's GPU is a {runner.device} of compute capability {runner.compute_capability}, "
+            f"the tiling is for {candidate.gpu}, {trial['compute_capability']}"
+        )
+    plan = TrialPlan(**trial["plan"])
+    inputs, reference = _inputs(kernels, candidate, plan, known)
+    cubin = Path(trial["cubin"]).read_bytes()
+    try:
+        runner.prepare(candidate, cubin, inputs, cooperative=trial["cooperative"])
+        return try_candidate(runner, candidate, inputs, reference, plan).to_json()
+    except KernelTuneError:
+        raise
+    except Exception as error:  # pycuda's and numpy's own classes: one candidate is lost, and says why
+        raise RunError(f"{type(error).__name__}: {error}") from None
+
+
+def _inputs(
+    kernels: Kernels, candidate: Candidate, plan: TrialPlan, known: dict[Any, Any]
+) -> tuple[Inputs, Wide]:
+    """Input and reference, kept while the trials ask for the same: candidates of one request share them."""
+    key = (candidate.problem, plan.seed)
+    if key not in known:
+        known.clear()
+        cell = kernels.cell(candidate.problem.cell)
+        inputs = random_inputs(candidate.problem, cell, plan.seed)
+        known[key] = (inputs, reference_states(inputs, cell))
+    found: tuple[Inputs, Wide] = known[key]
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""What a trial needs of a machine with a GPU."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from kerneltune.candidate import Candidate
+from kerneltune.halffloat import Bits
+from kerneltune.verify import Inputs
+
+
+class Runner(Protocol):
+    """A GPU that holds one kernel and its buffers at a time."""
+
+    @property
+    def device(self) -> str:
+        """The GPU's name."""
+
+    @property
+    def compute_capability(self) -> str:
+        """The GPU's compute capability, such as ``9.0``."""
+
+    def prepare(self, candidate: Candidate, cubin: bytes, inputs: Inputs, *, cooperative: bool) -> None:
+        """Load the kernel and upload its input; frees what was there before."""
+
+    def run_once(self) -> None:
+        """Poison the outputs, restore the initial states, zero the workspace, launch, wait."""
+
+    def read_states(self) -> Bits:
+        """The states of the last run; `RunError` if anything was written beside them."""
+
+    def time(self, count: int) -> list[float]:
+        """Milliseconds of ``count`` launches, one after the other, by the GPU's own clock."""

@@ -1,0 +1,183 @@
+"""Why nothing fits: which limit a request runs into, by how much, and the nearest request that works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from constrint import Model, Result
+from kerneltune.hardware import HardwareProfile
+from kerneltune.kernel import Strategy
+from kerneltune.problem import DTYPES, HEAD_DIM_STEP, Problem
+from kerneltune.space import TilingSpace
+
+SOLVE_LIMIT = 1.0  # seconds for one question about a relaxed model
+LARGEST_HEAD_DIM = 8192  # where the search for a head dimension that works begins
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A limit of the GPU as the constraint files know it.
+
+    Attributes:
+        constraint: Name of the constraint that guards it.
+        need: Name of the value that must stay below it.
+        what: The resource in words.
+        limit: Its size on a GPU, given a solution of the relaxed model.
+        show: A number of it in words.
+    """
+
+    constraint: str
+    need: str
+    what: str
+    limit: Callable[[HardwareProfile, Result], int]
+    show: Callable[[int], str]
+
+
+def _kibibytes(size: int) -> str:
+    return f"{size / 1024:.10g} KiB" if size % 256 == 0 else f"{size} bytes"
+
+
+def _register_limit(profile: HardwareProfile, result: Result) -> int:
+    unit = profile.register_alloc_unit // profile.warp_size
+    in_block = profile.registers_per_block // result["threads"] // unit * unit
+    return min(profile.max_registers_per_thread, in_block)
+
+
+RESOURCES = (
+    Resource(
+        "shared_memory_fits",
+        "shared_memory",
+        "shared memory per block",
+        lambda profile, _: profile.smem_per_block_optin,
+        _kibibytes,
+    ),
+    Resource("registers_fit", "registers", "registers per thread", _register_limit, str),
+    Resource(
+        "threads_fit",
+        "threads",
+        "threads per block",
+        lambda profile, _: profile.max_threads_per_block,
+        str,
+    ),
+    Resource(
+        "co_resident",
+        "blocks",
+        "blocks on the GPU at a time",
+        lambda profile, result: profile.sm_count * result["blocks_per_sm"],
+        str,
+    ),
+    Resource("cluster_fits", "cluster", "blocks per cluster", lambda profile, _: profile.cluster_max, str),
+)
+
+
+def explain(space: TilingSpace) -> str:
+    """The reasons, strategy by strategy, and what to ask for instead."""
+    profile, problem = space.profile, space.problem
+    lines = [f"no tiling of {problem.label} fits {profile.name}:"]
+    refused = space.refusals()
+    if refused and len(set(refused.values())) == 1 and not space.applicable():
+        lines.append(f"  {next(iter(refused.values()))}")
+    else:
+        lines += [f"  {name}: {reason}" for name, reason in refused.items()]
+    lines += [f"  {strategy.name}: {_shortage(space, strategy)}" for strategy in space.applicable()]
+    instead = next(_nearest_working(space), None)
+    if instead:
+        lines.append(f"nearest that works: {instead}")
+    return "\n".join(lines)
+
+
+def _shortage(space: TilingSpace, strategy: Strategy) -> str:
+    guarded = {constraint.name for constraint in space.model(strategy).constraints}
+    known = [resource for resource in RESOURCES if resource.constraint in guarded]
+    for count in range(1, len(known) + 1):
+        reasons = []
+        for resources in combinations(known, count):
+            needs = _needs(space, strategy, resources)
+            if needs:
+                reasons.append(" and ".join(needs))
+        if reasons:
+            return "; or, with other numbers, ".join(reasons)
+    return _weights_beside_the_chip(space) or "its constraints exclude each other for these sizes"
+
+
+def _needs(space: TilingSpace, strategy: Strategy, resources: tuple[Resource, ...]) -> list[str]:
+    """The least need of ``resources`` where only their limits are lifted; empty if that does not help."""
+    model = space.model(strategy)
+    lifted = {resource.constraint for resource in resources}
+    model.constraints[:] = [c for c in model.constraints if c.name not in lifted]
+    values = [(_value(model, resource.need), "min") for resource in resources]
+    model.goals.clear()
+    model.preferences.clear()
+    result = model.solve(minimize=[expr for expr, _ in values], time_limit=SOLVE_LIMIT)
+    if not result:
+        return []
+    return [
+        f"needs {resource.show(result[resource.need])} of {resource.what}, "
+        f"{space.profile.name} allows {resource.show(resource.limit(space.profile, result))}"
+        for resource in resources
+    ]
+
+
+def _value(model: Model, name: str):  # type: ignore[no-untyped-def]
+    return model.variables.get(name, model.lets.get(name))
+
+
+def _weights_beside_the_chip(space: TilingSpace) -> str | None:
+    """The recurrent weights of one head against all registers and shared memory: they stay there over time."""
+    problem, profile = space.problem, space.profile
+    weights = len(space.cell.spec.gates) * problem.head_dim**2 * problem.dtype_bytes
+    room = profile.sm_count * (4 * profile.registers_per_sm + profile.smem_per_sm)
+    if weights <= room:
+        return None
+    return (
+        f"one head's recurrent weights need {weights / 2**20:.1f} MiB, "
+        f"all registers and shared memory of {profile.name} hold {room / 2**20:.1f} MiB"
+    )
+
+
+def _nearest_working(space: TilingSpace) -> Iterator[str]:
+    """Requests that differ in one thing and have a tiling, the most alike first."""
+    problem = space.problem
+    for dtype in DTYPES:
+        if dtype != problem.dtype and _fits(space, replace(problem, dtype=dtype)):
+            yield f"--dtype {dtype}"
+    largest = _largest_head_dim(space, problem)
+    if largest:
+        yield f"--head-dim {largest}"
+    for name, flag in (("batch", "--batch"), ("heads", "--heads")):
+        value = _largest(
+            lambda value, name=name: _fits(space, replace(problem, **{name: value})),
+            getattr(problem, name) - 1,
+        )
+        if value:
+            yield f"{flag} {value}"
+
+
+def _largest_head_dim(space: TilingSpace, problem: Problem) -> int | None:
+    top = min(problem.head_dim - 1, LARGEST_HEAD_DIM) // HEAD_DIM_STEP
+    found = _largest(lambda n: _fits(space, problem.with_head_dim(n * HEAD_DIM_STEP)), top)
+    return found * HEAD_DIM_STEP if found else None
+
+
+def _largest(fits: Callable[[int], bool], top: int) -> int | None:
+    """The largest number in 1..top that fits, taking it that all smaller ones fit too."""
+    if top < 1 or not fits(1):
+        return None
+    low, high = 1, top + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _fits(space: TilingSpace, problem: Problem) -> bool:
+    other = space.for_problem(problem)
+    for strategy in other.applicable():
+        model = other.model(strategy)
+        model.goals.clear()
+        model.preferences.clear()
+        if model.solve(time_limit=SOLVE_LIMIT):
+            return True
+    return False

@@ -1,0 +1,152 @@
+"""All tilings of a request on a GPU: every strategy's constraint file with the numbers filled in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from constrint import ConstrintError, Model
+from constrint.expr import BoolExpr
+from kerneltune.candidate import Candidate
+from kerneltune.errors import InfeasibleError, InputError
+from kerneltune.hardware import HardwareProfile
+from kerneltune.kernel import RESULT_NAMES, Cell, Kernels, Strategy
+from kerneltune.problem import Problem
+
+
+@dataclass
+class TilingSpace:
+    """The tilings of ``problem`` on ``profile``, by all strategies or by the one named.
+
+    Attributes:
+        register_slack: Registers by strategy that a constraint file adds to its prediction, learnt from a
+            compiler that needed more.
+        solve_seconds: Wall time spent in solving so far, by strategy.
+    """
+
+    problem: Problem
+    profile: HardwareProfile
+    kernels: Kernels
+    strategy: str | None = None
+    register_slack: Mapping[str, int] = field(default_factory=dict)
+    solve_seconds: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.cell: Cell = self.kernels.cell(self.problem.cell)
+        if self.strategy is not None:
+            self.kernels.strategy(self.strategy)
+
+    def candidates(self, limit: int = 1) -> list[Candidate]:
+        """The best ``limit`` tilings over all strategies, the fastest first; empty if nothing fits."""
+        found = [candidate for strategy in self.applicable() for candidate in self._best_of(strategy, limit)]
+        found.sort(key=lambda candidate: candidate.cycles)
+        return found[:limit]
+
+    def best(self) -> Candidate:
+        """The fastest tiling; `InfeasibleError` saying why if there is none."""
+        found = self.candidates()
+        if not found:
+            raise InfeasibleError(self.why_empty())
+        return found[0]
+
+    def why_empty(self) -> str:
+        """Why there is no tiling, in terms of resources, and the nearest request that has one."""
+        from kerneltune.shortage import explain
+
+        return explain(self)
+
+    def refusals(self) -> dict[str, str]:
+        """The strategies that the GPU or the dtype rules out before anything is solved, and why."""
+        strategies = self._strategies()
+        if not self.profile.mma_depth(self.problem.dtype):
+            reason = f"{self.problem.dtype} has no tensor-core shape on {self.profile.name}"
+            return {strategy.name: f"{reason} ({self.profile.target})" for strategy in strategies}
+        found = {s.name: s.refusal(self.profile, self.problem.dtype) for s in strategies}
+        return {name: reason for name, reason in found.items() if reason}
+
+    def applicable(self) -> list[Strategy]:
+        """The strategies that are left to solve."""
+        refused = self.refusals()
+        return [strategy for strategy in self._strategies() if strategy.name not in refused]
+
+    def model(self, strategy: Strategy) -> Model:
+        """The strategy's constraint file for this request, not yet solved."""
+        path = strategy.constraints_path
+        try:
+            model = Model.from_text(
+                strategy.constraints_text, filename=str(path), constants=self.constants(strategy)
+            )
+        except ConstrintError as error:
+            raise InputError(str(error)) from None
+        for name in RESULT_NAMES:
+            if name not in model.variables and name not in model.lets:
+                raise InputError(f"{path}: '{name}' is not defined, but every tiling must give it")
+        return model
+
+    def constants(self, strategy: Strategy) -> dict[str, int]:
+        """Every name that the strategy's constraint file may use without defining it."""
+        return {
+            **self.profile.constants(self.problem.dtype),
+            **self.cell.constants(),
+            **self.problem.constants(),
+            "register_slack": self.register_slack.get(strategy.name, 0),
+        }
+
+    def tightened(self, strategy: str, slack: int) -> TilingSpace:
+        """This space with ``slack`` more registers demanded of one strategy's tilings."""
+        total = self.register_slack.get(strategy, 0) + slack
+        return replace(self, register_slack={**self.register_slack, strategy: total}, solve_seconds={})
+
+    def for_problem(self, problem: Problem) -> TilingSpace:
+        """The space of another request on the same GPU."""
+        return replace(self, problem=problem, solve_seconds={})
+
+    def _strategies(self) -> list[Strategy]:
+        if self.strategy is not None:
+            return [self.kernels.strategy(self.strategy)]
+        return list(self.kernels.strategies.values())
+
+    def _best_of(self, strategy: Strategy, limit: int) -> list[Candidate]:
+        started = time.perf_counter()
+        model = self.model(strategy)
+        found: list[Candidate] = []
+        while len(found) < limit:
+            result = model.solve()
+            if not result:
+                break
+            candidate = self._candidate(strategy, result.values)
+            found.append(candidate)
+            # The next best differs in a parameter: what differs elsewhere only is the same kernel.
+            others = _differs(model, candidate.parameters)
+            if others is None:
+                break
+            model.add(others)
+        self.solve_seconds[strategy.name] = time.perf_counter() - started
+        return found
+
+    def _candidate(self, strategy: Strategy, values: Mapping[str, int]) -> Candidate:
+        known = {**self.constants(strategy), **values}
+        missing = [name for name in strategy.spec.parameters if name not in known]
+        if missing:
+            path = strategy.folder / "kernel.yaml"
+            raise InputError(f"{path}: parameters: '{missing[0]}' is not in {strategy.constraints_path.name}")
+        return Candidate(
+            strategy=strategy.name,
+            problem=self.problem,
+            gpu=self.profile.name,
+            boost_mhz=self.profile.boost_mhz,
+            parameters={name: int(known[name]) for name in strategy.spec.parameters},
+            values={name: int(value) for name, value in values.items()},
+            register_slack=self.register_slack.get(strategy.name, 0),
+        )
+
+
+def _differs(model: Model, parameters: Mapping[str, int]) -> BoolExpr | None:
+    different: BoolExpr | None = None
+    for name, value in parameters.items():
+        expr = model.variables.get(name, model.lets.get(name))
+        if expr is not None:
+            one = expr != value
+            different = one if different is None else different | one
+    return different
