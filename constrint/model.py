@@ -172,7 +172,7 @@ class Model:
 
     def to_text(self) -> str:
         """The model in the constrint language; reading it back gives the same solutions."""
-        from constrint.frontends.text import write_model
+        from constrint.frontends.writer import write_model
 
         return write_model(self)
 

@@ -1,7 +1,8 @@
 """From `.constrint` text to a lark tree, with errors that a person can act on.
 
-lark does the lexing and parsing; what is added here is the joining of lines inside brackets and the translation of
-lark's exceptions into `ParseError`, which names the place, what is wrong there and what to write instead.
+lark does the lexing and parsing; what is added here is the joining of lines inside brackets and the
+translation of lark's exceptions into `ParseError`, which names the place, what is wrong there and what to
+write instead.
 lark itself is imported at the first parse, so that programs without text models do not pay for it.
 """
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 OPENING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 CLOSING = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
-KEYWORDS = frozenset("and bool divides false in maximize minimize not or prefer step true".split())
+KEYWORDS = frozenset(
+    ["and", "bool", "divides", "false", "in", "maximize", "minimize", "not", "or", "prefer", "step", "true"]
+)
 """Words that cannot be a plain name; in backquotes they can."""
 OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "TRUE", "FALSE", *CLOSING])
 _OPERAND_START = frozenset(["NAME", "QUOTED", "NUMBER", "TRUE", "FALSE", *OPENING])
