@@ -1,4 +1,4 @@
-"""The child process of ``trial``: reads trials as JSON from standard input, answers each with a line of JSON."""
+"""The child process of ``trial``: reads trials as JSON from standard input, answers each with a line."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ def _private_stdout() -> TextIO:
     return answers
 
 
+def _say(answers: TextIO, answer: dict[str, Any]) -> None:
+    answers.write(json.dumps(answer) + "\n")
+    answers.flush()
+
+
 def _runner() -> Runner:
     try:
         from kerneltune.pycuda_runner import PycudaRunner
@@ -77,7 +82,7 @@ def _run(runner: Runner, kernels: Kernels, trial: dict[str, Any], known: dict[An
 
 
 def _inputs(
-    kernels: Kernels, candidate: Candidate, plan: TrialPlan, known: dict[Any, Any]
+    kernels: Kernels, candidate: Candidate, plan: TrialPlan, known: dict[Any, tuple[Inputs, Wide]]
 ) -> tuple[Inputs, Wide]:
     """Input and reference, kept while the trials ask for the same: candidates of one request share them."""
     key = (candidate.problem, plan.seed)
@@ -86,8 +91,7 @@ def _inputs(
         cell = kernels.cell(candidate.problem.cell)
         inputs = random_inputs(candidate.problem, cell, plan.seed)
         known[key] = (inputs, reference_states(inputs, cell))
-    found: tuple[Inputs, Wide] = known[key]
-    return found
+    return known[key]
 
 
 if __name__ == "__main__":

@@ -105,7 +105,8 @@ def _symbol_value(cubin: bytes) -> int:
     from elftools.elf.elffile import ELFFile
 
     elf = ELFFile(io.BytesIO(cubin))
-    found = elf.get_section_by_name(".symtab").get_symbol_by_name(SHARED_MEMORY_SYMBOL)
+    symbols: Any = elf.get_section_by_name(".symtab")
+    found = symbols and symbols.get_symbol_by_name(SHARED_MEMORY_SYMBOL)
     if not found:
         raise CompilationError(f"the cubin lacks the symbol {SHARED_MEMORY_SYMBOL}")
     symbol = found[0]

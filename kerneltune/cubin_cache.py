@@ -35,7 +35,7 @@ def content_key(parts: Iterable[str], source_root: Path) -> str:
 
 
 class CubinCache:
-    """A folder of cubins. An entry is written aside and renamed into place, so a reader never sees half of one."""
+    """A folder of cubins. Entries are written aside and renamed into place: no reader sees half of one."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = (folder or default_folder()) / "cubins"

@@ -1,4 +1,4 @@
-"""What can go wrong, by what the caller can do about it. Each class carries the exit code of the command line."""
+"""What can go wrong, by what the caller can do about it. Each class carries its exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The register loop: compile; where the compiler needs more than predicted, tighten, solve and compile again."""
+"""The register loop: compile; where more registers are needed than predicted, tighten and solve again."""
 
 from __future__ import annotations
 

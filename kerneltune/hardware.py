@@ -95,7 +95,7 @@ class HardwareProfile(BaseModel):
         return {**found, "cluster": int(self.cluster_max > 1)}
 
     def mma_depth(self, dtype: str) -> int:
-        """The largest k of a tensor-core product of 16 rows by 8 columns in ``dtype``; 0 where there is none."""
+        """The largest k of a tensor-core product of 16 rows by 8 columns in ``dtype``; 0 if there is none."""
         shapes = self.mma_shapes.get(dtype, [])
         return max((k for m, n, k in shapes if (m, n) == (MMA_ROWS, MMA_COLUMNS)), default=0)
 

@@ -1,4 +1,4 @@
-"""What there is to tune: the folders under ``kernels/``. A folder is a strategy or a cell by what it holds."""
+"""What there is to tune: the folders under ``kernels/``, strategies and cells."""
 
 from __future__ import annotations
 

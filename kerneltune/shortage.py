@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from constrint import Model, Result
+from constrint import IntExpr, Model, Result
 from kerneltune.hardware import HardwareProfile
 from kerneltune.kernel import Strategy
 from kerneltune.problem import DTYPES, HEAD_DIM_STEP, Problem
@@ -107,10 +107,10 @@ def _needs(space: TilingSpace, strategy: Strategy, resources: tuple[Resource, ..
     model = space.model(strategy)
     lifted = {resource.constraint for resource in resources}
     model.constraints[:] = [c for c in model.constraints if c.name not in lifted]
-    values = [(_value(model, resource.need), "min") for resource in resources]
+    needs = [_value(model, resource.need) for resource in resources]
     model.goals.clear()
     model.preferences.clear()
-    result = model.solve(minimize=[expr for expr, _ in values], time_limit=SOLVE_LIMIT)
+    result = model.solve(minimize=needs, time_limit=SOLVE_LIMIT)
     if not result:
         return []
     return [
@@ -120,12 +120,12 @@ def _needs(space: TilingSpace, strategy: Strategy, resources: tuple[Resource, ..
     ]
 
 
-def _value(model: Model, name: str):  # type: ignore[no-untyped-def]
-    return model.variables.get(name, model.lets.get(name))
+def _value(model: Model, name: str) -> IntExpr:
+    return model.variables[name] if name in model.variables else model.lets[name]
 
 
 def _weights_beside_the_chip(space: TilingSpace) -> str | None:
-    """The recurrent weights of one head against all registers and shared memory: they stay there over time."""
+    """One head's recurrent weights against all registers and shared memory: they stay there over time."""
     problem, profile = space.problem, space.profile
     weights = len(space.cell.spec.gates) * problem.head_dim**2 * problem.dtype_bytes
     room = profile.sm_count * (4 * profile.registers_per_sm + profile.smem_per_sm)
@@ -147,12 +147,13 @@ def _nearest_working(space: TilingSpace) -> Iterator[str]:
     if largest:
         yield f"--head-dim {largest}"
     for name, flag in (("batch", "--batch"), ("heads", "--heads")):
-        value = _largest(
-            lambda value, name=name: _fits(space, replace(problem, **{name: value})),
-            getattr(problem, name) - 1,
-        )
+        value = _largest(_fits_with(space, name), getattr(problem, name) - 1)
         if value:
             yield f"{flag} {value}"
+
+
+def _fits_with(space: TilingSpace, name: str) -> Callable[[int], bool]:
+    return lambda value: _fits(space, replace(space.problem, **{name: value}))  # type: ignore[arg-type]
 
 
 def _largest_head_dim(space: TilingSpace, problem: Problem) -> int | None:

@@ -1,4 +1,4 @@
-"""A candidate as CUDA source: a translation unit of a few lines that names a strategy, a cell and the numbers."""
+"""A candidate as CUDA source: a few lines that name a strategy, a cell and the numbers."""
 
 from __future__ import annotations
 

@@ -97,10 +97,12 @@ def _position(tree: Any, location: Location) -> tuple[int, int]:
 
 
 def _keys_of(schema: type[BaseModel], location: Location) -> list[str]:
-    current: Any = schema
+    """The keys that ``schema`` knows at ``location``; its nested models are never inside lists or dicts."""
     for part in location:
-        field = current.model_fields.get(str(part)) if isinstance(current, type) else None
-        if field is None:
+        field = schema.model_fields.get(str(part))
+        if field is None or not isinstance(field.annotation, type):
             return []
-        current = field.annotation
-    return list(getattr(current, "model_fields", {}))
+        if not issubclass(field.annotation, BaseModel):
+            return []
+        schema = field.annotation
+    return [field.alias or name for name, field in schema.model_fields.items()]
