@@ -47,8 +47,8 @@ Meaning: TypeAlias = IntExpr | tuple[int, ...]
 
 MOST_MEMBERS = 1_000_000
 """A range in braces may have this many members; a longer one belongs outside braces."""
-MOST_BITS = 100_000
-"""The largest constant power that is worked out while reading, in binary digits."""
+MOST_BITS = 14_000
+"""The largest constant power that is worked out while reading; Python prints integers up to about this size."""
 
 
 class ExpressionReader:
@@ -192,11 +192,8 @@ class ExpressionReader:
 
     def _power(self, tree: Node) -> IntExpr:
         base, exponent = (self.integer(as_tree(child)) for child in tree.children)
-        if isinstance(base, Const) and isinstance(exponent, Const):
-            if exponent.value * abs(base.value).bit_length() > MOST_BITS and abs(base.value) > 1:
-                raise self.error(tree, f"this power is too large (more than {MOST_BITS} binary digits)")
-            if exponent.value >= 0:
-                return Const(base.value**exponent.value)
+        if next(Pow(base, exponent).variables(), None) is None and _bits(base, exponent) > MOST_BITS:
+            raise self.error(tree, f"this power is too large: more than {MOST_BITS} binary digits")
         return Pow(base, exponent)
 
     def _chain(self, tree: Node) -> IntExpr:
@@ -235,11 +232,7 @@ class ExpressionReader:
         return self.error(tree, f"there is no function '{name}'", hint)
 
     def _index(self, tree: Node) -> IntExpr:
-        values = self.sequence(as_tree(tree.children[0]))
-        place = self.integer(as_tree(tree.children[1]))
-        if isinstance(place, Const) and 0 <= place.value < len(values):
-            return Const(values[place.value])
-        return Element(values, place)
+        return Element(self.sequence(as_tree(tree.children[0])), self.integer(as_tree(tree.children[1])))
 
     def _list(self, tree: Node) -> IntExpr:
         raise self.error(
@@ -315,6 +308,15 @@ def _compare(operator: str, left: IntExpr, right: IntExpr) -> BoolExpr:
     if operator == "==" and isinstance(left, BoolExpr) and isinstance(right, BoolExpr):
         return Iff(left, right)
     return Comparison(operator, left, right)
+
+
+def _bits(base: IntExpr, exponent: IntExpr) -> int:
+    """About how many binary digits a constant power has; its value is not worked out."""
+    try:
+        low, high = abs(base.evaluate({})), exponent.evaluate({})
+    except Undefined:
+        return 0
+    return high * low.bit_length() if low > 1 else 0
 
 
 def _ceildiv(arguments: tuple[IntExpr, ...]) -> IntExpr:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -213,6 +214,9 @@ def _missing_operator(token: Token, last: Token, bracket: Token | None) -> tuple
     message = f"an operator is missing between '{last}' and '{token}'"
     if bracket is not None and (bracket.line or 0) < (token.line or 0):
         return message, f"or is {bracket.value!r} in line {bracket.line} never closed?"
+    near = get_close_matches(last.value, KEYWORDS, n=1, cutoff=0.8)
+    if last.type == "NAME" and near:
+        return message, f"did you mean '{near[0]}'?"
     if last.type == "NUMBER" and token.value[:1] in "eE" and token.value[1:].isdigit():
         return message, f"write a power: {last} * 10 ** {token.value[1:]}"
     if last.type in ("NUMBER", "NAME") and token.type in ("NAME", "LPAR"):
