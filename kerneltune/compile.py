@@ -20,7 +20,7 @@ from kerneltune.kernel import Kernels
 from kerneltune.source import translation_unit
 
 STANDARD = "c++17"
-# __launch_bounds__ alone would let ptxas take all registers that the occupancy leaves: hold it to the promise.
+# __launch_bounds__ alone lets ptxas take all registers that the occupancy leaves: hold it to the promise.
 PTXAS_OPTIONS = ("-v", "--override-directive-values")
 
 

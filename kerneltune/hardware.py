@@ -86,13 +86,8 @@ class HardwareProfile(BaseModel):
 
     @property
     def capabilities(self) -> dict[str, int]:
-        """What a kernel may require: every flag and limit, and ``cluster``, by name."""
-        found = {
-            name: int(value)
-            for name in type(self).model_fields
-            if isinstance(value := getattr(self, name), int)
-        }
-        return {**found, "cluster": int(self.cluster_max > 1)}
+        """What a kernel may require: every flag and limit by name, and ``cluster``: whether there are any."""
+        return {**self._numbers(), "cluster": int(self.cluster_max > 1)}
 
     def mma_depth(self, dtype: str) -> int:
         """The largest k of a tensor-core product of 16 rows by 8 columns in ``dtype``; 0 if there is none."""
@@ -101,7 +96,11 @@ class HardwareProfile(BaseModel):
 
     def constants(self, dtype: str) -> dict[str, int]:
         """Everything a constraint file may name about this GPU, for a kernel that computes in ``dtype``."""
-        return {**self.capabilities, **self.cost, "mma_k": self.mma_depth(dtype)}
+        return {**self._numbers(), **self.cost, "mma_k": self.mma_depth(dtype)}
+
+    def _numbers(self) -> dict[str, int]:
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return {name: int(value) for name, value in values.items() if isinstance(value, int)}
 
     def microseconds(self, cycles: float) -> float:
         """Time of ``cycles`` at the boost clock."""

@@ -107,10 +107,9 @@ def _needs(space: TilingSpace, strategy: Strategy, resources: tuple[Resource, ..
     model = space.model(strategy)
     lifted = {resource.constraint for resource in resources}
     model.constraints[:] = [c for c in model.constraints if c.name not in lifted]
-    needs = [_value(model, resource.need) for resource in resources]
-    model.goals.clear()
+    model.goals[:] = [(_value(model, resource.need), "min") for resource in resources]
     model.preferences.clear()
-    result = model.solve(minimize=needs, time_limit=SOLVE_LIMIT)
+    result = model.solve(time_limit=SOLVE_LIMIT)
     if not result:
         return []
     return [
@@ -138,22 +137,26 @@ def _weights_beside_the_chip(space: TilingSpace) -> str | None:
 
 
 def _nearest_working(space: TilingSpace) -> Iterator[str]:
-    """Requests that differ in one thing and have a tiling, the most alike first."""
-    problem = space.problem
-    for dtype in DTYPES:
-        if dtype != problem.dtype and _fits(space, replace(problem, dtype=dtype)):
-            yield f"--dtype {dtype}"
+    """Requests that have a tiling, the most alike first: another dtype if need be, then one smaller size."""
+    problem, prefix = space.problem, ""
+    if not space.applicable():
+        others = [dtype for dtype in DTYPES if space.for_problem(replace(problem, dtype=dtype)).applicable()]
+        if not others:
+            return
+        problem, prefix = replace(problem, dtype=others[0]), f"--dtype {others[0]}"
+        if _fits(space, problem):
+            yield prefix
     largest = _largest_head_dim(space, problem)
     if largest:
-        yield f"--head-dim {largest}"
+        yield f"{prefix} --head-dim {largest}".strip()
     for name, flag in (("batch", "--batch"), ("heads", "--heads")):
-        value = _largest(_fits_with(space, name), getattr(problem, name) - 1)
+        value = _largest(_fits_with(space, problem, name), getattr(problem, name) - 1)
         if value:
-            yield f"{flag} {value}"
+            yield f"{prefix} {flag} {value}".strip()
 
 
-def _fits_with(space: TilingSpace, name: str) -> Callable[[int], bool]:
-    return lambda value: _fits(space, replace(space.problem, **{name: value}))  # type: ignore[arg-type]
+def _fits_with(space: TilingSpace, problem: Problem, name: str) -> Callable[[int], bool]:
+    return lambda value: _fits(space, replace(problem, **{name: value}))  # type: ignore[arg-type]
 
 
 def _largest_head_dim(space: TilingSpace, problem: Problem) -> int | None:

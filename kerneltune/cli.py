@@ -1,0 +1,306 @@
+"""The command ``kerneltune``. Exit codes: 0 done, 1 infeasible or failed (with the reason), 2 bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kerneltune.errors import InputError, KernelTuneError, RunError
+from kerneltune.hardware import HardwareProfile, load_profile, profile_names
+from kerneltune.kernel import Kernels, discover
+from kerneltune.problem import Problem
+
+if TYPE_CHECKING:
+    from kerneltune.compile import Compiled
+    from kerneltune.space import TilingSpace
+
+app = typer.Typer(
+    help="Tilings of recurrent-network kernels for a GPU: solved, compiled, verified and timed.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+profile_app = typer.Typer(help="The GPUs that are known.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(profile_app, name="profile")
+
+CellName = Annotated[str, typer.Argument(help="The recurrent cell, such as lstm.")]
+Gpu = Annotated[str, typer.Option(help="A profile's name, or the path of a profile's YAML file.")]
+Heads = Annotated[int, typer.Option(help="Independent heads.")]
+HeadDim = Annotated[int, typer.Option(help="Units of a head.")]
+Batch = Annotated[int, typer.Option(help="Sequences in a batch.")]
+Dtype = Annotated[str, typer.Option(help="How numbers are stored: bf16 or fp16.")]
+Steps = Annotated[int, typer.Option(help="Time steps of a sequence.")]
+Pass = Annotated[str, typer.Option("--pass", help="Which pass: forward.")]
+StrategyName = Annotated[str | None, typer.Option("--strategy", help="Only this strategy.")]
+Top = Annotated[int, typer.Option(min=1, help="How many tilings, the fastest first.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to standard output.")]
+Backend = Annotated[str, typer.Option("--compiler", help="nvrtc, or nvcc if it is on PATH.")]
+KernelsRoot = Annotated[
+    Path | None, typer.Option("--kernels", help="A kernels folder other than the package's own.")
+]
+
+
+@app.command()
+def tile(
+    cell: CellName,
+    gpu: Gpu,
+    heads: Heads,
+    head_dim: HeadDim,
+    batch: Batch,
+    dtype: Dtype = "bf16",
+    steps: Steps = 1024,
+    direction: Pass = "forward",
+    strategy: StrategyName = None,
+    top: Top = 1,
+    kernels_root: KernelsRoot = None,
+    as_json: Json = False,
+) -> None:
+    """Print the fastest tiling that fits the GPU."""
+    with _reporting(as_json):
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction)
+        space = _space(problem, gpu, kernels_root, strategy)
+        candidates = _candidates(space, top)
+        if as_json:
+            _print_json(
+                {
+                    "status": "found",
+                    "gpu": space.profile.name,
+                    "solve_seconds": {name: round(value, 5) for name, value in space.solve_seconds.items()},
+                    "candidates": [candidate.to_json() for candidate in candidates],
+                }
+            )
+            return
+        from kerneltune.tables import show_ranking, show_tiling
+
+        show_tiling(candidates[0], space.profile, space.kernels)
+        if top > 1:
+            typer.echo("")
+            show_ranking(candidates)
+        spent = ", ".join(f"{name} {1e3 * value:.0f} ms" for name, value in space.solve_seconds.items())
+        typer.echo(f"\nsolved: {spent}")
+
+
+@app.command(name="compile")
+def compile_command(
+    cell: CellName,
+    gpu: Gpu,
+    heads: Heads,
+    head_dim: HeadDim,
+    batch: Batch,
+    dtype: Dtype = "bf16",
+    steps: Steps = 1024,
+    direction: Pass = "forward",
+    strategy: StrategyName = None,
+    compiler: Backend = "nvrtc",
+    cubin: Annotated[Path | None, typer.Option(help="Write the cubin to this file.")] = None,
+    source: Annotated[Path | None, typer.Option(help="Write the generated CUDA source to this file.")] = None,
+    kernels_root: KernelsRoot = None,
+    as_json: Json = False,
+) -> None:
+    """Compile the fastest tiling, without a GPU, and hold what it takes against what was promised."""
+    with _reporting(as_json):
+        from kerneltune.compile import Compiler
+        from kerneltune.feedback import settle
+
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction)
+        space = _space(problem, gpu, kernels_root, strategy)
+        settled = settle(space, Compiler(space.kernels, space.profile, backend=compiler))
+        compiled = settled.compiled
+        _write(cubin, compiled.cubin)
+        _write(source, compiled.source.encode())
+        if as_json:
+            _print_json(
+                {
+                    "status": "compiled",
+                    "gpu": space.profile.name,
+                    "candidate": compiled.candidate.to_json(),
+                    "report": compiled.report.to_json(),
+                    "tightenings": [turn.sentence for turn in settled.tightenings],
+                }
+            )
+            return
+        from kerneltune.tables import show_compilation, show_tiling
+
+        show_tiling(compiled.candidate, space.profile, space.kernels)
+        typer.echo("")
+        show_compilation(settled)
+
+
+@app.command()
+def run(
+    cell: CellName,
+    gpu: Gpu,
+    heads: Heads,
+    head_dim: HeadDim,
+    batch: Batch,
+    dtype: Dtype = "bf16",
+    steps: Steps = 1024,
+    direction: Pass = "forward",
+    strategy: StrategyName = None,
+    top: Top = 1,
+    compiler: Backend = "nvrtc",
+    runs: Annotated[int, typer.Option(min=1, help="Runs whose bits must agree.")] = 3,
+    timed: Annotated[int, typer.Option(min=0, help="Launches to time.")] = 20,
+    seed: Annotated[int | None, typer.Option(help="Seed of the input; a fresh one if not given.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds after which a candidate is given up.")] = 120.0,
+    kernels_root: KernelsRoot = None,
+    as_json: Json = False,
+) -> None:
+    """Run the fastest tilings on this machine's GPU: right, repeatable, and how fast."""
+    with _reporting(as_json):
+        from kerneltune.measure import TrialPlan
+        from kerneltune.trial import Trial, run_trials
+
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction)
+        space = _space(problem, gpu, kernels_root, strategy)
+        fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
+        plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
+        capability = space.profile.compute_capability
+        trials = [
+            Trial(
+                compiled.candidate,
+                compiled.cubin,
+                space.kernels.strategy(compiled.candidate.strategy).spec.cooperative,
+                capability,
+                plan,
+            )
+            for compiled in _compiled(space, compiler, top)
+        ]
+        outcomes = list(run_trials(trials, space.kernels.root, timeout=timeout))
+        if as_json:
+            _print_json(
+                {
+                    "status": "passed" if all(outcome.passed for outcome in outcomes) else "failed",
+                    "gpu": space.profile.name,
+                    "seed": fresh,
+                    "outcomes": [outcome.to_json() for outcome in outcomes],
+                }
+            )
+        else:
+            from kerneltune.tables import show_outcomes, show_tiling
+
+            show_tiling(outcomes[0].candidate, space.profile, space.kernels)
+            typer.echo("")
+            show_outcomes(outcomes)
+        if not any(outcome.passed for outcome in outcomes):
+            raise typer.Exit(RunError.exit_code)
+
+
+@profile_app.command(name="list")
+def profile_list(as_json: Json = False) -> None:
+    """The profiles that come with the package."""
+    with _reporting(as_json):
+        profiles = [load_profile(name) for name in profile_names()]
+        if as_json:
+            _print_json([profile.model_dump() for profile in profiles])
+            return
+        from kerneltune.tables import show_profiles
+
+        show_profiles(profiles)
+
+
+@profile_app.command(name="show")
+def profile_show(
+    name: Annotated[str, typer.Argument(help="A profile's name, or the path of a YAML file.")],
+    as_json: Json = False,
+) -> None:
+    """Every limit and cost of one profile."""
+    with _reporting(as_json):
+        profile = load_profile(name)
+        if as_json:
+            _print_json(profile.model_dump())
+            return
+        from kerneltune.tables import show_profile
+
+        show_profile(profile)
+
+
+def main() -> None:
+    """Run the command line; nothing that goes wrong shows a traceback."""
+    try:
+        app()
+    except Exception as error:  # the last resort: a fault of this package, said in one line
+        if os.environ.get("KERNELTUNE_TRACEBACK"):
+            raise
+        typer.echo(f"internal error: {type(error).__name__}: {error}", err=True)
+        typer.echo("KERNELTUNE_TRACEBACK=1 shows where", err=True)
+        sys.exit(2)
+
+
+@contextmanager
+def _reporting(as_json: bool) -> Iterator[None]:
+    """Turn this package's errors into a message on standard error and the exit code they carry."""
+    try:
+        yield
+    except KernelTuneError as error:
+        if as_json:
+            status = "infeasible" if error.exit_code == 1 else "bad input"
+            _print_json({"status": status, "error": type(error).__name__, "reason": str(error)})
+        typer.echo(str(error), err=True)
+        raise typer.Exit(error.exit_code) from None
+
+
+def _space(problem: Problem, gpu: str, kernels_root: Path | None, strategy: str | None) -> TilingSpace:
+    from kerneltune.space import TilingSpace
+
+    profile: HardwareProfile = load_profile(gpu)
+    if kernels_root is not None and not kernels_root.is_dir():
+        raise InputError(f"--kernels: {kernels_root} is no folder")
+    kernels: Kernels = discover(kernels_root)
+    return TilingSpace(problem, profile, kernels, strategy)
+
+
+def _candidates(space: TilingSpace, top: int) -> list[Any]:
+    from kerneltune.errors import InfeasibleError
+
+    candidates = space.candidates(top)
+    if not candidates:
+        raise InfeasibleError(space.why_empty())
+    return candidates
+
+
+def _compiled(space: TilingSpace, backend: str, top: int) -> list[Compiled]:
+    """The best ``top`` tilings, compiled: the first settled, of the others those that keep their promises."""
+    from kerneltune.compile import Compiler
+    from kerneltune.feedback import settle
+
+    compiler = Compiler(space.kernels, space.profile, backend=backend)
+    settled = settle(space, compiler)
+    for turn in settled.tightenings:
+        typer.echo(turn.sentence, err=True)
+    if top == 1:
+        return [settled.compiled]
+    kept = []
+    for candidate in settled.space.candidates(top):
+        compiled = compiler.compile(candidate)
+        broken = compiled.report.broken_promises()
+        if broken:
+            typer.echo(f"left out: {candidate.strategy}: {'; '.join(broken)}", err=True)
+        else:
+            kept.append(compiled)
+    return kept
+
+
+def _write(path: Path | None, content: bytes) -> None:
+    if path is None:
+        return
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _print_json(data: Any) -> None:
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
