@@ -48,7 +48,7 @@ Meaning: TypeAlias = IntExpr | tuple[int, ...]
 MOST_MEMBERS = 1_000_000
 """A range in braces may have this many members; a longer one belongs outside braces."""
 MOST_BITS = 14_000
-"""The largest constant power that is worked out while reading; Python prints integers up to about this size."""
+"""The largest constant power that is worked out while reading; Python prints integers up to about that."""
 
 
 class ExpressionReader:

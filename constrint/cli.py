@@ -1,0 +1,226 @@
+"""The `constrint` command: solve, check, explain and format `.constrint` files.
+
+Exit codes: 0 found or done, 1 infeasible (with the reason), 2 bad input (with its place). With `--json` the
+answer is one JSON document on standard output and nothing else is written there.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from constrint.errors import ConstrintError, ParseError
+from constrint.model import Model
+
+INFEASIBLE, BAD_INPUT, STOPPED = 1, 2, 3
+
+app = typer.Typer(
+    name="constrint",
+    help="Solve integer constraint models written in the .constrint language.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="A .constrint file, or - for standard input.")]
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to standard output.")]
+Dialect = Annotated[str, typer.Option(help="The language of the file.")]
+Define = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--define", "-D", metavar="NAME=VALUE", help="A constant, or a list of them: 64, or 16,32,64."
+    ),
+]
+
+
+class BadInputError(Exception):
+    """What the user gave cannot be used; the message says why."""
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Turns errors of the user's input, Ctrl-C and a closed pipe into messages and exit codes."""
+    try:
+        yield
+        sys.stdout.flush()
+    except (ConstrintError, BadInputError) as error:
+        typer.secho(str(error) if isinstance(error, ParseError) else f"error: {error}", err=True)
+        raise typer.Exit(BAD_INPUT) from None
+    except BrokenPipeError:
+        # The reader has gone, as in `constrint solve --all … | head`; nothing more can be written.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(128 + signal.SIGPIPE) from None
+    except KeyboardInterrupt:
+        typer.secho("interrupted", err=True)
+        raise typer.Exit(128 + signal.SIGINT) from None
+
+
+def read_text(file: str) -> str:
+    """The text of a file or of standard input."""
+    try:
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise BadInputError(f"cannot read {file}: {(error.strerror or str(error)).lower()}") from None
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise BadInputError(f"{shown_name(file)}:{line}: this is no UTF-8 text") from None
+
+
+def shown_name(file: str) -> str:
+    """How a file is named in messages."""
+    return "<stdin>" if file == "-" else file
+
+
+def load(file: str, dialect: str, define: list[str] | None) -> Model:
+    """The model in a file."""
+    constants = dict(parse_definition(definition) for definition in define or [])
+    return Model.from_text(read_text(file), filename=shown_name(file), constants=constants, dialect=dialect)
+
+
+def parse_definition(definition: str) -> tuple[str, int | list[int]]:
+    """A constant given as NAME=VALUE or NAME=VALUE,VALUE,…."""
+    name, equals, text = definition.partition("=")
+    try:
+        values = [int(part, 0) for part in text.split(",") if part.strip()]
+    except ValueError:
+        values = []
+    if not name.strip() or not equals or not values:
+        raise BadInputError(
+            f"--define {definition}: write NAME=VALUE with an integer, or NAME=1,2,3 for a list"
+        )
+    return name.strip(), values if "," in text else values[0]
+
+
+@app.command()
+def solve(
+    file: File,
+    every: Annotated[bool, typer.Option("--all", help="Every solution, one a line.")] = False,
+    count: Annotated[bool, typer.Option("--count", help="Only the number of solutions.")] = False,
+    sample: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="N solutions drawn at random.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="At most N solutions, with --all.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of --sample.")] = 0,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(min=0.0, metavar="SECONDS", help="Stop after this time; exit code 3 if undecided."),
+    ] = None,
+    json: Json = False,
+    define: Define = None,
+    dialect: Dialect = "constrint",
+) -> None:
+    """Find a solution (the best one, if the file says what to optimise)."""
+    from constrint.cli_answers import Request, answer
+
+    with reported():
+        if sum([every, count, sample is not None]) > 1:
+            raise BadInputError("--all, --count and --sample exclude each other")
+        if limit is not None and not every:
+            raise BadInputError("--limit goes with --all")
+        model = load(file, dialect, define)
+        mode = "all" if every else "count" if count else "one" if sample is None else "sample"
+        code = answer(
+            model, Request(mode, number=sample or limit, seed=seed, time_limit=time_limit, json=json)
+        )
+        if code:
+            raise typer.Exit(code)
+
+
+@app.command()
+def check(file: File, json: Json = False, define: Define = None, dialect: Dialect = "constrint") -> None:
+    """Check that a file is a valid model, without solving it."""
+    with reported():
+        model = load(file, dialect, define)
+        facts = {
+            "variables": len(model.variables),
+            "definitions": len(model.lets),
+            "constraints": len(model.constraints),
+            "goals": len(model.goals) + len(model.preferences),
+        }
+        if json:
+            from json import dumps
+
+            typer.echo(dumps({"file": shown_name(file), "valid": True, **facts}))
+        else:
+            typer.echo(
+                f"{shown_name(file)}: {', '.join(f'{number} {what}' for what, number in facts.items())}"
+            )
+
+
+@app.command()
+def explain(
+    file: File,
+    time_limit: Annotated[
+        float, typer.Option(min=0.0, metavar="SECONDS", help="Stop looking after this time.")
+    ] = 60.0,
+    json: Json = False,
+    define: Define = None,
+    dialect: Dialect = "constrint",
+) -> None:
+    """Say which constraints of an infeasible model contradict each other."""
+    from constrint.cli_answers import explanation
+
+    with reported():
+        code = explanation(load(file, dialect, define), time_limit=time_limit, json=json)
+        if code:
+            raise typer.Exit(code)
+
+
+@app.command()
+def fmt(
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Files, or - for standard input.")],
+    write: Annotated[bool, typer.Option("--write", "-w", help="Change the files in place.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only say which files would change; exit 1 if any.")
+    ] = False,
+) -> None:
+    """Format files; comments stay. Without options the result goes to standard output."""
+    from constrint.frontends.format import format_text
+
+    with reported():
+        changed = False
+        for file in files:
+            text = read_text(file)
+            formatted = format_text(text, filename=shown_name(file))
+            changed = changed or formatted != text
+            if check:
+                if formatted != text:
+                    typer.echo(f"{shown_name(file)} would change")
+            elif write and file != "-":
+                if formatted != text:
+                    replace_file(Path(file), formatted)
+            else:
+                sys.stdout.write(formatted)
+        if check and changed:
+            raise typer.Exit(1)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file aside and put it in place at once, so that a crash leaves the old one."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        aside.write_bytes(text.encode())
+        aside.chmod(path.stat().st_mode)
+        aside.replace(path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise BadInputError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def main() -> None:
+    """Entry point of the `constrint` command."""
+    # Exact models have exact answers: integers of any length are printed.
+    sys.set_int_max_str_digits(0)
+    app()
