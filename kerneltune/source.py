@@ -12,7 +12,6 @@ from kerneltune.hardware import HardwareProfile
 from kerneltune.kernel import RESULT_NAMES, Kernels
 
 KERNEL_NAME = "forward"
-SHARED_MEMORY_SYMBOL = "kerneltune_shared_memory_bytes"
 SCALARS = {"bf16": "BFloat16", "fp16": "Float16"}  # of kernels/_common/scalar.cuh
 
 
@@ -33,7 +32,6 @@ def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwarePr
         constants=constants,
         portable_cluster=profile.cluster_max_portable,
         kernel_name=KERNEL_NAME,
-        shared_memory_symbol=SHARED_MEMORY_SYMBOL,
     )
     return text
 

@@ -65,10 +65,9 @@ def show_compilation(settled: Settled) -> None:
     _say(f"compiled {how} by {report.compiler}: {report.cubin_bytes} bytes of cubin")
     _say("")
     table = _table("resource", "predicted", "actual", "")
-    shared = report.shared_memory + report.static_shared_memory
     rows = (
         ("registers per thread", report.predicted_registers, report.registers, "at most"),
-        ("shared memory per block", report.predicted_shared_memory, shared, "exactly"),
+        ("shared memory per block", report.predicted_shared_memory, report.shared_memory, "exactly"),
         ("spilled bytes", 0, report.spill_stores + report.spill_loads, "exactly"),
         ("stack bytes", None, report.stack, ""),
         ("blocks per SM", report.predicted_blocks_per_sm, report.blocks_per_sm, "at least"),
