@@ -70,8 +70,8 @@ def report(candidate: Candidate, profile: HardwareProfile, output: CompilerOutpu
     """Read the resources of ``output`` and put the candidate's promises beside them."""
     registers = _number(r"Used (\d+) registers", output.log)
     static = _number(r"\b(\d+) bytes smem", output.log, absent=0)
-    # Every kernel asserts while it is compiled that its layout takes exactly the dynamic bytes promised; a cubin
-    # does not record them. What the compiler adds to them is static, and breaks the promise.
+    # A cubin does not record dynamic bytes: every kernel asserts, while it is compiled, that its layout takes
+    # exactly those promised. What the compiler adds to them is static, and breaks the promise.
     shared = static + candidate.shared_memory
     return CompileReport(
         compiler=output.compiler,

@@ -44,9 +44,9 @@ class RunError(KernelTuneError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint naming what was probably meant, or everything there is to choose from."""
     choices = sorted(known)
-    close = difflib.get_close_matches(name, choices, n=2, cutoff=0.5)
+    close = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
     if close:
-        return "did you mean " + " or ".join(repr(choice) for choice in close) + "?"
+        return f"did you mean '{close[0]}'?"
     if not choices:
         return "there is none"
     return "known: " + ", ".join(choices)

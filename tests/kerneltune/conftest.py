@@ -1,0 +1,31 @@
+"""Shared by the tests of kerneltune: the stand-in kernels, and a cache folder of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kerneltune.cubin_cache import CACHE_VARIABLE
+from kerneltune.hardware import load_profile
+from kerneltune.kernel import Kernels, discover
+from kerneltune.problem import Problem
+from kerneltune.space import TilingSpace
+
+FAKE_KERNELS = Path(__file__).parent / "fake_kernels"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def fake_kernels() -> Kernels:
+    return discover(FAKE_KERNELS)
+
+
+@pytest.fixture
+def echo_space(fake_kernels: Kernels) -> TilingSpace:
+    problem = Problem("echo", heads=12, head_dim=64, batch=16, dtype="bf16", steps=8)
+    return TilingSpace(problem, load_profile("h100_sxm"), fake_kernels)

@@ -1,0 +1,175 @@
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kerneltune.candidate import Candidate
+from kerneltune.compile import Compiler
+from kerneltune.compile_report import CompileReport
+from kerneltune.cubin_cache import CubinCache
+from kerneltune.errors import CompilationError, InputError
+from kerneltune.hardware import load_profile
+from kerneltune.kernel import Kernels
+from kerneltune.problem import Problem
+from kerneltune.source import translation_unit
+
+
+def hand_made(gpu: str = "h100_sxm", *, dtype: str = "bf16", held: int = 64, **values: int) -> Candidate:
+    """A tiling of the stand-in strategy that no solver made."""
+    profile = load_profile(gpu)
+    parameters = {"head_dim": 64, "gates": 4, "batch_tile": 8, "held": held}
+    results = {
+        "threads": 256,
+        "blocks": 24,
+        "cluster": 1,
+        "shared_memory": 2304,
+        "registers": 24 + held,
+        "blocks_per_sm": 1,
+        "cycles": 384,
+    }
+    return Candidate(
+        strategy="plain",
+        problem=Problem("echo", 12, 64, 16, dtype, steps=8),
+        gpu=gpu,
+        boost_mhz=profile.boost_mhz,
+        parameters=parameters,
+        values={**results, **values},
+    )
+
+
+def compiled_report(kernels: Kernels, candidate: Candidate, backend: str = "nvrtc") -> CompileReport:
+    profile = load_profile(candidate.gpu)
+    return Compiler(kernels, profile, backend=backend).compile(candidate).report
+
+
+def test_candidate_survives_json() -> None:
+    candidate = hand_made()
+    assert Candidate.from_json(json.loads(json.dumps(candidate.to_json()))) == candidate
+
+
+def test_source_names_strategy_cell_and_numbers(fake_kernels: Kernels) -> None:
+    source = translation_unit(hand_made(), fake_kernels, load_profile("h100_sxm"))
+    assert '#include "plain/kernel.cu"' in source
+    assert "using Scalar = kerneltune::BFloat16;" in source
+    assert "static constexpr int held = 64;" in source
+    assert "static constexpr int shared_memory = 2304;" in source
+    assert "__launch_bounds__(256, 1)" in source
+    assert "__cluster_dims__" not in source
+
+
+@pytest.mark.parametrize(("cluster", "named"), [(2, True), (8, True), (16, False)])
+def test_clusters_beyond_the_portable_size_are_left_to_the_launch(
+    fake_kernels: Kernels, cluster: int, named: bool
+) -> None:
+    source = translation_unit(hand_made(cluster=cluster), fake_kernels, load_profile("h100_sxm"))
+    assert (f"__cluster_dims__({cluster}, 1, 1)" in source) == named
+
+
+@pytest.mark.parametrize(
+    ("gpu", "dtype"),
+    [("h100_sxm", "bf16"), ("a100_sxm_80gb", "bf16"), ("rtx_4090", "fp16"), ("t4", "fp16")],
+)
+def test_promises_hold_on_every_gpu(fake_kernels: Kernels, gpu: str, dtype: str) -> None:
+    report = compiled_report(fake_kernels, hand_made(gpu, dtype=dtype))
+    assert report.broken_promises() == []
+    assert 64 <= report.registers <= 88
+    assert report.shared_memory == 2304
+    assert report.compiler.startswith("nvrtc 13.")
+    assert not report.cached
+
+
+def test_the_compiler_is_held_to_the_predicted_registers(fake_kernels: Kernels) -> None:
+    free = compiled_report(fake_kernels, hand_made(registers=200))
+    held = compiled_report(fake_kernels, hand_made(registers=40))
+    assert free.registers > 40 >= held.registers
+    assert held.spills
+    assert any("spills" in broken for broken in held.broken_promises())
+
+
+def test_wrong_shared_memory_does_not_compile(fake_kernels: Kernels) -> None:
+    with pytest.raises(CompilationError, match="shared memory as solved"):
+        compiled_report(fake_kernels, hand_made(shared_memory=2320))
+
+
+def test_occupancy_is_held_against_the_promise(fake_kernels: Kernels) -> None:
+    report = compiled_report(fake_kernels, hand_made())
+    assert report.blocks_per_sm >= 2
+    broken = replace(report, predicted_blocks_per_sm=report.blocks_per_sm + 1).broken_promises()
+    assert broken == [f"{report.blocks_per_sm} blocks per SM, {report.blocks_per_sm + 1} predicted"]
+
+
+def test_second_compilation_comes_from_the_cache(fake_kernels: Kernels) -> None:
+    compiler = Compiler(fake_kernels, load_profile("h100_sxm"))
+    first, second = compiler.compile(hand_made()), compiler.compile(hand_made())
+    assert not first.report.cached
+    assert second.report.cached
+    assert first.cubin == second.cubin
+    assert replace(second.report, cached=False) == first.report
+
+
+def test_damaged_cache_entry_is_compiled_again(fake_kernels: Kernels, tmp_path: Path) -> None:
+    compiler = Compiler(fake_kernels, load_profile("h100_sxm"), cache=CubinCache(tmp_path))
+    first = compiler.compile(hand_made())
+    (entry,) = (tmp_path / "cubins").glob("*.cubin")
+    entry.write_bytes(first.cubin[:100])
+    again = compiler.compile(hand_made())
+    assert not again.report.cached
+    assert again.cubin == first.cubin
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing_else(fake_kernels: Kernels, tmp_path: Path) -> None:
+    (tmp_path / "cubins").write_text("in the way")
+    compiler = Compiler(fake_kernels, load_profile("h100_sxm"), cache=CubinCache(tmp_path))
+    assert compiler.compile(hand_made()).report.broken_promises() == []
+
+
+def test_cache_key_depends_on_the_kernel_source(fake_kernels: Kernels, tmp_path: Path) -> None:
+    import shutil
+
+    from kerneltune.kernel import discover
+
+    root = tmp_path / "kernels"
+    shutil.copytree(fake_kernels.root, root)
+    cache = CubinCache(tmp_path)
+    Compiler(discover(root), load_profile("h100_sxm"), cache=cache).compile(hand_made())
+    header = root / "cells" / "echo" / "cell.cuh"
+    header.write_text(header.read_text(encoding="utf-8") + "// changed\n", encoding="utf-8")
+    again = Compiler(discover(root), load_profile("h100_sxm"), cache=cache).compile(hand_made())
+    assert not again.report.cached
+
+
+def test_unknown_compiler(fake_kernels: Kernels) -> None:
+    with pytest.raises(InputError, match="unknown compiler 'nvcx': did you mean 'nvcc'"):
+        Compiler(fake_kernels, load_profile("h100_sxm"), backend="nvcx")
+
+
+def test_absent_nvcc_is_said(fake_kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(CompilationError, match="nvcc is not on PATH: use --compiler nvrtc"):
+        Compiler(fake_kernels, load_profile("h100_sxm"), backend="nvcc")
+
+
+def test_nvcc_backend_reads_the_same_report(fake_kernels: Kernels, tmp_path: Path, monkeypatch) -> None:
+    """A stand-in nvcc that answers as the real one does: the command line and the log are what is tested."""
+    stand_in = tmp_path / "nvcc"
+    log = "ptxas info    : Used 77 registers, used 1 barriers, 144 bytes smem"
+    frame = "    8 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads"
+    stand_in.write_text(
+        "#!/bin/sh\n"
+        'if [ "$1" = --version ]; then echo "Cuda compilation tools, release 13.0, V13.0.88"; exit; fi\n'
+        f'echo "$@" > {tmp_path}/command\n'
+        'while [ "$1" != -o ]; do shift; done; echo cubin > "$2"\n'
+        f'echo "{frame}" >&2; echo "{log}" >&2\n'
+    )
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    report = compiled_report(fake_kernels, hand_made(), backend="nvcc")
+    assert report.compiler == "nvcc 13.0"
+    assert (report.registers, report.stack, report.spill_stores, report.spill_loads) == (77, 8, 12, 16)
+    assert report.shared_memory == 2304 + 144
+    assert re.search(r"\b2448 bytes of shared memory, 2304 predicted", " ".join(report.broken_promises()))
+    command = (tmp_path / "command").read_text()
+    assert "-arch=sm_90a" in command
+    assert "-maxrregcount 88" in command

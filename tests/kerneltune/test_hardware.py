@@ -1,0 +1,155 @@
+from pathlib import Path
+
+import pytest
+
+from kerneltune.errors import InputError
+from kerneltune.folders import data_folder
+from kerneltune.hardware import load_profile, profile_names
+from kerneltune.occupancy import blocks_per_sm
+
+T4 = (data_folder("hardware_profiles") / "t4.yaml").read_text(encoding="utf-8")
+
+
+def write(folder: Path, text: str) -> str:
+    path = folder / "t4.yaml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def message(folder: Path, text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        load_profile(write(folder, text))
+    return str(caught.value).removeprefix(f"{folder / 't4.yaml'}:")
+
+
+def line_of(text: str, part: str) -> int:
+    return text[: text.index(part)].count("\n") + 1
+
+
+def test_all_profiles_load() -> None:
+    assert profile_names() == ["a100_sxm_80gb", "h100_sxm", "rtx_4090", "t4"]
+    for name in profile_names():
+        assert load_profile(name).name == name
+
+
+def test_profiles_price_the_same_things() -> None:
+    costs = {name: set(load_profile(name).cost) for name in profile_names()}
+    of_clusters = {"cluster_barrier_cycles", "dsmem_latency", "dsmem_bytes_per_cycle"}
+    for name, found in costs.items():
+        wanted = costs["t4"] | (of_clusters if load_profile(name).cluster_max > 1 else set())
+        assert wanted <= found, name
+
+
+def test_capabilities_and_constants() -> None:
+    h100, t4 = load_profile("h100_sxm"), load_profile("t4")
+    assert h100.capabilities["cluster"] == 1
+    assert t4.capabilities["cluster"] == 0
+    assert h100.constants("bf16")["mma_k"] == 16
+    assert t4.constants("fp16")["mma_k"] == 8
+    assert t4.mma_depth("bf16") == 0
+    assert h100.constants("bf16")["tma"] == 1
+    assert h100.constants("bf16")["smem_per_block_optin"] == 232448
+    assert h100.constants("bf16")["mma_latency"] == h100.cost["mma_latency"]
+    assert "cluster" not in h100.constants("bf16")  # a tiling defines that name
+    assert h100.microseconds(1980) == 1.0
+
+
+def test_unknown_gpu_names_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"unknown GPU 'h100': did you mean 'h100_sxm'"):
+        load_profile("h100")
+
+
+def test_unknown_key_has_place_and_nearest(tmp_path: Path) -> None:
+    text = T4.replace("sm_count: 40", "sm_coutn: 40")
+    assert f"{line_of(text, 'sm_coutn')}:1: unknown key 'sm_coutn': did you mean 'sm_count'?" in message(
+        tmp_path, text
+    )
+
+
+def test_missing_key_is_named(tmp_path: Path) -> None:
+    assert "missing key 'sm_count'" in message(tmp_path, T4.replace("sm_count: 40\n", ""))
+
+
+def test_duplicate_key_has_place(tmp_path: Path) -> None:
+    text = T4.replace("boost_mhz: 1590", "boost_mhz: 1590\nsm_count: 41")
+    assert message(tmp_path, text).startswith(
+        f'{line_of(text, "sm_count: 41")}:1: found duplicate key "sm_count"'
+    )
+
+
+def test_malformed_yaml_has_place(tmp_path: Path) -> None:
+    text = T4.replace("sm_count: 40", "sm_count: [40")
+    line = int(message(tmp_path, text).split(":")[0])
+    assert line in (line_of(text, "sm_count: ["), line_of(text, "sm_count: [") + 1)
+    assert "not valid YAML" in message(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "place", "what"),
+    [
+        ("sm_count: 40", "sm_count: -4", "sm_count", "greater than 0"),
+        ("sm_count: 40", 'sm_count: "40"', "sm_count", "valid integer"),
+        ("cp_async: false", "cp_async: 3", "cp_async", "valid boolean"),
+        ("[16, 8, 8]", "[16, 8]", "fp16", "mma_shapes.fp16.0"),
+        ("mma_latency: 18", "mma_latency: slow", "mma_latency", "cost.mma_latency"),
+        ("mma_latency: 18", "Mma-latency: 18", "cost", "cannot be a name"),
+        ("mma_latency: 18", "sm_count: 18", "cost", "already a limit"),
+        ("max_registers_per_thread: 255", "max_registers_per_thread: 256", "max_registers", "255"),
+    ],
+)
+def test_bad_value_has_place(tmp_path: Path, before: str, after: str, place: str, what: str) -> None:
+    text = T4.replace(before, after)
+    found = message(tmp_path, text)
+    assert found.startswith(f"{line_of(text, place)}:"), found
+    assert what in found
+
+
+def test_limits_must_agree(tmp_path: Path) -> None:
+    found = message(tmp_path, T4.replace("smem_per_block_optin: 65536", "smem_per_block_optin: 65537"))
+    assert "smem_per_block_optin exceeds smem_per_sm" in found
+
+
+@pytest.mark.parametrize("text", ["", "- 1\n- 2\n", "3\n"])
+def test_no_mapping_at_all(tmp_path: Path, text: str) -> None:
+    assert "expected keys and values" in message(tmp_path, text)
+
+
+def test_every_error_of_a_file_is_listed(tmp_path: Path) -> None:
+    found = message(tmp_path, T4.replace("sm_count: 40", "sm_count: 0").replace("tma: false", "tmaa: false"))
+    assert "sm_count" in found
+    assert "unknown key 'tmaa'" in found
+    assert "missing key 'tma'" in found
+
+
+def test_name_must_be_the_file_name(tmp_path: Path) -> None:
+    assert "the file is called 't4'" in message(tmp_path, T4.replace("name: t4", "name: t5"))
+
+
+def test_unreadable_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot read"):
+        load_profile(str(tmp_path / "absent.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("gpu", "threads", "registers", "shared", "blocks"),
+    [
+        # Worked out by hand from the allocation rules: registers in units of 256 a warp from four parts,
+        # shared memory in units of 128 bytes after one reserved kilobyte.
+        ("h100_sxm", 256, 32, 0, 8),
+        ("h100_sxm", 256, 255, 0, 1),
+        ("h100_sxm", 288, 200, 0, 0),
+        ("h100_sxm", 128, 255, 0, 2),
+        ("h100_sxm", 32, 32, 232448, 1),
+        ("h100_sxm", 32, 32, 115712, 2),
+        ("h100_sxm", 32, 32, 115713, 1),
+        ("h100_sxm", 32, 32, 232449, 0),
+        ("h100_sxm", 32, 16, 0, 32),
+        ("h100_sxm", 1024, 64, 0, 1),
+        ("h100_sxm", 1024, 65, 0, 0),
+        ("t4", 1024, 32, 0, 1),
+        ("rtx_4090", 1024, 32, 0, 1),
+        ("a100_sxm_80gb", 512, 40, 0, 3),
+    ],
+)
+def test_occupancy(gpu: str, threads: int, registers: int, shared: int, blocks: int) -> None:
+    assert blocks_per_sm(load_profile(gpu), threads, registers, shared) == blocks
