@@ -122,7 +122,7 @@ def solve(
     dialect: Dialect = "constrint",
 ) -> None:
     """Find a solution (the best one, if the file says what to optimise)."""
-    from constrint.cli_answers import Request, answer
+    from constrint.cli_answers import Mode, Request, answer
 
     with reported():
         if sum([every, count, sample is not None]) > 1:
@@ -130,7 +130,7 @@ def solve(
         if limit is not None and not every:
             raise BadInputError("--limit goes with --all")
         model = load(file, dialect, define)
-        mode = "all" if every else "count" if count else "one" if sample is None else "sample"
+        mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
         code = answer(
             model, Request(mode, number=sample or limit, seed=seed, time_limit=time_limit, json=json)
         )

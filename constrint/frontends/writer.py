@@ -76,7 +76,13 @@ def quote(name: str) -> str:
 def _declaration(variable: IntVar | BoolVar) -> str:
     if isinstance(variable, BoolVar):
         return f"{quote(variable.name)} bool"
-    return f"{quote(variable.name)} in {variable.domain}"
+    return f"{quote(variable.name)} in {_set(variable.domain)}"
+
+
+def _set(domain: Domain) -> str:
+    if domain.size in (1, 2) and not (domain.step == 1 and domain.size == 2):
+        return "{" + ", ".join(map(str, domain)) + "}"
+    return str(domain)
 
 
 class _Writer:
@@ -141,7 +147,7 @@ class _Writer:
 
     def negation(self, expr: Not) -> Written:
         if type(expr.arg) is Member and id(expr.arg) not in self.named:
-            return f"{self.text(expr.arg.arg, _SUM)} not in {expr.arg.domain}", _COMPARE
+            return f"{self.text(expr.arg.arg, _SUM)} not in {_set(expr.arg.domain)}", _COMPARE
         return f"not {self.text(expr.arg, _NOT)}", _NOT
 
     def junction(self, expr: And | Or, word: str, level: int) -> Written:
@@ -174,8 +180,7 @@ def _write_pair(word: str, level: int, left: int, right: int) -> Callable[[_Writ
 
 
 def _write_member(writer: _Writer, expr: Any) -> Written:
-    domain: Domain = expr.domain
-    return f"{writer.text(expr.arg, _SUM)} in {domain}", _COMPARE
+    return f"{writer.text(expr.arg, _SUM)} in {_set(expr.domain)}", _COMPARE
 
 
 def _write_element(writer: _Writer, expr: Any) -> Written:
