@@ -53,10 +53,10 @@ def _say(answers: TextIO, answer: dict[str, Any]) -> None:
 def _runner() -> Runner:
     try:
         from kerneltune.pycuda_runner import PycudaRunner
-    except ImportError as error:
-        if error.name is None or not error.name.startswith(("pycuda", "cuda")):
-            raise RunError(f"pycuda cannot be loaded: {error}") from None
+    except ModuleNotFoundError:
         raise MissingExtraError("running kernels", "gpu") from None
+    except ImportError as error:
+        raise RunError(f"pycuda cannot be loaded, is there a GPU driver? {error}") from None
     except Exception as error:  # pycuda raises its own classes while it initialises the driver
         raise RunError(f"no GPU can be used: {error}") from None
     return PycudaRunner()

@@ -38,7 +38,7 @@ class Measurement:
         """A JSON object with every field."""
         data = {**asdict(self), "passed": self.passed}
         if not math.isfinite(self.relative_error):
-            data["relative_error"] = None  # JSON has no NaN
+            data["relative_error"] = None  # JSON has no infinity
         return data
 
     @classmethod
@@ -46,7 +46,7 @@ class Measurement:
         """The inverse of `to_json`."""
         error = data["relative_error"]
         fields = {name: value for name, value in data.items() if name != "passed"}
-        return cls(**{**fields, "relative_error": math.nan if error is None else error})
+        return cls(**{**fields, "relative_error": math.inf if error is None else error})
 
 
 @dataclass(frozen=True)

@@ -21,14 +21,14 @@ class Resource:
     """A limit of the GPU as the constraint files know it.
 
     Attributes:
-        constraint: Name of the constraint that guards it.
+        constraints: Names of the constraints that guard it.
         need: Name of the value that must stay below it.
         what: The resource in words.
         limit: Its size on a GPU, given a solution of the relaxed model.
         show: A number of it in words.
     """
 
-    constraint: str
+    constraints: tuple[str, ...]
     need: str
     what: str
     limit: Callable[[HardwareProfile, Result], int]
@@ -47,28 +47,30 @@ def _register_limit(profile: HardwareProfile, result: Result) -> int:
 
 RESOURCES = (
     Resource(
-        "shared_memory_fits",
+        ("shared_memory_fits",),
         "shared_memory",
         "shared memory per block",
         lambda profile, _: profile.smem_per_block_optin,
         _kibibytes,
     ),
-    Resource("registers_fit", "registers", "registers per thread", _register_limit, str),
     Resource(
-        "threads_fit",
+        ("registers_fit", "register_file_fits"), "registers", "registers per thread", _register_limit, str
+    ),
+    Resource(
+        ("threads_fit",),
         "threads",
         "threads per block",
         lambda profile, _: profile.max_threads_per_block,
         str,
     ),
     Resource(
-        "co_resident",
+        ("co_resident",),
         "blocks",
         "blocks on the GPU at a time",
         lambda profile, result: profile.sm_count * result["blocks_per_sm"],
         str,
     ),
-    Resource("cluster_fits", "cluster", "blocks per cluster", lambda profile, _: profile.cluster_max, str),
+    Resource(("cluster_fits",), "cluster", "blocks per cluster", lambda profile, _: profile.cluster_max, str),
 )
 
 
@@ -90,7 +92,7 @@ def explain(space: TilingSpace) -> str:
 
 def _shortage(space: TilingSpace, strategy: Strategy) -> str:
     guarded = {constraint.name for constraint in space.model(strategy).constraints}
-    known = [resource for resource in RESOURCES if resource.constraint in guarded]
+    known = [resource for resource in RESOURCES if guarded.intersection(resource.constraints)]
     for count in range(1, len(known) + 1):
         reasons = []
         for resources in combinations(known, count):
@@ -105,7 +107,7 @@ def _shortage(space: TilingSpace, strategy: Strategy) -> str:
 def _needs(space: TilingSpace, strategy: Strategy, resources: tuple[Resource, ...]) -> list[str]:
     """The least need of ``resources`` where only their limits are lifted; empty if that does not help."""
     model = space.model(strategy)
-    lifted = {resource.constraint for resource in resources}
+    lifted = {name for resource in resources for name in resource.constraints}
     model.constraints[:] = [c for c in model.constraints if c.name not in lifted]
     model.goals[:] = [(_value(model, resource.need), "min") for resource in resources]
     model.preferences.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -92,5 +93,5 @@ def compare(states: Bits, reference: Wide, dtype: str) -> Verdict:
         unwritten += int(np.count_nonzero(np.isnan(got)))
         norm = float(np.linalg.norm(expected.ravel()))
         error = float(np.linalg.norm((got - expected).ravel())) / max(norm, 1e-30)
-        worst = max(worst, error)
+        worst = max(worst, error if math.isfinite(error) else math.inf)
     return Verdict(worst, TOLERANCE[dtype], unwritten)

@@ -1,0 +1,202 @@
+"""Forward passes on this machine's GPU: right, repeatable, how fast, and how far from the cost model.
+
+    python benchmarks/rnn/forward.py --out results.json                  the shapes of the README's table
+    python benchmarks/rnn/forward.py --top 4 --each-strategy             sweep, to see whether the cost model ranks well
+    python benchmarks/rnn/forward.py --runs 100                          the same bits in 100 runs
+    python benchmarks/rnn/forward.py --correctness                       T in 1, 2, 3, 1000 and B in 1, 7, 16, 40
+
+Every candidate is compiled, runs in a child process, is checked against the float64 reference on fresh random
+input, and is timed with events. The table comes last, the JSON has everything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kerneltune.compile import Compiler
+from kerneltune.errors import KernelTuneError
+from kerneltune.feedback import settle
+from kerneltune.hardware import load_profile
+from kerneltune.kernel import discover
+from kerneltune.measure import TrialPlan
+from kerneltune.problem import Problem
+from kerneltune.space import TilingSpace
+from kerneltune.trial import Outcome, Trial, run_trials
+
+SHAPES = "12x64,6x128,3x256,1x512,1x768,1x1024"
+CORRECTNESS_STEPS = (1, 2, 3, 1000)
+CORRECTNESS_BATCHES = (1, 7, 16, 40)
+
+# FlashRNN 1.0.5, fused bf16 LSTM forward of 1024 steps, in ms, measured on an H100 SXM 80 GB by (heads, D, batch).
+FLASHRNN_FUSED = {
+    (12, 64, 16): 2.753,
+    (6, 128, 16): 2.884,
+    (3, 256, 16): 3.392,
+    (1, 512, 16): 3.518,
+    (1, 768, 16): 4.556,
+    (1, 1024, 16): 6.279,
+    (1, 2048, 16): 25.07,
+    (12, 64, 64): 5.595,
+    (1, 768, 64): 15.205,
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """One row: a problem, and how much to do with it."""
+
+    problem: Problem
+    plan: TrialPlan
+
+
+def main() -> int:
+    options = parsed_options()
+    profile = load_profile(options.gpu)
+    kernels = discover()
+    compiler = Compiler(kernels, profile, backend=options.compiler)
+    trials: list[Trial] = []
+    failures: list[dict[str, str]] = []
+    started = time.perf_counter()
+    for request in requests(options):
+        spaces = [TilingSpace(request.problem, profile, kernels, options.strategy)]
+        if options.each_strategy:
+            applicable = spaces[0].applicable()
+            spaces = [TilingSpace(request.problem, profile, kernels, s.name) for s in applicable]
+        for space in spaces:
+            try:
+                trials += list(compiled_trials(space, compiler, options.top, request.plan))
+            except KernelTuneError as error:
+                failures.append({"problem": request.problem.label, "failure": str(error)})
+                print(f"{request.problem.label}: {error}", file=sys.stderr)
+    print(f"{len(trials)} candidates compiled in {time.perf_counter() - started:.1f} s", file=sys.stderr)
+    outcomes: list[Outcome] = []
+    for outcome in run_trials(trials, kernels.root, timeout=options.timeout):
+        outcomes.append(outcome)
+        print(line(outcome), file=sys.stderr, flush=True)
+        write(options.out, outcomes, failures)
+    write(options.out, outcomes, failures)
+    print(table(outcomes))
+    passed = sum(outcome.passed for outcome in outcomes)
+    print(f"\n{passed} of {len(outcomes)} candidates passed, {len(failures)} requests without a tiling")
+    return 0 if outcomes and passed == len(outcomes) and not failures else 1
+
+
+def parsed_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--gpu", default="h100_sxm")
+    parser.add_argument("--cell", default="lstm")
+    parser.add_argument("--shapes", default=SHAPES, help="comma-separated HEADSxHEAD_DIM")
+    parser.add_argument("--batch", default="16", help="comma-separated")
+    parser.add_argument("--steps", default="1024", help="comma-separated")
+    parser.add_argument("--dtype", default="bf16")
+    parser.add_argument("--strategy", default=None)
+    parser.add_argument("--each-strategy", action="store_true", help="the best of every strategy, not of all")
+    parser.add_argument("--top", type=int, default=1, help="how many candidates of a shape")
+    parser.add_argument("--runs", type=int, default=3, help="runs whose bits must agree")
+    parser.add_argument("--timed", type=int, default=30, help="launches to time")
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--timeout", type=float, default=120.0)
+    parser.add_argument("--compiler", default="nvrtc")
+    parser.add_argument("--correctness", action="store_true", help="short and odd sizes, not timed")
+    parser.add_argument("--out", type=Path, default=None, help="JSON file")
+    return parser.parse_args()
+
+
+def requests(options: argparse.Namespace) -> Iterator[Request]:
+    steps = [int(word) for word in options.steps.split(",")]
+    batches = [int(word) for word in options.batch.split(",")]
+    timed = options.timed
+    if options.correctness:
+        steps, batches, timed = list(CORRECTNESS_STEPS), list(CORRECTNESS_BATCHES), 0
+    for shape in options.shapes.split(","):
+        heads, head_dim = (int(word) for word in shape.split("x"))
+        for batch in batches:
+            for count in steps:
+                seed = int.from_bytes(os.urandom(4), "little") if options.seed is None else options.seed
+                problem = Problem(options.cell, heads, head_dim, batch, options.dtype, count)
+                yield Request(problem, TrialPlan(runs=options.runs, timed=timed, seed=seed))
+
+
+def compiled_trials(space: TilingSpace, compiler: Compiler, top: int, plan: TrialPlan) -> Iterator[Trial]:
+    settled = settle(space, compiler)
+    for turn in settled.tightenings:
+        print(f"{space.problem.label}: {turn.sentence}", file=sys.stderr)
+    found = [settled.compiled]
+    if top > 1:
+        found = [compiler.compile(candidate) for candidate in settled.space.candidates(top)]
+    for compiled in found:
+        broken = compiled.report.broken_promises()
+        if broken:
+            print(f"{space.problem.label}: left out: {'; '.join(broken)}", file=sys.stderr)
+            continue
+        spec = space.kernels.strategy(compiled.candidate.strategy).spec
+        capability = space.profile.compute_capability
+        yield Trial(compiled.candidate, compiled.cubin, spec.cooperative, capability, plan)
+
+
+def line(outcome: Outcome) -> str:
+    candidate, found = outcome.candidate, outcome.measurement
+    name = f"{candidate.problem.label} T={candidate.problem.steps} {candidate.strategy}"
+    if found is None:
+        return f"{name}: LOST: {outcome.failure}"
+    timing = f" {found.milliseconds:.4f} ms" if found.milliseconds else ""
+    return f"{name}: {'ok' if outcome.passed else 'FAILED'}: {found.verdict},{timing}"
+
+
+def table(outcomes: list[Outcome]) -> str:
+    rows = [
+        ("shape", "B", "T", "strategy", "error", "bits", "ms", "µs/step", "model", "ratio", "× FlashRNN", "")
+    ]
+    for outcome in outcomes:
+        problem, found = outcome.candidate.problem, outcome.measurement
+        head = (
+            f"{problem.heads}x{problem.head_dim}",
+            problem.batch,
+            problem.steps,
+            outcome.candidate.strategy,
+        )
+        if found is None:
+            rows.append((*map(str, head), *[""] * 7, "LOST"))
+            continue
+        peer = FLASHRNN_FUSED.get((problem.heads, problem.head_dim, problem.batch))
+        known = peer and found.milliseconds and problem.steps == 1024 and problem.dtype == "bf16"
+        parameters = " ".join(f"{name}={value}" for name, value in outcome.candidate.parameters.items())
+        rows.append(
+            (
+                *map(str, head),
+                f"{found.relative_error:.1e}",
+                f"{found.runs_with_same_bits}/{found.runs}",
+                number(found.milliseconds),
+                number(found.microseconds_per_step),
+                number(found.predicted_microseconds_per_step),
+                number(found.ratio),
+                f"{peer / found.milliseconds:.2f}" if known else "",
+                parameters if outcome.passed else "FAILED " + parameters,
+            )
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    return "\n".join(
+        "  ".join([cell.rjust(width) for cell, width in zip(row, widths, strict=False)] + [row[-1]])
+        for row in rows
+    )
+
+
+def number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def write(path: Path | None, outcomes: list[Outcome], failures: list[dict[str, str]]) -> None:
+    if path is not None:
+        data = {"outcomes": [outcome.to_json() for outcome in outcomes], "without_tiling": failures}
+        path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""The command line as a user meets it: exit codes, places, JSON, no traceback."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kerneltune.hardware import profile_names
+
+FAKE = ["--kernels", str(Path(__file__).parent / "fake_kernels")]
+REQUEST = {"--gpu": "h100_sxm", "--heads": "12", "--head-dim": "64", "--batch": "16"}
+
+
+def ask(*words: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "kerneltune.cli", *words], capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def request(command: str, *more: str, cell: str = "echo", **changes: str) -> subprocess.CompletedProcess[str]:
+    options = {**REQUEST, **{f"--{name.replace('_', '-')}": value for name, value in changes.items()}}
+    return ask(command, cell, *FAKE, *(word for pair in options.items() for word in pair), *more)
+
+
+def test_tile_prints_a_tiling_for_people() -> None:
+    done = request("tile")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    for part in (
+        "echo 12×64, batch 16, bf16 on h100_sxm",
+        "a stand-in strategy",
+        "384 cycles at 1980 MHz",
+        "batch rows of a block",
+        "227.0 KiB",
+        "132 at a time",
+    ):
+        assert part in done.stdout
+
+
+def test_tile_json_is_all_there_is_on_stdout() -> None:
+    done = request("tile", "--json", "--top", "3")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert found["status"] == "found"
+    assert [candidate["values"]["cycles"] for candidate in found["candidates"]] == sorted(
+        candidate["values"]["cycles"] for candidate in found["candidates"]
+    )
+    assert len(found["candidates"]) == 3
+    assert found["candidates"][0]["parameters"]["batch_tile"] == 8
+
+
+def test_top_shows_a_ranking() -> None:
+    done = request("tile", "--top", "3")
+    assert "head_dim=64 gates=4 batch_tile=16 held=64" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "what"),
+    [
+        ({"batch": "0"}, 2, "batch is 0: it must be at least 1"),
+        ({"head_dim": "65"}, 2, "the nearest is 64"),
+        ({"head_dim": "many"}, 2, "--head-dim"),
+        ({"gpu": "h100"}, 2, "unknown GPU 'h100': did you mean 'h100_sxm'?"),
+        ({"dtype": "bf61"}, 2, "unknown dtype 'bf61': did you mean 'bf16'?"),
+        ({"cell": "eco"}, 2, "unknown cell 'eco': did you mean 'echo'?"),
+        ({"strategy": "plan"}, 2, "unknown strategy 'plan': did you mean 'plain'?"),
+        ({"pass": "backward"}, 2, "unknown pass 'backward'"),
+        ({"gpu": "t4"}, 1, "bf16 has no tensor-core shape on t4 (sm_75)"),
+        ({"head_dim": "100000"}, 1, "nearest that works: --head-dim 256"),
+    ],
+)
+@pytest.mark.parametrize("command", ["tile", "compile", "run"])
+def test_impossible_requests(command: str, changes: dict[str, str], code: int, what: str) -> None:
+    done = request(command, **changes)
+    assert done.returncode == code
+    assert what in done.stderr
+    assert done.stdout == ""
+
+
+def test_impossible_requests_in_json() -> None:
+    done = request("tile", "--json", gpu="t4")
+    assert done.returncode == 1
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "infeasible"
+    assert "bf16 has no tensor-core shape" in answer["reason"]
+
+
+def test_bad_profile_has_its_place(tmp_path: Path) -> None:
+    bad = tmp_path / "mine.yaml"
+    bad.write_text("name: mine\nname: yours\n", encoding="utf-8")
+    done = request("tile", gpu=str(bad))
+    assert done.returncode == 2
+    assert f'{bad}:2:1: found duplicate key "name"' in done.stderr
+
+
+def test_compile_reports_promise_and_fact(tmp_path: Path) -> None:
+    cubin, source = tmp_path / "out.cubin", tmp_path / "out.cu"
+    done = request("compile", "--cubin", str(cubin), "--source", str(source))
+    assert done.returncode == 0
+    assert "registers per thread      at most 88" in done.stdout
+    assert "exactly 2304" in done.stdout
+    assert cubin.read_bytes().startswith(b"\x7fELF")
+    assert "plain_forward" in source.read_text(encoding="utf-8")
+
+
+def test_compile_json() -> None:
+    found = json.loads(request("compile", "--json").stdout)
+    assert found["status"] == "compiled"
+    assert found["report"]["broken_promises"] == []
+    assert found["report"]["registers"] <= found["report"]["predicted_registers"] == 88
+    assert found["tightenings"] == []
+
+
+def test_output_that_cannot_be_written(tmp_path: Path) -> None:
+    done = request("compile", "--cubin", str(tmp_path / "absent" / "out.cubin"))
+    assert done.returncode == 2
+    assert "cannot write" in done.stderr
+
+
+def test_run_without_gpu_support_says_what_is_missing(tmp_path: Path) -> None:
+    """A pycuda that cannot find a driver, as on a machine without a GPU."""
+    (tmp_path / "pycuda").mkdir()
+    (tmp_path / "pycuda" / "__init__.py").write_text(
+        "raise ImportError('no libcuda', name='pycuda._driver')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    words = ["run", "echo", *FAKE, *(word for pair in REQUEST.items() for word in pair), "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "kerneltune.cli", *words],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 1
+    (outcome,) = json.loads(done.stdout)["outcomes"]
+    assert not outcome["passed"]
+    assert "is there a GPU driver? libcuda.so.1 is missing" in outcome["failure"]
+
+
+def test_profile_list_and_show() -> None:
+    listed = ask("profile", "list")
+    assert listed.returncode == 0
+    for name in profile_names():
+        assert name in listed.stdout
+    shown = ask("profile", "show", "t4")
+    assert "smem_per_block_optin" in shown.stdout
+    assert json.loads(ask("profile", "show", "t4", "--json").stdout)["sm_count"] == 40
+    assert len(json.loads(ask("profile", "list", "--json").stdout)) == len(profile_names())
+    assert ask("profile", "show", "t5").returncode == 2
+
+
+def test_tile_imports_nothing_slow() -> None:
+    script = (
+        "import sys; from kerneltune.cli import app\n"
+        f"app({['tile', 'echo', *FAKE, *(word for pair in REQUEST.items() for word in pair), '--json']!r},"
+        " standalone_mode=False)\n"
+        "slow = {'numba', 'cuda', 'jinja2', 'rich', 'sympy', 'pycuda', 'torch'} & set(sys.modules)\n"
+        "sys.exit(f'imported: {slow}' if slow else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_closed_pipe_is_quiet() -> None:
+    words = " ".join([sys.executable, "-m", "kerneltune.cli", "profile", "list", "--json"])
+    done = subprocess.run(["bash", "-c", f"{words} | head -c 1"], capture_output=True, text=True, check=False)
+    assert done.stdout == "["
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr

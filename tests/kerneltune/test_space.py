@@ -1,0 +1,169 @@
+"""Solving, ranking, reasons, and the register loop, on the stand-in kernels."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kerneltune.compile import Compiler
+from kerneltune.errors import CompilationError, InfeasibleError, InputError
+from kerneltune.feedback import settle
+from kerneltune.hardware import load_profile
+from kerneltune.kernel import Kernels, discover
+from kerneltune.problem import Problem
+from kerneltune.space import TilingSpace
+
+# A prediction that the compiler cannot keep.
+LOW = ("24 + held", "held // 2 + 16")
+
+
+def rewritten(folder: Path, kernels: Kernels, *changes: tuple[str, str]) -> Kernels:
+    """The stand-in kernels with another constraint file."""
+    import shutil
+
+    root = folder / "kernels"
+    shutil.copytree(kernels.root, root)
+    path = root / "plain" / "tiling.constrint"
+    text = path.read_text(encoding="utf-8")
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    path.write_text(text, encoding="utf-8")
+    return discover(root)
+
+
+def test_best_tiling(echo_space: TilingSpace) -> None:
+    best = echo_space.best()
+    assert best.parameters == {"head_dim": 64, "gates": 4, "batch_tile": 8, "held": 64}
+    assert (best.threads, best.blocks, best.registers, best.cycles) == (256, 24, 88, 384)
+    assert best.microseconds_per_step == pytest.approx(384 / 1980)
+    assert set(echo_space.solve_seconds) == {"plain"}
+
+
+def test_ranking_is_complete_and_in_order(echo_space: TilingSpace) -> None:
+    found = echo_space.candidates(100)
+    assert len(found) == 8  # two batch tiles, four numbers of held values
+    assert [candidate.cycles for candidate in found] == sorted(candidate.cycles for candidate in found)
+    assert len({tuple(candidate.parameters.items()) for candidate in found}) == 8
+    assert echo_space.candidates(2) == found[:2]
+
+
+def test_what_is_asked_of_one_strategy(echo_space: TilingSpace) -> None:
+    assert replace(echo_space, strategy="plain").best() == echo_space.best()
+    with pytest.raises(InputError, match="unknown strategy 'plane'"):
+        replace(echo_space, strategy="plane")
+
+
+def test_dtype_without_tensor_cores_is_refused(echo_space: TilingSpace) -> None:
+    space = replace(echo_space, profile=load_profile("t4"))
+    assert space.refusals() == {"plain": "bf16 has no tensor-core shape on t4 (sm_75)"}
+    with pytest.raises(InfeasibleError) as caught:
+        space.best()
+    assert "bf16 has no tensor-core shape on t4 (sm_75)" in str(caught.value)
+    assert "nearest that works: --dtype fp16" in str(caught.value)
+    assert space.for_problem(replace(space.problem, dtype="fp16")).candidates()
+
+
+def test_too_many_threads_are_named(echo_space: TilingSpace) -> None:
+    space = echo_space.for_problem(replace(echo_space.problem, head_dim=512))
+    reason = space.why_empty()
+    assert "plain: needs 2048 of threads per block, h100_sxm allows 1024" in reason
+    assert "nearest that works: --head-dim 256" in reason
+
+
+def test_two_shortages_are_named_together(tmp_path: Path, echo_space: TilingSpace) -> None:
+    kernels = rewritten(tmp_path, echo_space.kernels, ("2 * batch_tile *", "200 * batch_tile *"))
+    problem = replace(echo_space.problem, head_dim=512)
+    reason = TilingSpace(problem, echo_space.profile, kernels).why_empty()
+    assert "needs 1625 KiB of shared memory per block, h100_sxm allows 227 KiB and needs 2048" in reason
+
+
+def test_shared_memory_is_named(tmp_path: Path, echo_space: TilingSpace) -> None:
+    kernels = rewritten(tmp_path, echo_space.kernels, ("2 * batch_tile *", "208 * batch_tile *"))
+    reason = replace(echo_space, kernels=kernels).why_empty()
+    assert "plain: needs 234 KiB of shared memory per block, h100_sxm allows 227 KiB" in reason
+    assert "nearest that works: --head-dim 48" in reason
+
+
+def test_registers_are_named(tmp_path: Path, echo_space: TilingSpace) -> None:
+    kernels = rewritten(tmp_path, echo_space.kernels, ("24 + held", "248 + held"))
+    reason = replace(echo_space, kernels=kernels).why_empty()
+    assert "plain: needs 256 of registers per thread, h100_sxm allows 255" in reason
+
+
+def test_a_file_without_a_result_is_named(tmp_path: Path, echo_space: TilingSpace) -> None:
+    kernels = rewritten(tmp_path, echo_space.kernels, ("cluster := 1\n", ""))
+    with pytest.raises(InputError, match=r"tiling\.constrint: 'cluster' is not defined"):
+        replace(echo_space, kernels=kernels).best()
+
+
+def test_an_error_in_a_file_has_its_place(tmp_path: Path, echo_space: TilingSpace) -> None:
+    kernels = rewritten(tmp_path, echo_space.kernels, ("head_dim == 8 * warps", "head_dim == 8 * wraps"))
+    with pytest.raises(InputError, match=r"tiling\.constrint:6:24"):
+        replace(echo_space, kernels=kernels).best()
+
+
+def test_a_kept_promise_needs_no_turn(echo_space: TilingSpace) -> None:
+    settled = settle(echo_space, Compiler(echo_space.kernels, echo_space.profile))
+    assert settled.tightenings == ()
+    assert settled.compiled.report.broken_promises() == []
+
+
+def test_too_low_a_prediction_is_tightened(tmp_path: Path, echo_space: TilingSpace) -> None:
+    kernels = rewritten(tmp_path, echo_space.kernels, LOW)
+    space = replace(echo_space, kernels=kernels)
+    first = space.best()
+    settled = settle(space, Compiler(kernels, space.profile))
+    assert settled.tightenings
+    assert "spills" in settled.tightenings[0].sentence
+    assert settled.compiled.report.broken_promises() == []
+    slack = sum(turn.added_registers for turn in settled.tightenings)
+    assert settled.compiled.candidate.register_slack == slack
+    assert settled.compiled.candidate.registers > first.registers
+    assert settled.compiled.report.registers <= settled.compiled.candidate.registers
+
+
+def test_the_loop_changes_the_tiling_where_registers_run_out(tmp_path: Path, echo_space: TilingSpace) -> None:
+    """With room for few registers, more slack leaves no tiling that holds 64 values: another one is found."""
+    kernels = rewritten(
+        tmp_path,
+        echo_space.kernels,
+        LOW,
+        ("registers <= max_registers_per_thread", "registers <= 72"),
+    )
+    space = replace(echo_space, kernels=kernels)
+    settled = settle(space, Compiler(kernels, space.profile))
+    assert space.best().parameters["held"] == 64
+    assert settled.compiled.candidate.parameters["held"] == 32
+    assert settled.compiled.report.broken_promises() == []
+
+
+def test_the_loop_says_when_nothing_is_left(tmp_path: Path, echo_space: TilingSpace) -> None:
+    kernels = rewritten(
+        tmp_path,
+        echo_space.kernels,
+        LOW,
+        ("held in {8, 16, 32, 64}", "held in {64}"),
+        ("registers <= max_registers_per_thread", "registers <= 56"),
+    )
+    with pytest.raises(InfeasibleError, match=r"turn 1: plain .* spills"):
+        settle(
+            replace(echo_space, kernels=kernels),
+            Compiler(kernels, echo_space.profile),
+        )
+
+
+def test_a_kernel_that_disagrees_with_its_constraints(tmp_path: Path, echo_space: TilingSpace) -> None:
+    kernels = rewritten(tmp_path, echo_space.kernels, ("blocks_per_sm := 1", "blocks_per_sm := 3"))
+    with pytest.raises(CompilationError, match="its constraint file and its kernel disagree"):
+        settle(
+            replace(echo_space, kernels=kernels),
+            Compiler(kernels, echo_space.profile),
+        )
+
+
+def test_requests_of_any_size_are_answered(fake_kernels: Kernels) -> None:
+    profile = load_profile("h100_sxm")
+    for batch in (1, 7, 1000):
+        best = TilingSpace(Problem("echo", 3, 48, batch, "fp16"), profile, fake_kernels).best()
+        assert best.blocks == 3 * -(-batch // best.parameters["batch_tile"])
