@@ -1,9 +1,9 @@
 """Forward passes on this machine's GPU: right, repeatable, how fast, and how far from the cost model.
 
-    python benchmarks/rnn/forward.py --out results.json                  the shapes of the README's table
-    python benchmarks/rnn/forward.py --top 4 --each-strategy             sweep, to see whether the cost model ranks well
-    python benchmarks/rnn/forward.py --runs 100                          the same bits in 100 runs
-    python benchmarks/rnn/forward.py --correctness                       T in 1, 2, 3, 1000 and B in 1, 7, 16, 40
+    python benchmarks/rnn/forward.py --out results.json         the shapes of the README's table
+    python benchmarks/rnn/forward.py --top 4 --each-strategy    does the cost model rank well?
+    python benchmarks/rnn/forward.py --runs 100                 the same bits in 100 runs
+    python benchmarks/rnn/forward.py --correctness              T in 1, 2, 3, 1000 and B in 1, 7, 16, 40
 
 Every candidate is compiled, runs in a child process, is checked against the float64 reference on fresh random
 input, and is timed with events. The table comes last, the JSON has everything.
@@ -34,7 +34,7 @@ SHAPES = "12x64,6x128,3x256,1x512,1x768,1x1024"
 CORRECTNESS_STEPS = (1, 2, 3, 1000)
 CORRECTNESS_BATCHES = (1, 7, 16, 40)
 
-# FlashRNN 1.0.5, fused bf16 LSTM forward of 1024 steps, in ms, measured on an H100 SXM 80 GB by (heads, D, batch).
+# FlashRNN 1.0.5, fused bf16 LSTM forward of 1024 steps: ms on an H100 SXM 80 GB by (heads, D, batch).
 FLASHRNN_FUSED = {
     (12, 64, 16): 2.753,
     (6, 128, 16): 2.884,
@@ -166,7 +166,13 @@ def table(outcomes: list[Outcome]) -> str:
             rows.append((*map(str, head), *[""] * 7, "LOST"))
             continue
         peer = FLASHRNN_FUSED.get((problem.heads, problem.head_dim, problem.batch))
-        known = peer and found.milliseconds and problem.steps == 1024 and problem.dtype == "bf16"
+        known = (
+            peer
+            and "H100" in found.device
+            and found.milliseconds
+            and problem.steps == 1024
+            and problem.dtype == "bf16"
+        )
         parameters = " ".join(f"{name}={value}" for name, value in outcome.candidate.parameters.items())
         rows.append(
             (

@@ -125,9 +125,7 @@ def test_output_that_cannot_be_written(tmp_path: Path) -> None:
 def test_run_without_gpu_support_says_what_is_missing(tmp_path: Path) -> None:
     """A pycuda that cannot find a driver, as on a machine without a GPU."""
     (tmp_path / "pycuda").mkdir()
-    (tmp_path / "pycuda" / "__init__.py").write_text(
-        "raise ImportError('no libcuda', name='pycuda._driver')\n"
-    )
+    (tmp_path / "pycuda" / "__init__.py").write_text("raise ImportError('libcuda.so.1 is missing')\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     words = ["run", "echo", *FAKE, *(word for pair in REQUEST.items() for word in pair), "--json"]
     done = subprocess.run(
