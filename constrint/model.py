@@ -6,14 +6,17 @@ normal form (`lower`), simplifies that (`presolve`) and searches (`search`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from constrint.branching import Brancher
 from constrint.domain import BINARY, Domain
 from constrint.errors import ModelError, Position
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
+from constrint.result import Result
+from constrint.search import Options, Solver
 
 Direction: TypeAlias = Literal["max", "min"]
 Goal: TypeAlias = tuple[IntExpr, Direction]
@@ -136,6 +139,62 @@ class Model:
         """Let `solve` give the lexicographic optimum of these (expression, "max" | "min") pairs."""
         self.preferences.extend(as_goals(goals))
 
+    def solve(
+        self,
+        *,
+        minimize: IntLike | Sequence[Goal] | None = None,
+        maximize: IntLike | Sequence[Goal] | None = None,
+        prefer: Sequence[tuple[IntLike, Direction]] | None = None,
+        time_limit: float | None = None,
+        seed: int = 0,
+        branching: Brancher | None = None,
+        engine: Engine = "auto",
+    ) -> Result:
+        """Find a solution: the best one, where something is to be optimised.
+
+        Args:
+            minimize: An expression to minimise, or a list of (expression, "max" | "min") pairs that is
+                optimised lexicographically, the most important first.
+            maximize: The same with an expression to maximise.
+            prefer: (expression, "max" | "min") pairs: the lexicographic optimum, found by trying the values
+                in this order. Faster than optimising where the expressions are variables.
+            time_limit: Seconds after which to stop with the best so far.
+            seed: Seed of random choices.
+            branching: How to branch.
+            engine: "auto" starts interpreted and compiles long searches; or force "interpreted" or "compiled".
+
+        Returns:
+            The result; without any of the first three, the goals and preferences set on the model hold.
+        """
+        goals = _goals(minimize, "min") + _goals(maximize, "max")
+        preferences = as_goals(prefer or ())
+        if not goals and not preferences:
+            goals, preferences = self.goals, self.preferences
+        return self._solver(time_limit, seed, branching, engine).best(goals, preferences)
+
+    def iter_solutions(
+        self,
+        limit: int | None = None,
+        *,
+        time_limit: float | None = None,
+        seed: int = 0,
+        branching: Brancher | None = None,
+        engine: Engine = "auto",
+    ) -> Iterator[Result]:
+        """All solutions, each once and in no promised order; at most `limit` of them."""
+        return self._solver(time_limit, seed, branching, engine).every(limit)
+
+    def count(self, *, engine: Engine = "auto") -> int:
+        """The number of solutions, over the declared variables."""
+        return self._solver(None, 0, None, engine).count()
+
+    def _solver(
+        self, time_limit: float | None, seed: int, branching: Brancher | None, engine: Engine
+    ) -> Solver:
+        if engine not in ("auto", "interpreted", "compiled"):
+            raise ModelError(f'engine is "auto", "interpreted" or "compiled", not {engine!r}')
+        return Solver(self, Options(time_limit, seed, engine, branching or Brancher()))
+
     @staticmethod
     def from_text(
         text: str,
@@ -188,6 +247,12 @@ def as_goals(goals: Iterable[tuple[IntLike, Direction]]) -> list[Goal]:
             raise ModelError(f'the direction of a goal is "max" or "min", not {direction!r}')
         checked.append((as_expr(expr), direction))
     return checked
+
+
+def _goals(goals: IntLike | Sequence[Goal] | None, direction: Direction) -> list[Goal]:
+    if goals is None:
+        return []
+    return as_goals(goals) if isinstance(goals, Sequence) else [(as_expr(goals), direction)]
 
 
 def _no_condition(value: object) -> str:

@@ -1,0 +1,98 @@
+"""The registry: every constraint of the normal form, and the dispatch from its kind to its kernel.
+
+A constraint is one file here (node, ``holds``, watches, kernel) and one row of ``REGISTRY`` with one
+branch of ``dispatch``. The branches are explicit because numba compiles and caches them as they stand.
+"""
+
+from __future__ import annotations
+
+from constrint.constraints.absolute import ABSOLUTE, Absolute, absolute
+from constrint.constraints.base import Node
+from constrint.constraints.clause import CLAUSE, Clause, clause
+from constrint.constraints.divides import DIVIDES, Divides, divides
+from constrint.constraints.divmod import DIVMOD, DivMod, division
+from constrint.constraints.element import ELEMENT, Element, element
+from constrint.constraints.gcd import GCD, LCM, Gcd, Lcm, gcd, lcm
+from constrint.constraints.linear import (
+    LINEAR_EQ,
+    LINEAR_EQ_IF,
+    LINEAR_LE,
+    LINEAR_LE_IF,
+    LINEAR_NE,
+    LinearEq,
+    LinearEqIf,
+    LinearLe,
+    LinearLeIf,
+    LinearNe,
+    linear_eq,
+    linear_eq_if,
+    linear_le,
+    linear_le_if,
+    linear_ne,
+)
+from constrint.constraints.member import MEMBER, Member, member
+from constrint.constraints.minmax import MAXIMUM, MINIMUM, Maximum, Minimum, maximum, minimum
+from constrint.constraints.power import POWER, Power, power
+from constrint.constraints.product import PRODUCT, Product, product
+from constrint.engine.state import State, kernel
+
+REGISTRY: tuple[type[Node], ...] = (
+    LinearLe,
+    LinearEq,
+    LinearNe,
+    LinearLeIf,
+    LinearEqIf,
+    Product,
+    Power,
+    DivMod,
+    Divides,
+    Maximum,
+    Minimum,
+    Absolute,
+    Member,
+    Clause,
+    Element,
+    Gcd,
+    Lcm,
+)
+
+
+@kernel
+def dispatch(st: State, c: int) -> bool:
+    """Run the kernel of constraint c; returns whether no domain became empty."""
+    kind = st.kind[c]
+    if kind == LINEAR_LE:
+        return linear_le(st, c)
+    if kind == LINEAR_EQ:
+        return linear_eq(st, c)
+    if kind == PRODUCT:
+        return product(st, c)
+    if kind == DIVMOD:
+        return division(st, c)
+    if kind == CLAUSE:
+        return clause(st, c)
+    if kind == LINEAR_LE_IF:
+        return linear_le_if(st, c)
+    if kind == LINEAR_EQ_IF:
+        return linear_eq_if(st, c)
+    if kind == MAXIMUM:
+        return maximum(st, c)
+    if kind == MINIMUM:
+        return minimum(st, c)
+    if kind == DIVIDES:
+        return divides(st, c)
+    if kind == MEMBER:
+        return member(st, c)
+    if kind == LINEAR_NE:
+        return linear_ne(st, c)
+    if kind == POWER:
+        return power(st, c)
+    if kind == ABSOLUTE:
+        return absolute(st, c)
+    if kind == ELEMENT:
+        return element(st, c)
+    if kind == GCD:
+        return gcd(st, c)
+    if kind == LCM:
+        return lcm(st, c)
+    return False

@@ -1,0 +1,108 @@
+"""Greatest common divisor and least common multiple of two; never negative."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
+from constrint.engine.state import State, kernel
+from constrint.engine.store import fix, greatest_common_divisor, set_hi, set_lo
+
+GCD = 15
+LCM = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair(Node):
+    x: int
+    y: int
+    z: int
+
+    def scope(self) -> tuple[int, ...]:
+        return (self.x, self.y, self.z)
+
+    def encode(self) -> list[int]:
+        return [self.x, self.y, self.z]
+
+    def watches(self) -> list[Watch]:
+        return watch_bounds(self.x, self.y, self.z)
+
+    def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
+        x, y, z = (magnitude(lo, hi, v) for v in self.scope())
+        return x * y + x + y + z + 1
+
+
+class Gcd(_Pair):
+    """``z == gcd(x, y)``; gcd(0, 0) is 0."""
+
+    __slots__ = ()
+    kind = GCD
+
+    def holds(self, values: Sequence[int]) -> bool:
+        return math.gcd(values[self.x], values[self.y]) == values[self.z]
+
+
+class Lcm(_Pair):
+    """``z == lcm(x, y)``; 0 where x or y is 0."""
+
+    __slots__ = ()
+    kind = LCM
+
+    def holds(self, values: Sequence[int]) -> bool:
+        return math.lcm(values[self.x], values[self.y]) == values[self.z]
+
+
+@kernel
+def excludes_zero(st: State, v: int) -> bool:
+    """Whether the bounds of v leave out 0."""
+    return st.lo[v] > 0 or st.hi[v] < 0
+
+
+@kernel
+def gcd(st: State, c: int) -> bool:
+    """``z == gcd(x, y)``."""
+    first = st.start[c]
+    x = st.args[first]
+    y = st.args[first + 1]
+    z = st.args[first + 2]
+    xl = st.lo[x]
+    xh = st.hi[x]
+    yl = st.lo[y]
+    yh = st.hi[y]
+    if xl == xh and yl == yh:
+        return fix(st, z, greatest_common_divisor(xl, yl))
+    most_x = max(abs(xl), abs(xh))
+    most_y = max(abs(yl), abs(yh))
+    nonzero_x = excludes_zero(st, x)
+    nonzero_y = excludes_zero(st, y)
+    if not set_lo(st, z, 1 if nonzero_x or nonzero_y else 0):
+        return False
+    most = max(most_x, most_y)
+    if nonzero_x:
+        most = min(most, most_x)
+    if nonzero_y:
+        most = min(most, most_y)
+    return set_hi(st, z, most)
+
+
+@kernel
+def lcm(st: State, c: int) -> bool:
+    """``z == lcm(x, y)``."""
+    first = st.start[c]
+    x = st.args[first]
+    y = st.args[first + 1]
+    z = st.args[first + 2]
+    xl = st.lo[x]
+    xh = st.hi[x]
+    yl = st.lo[y]
+    yh = st.hi[y]
+    if xl == xh and yl == yh:
+        if xl == 0 or yl == 0:
+            return fix(st, z, 0)
+        return fix(st, z, abs(xl // greatest_common_divisor(xl, yl) * yl))
+    least = 0
+    if excludes_zero(st, x) and excludes_zero(st, y):
+        least = max(min(abs(xl), abs(xh)), min(abs(yl), abs(yh)))
+    return set_lo(st, z, least) and set_hi(st, z, max(abs(xl), abs(xh)) * max(abs(yl), abs(yh)))

@@ -1,0 +1,168 @@
+"""Powers: x ** y == z for exponents that are not negative; 0 ** 0 is 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
+from constrint.engine.state import CAP, State, kernel
+from constrint.engine.store import set_hi, set_lo
+
+POWER = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Power(Node):
+    """``x ** y == z`` with y >= 0."""
+
+    x: int
+    y: int
+    z: int
+    kind = POWER
+
+    def scope(self) -> tuple[int, ...]:
+        return (self.x, self.y, self.z)
+
+    def holds(self, values: Sequence[int]) -> bool:
+        exponent = values[self.y]
+        return exponent >= 0 and int(values[self.x] ** exponent) == values[self.z]
+
+    def encode(self) -> list[int]:
+        return [self.x, self.y, self.z]
+
+    def watches(self) -> list[Watch]:
+        return watch_bounds(self.x, self.y, self.z)
+
+    def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
+        # Powers stop at the cap, which is what z is bounded by.
+        return max(magnitude(lo, hi, v) for v in self.scope()) + 2
+
+
+@kernel
+def capped_power(base: int, exponent: int, cap: int) -> int:
+    """``base ** exponent`` for base >= 0, or the cap where it would be greater."""
+    if base <= 1:
+        return 1 if exponent == 0 else base
+    power = 1
+    for _ in range(exponent):
+        if power > cap // base:
+            return cap
+        power *= base
+    return power
+
+
+@kernel
+def root(n: int, exponent: int, most: int, cap: int) -> int:
+    """The greatest r with r ** exponent <= n, at most `most`; for n >= 0 and exponent >= 1."""
+    low = 0
+    high = most
+    while low < high:
+        middle = low + (high - low + 1) // 2
+        if capped_power(middle, exponent, cap) <= n:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@kernel
+def odd_root_at_most(n: int, exponent: int, most: int, cap: int) -> int:
+    """The greatest r with r ** exponent <= n for an odd exponent, with abs(r) <= most + 1."""
+    if n >= 0:
+        return root(n, exponent, most, cap)
+    return -(root(-n - 1, exponent, most, cap) + 1)
+
+
+@kernel
+def power_of_constant_exponent(st: State, x: int, exponent: int, z: int) -> bool:
+    """``x ** exponent == z`` for an exponent that is fixed."""
+    cap = st.scalar[CAP]
+    xl = st.lo[x]
+    xh = st.hi[x]
+    if exponent == 0:
+        return set_lo(st, z, 1) and set_hi(st, z, 1)
+    most = max(abs(xl), abs(xh))
+    at_low = capped_power(abs(xl), exponent, cap)
+    at_high = capped_power(abs(xh), exponent, cap)
+    if exponent % 2 == 1:
+        if not (
+            set_lo(st, z, at_low if xl >= 0 else -at_low) and set_hi(st, z, at_high if xh >= 0 else -at_high)
+        ):
+            return False
+        if not set_hi(st, x, odd_root_at_most(st.hi[z], exponent, most, cap)):
+            return False
+        return set_lo(st, x, -odd_root_at_most(-st.lo[z], exponent, most, cap))
+    least = 0
+    if xl > 0:
+        least = at_low
+    elif xh < 0:
+        least = at_high
+    if not (set_lo(st, z, least) and set_hi(st, z, max(at_low, at_high))):
+        return False
+    outer = root(st.hi[z], exponent, most, cap)
+    if not (set_lo(st, x, -outer) and set_hi(st, x, outer)):
+        return False
+    if st.lo[z] > 0:
+        inner = root(st.lo[z] - 1, exponent, most, cap) + 1
+        if st.lo[x] > -inner and not set_lo(st, x, inner):
+            return False
+        if st.hi[x] < inner and not set_hi(st, x, -inner):
+            return False
+    return True
+
+
+@kernel
+def power_of_positive_base(st: State, x: int, y: int, z: int) -> bool:
+    """``x ** y == z`` for a base that is at least 1 and an exponent that is open."""
+    cap = st.scalar[CAP]
+    xl = st.lo[x]
+    xh = st.hi[x]
+    yl = st.lo[y]
+    yh = st.hi[y]
+    if not (set_lo(st, z, capped_power(xl, yl, cap)) and set_hi(st, z, capped_power(xh, yh, cap))):
+        return False
+    zl = st.lo[z]
+    zh = st.hi[z]
+    if yl >= 1 and not set_hi(st, x, root(zh, yl, xh, cap)):
+        return False
+    if zl > 1 and not set_lo(st, x, root(zl - 1, yh, xh, cap) + 1):
+        return False
+    if xl >= 2:
+        most = 0
+        power = 1
+        while power <= zh // xl:
+            power *= xl
+            most += 1
+        if not set_hi(st, y, most):
+            return False
+    if xh >= 2:
+        least = 0
+        power = 1
+        while power < zl:
+            least += 1
+            if power > zl // xh:
+                break
+            power *= xh
+        if not set_lo(st, y, least):
+            return False
+    return xh != 1 or zh >= 1
+
+
+@kernel
+def power(st: State, c: int) -> bool:
+    """``x ** y == z``."""
+    first = st.start[c]
+    x = st.args[first]
+    y = st.args[first + 1]
+    z = st.args[first + 2]
+    if not set_lo(st, y, 0):
+        return False
+    if st.lo[y] == st.hi[y]:
+        return power_of_constant_exponent(st, x, st.lo[y], z)
+    xl = st.lo[x]
+    if xl >= 1:
+        return power_of_positive_base(st, x, y, z)
+    cap = st.scalar[CAP]
+    most = max(1, capped_power(max(abs(xl), abs(st.hi[x])), st.hi[y], cap))
+    return set_lo(st, z, 0 if xl == 0 else -most) and set_hi(st, z, most)

@@ -1,0 +1,177 @@
+"""From the normal form to the engine's arrays, and growing those that search outgrew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from constrint.constraints.base import Node
+from constrint.engine.state import (
+    BITS,
+    CAP,
+    GOAL_VARIABLE,
+    HUGE,
+    NEXT_STAMP,
+    ORDERED,
+    PRIORITIES,
+    RANDOM,
+    SCALARS,
+    Cells,
+    State,
+)
+
+# Explicit values up to this many steps wide, and plain ranges up to this many, have a bitset: kernels walk
+# through those, and keep the inner holes of wider domains in a Member constraint.
+WIDEST_BITSET = 4096
+WIDEST_PLAIN_BITSET = 128
+
+LIMIT = 1 << 62  # every value and intermediate of the int64 engine is smaller
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What search decides: variables and a value rule for each; the first `ordered` of them in this order."""
+
+    variables: Sequence[int] = ()
+    values: Sequence[int] = ()
+    ordered: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Root domains by variable: bounds, step, and explicit values or None."""
+
+    lo: Sequence[int]
+    hi: Sequence[int]
+    step: Sequence[int]
+    values: Sequence[tuple[int, ...] | None]
+
+
+def _bitset(values: tuple[int, ...] | None, lo: int, hi: int, step: int, words: Cells) -> int:
+    """Append the bitset of a domain to the words; returns its place, or -1 for none."""
+    size = (hi - lo) // step + 1
+    if size > (WIDEST_PLAIN_BITSET if values is None else WIDEST_BITSET):
+        return -1
+    place = len(words)
+    bits = (1 << size) - 1
+    if values is not None:
+        bits = 0
+        for value in values:
+            bits |= 1 << (value - lo) // step
+    word = (1 << BITS) - 1
+    while bits:
+        words.append(bits & word)
+        bits >>= BITS
+    return place
+
+
+def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) -> State:
+    """Make the state of a search that starts at the root with every constraint queued.
+
+    Args:
+        box: Root domain of each variable; explicit values must span at most WIDEST_BITSET steps.
+        nodes: The constraints.
+        branch: What to decide, and how.
+        huge: What stands for a bound that does not exist; its square root already counts as one.
+    """
+    n = len(box.lo)
+    words: Cells = []
+    hole = [-1] * n
+    for v in range(n):
+        if box.lo[v] < box.hi[v]:
+            hole[v] = _bitset(box.values[v], box.lo[v], box.hi[v], box.step[v], words)
+    scalar = [0] * SCALARS
+    scalar[NEXT_STAMP] = 1
+    scalar[GOAL_VARIABLE] = -1
+    scalar[HUGE] = huge if huge == LIMIT else 1 << (huge.bit_length() // 2)
+    scalar[CAP] = huge
+    scalar[ORDERED] = branch.ordered
+    scalar[RANDOM] = branch.seed % (1 << 31)
+    watch_start, watch_constraint, watch_mask = _watches(n, nodes)
+    start = [0]
+    args: Cells = []
+    for node in nodes:
+        args.extend(node.encode())
+        start.append(len(args))
+    count = len(nodes)
+    levels = 64
+    state = State(
+        lo=list(box.lo),
+        hi=list(box.hi),
+        step=list(box.step),
+        stamp=[0] * n,
+        hole=hole,
+        base=list(box.lo),
+        words=words,
+        word_stamp=[0] * len(words),
+        dirty=[0] * n,
+        changed=[0] * n,
+        watch_start=watch_start,
+        watch_constraint=watch_constraint,
+        watch_mask=watch_mask,
+        kind=[node.kind for node in nodes],
+        start=start,
+        priority=[node.priority for node in nodes],
+        idempotent=[int(node.idempotent) for node in nodes],
+        queued=[0] * count,
+        queue=[0] * (PRIORITIES * count),
+        args=args,
+        trail_variable=[0] * (8 * n),
+        trail_lo=[0] * (8 * n),
+        trail_hi=[0] * (8 * n),
+        trail_step=[0] * (8 * n),
+        trail_stamp=[0] * (8 * n),
+        trail_word=[0] * (8 * len(words)),
+        trail_bits=[0] * (8 * len(words)),
+        trail_word_stamp=[0] * (8 * len(words)),
+        level_trail=[0] * levels,
+        level_words=[0] * levels,
+        level_stamp=[0] * levels,
+        level_variable=[0] * levels,
+        level_decision=[0] * levels,
+        level_value=[0] * levels,
+        branch=list(branch.variables),
+        branch_value=list(branch.values),
+        weight=[0] * count,
+        scalar=scalar,
+    )
+    queue_all(state)
+    return state
+
+
+def queue_all(state: State) -> None:
+    """Queue every constraint."""
+    from constrint.engine.fixpoint import enqueue
+
+    for c in range(len(state.kind)):
+        if state.queued[c] == 0:
+            enqueue(state, c)
+
+
+def _watches(n: int, nodes: Sequence[Node]) -> tuple[Cells, Cells, Cells]:
+    """The watch lists of all variables, one after the other."""
+    lists: list[dict[int, int]] = [{} for _ in range(n)]
+    for c, node in enumerate(nodes):
+        for v, mask in node.watches():
+            watching = lists[v]
+            watching[c] = watching.get(c, 0) | mask
+    start = [0]
+    constraint: Cells = []
+    masks: Cells = []
+    for watching in lists:
+        constraint.extend(watching)
+        masks.extend(watching.values())
+        start.append(len(constraint))
+    return start, constraint, masks
+
+
+def grow(state: State) -> State:
+    """The same state with twice the room for trails and levels."""
+    return state._replace(
+        **{name: [*cells, *[0] * (len(cells) + 8)] for name, cells in state._asdict().items() if _grows(name)}
+    )
+
+
+def _grows(name: str) -> bool:
+    return name.startswith(("trail_", "level_"))

@@ -1,0 +1,95 @@
+"""Propagation: wake the constraints whose variables changed and run them, the cheapest first, until none is left."""
+
+from __future__ import annotations
+
+from constrint.constraints import dispatch
+from constrint.engine.state import CHANGED, HEAD, PRIORITIES, PROPAGATIONS, TAIL, State, kernel
+
+FAILED = 0
+STABLE = 1
+INTERRUPTED = 2
+
+
+@kernel
+def enqueue(st: State, c: int) -> None:
+    """Queue a constraint that is not queued."""
+    priority = st.priority[c]
+    capacity = len(st.kind)
+    tail = st.scalar[TAIL + priority]
+    st.queue[priority * capacity + tail % capacity] = c
+    st.scalar[TAIL + priority] = tail + 1
+    st.queued[c] = 1
+
+
+@kernel
+def wake(st: State) -> None:
+    """Queue every constraint that watches an event noted since the last call."""
+    scalar = st.scalar
+    dirty = st.dirty
+    changed = st.changed
+    watch_start = st.watch_start
+    watch_mask = st.watch_mask
+    watch_constraint = st.watch_constraint
+    queued = st.queued
+    for i in range(scalar[CHANGED]):
+        v = changed[i]
+        event = dirty[v]
+        dirty[v] = 0
+        for w in range(watch_start[v], watch_start[v + 1]):
+            if watch_mask[w] & event:
+                c = watch_constraint[w]
+                if queued[c] == 0:
+                    enqueue(st, c)
+    scalar[CHANGED] = 0
+
+
+@kernel
+def clear(st: State) -> None:
+    """Forget all events and queued constraints."""
+    scalar = st.scalar
+    for i in range(scalar[CHANGED]):
+        st.dirty[st.changed[i]] = 0
+    scalar[CHANGED] = 0
+    capacity = len(st.kind)
+    for priority in range(PRIORITIES):
+        for i in range(scalar[HEAD + priority], scalar[TAIL + priority]):
+            st.queued[st.queue[priority * capacity + i % capacity]] = 0
+        scalar[HEAD + priority] = 0
+        scalar[TAIL + priority] = 0
+
+
+@kernel
+def fixpoint(st: State, budget: int) -> int:
+    """Propagate until nothing changes, something fails, or the budget of propagations is spent.
+
+    Interrupted, the queue stays as it is, and the next call goes on. Failed, it is cleared.
+    """
+    scalar = st.scalar
+    queued = st.queued
+    capacity = len(st.kind)
+    while True:
+        if scalar[CHANGED] > 0:
+            wake(st)
+        priority = 0
+        while priority < PRIORITIES and scalar[HEAD + priority] == scalar[TAIL + priority]:
+            priority += 1
+        if priority == PRIORITIES:
+            return STABLE
+        if budget <= 0:
+            return INTERRUPTED
+        budget -= 1
+        head = scalar[HEAD + priority]
+        c = st.queue[priority * capacity + head % capacity]
+        scalar[HEAD + priority] = head + 1
+        scalar[PROPAGATIONS] += 1
+        idempotent = st.idempotent[c]
+        if idempotent == 0:
+            queued[c] = 0
+        if not dispatch(st, c):
+            queued[c] = 0
+            st.weight[c] += 1
+            clear(st)
+            return FAILED
+        if idempotent == 1:
+            wake(st)
+            queued[c] = 0
