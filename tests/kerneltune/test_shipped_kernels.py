@@ -1,0 +1,87 @@
+"""The kernels that come with the package: what each tiling promises, the compiler keeps, on every GPU."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kerneltune.compile import Compiler
+from kerneltune.errors import CompilationError
+from kerneltune.hardware import load_profile, profile_names
+from kerneltune.kernel import discover
+from kerneltune.problem import Problem
+from kerneltune.space import TilingSpace
+
+KERNELS = discover()
+HEADS_AND_DIMS = ((12, 64), (6, 128), (3, 256), (1, 512), (1, 768), (1, 1024))
+MORE_DIMS = (16, 32, 48, 80, 96, 160, 320)
+BATCHES = (1, 2, 8, 16, 64)
+DTYPE = {name: "fp16" if name == "t4" else "bf16" for name in profile_names()}
+
+
+def space(gpu: str, heads: int, head_dim: int, batch: int, strategy: str | None = None) -> TilingSpace:
+    problem = Problem("lstm", heads, head_dim, batch, DTYPE[gpu])
+    return TilingSpace(problem, load_profile(gpu), KERNELS, strategy)
+
+
+def drawn_requests(gpu: str, count: int) -> list[tuple[int, int, int]]:
+    everything = [
+        (heads, dim, batch)
+        for heads, dim in (*HEADS_AND_DIMS, *((2, dim) for dim in MORE_DIMS))
+        for batch in BATCHES
+    ]
+    return random.Random(f"requests on {gpu}").sample(everything, count)
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize(("heads", "head_dim"), [*HEADS_AND_DIMS, *((1, dim) for dim in MORE_DIMS)])
+def test_h100_has_a_tiling(heads: int, head_dim: int, batch: int) -> None:
+    best = space("h100_sxm", heads, head_dim, batch).best()
+    assert best.registers <= 255
+    assert best.registers * best.threads <= 65536
+    assert best.shared_memory <= 232448
+
+
+@pytest.mark.parametrize("gpu", profile_names())
+def test_drawn_tilings_keep_their_promises(gpu: str) -> None:
+    compiler = Compiler(KERNELS, load_profile(gpu))
+    compiled = 0
+    for heads, head_dim, batch in drawn_requests(gpu, 8):
+        for candidate in space(gpu, heads, head_dim, batch).candidates(2):
+            report = compiler.compile(candidate).report
+            assert report.broken_promises() == [], candidate
+            compiled += 1
+    assert compiled >= 4
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS.strategies))
+def test_each_strategy_keeps_its_promises(name: str) -> None:
+    compiler = Compiler(KERNELS, load_profile("h100_sxm"))
+    compiled = 0
+    for heads, head_dim in HEADS_AND_DIMS:
+        for candidate in space("h100_sxm", heads, head_dim, 16, name).candidates(1):
+            assert compiler.compile(candidate).report.broken_promises() == [], candidate
+            compiled += 1
+    assert compiled
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS.strategies))
+def test_a_wrong_size_of_shared_memory_does_not_compile(name: str) -> None:
+    """The assertion in each kernel is what makes the promised bytes exact."""
+    from dataclasses import replace
+
+    fitting = [
+        candidate
+        for heads, head_dim in HEADS_AND_DIMS
+        for candidate in space("h100_sxm", heads, head_dim, 16, name).candidates(1)
+    ]
+    values = {**fitting[0].values, "shared_memory": fitting[0].shared_memory + 16}
+    with pytest.raises(CompilationError, match="static assertion failed"):
+        Compiler(KERNELS, load_profile("h100_sxm")).compile(replace(fitting[0], values=values))
+
+
+@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
+def test_cells_agree_with_their_headers(cell: str) -> None:
+    text = (KERNELS.cell(cell).folder / "cell.cuh").read_text(encoding="utf-8")
+    assert f"struct {KERNELS.cell(cell).spec.cell_struct} " in text
