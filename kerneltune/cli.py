@@ -84,8 +84,9 @@ def tile(
         if top > 1:
             typer.echo("")
             show_ranking(candidates)
-        spent = ", ".join(f"{name} {1e3 * value:.0f} ms" for name, value in space.solve_seconds.items())
-        typer.echo(f"\nsolved: {spent}")
+        read, solved = (sum(spent.values()) for spent in (space.read_seconds, space.solve_seconds))
+        count = f"{len(space.solve_seconds)} of {len(space.kernels.strategies)} strategies"
+        typer.echo(f"\n{count}: constraints read in {1e3 * read:.0f} ms, solved in {1e3 * solved:.0f} ms")
 
 
 @app.command(name="compile")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from constrint import IntExpr, Model, Result
+from constrint import IntExpr, Model, Result, UnboundedError
 from kerneltune.hardware import HardwareProfile
 from kerneltune.kernel import Strategy
 from kerneltune.problem import DTYPES, HEAD_DIM_STEP, Problem
@@ -37,6 +37,10 @@ class Resource:
 
 def _kibibytes(size: int) -> str:
     return f"{size / 1024:.10g} KiB" if size % 256 == 0 else f"{size} bytes"
+
+
+def _mebibytes(size: int) -> str:
+    return f"{size / 2**20:.1f} MiB" if size < 2**30 else f"{size / 2**30:.1f} GiB"
 
 
 def _register_limit(profile: HardwareProfile, result: Result) -> int:
@@ -111,7 +115,10 @@ def _needs(space: TilingSpace, strategy: Strategy, resources: tuple[Resource, ..
     model.constraints[:] = [c for c in model.constraints if c.name not in lifted]
     model.goals[:] = [(_value(model, resource.need), "min") for resource in resources]
     model.preferences.clear()
-    result = model.solve(time_limit=SOLVE_LIMIT)
+    try:
+        result = model.solve(time_limit=SOLVE_LIMIT)
+    except UnboundedError:  # without its limit a value has no end: lifting it answers nothing
+        return []
     if not result:
         return []
     return [
@@ -133,8 +140,8 @@ def _weights_beside_the_chip(space: TilingSpace) -> str | None:
     if weights <= room:
         return None
     return (
-        f"one head's recurrent weights need {weights / 2**20:.1f} MiB, "
-        f"all registers and shared memory of {profile.name} hold {room / 2**20:.1f} MiB"
+        f"one head's recurrent weights need {_mebibytes(weights)}, "
+        f"all registers and shared memory of {profile.name} hold {_mebibytes(room)}"
     )
 
 

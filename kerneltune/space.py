@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from constrint import ConstrintError, Model
+from constrint import ConstrintError, Model, Result
 from constrint.expr import BoolExpr
 from kerneltune.candidate import Candidate
 from kerneltune.errors import InfeasibleError, InputError
@@ -22,7 +22,8 @@ class TilingSpace:
     Attributes:
         register_slack: Registers by strategy that a constraint file adds to its prediction, learnt from a
             compiler that needed more.
-        solve_seconds: Wall time spent in solving so far, by strategy.
+        read_seconds: Wall time of reading the constraint files, by strategy.
+        solve_seconds: Wall time of solving, by strategy.
     """
 
     problem: Problem
@@ -30,6 +31,7 @@ class TilingSpace:
     kernels: Kernels
     strategy: str | None = None
     register_slack: Mapping[str, int] = field(default_factory=dict)
+    read_seconds: dict[str, float] = field(default_factory=dict)
     solve_seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -96,11 +98,12 @@ class TilingSpace:
     def tightened(self, strategy: str, slack: int) -> TilingSpace:
         """This space with ``slack`` more registers demanded of one strategy's tilings."""
         total = self.register_slack.get(strategy, 0) + slack
-        return replace(self, register_slack={**self.register_slack, strategy: total}, solve_seconds={})
+        slack = {**self.register_slack, strategy: total}
+        return replace(self, register_slack=slack, read_seconds={}, solve_seconds={})
 
     def for_problem(self, problem: Problem) -> TilingSpace:
         """The space of another request on the same GPU."""
-        return replace(self, problem=problem, solve_seconds={})
+        return replace(self, problem=problem, read_seconds={}, solve_seconds={})
 
     def _strategies(self) -> list[Strategy]:
         if self.strategy is not None:
@@ -110,9 +113,11 @@ class TilingSpace:
     def _best_of(self, strategy: Strategy, limit: int) -> list[Candidate]:
         started = time.perf_counter()
         model = self.model(strategy)
+        read = time.perf_counter()
+        self.read_seconds[strategy.name] = read - started
         found: list[Candidate] = []
         while len(found) < limit:
-            result = model.solve()
+            result = self._solved(strategy, model)
             if not result:
                 break
             candidate = self._candidate(strategy, result.values)
@@ -122,8 +127,14 @@ class TilingSpace:
             if others is None:
                 break
             model.add(others)
-        self.solve_seconds[strategy.name] = time.perf_counter() - started
+        self.solve_seconds[strategy.name] = time.perf_counter() - read
         return found
+
+    def _solved(self, strategy: Strategy, model: Model) -> Result:
+        try:
+            return model.solve()
+        except ConstrintError as error:
+            raise InputError(f"{strategy.constraints_path}: {error}") from None
 
     def _candidate(self, strategy: Strategy, values: Mapping[str, int]) -> Candidate:
         known = {**self.constants(strategy), **values}
