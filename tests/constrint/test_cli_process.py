@@ -1,0 +1,90 @@
+"""The `constrint` command as a process: pipes, signals, nothing but the answer on standard output."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from constrint.cli import main; main()"]
+MANY = "x, y, z in 1..300; x + y + z >= 3\n"
+ENDLESS = "x, y, z in 1..10 ** 7\nx ** 3 + y ** 3 == z ** 3 + 7 * x * y * z + 2 ** 61 + 1\n"
+
+
+def run(*arguments: str, text: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], input=text, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_reads_from_a_pipe_and_answers_in_json_alone():
+    result = run("solve", "--json", "-", text="x in 1..9; x * x == 49")
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["values"] == {"x": 7}
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("x in 1..2", 0), ("x in 1..2; x == 3", 1), ("x in 1..2; x = 3", 2), ("x in 1..2; y == 3", 2)],
+)
+def test_exit_codes(text, code):
+    result = run("solve", "-", text=text)
+    assert result.returncode == code
+    assert "Traceback" not in result.stderr
+    assert bool(result.stderr) == (code == 2)
+
+
+@pytest.mark.parametrize("options", [["--all"], ["--all", "--json"]])
+def test_a_reader_that_stops_early_is_no_error(options):
+    process = subprocess.Popen(
+        [*COMMAND, "solve", *options, "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdin.write(MANY.encode())
+    process.stdin.close()
+    process.stdout.readline()
+    process.stdout.close()
+    errors = process.stderr.read().decode()
+    assert process.wait(timeout=60) == 128 + signal.SIGPIPE
+    assert errors == ""
+    process.stderr.close()
+
+
+def test_interrupting_is_clean():
+    process = subprocess.Popen(
+        [*COMMAND, "solve", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    process.stdin.write(ENDLESS.encode())
+    process.stdin.close()
+    time.sleep(1.5)
+    assert process.poll() is None, process.stderr.read().decode()
+    process.send_signal(signal.SIGINT)
+    output, errors = process.stdout.read().decode(), process.stderr.read().decode()
+    assert process.wait(timeout=30) == 128 + signal.SIGINT
+    assert "Traceback" not in errors
+    assert "interrupted" in errors
+    assert output == ""
+    process.stdout.close()
+    process.stderr.close()
+
+
+@pytest.mark.parametrize("module", ["constrint", "constrint.cli"])
+def test_starting_imports_no_parser_and_no_compiler(module):
+    probe = (
+        f"import sys, {module}; print([m for m in ('lark', 'numba', 'sympy', 'rich') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", probe]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert result.stdout.strip() == "[]"

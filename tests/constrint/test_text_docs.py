@@ -1,0 +1,57 @@
+"""The language reference in docs/ is true: its models are valid and its commands print what it says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from constrint.cli import app
+from constrint.frontends.format import format_text
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "constrint-text.md"
+BLOCKS = re.findall(
+    r"^```(constrint|console)\n(.*?)^```$", REFERENCE.read_text(encoding="utf-8"), re.M | re.S
+)
+MODELS = [text for kind, text in BLOCKS if kind == "constrint"]
+SESSIONS = [text for kind, text in BLOCKS if kind == "console"]
+
+
+@pytest.fixture
+def models(tmp_path, monkeypatch):
+    """The models of the reference that begin with a file name, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    for text in MODELS:
+        if named := re.match(r"# (\w+\.constrint)\n", text):
+            Path(named[1]).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", MODELS)
+def test_models_are_valid_and_formatted(text, tmp_path):
+    path = tmp_path / "model.constrint"
+    path.write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(app, ["check", str(path), "-D", "hidden=64", "-D", "tiles=16,32"])
+    if "hidden" not in text:
+        result = CliRunner().invoke(app, ["check", str(path)])
+    assert result.exit_code == 0, result.output
+    assert format_text(text) == text
+
+
+@pytest.mark.usefixtures("models")
+@pytest.mark.parametrize("session", SESSIONS)
+def test_commands_print_what_the_reference_says(session):
+    command, _, expected = session.partition("\n")
+    words = shlex.split(command.removeprefix("$ "))
+    text = None
+    if words[0] == "echo":
+        text, words = words[1] + "\n", words[3:]
+    assert words[0] == "constrint"
+    assert CliRunner().invoke(app, words[1:], input=text).output == expected
+
+
+def test_the_reference_has_examples_of_both_kinds():
+    assert len(MODELS) >= 5
+    assert len(SESSIONS) >= 5
