@@ -98,8 +98,8 @@ class TilingSpace:
     def tightened(self, strategy: str, slack: int) -> TilingSpace:
         """This space with ``slack`` more registers demanded of one strategy's tilings."""
         total = self.register_slack.get(strategy, 0) + slack
-        slack = {**self.register_slack, strategy: total}
-        return replace(self, register_slack=slack, read_seconds={}, solve_seconds={})
+        demanded = {**self.register_slack, strategy: total}
+        return replace(self, register_slack=demanded, read_seconds={}, solve_seconds={})
 
     def for_problem(self, problem: Problem) -> TilingSpace:
         """The space of another request on the same GPU."""
