@@ -1,0 +1,108 @@
+// One warp's share of R, kept for the whole sequence as mma A fragments: the first register_k_tiles in registers, the rest in shared
+// memory in fragment order (one conflict-free 16-byte read a lane and tile).
+#pragma once
+#include "forward_shape.cuh"
+#include "mma.cuh"
+
+namespace kerneltune {
+
+// Which unit of h stands at position k of the sum. The order is free as long as R and h agree.
+struct NaturalOrder {
+  static __device__ __forceinline__ int unit(int k_tile, int half, int quad) { return k_tile * 16 + half * 8 + 2 * quad; }
+};
+// Two k tiles take 32 consecutive units, lane quad q the 8 from 8 q on: its B fragments of both tiles are one 16-byte read of h.
+struct ChunkedOrder {
+  static __device__ __forceinline__ int unit(int k_tile, int half, int quad) {
+    return k_tile / 2 * 32 + 8 * quad + k_tile % 2 * 4 + half * 2;
+  }
+};
+
+template <class Shape, class Order, int REGISTER_K_TILES>
+struct RecurrentWeights {
+  static constexpr int shared_k_tiles = Shape::warp_k_tiles - REGISTER_K_TILES;
+  static constexpr int shared_bytes = shared_k_tiles * Shape::warps * Shape::m_tiles * 32 * 16;
+
+  unsigned registers[REGISTER_K_TILES > 0 ? REGISTER_K_TILES : 1][Shape::m_tiles][4];
+  uint4* shared;  // [shared_k_tiles][warps][m_tiles][32]
+
+  // recurrent: R of all heads; first_unit: of this block within the head. Each warp reads back only what it wrote itself.
+  __device__ __forceinline__ void load(const void* recurrent, int head, int first_unit, const Lane<Shape>& lane, void* shared_storage) {
+    const unsigned* weights = static_cast<const unsigned*>(recurrent);  // pairs of scalars
+    const int warp_first = first_unit + lane.unit_warp * Shape::warp_units;
+    const int first_k_tile = lane.k_split * Shape::warp_k_tiles;
+    shared = static_cast<uint4*>(shared_storage) + (lane.warp * Shape::m_tiles * 32 + lane.lane);
+#pragma unroll
+    for (int k = 0; k < REGISTER_K_TILES; k++)
+#pragma unroll
+      for (int m = 0; m < Shape::m_tiles; m++) read_fragment(registers[k][m], weights, head, warp_first, first_k_tile + k, m, lane);
+    for (int k = 0; k < shared_k_tiles; k++)
+#pragma unroll
+      for (int m = 0; m < Shape::m_tiles; m++) {
+        unsigned fragment[4];
+        read_fragment(fragment, weights, head, warp_first, first_k_tile + REGISTER_K_TILES + k, m, lane);
+        shared[shared_index(k, m)] = make_uint4(fragment[0], fragment[1], fragment[2], fragment[3]);
+      }
+  }
+
+  __device__ __forceinline__ void fragment(unsigned (&a)[4], int k, int m) const {
+    if (k < REGISTER_K_TILES) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) a[i] = registers[k][m][i];
+    } else {
+      const uint4 value = shared[shared_index(k - REGISTER_K_TILES, m)];
+      a[0] = value.x;
+      a[1] = value.y;
+      a[2] = value.z;
+      a[3] = value.w;
+    }
+  }
+
+ private:
+  static __device__ __forceinline__ int shared_index(int k, int m) { return (k * Shape::warps * Shape::m_tiles + m) * 32; }
+
+  static __device__ __forceinline__ void read_fragment(unsigned (&a)[4], const unsigned* weights, int head, int warp_first, int k_tile,
+                                                       int m, const Lane<Shape>& lane) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const int row_half = 2 * m + i % 2;
+      const int gate = row_half % Shape::gates;
+      const int unit = warp_first + row_half / Shape::gates * 8 + lane.row;
+      const int source = Order::unit(k_tile, i / 2, lane.quad);
+      const size_t row = (static_cast<size_t>(head) * Shape::gates + gate) * Shape::head_dim + unit;
+      a[i] = source < Shape::head_dim ? weights[(row * Shape::head_dim + source) / 2] : 0u;
+    }
+  }
+};
+
+// The sums R h of one warp, as mma C fragments.
+template <class Shape>
+struct Accumulators {
+  float value[Shape::m_tiles][Shape::n_tiles][4];
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int m = 0; m < Shape::m_tiles; m++)
+#pragma unroll
+      for (int n = 0; n < Shape::n_tiles; n++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) value[m][n][i] = 0.0f;
+  }
+
+  // Gate `gate` of the element in column parity `parity`, unit group `unit_group` (of the warp) and n tile `n`.
+  __device__ __forceinline__ float& element(int unit_group, int n, int parity, int gate) {
+    const int row_half = unit_group * Shape::gates + gate;
+    return value[row_half / 2][n][row_half % 2 * 2 + parity];
+  }
+
+  template <int MMA_K, class Weights>
+  __device__ __forceinline__ void add_k_tile(const Weights& weights, int k, int n, unsigned b0, unsigned b1) {
+#pragma unroll
+    for (int m = 0; m < Shape::m_tiles; m++) {
+      unsigned a[4];
+      weights.fragment(a, k, m);
+      WarpMma<typename Shape::Scalar, MMA_K>::accumulate(value[m][n], a, b0, b1);
+    }
+  }
+};
+
+}  // namespace kerneltune

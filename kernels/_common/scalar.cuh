@@ -1,0 +1,56 @@
+// 16-bit storage types. Arithmetic is always in float32; these only pack and unpack.
+// Own structs instead of cuda_bf16.h/cuda_fp16.h: those headers cost more compile time than the kernels themselves.
+#pragma once
+
+namespace kerneltune {
+
+struct BFloat16 {
+  unsigned short bits;
+
+  static __device__ __forceinline__ float low(unsigned packed) { return __uint_as_float(packed << 16); }
+  static __device__ __forceinline__ float high(unsigned packed) { return __uint_as_float(packed & 0xffff0000u); }
+
+  // Two floats, rounded to nearest even, `first` in the low half. A NaN becomes 0x7fff, never all ones.
+  static __device__ __forceinline__ unsigned pack(float first, float second) {
+    unsigned packed;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(second), "f"(first));
+    return packed;
+  }
+};
+
+struct Float16 {
+  unsigned short bits;
+
+  static __device__ __forceinline__ float widen(unsigned short half) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
+    return value;
+  }
+  static __device__ __forceinline__ float low(unsigned packed) { return widen(static_cast<unsigned short>(packed)); }
+  static __device__ __forceinline__ float high(unsigned packed) { return widen(static_cast<unsigned short>(packed >> 16)); }
+
+  static __device__ __forceinline__ unsigned pack(float first, float second) {
+#if __CUDA_ARCH__ >= 800
+    unsigned packed;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(second), "f"(first));
+    return packed;
+#else  // the paired conversion needs sm_80
+    unsigned short low_half, high_half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(low_half) : "f"(first));
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(high_half) : "f"(second));
+    return low_half | static_cast<unsigned>(high_half) << 16;
+#endif
+  }
+};
+
+template <class Scalar>
+__device__ __forceinline__ float to_float(Scalar value) {
+  return Scalar::low(value.bits);
+}
+
+template <class Scalar>
+__device__ __forceinline__ Scalar from_float(float value) {
+  return Scalar{static_cast<unsigned short>(Scalar::pack(value, 0.0f))};
+}
+
+}  // namespace kerneltune
