@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kerneltune.candidate import Candidate
 from kerneltune.compile_report import CompileReport, CompilerOutput, report
@@ -81,7 +82,8 @@ Build = Callable[[_Job], tuple[bytes, str]]
 def _nvrtc() -> tuple[str, Build]:
     try:
         from cuda.bindings import nvrtc
-        from cuda.core import Program, ProgramOptions
+
+        program_class, options_class = _program_classes()
     except ImportError:
         raise MissingExtraError("compiling with NVRTC", "compile") from None
     try:
@@ -91,17 +93,17 @@ def _nvrtc() -> tuple[str, Build]:
     headers = _cuda_headers()
 
     def build(job: _Job) -> tuple[bytes, str]:
-        options = ProgramOptions(
+        options = options_class(
             name="kerneltune.cu",
             arch=job.target,
             std=STANDARD,
-            include_path=[str(job.include), headers],
+            include_path=[str(job.include), *headers],
             max_register_count=job.max_registers,
             ptxas_options=list(PTXAS_OPTIONS),
         )
         log = io.StringIO()
         try:
-            program = Program(job.source, "c++", options)
+            program = program_class(job.source, "c++", options)
             cubin = bytes(program.compile("cubin", logs=log).code)
         except Exception as error:  # cuda-core's exception classes are private
             raise CompilationError(f"NVRTC refused the kernel: {error}".rstrip(" \0\n")) from None
@@ -110,13 +112,22 @@ def _nvrtc() -> tuple[str, Build]:
     return f"nvrtc {major}.{minor}", build
 
 
-def _cuda_headers() -> str:
-    from cuda.pathfinder import find_nvidia_header_directory
+def _program_classes() -> tuple[Any, Any]:
+    try:
+        from cuda.core import Program, ProgramOptions
+    except ImportError:  # before its version 0.5
+        from cuda.core.experimental import Program, ProgramOptions
+    return Program, ProgramOptions
 
+
+def _cuda_headers() -> list[str]:
+    """The toolkit's headers, for kernels that include any; the compiler names one that is missing."""
+    try:
+        from cuda.pathfinder import find_nvidia_header_directory
+    except ImportError:
+        return []
     folder = find_nvidia_header_directory("cudart")
-    if folder is None:
-        raise MissingExtraError("cuda_bf16.h, which every kernel includes, is not found; it", "compile")
-    return str(folder)
+    return [] if folder is None else [str(folder)]
 
 
 def _nvcc() -> tuple[str, Build]:
