@@ -1,9 +1,11 @@
 """ConstrINT: a general integer constraint solver."""
 
+from constrint.branching import Brancher
 from constrint.domain import Domain
 from constrint.errors import (
     ConstrintError,
     InternalError,
+    LimitError,
     ModelError,
     ParseError,
     Position,
@@ -34,12 +36,14 @@ from constrint.result import Result, Statistics, Status
 __all__ = [
     "BoolExpr",
     "BoolVar",
+    "Brancher",
     "Constraint",
     "ConstrintError",
     "Domain",
     "IntExpr",
     "IntVar",
     "InternalError",
+    "LimitError",
     "Model",
     "ModelError",
     "ParseError",

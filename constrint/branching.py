@@ -24,7 +24,7 @@ class Brancher:
     """A way to branch.
 
     Attributes:
-        variables: "first_fail" decides the variable with the fewest values left; "input_order" goes by declaration.
+        variables: "first_fail" decides the one with the fewest values; "input_order" goes by declaration.
         values: "min" and "max" try the values in order, "lower_half" and "upper_half" split the domain,
             "random" draws a value with the seed of the search.
     """

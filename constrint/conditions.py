@@ -1,4 +1,4 @@
-"""Conditions of the normal form: as literals, or required to hold, which narrows domains where that says it all.
+"""Conditions of the normal form: as literals, or required to hold, which narrows domains where it can.
 
 A literal is 2 v for v = 1 and 2 v + 1 for v = 0, of a 0/1 variable v. Equal conditions share one literal.
 """
@@ -84,7 +84,7 @@ class Conditions:
     # sum <= 0
 
     def _normal_le(self, linear: Linear) -> tuple[Linear, int] | bool:
-        """Terms and bound of ``terms <= bound`` for ``linear <= 0``, without common divisors; or its truth."""
+        """Terms and bound of ``terms <= bound`` for ``linear <= 0``, in lowest terms; or its truth."""
         linear = self._simplified(linear)
         if linear.terms:
             common = gcd(*linear.terms.values())
@@ -140,7 +140,7 @@ class Conditions:
     # sum == 0
 
     def _normal_eq(self, linear: Linear) -> tuple[Linear, int] | bool:
-        """Terms and bound of ``terms == bound`` for ``linear == 0``, without common divisors; or its truth."""
+        """Terms and bound of ``terms == bound`` for ``linear == 0``, in lowest terms; or its truth."""
         linear = self._simplified(linear)
         if not linear.terms:
             return linear.constant == 0

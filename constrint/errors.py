@@ -52,6 +52,10 @@ class UnboundedError(ConstrintError):
         )
 
 
+class LimitError(ConstrintError):
+    """A limit was reached before there was any answer to give."""
+
+
 class InternalError(ConstrintError):
     """A result did not pass the exact check against the model: a bug in constrint, never in the model."""
 

@@ -67,7 +67,7 @@ class Linear:
         return Linear(terms, self.constant + factor * other.constant)
 
     def content(self) -> int:
-        """The greatest common divisor of the coefficients and the constant, with the sign of the first term."""
+        """The greatest common divisor of coefficients and constant, with the sign of the first term."""
         common = gcd(self.constant, *self.terms.values())
         first = next(iter(self.terms.values()), 1)
         return common if first > 0 else -common

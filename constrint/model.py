@@ -161,7 +161,8 @@ class Model:
             time_limit: Seconds after which to stop with the best so far.
             seed: Seed of random choices.
             branching: How to branch.
-            engine: "auto" starts interpreted and compiles long searches; or force "interpreted" or "compiled".
+            engine: "auto" starts interpreted and compiles long searches; "interpreted" and "compiled"
+                force one.
 
         Returns:
             The result; without any of the first three, the goals and preferences set on the model hold.
@@ -184,9 +185,9 @@ class Model:
         """All solutions, each once and in no promised order; at most `limit` of them."""
         return self._solver(time_limit, seed, branching, engine).every(limit)
 
-    def count(self, *, engine: Engine = "auto") -> int:
-        """The number of solutions, over the declared variables."""
-        return self._solver(None, 0, None, engine).count()
+    def count(self, *, time_limit: float | None = None, engine: Engine = "auto") -> int:
+        """The number of solutions, over the declared variables; raises `LimitError` at the time limit."""
+        return self._solver(time_limit, 0, None, engine).count()
 
     def _solver(
         self, time_limit: float | None, seed: int, branching: Brancher | None, engine: Engine

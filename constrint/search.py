@@ -1,4 +1,4 @@
-"""Searches over a model: the first solution, all of them, the best, the lexicographic best; limits and statistics.
+"""Searches over a model: the first solution, all of them, the best, the lexicographic best; and limits.
 
 A `Plan` is a model made ready: lowered and propagated at the root. A `Run` is one search over it, which
 moves from the interpreted engine to the compiled one when it proves long. Every solution is checked
@@ -8,12 +8,12 @@ against the model's own expressions before anyone sees it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint.branching import VALUE_RULES, Brancher
-from constrint.engine import dfs
+from constrint.engine import cache, dfs
 from constrint.engine.build import Box, Branch, build, grow
 from constrint.engine.state import (
     BOUND,
@@ -32,7 +32,7 @@ from constrint.engine.state import (
     UNBOUNDED,
     State,
 )
-from constrint.errors import InternalError, UnboundedError, Undefined
+from constrint.errors import InternalError, LimitError, UnboundedError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.ir import HUGE_BITS, Infeasible
 from constrint.lower import Lowering, NeedsWiderBounds
@@ -49,7 +49,7 @@ SLICE_PROPAGATIONS = 20_000
 COMPILED_SLICE = 200_000
 # Seconds of interpreted search after which compiling pays: loading a cached engine, or making one.
 HAND_OVER_CACHED = 1.0
-HAND_OVER_COLD = 10.0
+HAND_OVER_COLD = 20.0
 
 
 class Stopped(Exception):  # noqa: N818 - a limit, not a fault
@@ -70,7 +70,7 @@ class Options:
     time_limit: float | None = None
     seed: int = 0
     engine: Engine = "auto"
-    brancher: Brancher = Brancher()
+    brancher: Brancher = field(default_factory=Brancher)
 
 
 class Plan:
@@ -110,9 +110,16 @@ class Plan:
             lowering.require(constraint.expr)
         for expr in model.lets.values():
             lowering.sum_of(expr)  # a let that is undefined is no solution either
-        self.goals = [(lowering.variable_of(expr), direction) for expr, direction in goals]
-        self.preferences = [(lowering.variable_of(expr), direction) for expr, direction in preferences]
         self.variables = lowering.variables
+        declared = set(lowering.variables.values())
+        targets = [_target(lowering, expr, direction) for expr, direction in [*goals, *preferences]]
+        # Trying values in order suits variables. A function of them may be decided long before its
+        # arguments are, so functions, and all that is more important, are optimised one after the other.
+        first = len(goals)
+        for i in range(first, len(targets)):
+            if targets[i][0] not in declared:
+                first = i + 1
+        self.goals, self.preferences = targets[:first], targets[first:]
         self.root = presolve(lowering.problem)
 
     def name_of(self, v: int) -> str:
@@ -135,6 +142,15 @@ class Plan:
             len(entries) if in_order else len(preferred),
             options.seed,
         )
+
+
+def _target(lowering: Lowering, expr: IntExpr, direction: str) -> tuple[int, str]:
+    """The variable to optimise for an expression, and its direction."""
+    value = lowering.sum_of(expr)
+    if len(value.terms) == 1:
+        ((v, factor),) = value.terms.items()
+        return v, direction if factor > 0 else ("min" if direction == "max" else "max")
+    return lowering.problem.of_linear(value), direction
 
 
 class Run:
@@ -167,8 +183,6 @@ class Run:
         spent = perf_counter() - self._began
         if spent < HAND_OVER_CACHED:
             return False
-        from constrint.engine import cache
-
         return spent >= (HAND_OVER_CACHED if cache.is_filled() else HAND_OVER_COLD)
 
     def minimize(self, v: int) -> None:
@@ -294,7 +308,7 @@ class Solver:
         )
 
     def best(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
-        """The lexicographic optimum of the goals and then the preferences; any solution where there are none."""
+        """The lexicographic optimum of the goals and then the preferences; or just any solution."""
         plan = Plan(self.model, goals, preferences)
         best: Assignment | None = None
         root = plan.root
@@ -302,7 +316,6 @@ class Solver:
             for v, direction in plan.goals:
                 if root is None:
                     break
-                # Preferences order the search for the last goal's ties only.
                 found = self._optimum(plan, root, v, direction, best)
                 if found is None:
                     return self._result(Status.INFEASIBLE)
@@ -374,8 +387,14 @@ class Solver:
             return 0
         run = Run(plan, plan.root, self.options, self.started)
         found = 0
-        while run.next() is not None:
-            found += 1
+        try:
+            while run.next() is not None:
+                found += 1
+        except Stopped as stop:
+            limit = self.options.time_limit
+            raise LimitError(
+                f"counting reached its time limit of {limit} s after {found} solutions"
+            ) from stop
         return found
 
 

@@ -36,6 +36,39 @@ from constrint.constraints.power import POWER, Power, power
 from constrint.constraints.product import PRODUCT, Product, product
 from constrint.engine.state import State, kernel
 
+__all__ = [
+    "LINEAR_EQ",
+    "LINEAR_EQ_IF",
+    "LINEAR_LE",
+    "LINEAR_LE_IF",
+    "LINEAR_NE",
+    "REGISTRY",
+    "Absolute",
+    "Clause",
+    "DivMod",
+    "Divides",
+    "Element",
+    "Gcd",
+    "Lcm",
+    "LinearEq",
+    "LinearEqIf",
+    "LinearLe",
+    "LinearLeIf",
+    "LinearNe",
+    "Maximum",
+    "Member",
+    "Minimum",
+    "Node",
+    "Power",
+    "Product",
+    "dispatch",
+    "linear_eq",
+    "linear_eq_if",
+    "linear_le",
+    "linear_le_if",
+    "linear_ne",
+]
+
 REGISTRY: tuple[type[Node], ...] = (
     LinearLe,
     LinearEq,

@@ -111,7 +111,7 @@ def bound_divisor(st: State, x: int, y: int, q: int, r: int) -> bool:
 
 @kernel
 def keep_supported_divisors(st: State, x: int, y: int, q: int, r: int) -> bool:
-    """Leave the values of a bitset variable y that give a quotient in q and a remainder in r, for a fixed x."""
+    """Leave the values of a bitset variable y with a quotient in q and a remainder in r, for a fixed x."""
     dividend = st.lo[x]
     value = st.lo[y]
     last = st.hi[y]
@@ -127,7 +127,7 @@ def keep_supported_divisors(st: State, x: int, y: int, q: int, r: int) -> bool:
 
 @kernel
 def keep_supported_dividends(st: State, x: int, y: int, q: int, r: int) -> bool:
-    """Leave the values of a bitset variable x that give a quotient in q and a remainder in r, for a fixed y."""
+    """Leave the values of a bitset variable x with a quotient in q and a remainder in r, for a fixed y."""
     divisor = st.lo[y]
     value = st.lo[x]
     last = st.hi[x]

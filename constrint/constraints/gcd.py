@@ -62,7 +62,7 @@ def excludes_zero(st: State, v: int) -> bool:
 
 @kernel
 def gcd(st: State, c: int) -> bool:
-    """``z == gcd(x, y)``."""
+    """Bound z by the arguments, and compute it once they are fixed."""
     first = st.start[c]
     x = st.args[first]
     y = st.args[first + 1]
@@ -89,7 +89,7 @@ def gcd(st: State, c: int) -> bool:
 
 @kernel
 def lcm(st: State, c: int) -> bool:
-    """``z == lcm(x, y)``."""
+    """Bound z by the arguments; compute it once they are fixed."""
     first = st.start[c]
     x = st.args[first]
     y = st.args[first + 1]

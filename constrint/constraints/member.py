@@ -1,4 +1,4 @@
-"""Membership as a literal: literal <-> x in a set of intervals. Also holds the inner holes of wide domains."""
+"""Membership as a literal: literal <-> x in a set of intervals. Keeps the inner holes of wide domains."""
 
 from __future__ import annotations
 

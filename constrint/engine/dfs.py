@@ -41,7 +41,7 @@ from constrint.engine.state import (
 )
 from constrint.engine.store import contains, fix, pop_level, push_level, remove, set_hi, set_lo
 
-# Domains up to this wide are tried value by value, wider ones are halved. Both visit values in the same order.
+# Domains up to this wide are tried value by value, wider ones are halved; both in the order of the values.
 ENUMERATED = 64
 
 

@@ -1,4 +1,4 @@
-"""Propagation: wake the constraints whose variables changed and run them, the cheapest first, until none is left."""
+"""Propagation: run the constraints whose variables changed, the cheapest first, until none is left."""
 
 from __future__ import annotations
 

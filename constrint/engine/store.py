@@ -158,7 +158,7 @@ def clear_bit(st: State, v: int, x: int) -> None:
 
 @kernel
 def remove(st: State, v: int, x: int) -> bool:
-    """Remove x; inside the bounds of a variable without a bitset it stays, and the caller must watch the bounds."""
+    """Remove x; inside the bounds of a variable without a bitset it stays, so watch the bounds."""
     lo = st.lo[v]
     hi = st.hi[v]
     if x < lo or x > hi:
