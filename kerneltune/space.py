@@ -35,6 +35,8 @@ class TilingSpace:
     solve_seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not self.kernels.strategies:
+            raise InputError(f"there is no strategy below {self.kernels.root}: no */kernel.yaml")
         self.cell: Cell = self.kernels.cell(self.problem.cell)
         if self.strategy is not None:
             self.kernels.strategy(self.strategy)

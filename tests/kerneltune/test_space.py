@@ -167,3 +167,8 @@ def test_requests_of_any_size_are_answered(fake_kernels: Kernels) -> None:
     for batch in (1, 7, 1000):
         best = TilingSpace(Problem("echo", 3, 48, batch, "fp16"), profile, fake_kernels).best()
         assert best.blocks == 3 * -(-batch // best.parameters["batch_tile"])
+
+
+def test_a_folder_without_strategies_is_said(echo_space: TilingSpace) -> None:
+    with pytest.raises(InputError, match=r"there is no strategy below .*fake_kernels"):
+        replace(echo_space, kernels=replace(echo_space.kernels, strategies={}))
