@@ -66,6 +66,11 @@ class Conditions:
         self._shared[key] = literal
         return literal, True
 
+    def _note(self, literal: int, inputs: Iterable[tuple[int, int]]) -> None:
+        """Note what a literal is a function of, and in which direction."""
+        sign = -1 if literal & 1 else 1
+        self.problem.inputs[literal >> 1] = tuple((v, sign * direction) for v, direction in inputs)
+
     def _simplified(self, linear: Linear) -> Linear:
         """The sum without fixed variables."""
         problem = self.problem
@@ -116,6 +121,7 @@ class Conditions:
         key = ("le", frozenset(terms.terms.items()), bound)
         literal, is_new = self._new(key, None if target is None else target ^ flip)
         if is_new:
+            self._note(literal, [(v, -1 if a > 0 else 1) for v, a in terms.terms.items()])
             self.problem.nodes.append(LinearLeIf(literal, _pairs(terms), bound))
         return literal ^ flip
 
@@ -177,6 +183,7 @@ class Conditions:
         key = ("eq", frozenset(terms.terms.items()), bound)
         literal, is_new = self._new(key, target)
         if is_new:
+            self._note(literal, [(v, 0) for v in terms.terms])
             self.problem.nodes.append(LinearEqIf(literal, _pairs(terms), bound))
         return literal
 
@@ -214,6 +221,7 @@ class Conditions:
         if q is None:
             low, high = self.problem.bounds(dividend)
             q = self._shared[key] = self.problem.variable(low // divisor, high // divisor)
+            self.problem.inputs[q] = tuple((v, 1 if a > 0 else -1) for v, a in dividend.terms.items())
             # divisor q <= dividend <= divisor q + divisor - 1
             terms = _pairs(dividend)
             negative = tuple((-a, v) for a, v in terms)
@@ -258,6 +266,7 @@ class Conditions:
         d, x = self.problem.of_linear(divisor), self.problem.of_linear(dividend)
         literal, is_new = self._new(("divides", d, x), target)
         if is_new:
+            self._note(literal, [(d, 0), (x, 0)])
             self.problem.nodes.append(Divides(literal, d, x))
         return literal
 
@@ -313,6 +322,7 @@ class Conditions:
         intervals = intervals_of(domain.values)
         literal, is_new = self._new(("member", v, intervals), target)
         if is_new:
+            self._note(literal, [(v, 0)])
             self.problem.nodes.append(Member(literal, v, intervals))
         return literal
 
@@ -342,6 +352,7 @@ class Conditions:
             return left[0] if left else FALSE
         literal, is_new = self._new(("or", frozenset(left)), target)
         if is_new:
+            self._note(literal, [(one >> 1, -1 if one & 1 else 1) for one in left])
             self.problem.nodes.append(Clause((literal ^ 1, *left)))
             for one in left:
                 self.problem.nodes.append(Clause((literal, one ^ 1)))

@@ -13,6 +13,7 @@ from math import gcd
 
 from constrint.constraints import (
     Absolute,
+    CeilDiv,
     DivMod,
     Element,
     Gcd,
@@ -87,6 +88,8 @@ class Problem:
         step: Distance between values by variable.
         values: Explicit values by variable, or None for a plain range.
         nodes: The constraints.
+        inputs: For each auxiliary variable what it is a function of, as (variable, direction): 1 where it
+            never falls as that variable rises, -1 where it never rises, 0 where it may do both.
     """
 
     def __init__(self, huge_bits: int = HUGE_BITS) -> None:
@@ -96,6 +99,7 @@ class Problem:
         self.step: list[int] = []
         self.values: list[tuple[int, ...] | None] = []
         self.nodes: list[Node] = []
+        self.inputs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._shared: dict[Hashable, int] = {}
         self.constant(1)
 
@@ -133,6 +137,10 @@ class Problem:
         if v is None:
             v = self._shared[key] = self.variable(value, value)
         return v
+
+    def sign(self, v: int) -> int:
+        """1 for a variable that is never negative, -1 for one that is never positive, else 0."""
+        return 1 if self.lo[v] >= 0 else (-1 if self.hi[v] <= 0 else 0)
 
     def is_fixed(self, v: int) -> bool:
         """Whether one value is left."""
@@ -238,6 +246,7 @@ class Problem:
             for v, a in terms.items():
                 step = gcd(step, a * self.step[v] if self.lo[v] < self.hi[v] else 0)
             z = self._shared[key] = self.variable(low, high, step or 1, low)
+            self.inputs[z] = tuple((v, 1 if a > 0 else -1) for v, a in terms.items())
             self.nodes.append(LinearEq((*((a, v) for v, a in terms.items()), (-1, z)), -linear.constant))
         return z
 
@@ -258,6 +267,7 @@ class Problem:
             s, t = self._stride(x), self._stride(y)
             step = gcd(self.lo[x] * t, self.lo[y] * s, s * t)
             z = self._shared[key] = self.variable(min(corners), max(corners), step or 1, corners[0])
+            self.inputs[z] = (x, self.sign(y)), (y, self.sign(x))
             self.nodes.append(Product(x, y, z))
         return z
 
@@ -278,6 +288,7 @@ class Problem:
             elif self.is_fixed(y) and self.lo[y] % 2 == 0:
                 low = 0
             z = self._shared[key] = self.variable(low, max(1, most))
+            self.inputs[z] = (x, max(0, self.sign(x))), (y, int(self.lo[x] >= 1))
             self.nodes.append(Power(x, y, z))
         return z
 
@@ -297,8 +308,20 @@ class Problem:
             q = self._shared[key] = self.variable(min(quotients), max(quotients))
             r = self.variable(min(lo + 1, 0), max(hi - 1, 0))
             self._shared["remainder", x, y] = r
+            self.inputs[q] = (x, self.sign(y)), (y, -self.sign(x) if lo > 0 else 0)
+            self.inputs[r] = (x, 0), (y, 0)
             self.nodes.append(DivMod(x, y, q, r))
         return q, self._shared["remainder", x, y]
+
+    def rounded_up(self, x: int, y: int) -> int:
+        """The variable that equals ceil(x / y), for x >= 0 and y >= 1."""
+        key = ("ceildiv", x, y)
+        q = self._shared.get(key)
+        if q is None:
+            q = self._shared[key] = self.variable(-(-self.lo[x] // self.hi[y]), -(-self.hi[x] // self.lo[y]))
+            self.inputs[q] = (x, 1), (y, -1)
+            self.nodes.append(CeilDiv(x, y, q))
+        return q
 
     def absolute(self, x: int) -> int:
         """The variable that equals abs(x)."""
@@ -307,6 +330,7 @@ class Problem:
         if z is None:
             lo, hi = self.lo[x], self.hi[x]
             z = self._shared[key] = self.variable(max(lo, -hi, 0), max(-lo, hi))
+            self.inputs[z] = ((x, self.sign(x)),)
             self.nodes.append(Absolute(x, z))
         return z
 
@@ -325,6 +349,7 @@ class Problem:
         z = self._shared.get(key)
         if z is None:
             z = self._shared[key] = self.variable(low, high)
+            self.inputs[z] = tuple((x, 1) for x in left)
             self.nodes.append(Maximum(z, tuple(left)) if greatest else Minimum(z, tuple(left)))
         return z
 
@@ -336,6 +361,7 @@ class Problem:
             self.keep_between(index, 0, len(table) - 1)
             entries = Domain.of_values(table[self.lo[index] : self.hi[index] + 1])
             z = self._shared[key] = self.declare(entries)
+            self.inputs[z] = ((index, 0),)
             self.nodes.append(Element(table, index, z))
         return z
 
@@ -346,6 +372,7 @@ class Problem:
         if z is None:
             most = max(abs(bound) for v in (x, y) for bound in (self.lo[v], self.hi[v]))
             z = self._shared[key] = self.variable(0, most)
+            self.inputs[z] = (x, 0), (y, 0)
             self.nodes.append(Gcd(x, y, z))
         return z
 
@@ -356,5 +383,6 @@ class Problem:
         if z is None:
             most = max(abs(self.lo[x]), abs(self.hi[x])) * max(abs(self.lo[y]), abs(self.hi[y]))
             z = self._shared[key] = self.variable(0, most)
+            self.inputs[z] = (x, 0), (y, 0)
             self.nodes.append(Lcm(x, y, z))
         return z

@@ -140,14 +140,23 @@ class Lowering:
     def _floor_div(self, node: e.FloorDiv) -> Linear:
         dividend, divisor = self.sum_of(node.left), self.sum_of(node.right)
         if divisor.terms:
-            quotient, _ = self._division(dividend, divisor)
-            return self._variable(quotient)
+            return self._divide(dividend, divisor)
         if divisor.constant == 0:
             raise Infeasible
         return self._divide_by_constant(dividend, divisor.constant)
 
     def _division(self, dividend: Linear, divisor: Linear) -> tuple[int, int]:
         return self.problem.division(self.problem.of_linear(dividend), self.problem.of_linear(divisor))
+
+    def _divide(self, dividend: Linear, divisor: Linear) -> Linear:
+        if dividend.terms:
+            common = gcd(dividend.content(), divisor.content())
+            dividend, divisor = dividend.divided(common), divisor.divided(common)
+        problem = self.problem
+        if problem.bounds(dividend)[1] <= 0 and problem.bounds(divisor)[0] >= 1:
+            x, y = problem.of_linear(dividend.scaled(-1)), problem.of_linear(divisor)
+            return self._variable(problem.rounded_up(x, y)).scaled(-1)
+        return self._variable(self._division(dividend, divisor)[0])
 
     def _divide_by_constant(self, dividend: Linear, divisor: int) -> Linear:
         if divisor < 0:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from constrint.branching import VALUE_RULES, Brancher
+from constrint.branching import VALUE_RULES, Brancher, Inputs, dependents, directions
 from constrint.engine import cache, dfs
 from constrint.engine.build import Box, Branch, build, grow
 from constrint.engine.state import (
@@ -81,6 +81,7 @@ class Plan:
         variables: Number of each variable of the model.
         goals: (number, direction) of each expression to optimise.
         preferences: (number, direction) of each preferred expression.
+        inputs: What each function is a function of.
         root: What presolve left; None where it proved that there is no solution.
     """
 
@@ -89,6 +90,7 @@ class Plan:
         self.variables: dict[IntExpr, int] = {}
         self.goals: list[tuple[int, str]] = []
         self.preferences: list[tuple[int, str]] = []
+        self.inputs: Inputs = {}
         self.root: Root | None = None
         bits = HUGE_BITS
         while True:
@@ -120,6 +122,7 @@ class Plan:
             if targets[i][0] not in declared:
                 first = i + 1
         self.goals, self.preferences = targets[:first], targets[first:]
+        self.inputs = lowering.problem.inputs
         self.root = presolve(lowering.problem)
 
     def name_of(self, v: int) -> str:
@@ -129,16 +132,22 @@ class Plan:
                 return str(getattr(variable, "name", ""))
         return "an expression to optimise"
 
-    def branch(self, options: Options) -> Branch:
+    def branch(self, root: Root, options: Options, goal: tuple[int, str] | None) -> Branch:
         """What to decide: preferences first and in order, then the variables of the model."""
         preferred = [(v, GREATEST if direction == "max" else LEAST) for v, direction in self.preferences]
         rule = VALUE_RULES[options.brancher.values]
-        rest = [(v, rule) for v in self.variables.values()]
-        entries = preferred + rest
+        rules = {}
+        if goal is not None and options.brancher.values == "auto":
+            sign = 1 if goal[1] == "min" else -1
+            for v, direction in directions(goal[0], self.inputs).items():
+                rules[v] = GREATEST if direction == -sign else rule
+        entries = preferred + [(v, rules.get(v, rule)) for v in self.variables.values()]
+        degrees = dependents(len(root.box.lo), root.nodes, self.inputs)
         in_order = options.brancher.variables == "input_order"
         return Branch(
             [v for v, _ in entries],
             [rule for _, rule in entries],
+            [degrees[v] + 1 for v, _ in entries],
             len(entries) if in_order else len(preferred),
             options.seed,
         )
@@ -160,14 +169,25 @@ class Run:
         engine: Where it runs at present: "interpreted" or "compiled".
     """
 
-    def __init__(self, plan: Plan, root: Root, options: Options, started: float) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        root: Root,
+        options: Options,
+        started: float,
+        goal: tuple[int, str] | None = None,
+    ) -> None:
         self.plan = plan
         self.exact = root.exact
         self.engine = "interpreted"
         self._options = options
         self._deadline = None if options.time_limit is None else started + options.time_limit
         self._began = perf_counter()
-        self._state: State = build(root.box, root.nodes, plan.branch(options), root.huge)
+        self._state: State = build(root.box, root.nodes, plan.branch(root, options, goal), root.huge)
+        if goal is not None:
+            # Each further solution must be better than the last.
+            self._state.scalar[GOAL_VARIABLE] = goal[0]
+            self._state.scalar[GOAL] = 1 if goal[1] == "min" else 2
         if options.engine == "compiled" and not self.exact:
             self._hand_over()
 
@@ -184,16 +204,6 @@ class Run:
         if spent < HAND_OVER_CACHED:
             return False
         return spent >= (HAND_OVER_CACHED if cache.is_filled() else HAND_OVER_COLD)
-
-    def minimize(self, v: int) -> None:
-        """Demand each further solution to have a lesser value of v than the last."""
-        self._state.scalar[GOAL] = 1
-        self._state.scalar[GOAL_VARIABLE] = v
-
-    def maximize(self, v: int) -> None:
-        """Demand each further solution to have a greater value of v than the last."""
-        self._state.scalar[GOAL] = 2
-        self._state.scalar[GOAL_VARIABLE] = v
 
     def value(self, v: int) -> int:
         """Value of a fixed variable."""
@@ -339,11 +349,7 @@ class Solver:
         self, plan: Plan, root: Root, v: int, direction: str, best: Assignment | None
     ) -> tuple[Assignment, int] | None:
         """Branch and bound on variable v."""
-        run = Run(plan, root, self.options, self.started)
-        if direction == "min":
-            run.minimize(v)
-        else:
-            run.maximize(v)
+        run = Run(plan, root, self.options, self.started, (v, direction))
         value = 0
         found: Assignment | None = None
         solutions = 0

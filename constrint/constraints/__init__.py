@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from constrint.constraints.absolute import ABSOLUTE, Absolute, absolute
 from constrint.constraints.base import Node
+from constrint.constraints.ceildiv import CEILDIV, CeilDiv, ceildiv
 from constrint.constraints.clause import CLAUSE, Clause, clause
 from constrint.constraints.divides import DIVIDES, Divides, divides
 from constrint.constraints.divmod import DIVMOD, DivMod, division
@@ -44,6 +45,7 @@ __all__ = [
     "LINEAR_NE",
     "REGISTRY",
     "Absolute",
+    "CeilDiv",
     "Clause",
     "DivMod",
     "Divides",
@@ -87,6 +89,7 @@ REGISTRY: tuple[type[Node], ...] = (
     Element,
     Gcd,
     Lcm,
+    CeilDiv,
 )
 
 
@@ -102,6 +105,8 @@ def dispatch(st: State, c: int) -> bool:
         return product(st, c)
     if kind == DIVMOD:
         return division(st, c)
+    if kind == CEILDIV:
+        return ceildiv(st, c)
     if kind == CLAUSE:
         return clause(st, c)
     if kind == LINEAR_LE_IF:

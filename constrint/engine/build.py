@@ -30,10 +30,19 @@ LIMIT = 1 << 62  # every value and intermediate of the int64 engine is smaller
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What search decides: variables and a value rule for each; the first `ordered` of them in this order."""
+    """What search decides.
+
+    Attributes:
+        variables: The variables.
+        values: The value rule of each.
+        degrees: How much depends on each, from 1: of two domains as small, the greater degree goes first.
+        ordered: This many leading variables are decided in their order.
+        seed: Seed of random values.
+    """
 
     variables: Sequence[int] = ()
     values: Sequence[int] = ()
+    degrees: Sequence[int] = ()
     ordered: int = 0
     seed: int = 0
 
@@ -133,7 +142,8 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
         level_value=[0] * levels,
         branch=list(branch.variables),
         branch_value=list(branch.values),
-        weight=[0] * count,
+        degree=list(branch.degrees) or [1] * len(branch.variables),
+        sparse=[int(values is not None) for values in box.values],
         scalar=scalar,
     )
     queue_all(state)

@@ -39,7 +39,7 @@ from constrint.engine.state import (
     State,
     kernel,
 )
-from constrint.engine.store import contains, fix, pop_level, push_level, remove, set_hi, set_lo
+from constrint.engine.store import contains, fix, member_count, pop_level, push_level, remove, set_hi, set_lo
 
 # Domains up to this wide are tried value by value, wider ones are halved; both in the order of the values.
 ENUMERATED = 64
@@ -66,6 +66,7 @@ def select_variable(st: State) -> int:
     ordered = st.scalar[ORDERED]
     best = -1
     best_size = 0
+    best_degree = 0
     for i in range(len(branch)):
         v = branch[i]
         width = hi[v] - lo[v]
@@ -73,12 +74,12 @@ def select_variable(st: State) -> int:
             continue
         if i < ordered:
             return i
-        size = width // step[v]
-        if size == 1:
-            return i
-        if best < 0 or size < best_size:
+        size = member_count(st, v) if st.sparse[v] == 1 else width // step[v] + 1
+        degree = st.degree[i]
+        if best < 0 or size * best_degree < best_size * degree:
             best = i
             best_size = size
+            best_degree = degree
     return best
 
 

@@ -87,7 +87,6 @@ def fixpoint(st: State, budget: int) -> int:
             queued[c] = 0
         if not dispatch(st, c):
             queued[c] = 0
-            st.weight[c] += 1
             clear(st)
             return FAILED
         if idempotent == 1:

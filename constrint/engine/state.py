@@ -121,5 +121,6 @@ class State(NamedTuple):
     level_value: Cells
     branch: Cells
     branch_value: Cells
-    weight: Cells
+    degree: Cells
+    sparse: Cells
     scalar: Cells

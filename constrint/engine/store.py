@@ -74,6 +74,26 @@ def previous_member(st: State, v: int, x: int) -> int:
 
 
 @kernel
+def member_count(st: State, v: int) -> int:
+    """Number of members of a bitset variable."""
+    step = st.step[v]
+    first = (st.lo[v] - st.base[v]) // step
+    last = (st.hi[v] - st.base[v]) // step
+    place = st.hole[v]
+    count = 0
+    for word in range(first // BITS, last // BITS + 1):
+        bits = st.words[place + word]
+        if word == last // BITS:
+            bits &= (1 << (last % BITS + 1)) - 1
+        if word == first // BITS:
+            bits >>= first % BITS
+        while bits != 0:
+            bits &= bits - 1
+            count += 1
+    return count
+
+
+@kernel
 def save(st: State, v: int, event: int) -> None:
     """Record the domain of v for this level, unless done, and note the event for its watchers."""
     scalar = st.scalar

@@ -1,0 +1,61 @@
+"""Division rounded up, where nothing is negative: q == ceil(x / y) for x >= 0 and y >= 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
+from constrint.engine.state import State, kernel
+from constrint.engine.store import set_hi, set_lo
+
+CEILDIV = 17
+
+
+@dataclass(frozen=True, slots=True)
+class CeilDiv(Node):
+    """``x >= 0 and y >= 1 and q == -(-x // y)``."""
+
+    x: int
+    y: int
+    q: int
+    kind = CEILDIV
+
+    def scope(self) -> tuple[int, ...]:
+        return (self.x, self.y, self.q)
+
+    def holds(self, values: Sequence[int]) -> bool:
+        x, y = values[self.x], values[self.y]
+        return x >= 0 and y >= 1 and -(-x // y) == values[self.q]
+
+    def encode(self) -> list[int]:
+        return [self.x, self.y, self.q]
+
+    def watches(self) -> list[Watch]:
+        return watch_bounds(self.x, self.y, self.q)
+
+    def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
+        x, y, q = (magnitude(lo, hi, v) for v in self.scope())
+        return x + y * (q + 1) + 2
+
+
+@kernel
+def ceildiv(st: State, c: int) -> bool:
+    """``q == ceil(x / y)``, which says (q - 1) y < x <= q y."""
+    first = st.start[c]
+    x = st.args[first]
+    y = st.args[first + 1]
+    q = st.args[first + 2]
+    if not (set_lo(st, x, 0) and set_lo(st, y, 1)):
+        return False
+    if not (set_lo(st, q, -(-st.lo[x] // st.hi[y])) and set_hi(st, q, -(-st.hi[x] // st.lo[y]))):
+        return False
+    ql = st.lo[q]
+    qh = st.hi[q]
+    if not set_hi(st, x, qh * st.hi[y]):
+        return False
+    if ql > 0 and not set_lo(st, x, (ql - 1) * st.lo[y] + 1):
+        return False
+    if qh > 0 and not set_lo(st, y, -(-st.lo[x] // qh)):
+        return False
+    return ql <= 1 or set_hi(st, y, (st.hi[x] - 1) // (ql - 1))
