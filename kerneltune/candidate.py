@@ -20,6 +20,7 @@ class Candidate:
     parameters: Mapping[str, int]
     values: Mapping[str, int]
     register_slack: int = 0
+    workspace_fill: int = 0
 
     @property
     def threads(self) -> int:
@@ -58,7 +59,7 @@ class Candidate:
 
     @property
     def workspace(self) -> int:
-        """Bytes of zeroed device memory that a launch needs."""
+        """Bytes of device memory that a launch needs, each set to ``workspace_fill`` before."""
         return self.values.get("workspace", 0)
 
     @property
@@ -76,6 +77,7 @@ class Candidate:
             "parameters": dict(self.parameters),
             "values": dict(self.values),
             "register_slack": self.register_slack,
+            "workspace_fill": self.workspace_fill,
             "microseconds_per_step": round(self.microseconds_per_step, 4),
         }
 
@@ -90,4 +92,5 @@ class Candidate:
             parameters=data["parameters"],
             values=data["values"],
             register_slack=data["register_slack"],
+            workspace_fill=data["workspace_fill"],
         )

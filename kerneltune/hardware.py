@@ -33,6 +33,7 @@ class HardwareProfile(BaseModel):
     target: Annotated[str, Field(pattern=r"^sm_\d+a?$")]
 
     sm_count: Positive
+    gpc_count: Positive
     boost_mhz: Positive
     l2_bytes: Positive
     memory_bytes: Positive

@@ -39,6 +39,9 @@ class KernelSpec(BaseModel):
     constraints: str
     entry: Identifier
     cooperative: StrictBool = False
+    workspace_fill: Annotated[int, Field(ge=0, le=255, strict=True)] = (
+        0  # every byte of the workspace at launch
+    )
     parameters: tuple[Identifier, ...]
     knobs: dict[Identifier, str] = {}
 

@@ -53,7 +53,7 @@ class PycudaRunner:
         self._state_bytes = int(np.prod(inputs.states_shape)) * 2
         self._guarded = self._allocate(self._state_bytes + 2 * GUARD)
         self._states = int(self._guarded) + GUARD
-        self._workspace_bytes = candidate.workspace
+        self._workspace_bytes, self._workspace_fill = candidate.workspace, candidate.workspace_fill
         self._workspace = self._allocate(max(candidate.workspace, 16))
         arguments = np.zeros(1, ARGUMENTS)
         arguments[0] = (
@@ -76,7 +76,7 @@ class PycudaRunner:
             self._kernel = _PlainKernel(cubin, candidate)
 
     def run_once(self) -> None:
-        """Poison the outputs, restore the initial states, zero the workspace, launch, wait."""
+        """Poison the outputs, restore the initial states, fill the workspace, launch, wait."""
         cuda.memset_d8_async(int(self._guarded), GUARD_BYTE, self._state_bytes + 2 * GUARD, self._stream)
         cuda.memset_d8_async(self._states, POISON, self._state_bytes, self._stream)
         self._stream.synchronize()
@@ -102,20 +102,22 @@ class PycudaRunner:
         self._restore_initial_states()
         marks = [(cuda.Event(), cuda.Event()) for _ in range(count + WARM_UP)]
         for before, after in marks:
-            self._clear_workspace()
             before.record(self._stream)
+            self._fill_workspace()
             self._kernel.launch(self._arguments, self._stream)
             after.record(self._stream)
         self._stream.synchronize()
         return [before.time_till(after) for before, after in marks[WARM_UP:]]
 
     def _launch(self) -> None:
-        self._clear_workspace()
+        self._fill_workspace()
         self._kernel.launch(self._arguments, self._stream)
 
-    def _clear_workspace(self) -> None:
+    def _fill_workspace(self) -> None:
         if self._workspace_bytes:
-            cuda.memset_d8_async(int(self._workspace), 0, self._workspace_bytes, self._stream)
+            cuda.memset_d8_async(
+                int(self._workspace), self._workspace_fill, self._workspace_bytes, self._stream
+            )
 
     def _restore_initial_states(self) -> None:
         count, steps, *rest = self._inputs.states_shape

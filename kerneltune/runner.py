@@ -24,7 +24,7 @@ class Runner(Protocol):
         """Load the kernel and upload its input; frees what was there before."""
 
     def run_once(self) -> None:
-        """Poison the outputs, restore the initial states, zero the workspace, launch, wait."""
+        """Poison the outputs, restore the initial states, fill the workspace, launch, wait."""
 
     def read_states(self) -> Bits:
         """The states of the last run; `RunError` if anything was written beside them."""

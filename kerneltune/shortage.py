@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from constrint import IntExpr, Model, Result, UnboundedError
+from constrint import IntExpr, Model, Result, Status, UnboundedError
 from kerneltune.hardware import HardwareProfile
 from kerneltune.kernel import Strategy
 from kerneltune.problem import DTYPES, HEAD_DIM_STEP, Problem
@@ -22,7 +22,8 @@ class Resource:
 
     Attributes:
         constraints: Names of the constraints that guard it.
-        need: Name of the value that must stay below it.
+        need: Name of the value that must stay below it; a value ``needed_…`` of that name is asked instead,
+            where the file has one because its own is cut off at the limit.
         what: The resource in words.
         limit: Its size on a GPU, given a solution of the relaxed model.
         show: A number of it in words.
@@ -51,17 +52,21 @@ def _register_limit(profile: HardwareProfile, result: Result) -> int:
 
 RESOURCES = (
     Resource(
-        ("shared_memory_fits",),
+        ("shared_memory_fits", "shared_memory_of_sm_fits"),
         "shared_memory",
         "shared memory per block",
         lambda profile, _: profile.smem_per_block_optin,
         _kibibytes,
     ),
     Resource(
-        ("registers_fit", "register_file_fits"), "registers", "registers per thread", _register_limit, str
+        ("registers_fit", "registers_of_block_fit", "registers_of_sm_fit"),
+        "registers",
+        "registers per thread",
+        _register_limit,
+        str,
     ),
     Resource(
-        ("threads_fit",),
+        ("threads_fit", "threads_of_sm_fit"),
         "threads",
         "threads per block",
         lambda profile, _: profile.max_threads_per_block,
@@ -113,19 +118,25 @@ def _needs(space: TilingSpace, strategy: Strategy, resources: tuple[Resource, ..
     model = space.model(strategy)
     lifted = {name for resource in resources for name in resource.constraints}
     model.constraints[:] = [c for c in model.constraints if c.name not in lifted]
-    model.goals[:] = [(_value(model, resource.need), "min") for resource in resources]
+    needs = {resource: _need_name(model, resource) for resource in resources}
+    model.goals[:] = [(_value(model, name), "min") for name in needs.values()]
     model.preferences.clear()
     try:
         result = model.solve(time_limit=SOLVE_LIMIT)
     except UnboundedError:  # without its limit a value has no end: lifting it answers nothing
         return []
-    if not result:
+    if result.status is not Status.OPTIMAL:
         return []
     return [
-        f"needs {resource.show(result[resource.need])} of {resource.what}, "
+        f"needs {resource.show(result[name])} of {resource.what}, "
         f"{space.profile.name} allows {resource.show(resource.limit(space.profile, result))}"
-        for resource in resources
+        for resource, name in needs.items()
     ]
+
+
+def _need_name(model: Model, resource: Resource) -> str:
+    uncut = f"needed_{resource.need}"
+    return uncut if uncut in model.lets else resource.need
 
 
 def _value(model: Model, name: str) -> IntExpr:

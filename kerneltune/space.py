@@ -152,6 +152,7 @@ class TilingSpace:
             parameters={name: int(known[name]) for name in strategy.spec.parameters},
             values={name: int(value) for name, value in values.items()},
             register_slack=self.register_slack.get(strategy.name, 0),
+            workspace_fill=strategy.spec.workspace_fill,
         )
 
 

@@ -38,7 +38,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one result compares to the reference. The error is the worst of any state's relative L2 error."""
+    """How one result compares to the reference: the larger relative L2 error of h and of the other states."""
 
     relative_error: float
     tolerance: float
@@ -86,9 +86,12 @@ def reference_states(inputs: Inputs, cell: Cell) -> Wide:
 
 
 def compare(states: Bits, reference: Wide, dtype: str) -> Verdict:
-    """Hold a kernel's states against the reference; the initial states at time 0 do not count."""
+    """Hold a kernel's states against the reference: h of every step, the other states after the last."""
     worst, unwritten = 0.0, 0
-    for got_bits, expected in zip(states[:, 1:], reference[:, 1:], strict=True):
+    parts = [(states[0, 1:], reference[0, 1:]), (states[1:, -1:], reference[1:, -1:])]
+    for got_bits, expected in parts:
+        if not expected.size:
+            continue
         got = decode(np.ascontiguousarray(got_bits), dtype)
         unwritten += int(np.count_nonzero(np.isnan(got)))
         norm = float(np.linalg.norm(expected.ravel()))

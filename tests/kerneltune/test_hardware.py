@@ -34,7 +34,7 @@ def test_all_profiles_load() -> None:
 
 def test_profiles_price_the_same_things() -> None:
     costs = {name: set(load_profile(name).cost) for name in profile_names()}
-    of_clusters = {"cluster_barrier_cycles", "dsmem_latency", "dsmem_bytes_per_cycle"}
+    of_clusters = {"cluster_step_cycles", "cluster_block_cycles", "dsmem_bytes_per_cycle"}
     for name, found in costs.items():
         wanted = costs["t4"] | (of_clusters if load_profile(name).cluster_max > 1 else set())
         assert wanted <= found, name
@@ -49,7 +49,7 @@ def test_capabilities_and_constants() -> None:
     assert t4.mma_depth("bf16") == 0
     assert h100.constants("bf16")["tma"] == 1
     assert h100.constants("bf16")["smem_per_block_optin"] == 232448
-    assert h100.constants("bf16")["mma_latency"] == h100.cost["mma_latency"]
+    assert h100.constants("bf16")["smem_bytes_per_cycle"] == 104
     assert "cluster" not in h100.constants("bf16")  # a tiling defines that name
     assert h100.microseconds(1980) == 1.0
 
@@ -91,9 +91,9 @@ def test_malformed_yaml_has_place(tmp_path: Path) -> None:
         ("sm_count: 40", 'sm_count: "40"', "sm_count", "valid integer"),
         ("cp_async: false", "cp_async: 3", "cp_async", "valid boolean"),
         ("[16, 8, 8]", "[16, 8]", "fp16", "mma_shapes.fp16.0"),
-        ("mma_latency: 18", "mma_latency: slow", "mma_latency", "cost.mma_latency"),
-        ("mma_latency: 18", "Mma-latency: 18", "cost", "cannot be a name"),
-        ("mma_latency: 18", "sm_count: 18", "cost", "already a limit"),
+        ("smem_bytes_per_cycle: 64", "smem_bytes_per_cycle: slow", "smem_bytes", "cost.smem_bytes"),
+        ("smem_bytes_per_cycle: 64", "Smem-bytes: 64", "cost", "cannot be a name"),
+        ("smem_bytes_per_cycle: 64", "sm_count: 64", "cost", "already a limit"),
         ("max_registers_per_thread: 255", "max_registers_per_thread: 256", "max_registers", "255"),
     ],
 )
