@@ -36,17 +36,19 @@ class Resource:
     show: Callable[[int], str]
 
 
-def _kibibytes(size: int) -> str:
+def _bytes(size: int) -> str:
+    """Exact where the size is near a limit of some kilobytes, rounded where it is far beyond any."""
+    if size >= 2**30:
+        return f"{size / 2**30:.1f} GiB"
+    if size >= 2**20:
+        return f"{size / 2**20:.1f} MiB"
     return f"{size / 1024:.10g} KiB" if size % 256 == 0 else f"{size} bytes"
-
-
-def _mebibytes(size: int) -> str:
-    return f"{size / 2**20:.1f} MiB" if size < 2**30 else f"{size / 2**30:.1f} GiB"
 
 
 def _register_limit(profile: HardwareProfile, result: Result) -> int:
     unit = profile.register_alloc_unit // profile.warp_size
-    in_block = profile.registers_per_block // result["threads"] // unit * unit
+    threads = min(result["threads"], profile.max_threads_per_block)
+    in_block = profile.registers_per_block // threads // unit * unit
     return min(profile.max_registers_per_thread, in_block)
 
 
@@ -56,7 +58,7 @@ RESOURCES = (
         "shared_memory",
         "shared memory per block",
         lambda profile, _: profile.smem_per_block_optin,
-        _kibibytes,
+        _bytes,
     ),
     Resource(
         ("registers_fit", "registers_of_block_fit", "registers_of_sm_fit"),
@@ -109,7 +111,7 @@ def _shortage(space: TilingSpace, strategy: Strategy) -> str:
             if needs:
                 reasons.append(" and ".join(needs))
         if reasons:
-            return "; or, with other numbers, ".join(reasons)
+            return "; or ".join(reasons)
     return _weights_beside_the_chip(space) or "its constraints exclude each other for these sizes"
 
 
@@ -151,8 +153,8 @@ def _weights_beside_the_chip(space: TilingSpace) -> str | None:
     if weights <= room:
         return None
     return (
-        f"one head's recurrent weights need {_mebibytes(weights)}, "
-        f"all registers and shared memory of {profile.name} hold {_mebibytes(room)}"
+        f"one head's recurrent weights need {_bytes(weights)}, "
+        f"all registers and shared memory of {profile.name} hold {_bytes(room)}"
     )
 
 

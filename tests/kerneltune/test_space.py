@@ -75,7 +75,7 @@ def test_two_shortages_are_named_together(tmp_path: Path, echo_space: TilingSpac
     kernels = rewritten(tmp_path, echo_space.kernels, ("2 * batch_tile *", "200 * batch_tile *"))
     problem = replace(echo_space.problem, head_dim=512)
     reason = TilingSpace(problem, echo_space.profile, kernels).why_empty()
-    assert "needs 1625 KiB of shared memory per block, h100_sxm allows 227 KiB and needs 2048" in reason
+    assert "needs 1.6 MiB of shared memory per block, h100_sxm allows 227 KiB and needs 2048" in reason
 
 
 def test_shared_memory_is_named(tmp_path: Path, echo_space: TilingSpace) -> None:
