@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -69,16 +70,17 @@ def test_each_strategy_keeps_its_promises(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(KERNELS.strategies))
 def test_a_wrong_size_of_shared_memory_does_not_compile(name: str) -> None:
     """The assertion in each kernel is what makes the promised bytes exact."""
-    from dataclasses import replace
-
     fitting = [
         candidate
         for heads, head_dim in HEADS_AND_DIMS
         for candidate in space("h100_sxm", heads, head_dim, 16, name).candidates(1)
     ]
-    values = {**fitting[0].values, "shared_memory": fitting[0].shared_memory + 16}
+    more = {"shared_memory": fitting[0].shared_memory + 16}
+    wrong = replace(
+        fitting[0], values={**fitting[0].values, **more}, parameters={**fitting[0].parameters, **more}
+    )
     with pytest.raises(CompilationError, match="static assertion failed"):
-        Compiler(KERNELS, load_profile("h100_sxm")).compile(replace(fitting[0], values=values))
+        Compiler(KERNELS, load_profile("h100_sxm")).compile(wrong)
 
 
 @pytest.mark.parametrize("cell", sorted(KERNELS.cells))
