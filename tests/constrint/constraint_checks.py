@@ -1,0 +1,257 @@
+"""Instances of every registered constraint, and the checks against brute force that each must pass."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from constrint import constraints as c
+from constrint.constraints.member import intervals_of
+from constrint.domain import Domain
+from constrint.engine import dfs
+from constrint.engine.build import LIMIT, Box, Branch, build, grow
+from constrint.engine.fixpoint import FAILED, fixpoint
+from constrint.engine.state import EXHAUSTED, FULL, SOLUTION, State
+from constrint.engine.store import contains
+
+
+@dataclass(frozen=True)
+class Instance:
+    node: c.Node
+    domains: tuple[Domain, ...]
+
+    def assignments(self) -> Iterator[tuple[int, ...]]:
+        return itertools.product(*self.domains)
+
+    def solutions(self) -> set[tuple[int, ...]]:
+        return {values for values in self.assignments() if self.node.holds(values)}
+
+
+def draw_domain(rng: random.Random, low: int = -7, high: int = 9) -> Domain:
+    kind = rng.randrange(5)
+    lo = rng.randint(low, high)
+    if kind == 0:
+        return Domain.of_range(lo, lo)
+    if kind == 1:
+        return Domain.of_range(lo, lo + rng.randint(1, 5))
+    if kind == 2:
+        step = rng.randint(2, 4)
+        return Domain.of_range(lo, lo + step * rng.randint(1, 4), step)
+    if kind == 3:
+        return Domain.of_values([rng.randint(low, high + 6) for _ in range(rng.randint(1, 5))])
+    return Domain.of_values([value for value in range(lo, lo + 8) if rng.random() < 0.6] or [lo])
+
+
+class Drawing:
+    """Variables of an instance under construction; `old` may repeat one, so that constraints meet x op x."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.domains: list[Domain] = []
+
+    def new(self, domain: Domain | None = None) -> int:
+        self.domains.append(domain or draw_domain(self.rng))
+        return len(self.domains) - 1
+
+    def old(self) -> int:
+        if self.domains and self.rng.random() < 0.3:
+            return self.rng.randrange(len(self.domains))
+        return self.new()
+
+    def literal(self) -> int:
+        binary = [v for v, d in enumerate(self.domains) if set(d) <= {0, 1}]
+        if binary and self.rng.random() < 0.3:
+            v = self.rng.choice(binary)
+        else:
+            v = self.new(
+                self.rng.choice([Domain.of_range(0, 1)] * 4 + [Domain.of_range(0, 0), Domain.of_range(1, 1)])
+            )
+        return 2 * v + self.rng.randint(0, 1)
+
+    def terms(self) -> tuple[tuple[int, int], ...]:
+        count = self.rng.randint(1, 3)
+        return tuple((self.rng.choice([-4, -3, -2, -1, 1, 1, 2, 3, 5]), self.old()) for _ in range(count))
+
+    def result(self, function: Callable[..., int | None], *inputs: int) -> int:
+        """A variable for a function's value: values that occur, others, or a variable that is there."""
+        if self.rng.random() < 0.15:
+            return self.old()
+        occurring = {
+            function(*(point[v] for v in inputs))
+            for point in itertools.product(*self.domains)
+            if len(point) < 5
+        }
+        pool = sorted(value for value in occurring if value is not None and abs(value) < 1500)
+        chosen = self.rng.sample(pool, min(len(pool), self.rng.randint(0, 6)))
+        chosen += [self.rng.randint(-8, 30) for _ in range(self.rng.randint(0 if chosen else 1, 3))]
+        if self.rng.random() < 0.3:
+            return self.new(
+                Domain.of_range(
+                    min(chosen), max(chosen) if max(chosen) - min(chosen) < 60 else min(chosen) + 60
+                )
+            )
+        return self.new(Domain.of_values(chosen))
+
+
+def _linear_eq(d: Drawing) -> c.Node:
+    terms = d.terms()
+    point = [d.rng.choice(list(domain)) for domain in d.domains]
+    return c.LinearEq(terms, sum(a * point[v] for a, v in terms) + d.rng.choice([0, 0, 0, 1]))
+
+
+def _division(d: Drawing) -> c.Node:
+    x, y = d.old(), d.old()
+    q = d.result(lambda a, b: a // b if b else None, x, y)
+    return c.DivMod(x, y, q, d.result(lambda a, b: a % b if b else None, x, y))
+
+
+def _power(d: Drawing) -> c.Node:
+    x = d.old()
+    y = d.new(draw_domain(d.rng, -1, 3)) if d.rng.random() < 0.8 else d.old()
+    return c.Power(x, y, d.result(lambda a, b: a**b if 0 <= b < 12 else None, x, y))
+
+
+def _extreme(d: Drawing, greatest: bool) -> c.Node:
+    xs = tuple(d.old() for _ in range(d.rng.randint(1, 3)))
+    z = d.result(max if greatest else min, *xs) if len(xs) > 1 else d.old()
+    return c.Maximum(z, xs) if greatest else c.Minimum(z, xs)
+
+
+def _element(d: Drawing) -> c.Node:
+    table = tuple(d.rng.randint(-6, 9) for _ in range(d.rng.randint(1, 7)))
+    index = d.old()
+    return c.Element(table, index, d.result(lambda i: table[i] if 0 <= i < len(table) else None, index))
+
+
+def _pair(kind: type, function: Callable[..., int | None]) -> Callable[[Drawing], c.Node]:
+    def draw(d: Drawing) -> c.Node:
+        x, y = d.old(), d.old()
+        return kind(x, y, d.result(function, x, y))
+
+    return draw
+
+
+def _absolute(d: Drawing) -> c.Node:
+    x = d.old()
+    return c.Absolute(x, d.result(abs, x))
+
+
+def _member(d: Drawing) -> c.Node:
+    values = [d.rng.randint(-8, 14) for _ in range(d.rng.randint(1, 9))]
+    return c.Member(d.literal(), d.old(), intervals_of(values))
+
+
+FACTORIES: dict[type[c.Node], Callable[[Drawing], c.Node]] = {
+    c.LinearLe: lambda d: c.LinearLe(d.terms(), d.rng.randint(-12, 20)),
+    c.LinearEq: _linear_eq,
+    c.LinearNe: lambda d: c.LinearNe(d.terms(), d.rng.randint(-6, 10)),
+    c.LinearLeIf: lambda d: c.LinearLeIf(d.literal(), d.terms(), d.rng.randint(-12, 20)),
+    c.LinearEqIf: lambda d: c.LinearEqIf(d.literal(), d.terms(), d.rng.randint(-12, 20)),
+    c.Product: _pair(c.Product, lambda a, b: a * b),
+    c.Power: _power,
+    c.DivMod: _division,
+    c.Divides: lambda d: c.Divides(d.literal(), d.old(), d.old()),
+    c.Maximum: lambda d: _extreme(d, True),
+    c.Minimum: lambda d: _extreme(d, False),
+    c.Absolute: _absolute,
+    c.Member: _member,
+    c.Clause: lambda d: c.Clause(tuple(d.literal() for _ in range(d.rng.randint(0, 4)))),
+    c.Element: _element,
+    c.Gcd: _pair(c.Gcd, math.gcd),
+    c.Lcm: _pair(c.Lcm, math.lcm),
+    c.CeilDiv: _pair(c.CeilDiv, lambda a, b: -(-a // b) if a >= 0 and b >= 1 else None),
+}
+
+
+def draw_instance(kind: type[c.Node], seed: int) -> Instance:
+    while True:
+        rng = random.Random(seed)
+        drawing = Drawing(rng)
+        node = FACTORIES[kind](drawing)
+        if math.prod(len(list(domain)) for domain in drawing.domains) <= 4000:
+            return Instance(node, tuple(drawing.domains))
+        seed += 1_000_003
+
+
+def box_of(domains: tuple[Domain, ...]) -> Box:
+    return Box(
+        [d.lo for d in domains],
+        [d.hi for d in domains],
+        [d.step for d in domains],
+        [d.values for d in domains],
+    )
+
+
+def state_of(instance: Instance, huge: int = LIMIT, in_order: bool = False) -> State:
+    everything = range(len(instance.domains))
+    ordered = len(everything) if in_order else 0
+    branch = Branch(list(everything), [v % 5 if v % 5 != 4 else 0 for v in everything], ordered=ordered)
+    return build(box_of(instance.domains), [instance.node], branch, huge)
+
+
+def members(state: State, v: int) -> set[int]:
+    return {x for x in range(state.lo[v], state.hi[v] + 1) if contains(state, v, x)}
+
+
+def check_root(instance: Instance) -> None:
+    """Propagation loses no solution, adds no value, and fails only without solutions."""
+    solutions = instance.solutions()
+    state = state_of(instance)
+    if fixpoint(state, 10_000) == FAILED:
+        assert not solutions, f"{instance}: failed, but has {min(solutions)}"
+        return
+    for v, domain in enumerate(instance.domains):
+        left = members(state, v)
+        assert left <= set(domain), f"{instance}: variable {v} gained {left - set(domain)}"
+        needed = {values[v] for values in solutions}
+        assert needed <= left, f"{instance}: variable {v} lost {needed - left}"
+        assert {state.lo[v], state.hi[v]} <= left, f"{instance}: a bound of variable {v} is no member"
+
+
+def check_assigned(instance: Instance, seed: int) -> None:
+    """On single values, propagation succeeds exactly where the constraint holds."""
+    assignments = list(instance.assignments())
+    random.Random(seed).shuffle(assignments)
+    solutions = instance.solutions()
+    for values in assignments[:12] + sorted(solutions)[:4]:
+        fixed = replace(instance, domains=tuple(Domain.of_range(value, value) for value in values))
+        outcome = fixpoint(state_of(fixed), 10_000)
+        assert (outcome != FAILED) == (values in solutions), f"{instance}: wrong at {values}"
+
+
+def search(
+    instance: Instance, state: State, run: Callable[..., int], grow_state: Callable[[State], State]
+) -> list:
+    """All solutions in the order in which they are found, and the counters."""
+    found: list[tuple[int, ...]] = []
+    while True:
+        outcome = run(state, 3, 50)  # small slices: search must resume at any node
+        if outcome == SOLUTION:
+            found.append(tuple(int(state.lo[v]) for v in range(len(instance.domains))))
+        elif outcome == EXHAUSTED:
+            return [found, [int(state.scalar[i]) for i in (12, 13, 14)]]
+        elif outcome == FULL:
+            state = grow_state(state)
+
+
+def check_search(instance: Instance) -> None:
+    """Search finds every solution once; in the order of values where it decides in the order of variables."""
+    solutions = instance.solutions()
+    found, counters = search(instance, state_of(instance), dfs.run, grow)
+    assert len(found) == len(set(found)), f"{instance}: found a solution twice"
+    assert set(found) == solutions, f"{instance}: {set(found) ^ solutions}"
+    exact = search(instance, state_of(instance, 1 << 9000), dfs.run, grow)
+    assert exact == [found, counters], f"{instance}: exact and int64 differ"
+    ordered, _ = search(instance, state_of(instance, in_order=True), dfs.run, grow)
+    signs = [1 if v % 5 in (0, 2, 4) else -1 for v in range(len(instance.domains))]
+    keys = [tuple(sign * x for sign, x in zip(signs, values, strict=True)) for values in ordered]
+    assert keys == sorted(keys), f"{instance}: not in lexicographic order"
+
+
+def check(instance: Instance, seed: int) -> None:
+    check_root(instance)
+    check_assigned(instance, seed)
+    check_search(instance)
