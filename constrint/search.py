@@ -277,8 +277,8 @@ def check(plan: Plan, state: State) -> Assignment:
 
 def values_of(model: Model, assignment: Assignment) -> dict[str, int]:
     """The values of all variables and lets by name."""
-    values = {name: variable.evaluate(assignment) for name, variable in model.variables.items()}
-    values.update({name: expr.evaluate(assignment) for name, expr in model.lets.items()})
+    values = {name: int(variable.evaluate(assignment)) for name, variable in model.variables.items()}
+    values.update({name: int(expr.evaluate(assignment)) for name, expr in model.lets.items()})
     return values
 
 
