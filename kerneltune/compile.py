@@ -100,6 +100,7 @@ def _nvrtc() -> tuple[str, Build]:
             include_path=[str(job.include), *headers],
             max_register_count=job.max_registers,
             ptxas_options=list(PTXAS_OPTIONS),
+            no_cache=True,  # what comes from NVRTC's own cache comes without ptxas's log
         )
         log = io.StringIO()
         try:

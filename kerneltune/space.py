@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from constrint import ConstrintError, Model, Result
-from constrint.expr import BoolExpr
+from constrint.expr import BoolExpr, IntExpr
 from kerneltune.candidate import Candidate
 from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.hardware import HardwareProfile
@@ -43,8 +43,12 @@ class TilingSpace:
 
     def candidates(self, limit: int = 1) -> list[Candidate]:
         """The best ``limit`` tilings over all strategies, the fastest first; empty if nothing fits."""
-        found = [candidate for strategy in self.applicable() for candidate in self._best_of(strategy, limit)]
-        found.sort(key=lambda candidate: candidate.cycles)
+        found: list[Candidate] = []
+        for strategy in self.applicable():
+            # A strategy need not prove its optimum where it cannot be among the best.
+            to_beat = found[limit - 1].cycles if len(found) >= limit else None
+            found += self._best_of(strategy, limit, to_beat)
+            found.sort(key=lambda candidate: candidate.cycles)
         return found[:limit]
 
     def best(self) -> Candidate:
@@ -112,9 +116,11 @@ class TilingSpace:
             return [self.kernels.strategy(self.strategy)]
         return list(self.kernels.strategies.values())
 
-    def _best_of(self, strategy: Strategy, limit: int) -> list[Candidate]:
+    def _best_of(self, strategy: Strategy, limit: int, to_beat: int | None) -> list[Candidate]:
         started = time.perf_counter()
         model = self.model(strategy)
+        if to_beat is not None:
+            model.add(_named(model, "cycles") < to_beat)
         read = time.perf_counter()
         self.read_seconds[strategy.name] = read - started
         found: list[Candidate] = []
@@ -154,6 +160,10 @@ class TilingSpace:
             register_slack=self.register_slack.get(strategy.name, 0),
             workspace_fill=strategy.spec.workspace_fill,
         )
+
+
+def _named(model: Model, name: str) -> IntExpr:
+    return model.lets[name] if name in model.lets else model.variables[name]
 
 
 def _differs(model: Model, parameters: Mapping[str, int]) -> BoolExpr | None:
