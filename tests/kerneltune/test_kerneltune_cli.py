@@ -74,11 +74,19 @@ def test_top_shows_a_ranking() -> None:
         ({"head_dim": "100000"}, 1, "nearest that works: --head-dim 256"),
     ],
 )
-@pytest.mark.parametrize("command", ["tile", "compile", "run"])
-def test_impossible_requests(command: str, changes: dict[str, str], code: int, what: str) -> None:
-    done = request(command, **changes)
+def test_impossible_requests(changes: dict[str, str], code: int, what: str) -> None:
+    done = request("tile", **changes)
     assert done.returncode == code
     assert what in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["compile", "run"])
+def test_other_commands_refuse_alike(command: str) -> None:
+    assert request(command, batch="0").returncode == 2
+    done = request(command, gpu="t4")
+    assert done.returncode == 1
+    assert "bf16 has no tensor-core shape on t4 (sm_75)" in done.stderr
     assert done.stdout == ""
 
 
