@@ -33,7 +33,6 @@ class HardwareProfile(BaseModel):
     target: Annotated[str, Field(pattern=r"^sm_\d+a?$")]
 
     sm_count: Positive
-    gpc_count: Positive
     boost_mhz: Positive
     l2_bytes: Positive
     memory_bytes: Positive
@@ -57,6 +56,7 @@ class HardwareProfile(BaseModel):
 
     cluster_max: Positive
     cluster_max_portable: Positive
+    cluster_slots: dict[Annotated[int, Field(gt=1)], Positive] = {}  # resident, by cluster size
 
     cp_async: Flag
     tma: Flag
@@ -79,6 +79,9 @@ class HardwareProfile(BaseModel):
     def _limits_agree(self) -> HardwareProfile:
         if self.cluster_max < self.cluster_max_portable:
             raise ValueError("cluster_max is below cluster_max_portable")
+        sizes = {2**power for power in range(1, self.cluster_max.bit_length())}
+        if set(self.cluster_slots) != sizes:
+            raise ValueError(f"cluster_slots must name the cluster sizes {sorted(sizes)}")
         if self.smem_per_block_optin > self.smem_per_sm:
             raise ValueError("smem_per_block_optin exceeds smem_per_sm")
         if self.max_threads_per_block > self.max_threads_per_sm:
@@ -97,7 +100,8 @@ class HardwareProfile(BaseModel):
 
     def constants(self, dtype: str) -> dict[str, int]:
         """Everything a constraint file may name about this GPU, for a kernel that computes in ``dtype``."""
-        return {**self._numbers(), **self.cost, "mma_k": self.mma_depth(dtype)}
+        slots = {f"cluster_slots_{size}": count for size, count in self.cluster_slots.items()}
+        return {**self._numbers(), **slots, **self.cost, "mma_k": self.mma_depth(dtype)}
 
     def _numbers(self) -> dict[str, int]:
         values = {name: getattr(self, name) for name in type(self).model_fields}
