@@ -102,64 +102,94 @@ def _write_result(model: Model, result: Result) -> None:
             _write(f"# {'maximal' if direction == 'max' else 'minimal'} {text} = {value}")
 
 
+class _Solutions:
+    """All solutions, one after the other, and afterwards whether the time limit cut them short."""
+
+    def __init__(self, model: Model, request: Request) -> None:
+        self.model = model
+        self.request = request
+        self.found = 0
+        self.cut_short = False
+
+    def __iter__(self) -> Iterator[Mapping[str, int]]:
+        started = time.monotonic()
+        limit = self.request.number if self.request.mode == "all" else None
+        for result in self.model.iter_solutions(limit=limit, time_limit=self.request.time_limit):
+            self.found += 1
+            yield result.values
+        elapsed = time.monotonic() - started
+        self.cut_short = self.request.time_limit is not None and elapsed >= self.request.time_limit
+
+    @property
+    def complete(self) -> bool:
+        return not self.cut_short and (self.request.mode != "all" or self.found != self.request.number)
+
+    def none(self) -> int:
+        """What to print and the exit code, where there was no solution."""
+        if self.cut_short:
+            return _undecided(self.request)
+        return _infeasible(self.model, self.request.json)
+
+    def warn(self) -> None:
+        if self.cut_short:
+            sys.stderr.write(f"stopped by the time limit after {self.found} solutions\n")
+
+
 def _count(model: Model, request: Request) -> int:
-    number = model.count(time_limit=request.time_limit)
-    if number == 0:
-        return _infeasible(model, request.json)
-    if request.json:
-        _write_json({"count": number})
+    if request.time_limit is None:
+        number, complete = model.count(), True
+        if number == 0:
+            return _infeasible(model, request.json)
     else:
-        _write(str(number))
+        solutions = _Solutions(model, request)
+        number, complete = sum(1 for _ in solutions), not solutions.cut_short
+        if number == 0:
+            return solutions.none()
+    if request.json:
+        _write_json({"count": number, "complete": complete})
+    else:
+        _write(f"{number}" if complete else f"at least {number} (stopped by the time limit)")
     return 0
-
-
-def _solutions(model: Model, request: Request) -> Iterator[Mapping[str, int]]:
-    for result in model.iter_solutions(limit=request.number if request.mode == "all" else None):
-        yield result.values
 
 
 def _all(model: Model, request: Request) -> int:
     """Write solutions as they are found; as JSON, too, so that a long list needs no memory."""
-    started = time.monotonic()
-    found, complete = 0, True
-    for values in _solutions(model, request):
+    solutions = _Solutions(model, request)
+    for values in solutions:
         if request.json:
-            sys.stdout.write(('{"solutions": [\n' if found == 0 else ",\n") + json.dumps(dict(values)))
+            sys.stdout.write('{"solutions": [\n' if solutions.found == 1 else ",\n")
+            sys.stdout.write(json.dumps(dict(values)))
         else:
             _write(_line(values))
-        found += 1
-        if request.time_limit is not None and time.monotonic() - started > request.time_limit:
-            complete = False
-            break
-    if found == 0:
-        return _infeasible(model, request.json)
-    complete = complete and found != request.number
+    if solutions.found == 0:
+        return solutions.none()
     if request.json:
-        _write(f'\n], "count": {found}, "complete": {json.dumps(complete)}}}')
-    elif not complete and found != request.number:
-        sys.stderr.write(f"stopped by the time limit after {found} solutions\n")
+        _write(f'\n], "count": {solutions.found}, "complete": {json.dumps(solutions.complete)}}}')
+    else:
+        solutions.warn()
     return 0
 
 
 def _sample(model: Model, request: Request) -> int:
     """Solutions drawn uniformly: a reservoir over all of them, so that memory stays small."""
     random, wanted = Random(request.seed), request.number or 1
+    solutions = _Solutions(model, request)
     chosen: list[Mapping[str, int]] = []
-    seen = 0
-    for values in _solutions(model, request):
-        seen += 1
+    for values in solutions:
         if len(chosen) < wanted:
             chosen.append(values)
-        elif (place := random.randrange(seen)) < wanted:
+        elif (place := random.randrange(solutions.found)) < wanted:
             chosen[place] = values
     if not chosen:
-        return _infeasible(model, request.json)
+        return solutions.none()
     random.shuffle(chosen)
     if request.json:
-        _write_json({"solutions": [dict(values) for values in chosen], "count": seen})
+        lines = [dict(values) for values in chosen]
+        _write_json({"solutions": lines, "count": solutions.found, "complete": solutions.complete})
     else:
         for values in chosen:
             _write(_line(values))
+        solutions.warn()
     return 0
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from math import log2
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from constrint.domain import Domain
@@ -310,13 +311,13 @@ def _compare(operator: str, left: IntExpr, right: IntExpr) -> BoolExpr:
     return Comparison(operator, left, right)
 
 
-def _bits(base: IntExpr, exponent: IntExpr) -> int:
+def _bits(base: IntExpr, exponent: IntExpr) -> float:
     """About how many binary digits a constant power has; its value is not worked out."""
     try:
         low, high = abs(base.evaluate({})), exponent.evaluate({})
     except Undefined:
         return 0
-    return high * low.bit_length() if low > 1 else 0
+    return high * log2(low) if low > 1 else 0
 
 
 def _ceildiv(arguments: tuple[IntExpr, ...]) -> IntExpr:

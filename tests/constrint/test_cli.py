@@ -60,7 +60,7 @@ def test_limited_solutions_are_not_called_complete():
 
 def test_count():
     assert run("solve", "--count").output == "6\n"
-    assert json.loads(run("solve", "--count", "--json").stdout) == {"count": 6}
+    assert json.loads(run("solve", "--count", "--json").stdout) == {"count": 6, "complete": True}
 
 
 def test_samples_are_solutions_and_repeatable():
@@ -83,8 +83,8 @@ def test_infeasible_models_exit_1_with_the_reason(arguments):
     result = run(*arguments, text=IMPOSSIBLE)
     assert result.exit_code == 1
     assert "these 2 constraints contradict each other" in result.output
-    assert "<stdin>:3:1: low: x <= 3" in result.output or "<stdin>:3:6: low: x <= 3" in result.output
-    assert "high: x * x >= 16" in result.output
+    assert "<stdin>:3:6: low: x <= 3" in result.output
+    assert "<stdin>:4:7: high: x * x >= 16" in result.output
     assert "fine" not in result.output
 
 
@@ -205,7 +205,7 @@ def test_constants_from_the_command_line():
 def test_numbers_of_any_length_are_printed():
     result = run("solve", text="x in 2 ** 13000..; y in 0..9; x <= 2 ** 13000; z := x * x * y; y == 9\n")
     assert result.exit_code == 0
-    assert f"z = {9 * 2**26000 % 10**9:09d}"[-9:] == result.output.strip()[-9:]
+    assert result.output.strip().endswith(f"{9 * 2**26000 % 10**50:050d}")
 
 
 # ---------------------------------------------------------------- fmt
