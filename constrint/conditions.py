@@ -221,7 +221,7 @@ class Conditions:
         if q is None:
             low, high = self.problem.bounds(dividend)
             q = self._shared[key] = self.problem.variable(low // divisor, high // divisor)
-            self.problem.inputs[q] = tuple((v, 1 if a > 0 else -1) for v, a in dividend.terms.items())
+            self.problem.define(q, ((v, 1 if a > 0 else -1) for v, a in dividend.terms.items()))
             # divisor q <= dividend <= divisor q + divisor - 1
             terms = _pairs(dividend)
             negative = tuple((-a, v) for a, v in terms)

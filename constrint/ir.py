@@ -8,7 +8,7 @@ within it is exact for every number that can occur.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from math import gcd
 
 from constrint.constraints import (
@@ -33,12 +33,16 @@ from constrint.domain import Domain
 TRUE = 0  # the literal of variable 0, which is the constant 1
 FALSE = 1
 
-HUGE_BITS = 8192
+HUGE_BITS = 1024
 WIDEST_SET = 4096  # explicit sets that span more steps than this become Member constraints
 
 
 class Infeasible(Exception):  # noqa: N818 - an answer, not a fault
     """Lowering or presolve proved that there is no solution."""
+
+
+class NeedsWiderBounds(Exception):  # noqa: N818 - a signal to start over
+    """A number is too close to what stands for a missing bound; start over with a greater one."""
 
 
 class Linear:
@@ -83,6 +87,7 @@ class Problem:
 
     Attributes:
         huge: What stands for a bound that does not exist.
+        finite: Bounds that exist are smaller.
         lo: Least value by variable.
         hi: Greatest value by variable.
         step: Distance between values by variable.
@@ -94,6 +99,7 @@ class Problem:
 
     def __init__(self, huge_bits: int = HUGE_BITS) -> None:
         self.huge = 1 << huge_bits
+        self.finite = 1 << huge_bits // 2
         self.lo: list[int] = []
         self.hi: list[int] = []
         self.step: list[int] = []
@@ -137,6 +143,15 @@ class Problem:
         if v is None:
             v = self._shared[key] = self.variable(value, value)
         return v
+
+    def define(self, z: int, inputs: Iterable[tuple[int, int]]) -> None:
+        """Note what a new variable is a function of; its known bounds must not look like none."""
+        self.inputs[z] = tuple(inputs)
+        limit = self.finite
+        if (self.lo[z] <= -limit or self.hi[z] >= limit) and not any(
+            self.lo[v] <= -limit or self.hi[v] >= limit for v, _ in self.inputs[z]
+        ):
+            raise NeedsWiderBounds
 
     def sign(self, v: int) -> int:
         """1 for a variable that is never negative, -1 for one that is never positive, else 0."""
@@ -246,7 +261,7 @@ class Problem:
             for v, a in terms.items():
                 step = gcd(step, a * self.step[v] if self.lo[v] < self.hi[v] else 0)
             z = self._shared[key] = self.variable(low, high, step or 1, low)
-            self.inputs[z] = tuple((v, 1 if a > 0 else -1) for v, a in terms.items())
+            self.define(z, ((v, 1 if a > 0 else -1) for v, a in terms.items()))
             self.nodes.append(LinearEq((*((a, v) for v, a in terms.items()), (-1, z)), -linear.constant))
         return z
 
@@ -267,7 +282,7 @@ class Problem:
             s, t = self._stride(x), self._stride(y)
             step = gcd(self.lo[x] * t, self.lo[y] * s, s * t)
             z = self._shared[key] = self.variable(min(corners), max(corners), step or 1, corners[0])
-            self.inputs[z] = (x, self.sign(y)), (y, self.sign(x))
+            self.define(z, ((x, self.sign(y)), (y, self.sign(x))))
             self.nodes.append(Product(x, y, z))
         return z
 
@@ -288,7 +303,7 @@ class Problem:
             elif self.is_fixed(y) and self.lo[y] % 2 == 0:
                 low = 0
             z = self._shared[key] = self.variable(low, max(1, most))
-            self.inputs[z] = (x, max(0, self.sign(x))), (y, int(self.lo[x] >= 1))
+            self.define(z, ((x, max(0, self.sign(x))), (y, int(self.lo[x] >= 1))))
             self.nodes.append(Power(x, y, z))
         return z
 
@@ -308,8 +323,8 @@ class Problem:
             q = self._shared[key] = self.variable(min(quotients), max(quotients))
             r = self.variable(min(lo + 1, 0), max(hi - 1, 0))
             self._shared["remainder", x, y] = r
-            self.inputs[q] = (x, self.sign(y)), (y, -self.sign(x) if lo > 0 else 0)
-            self.inputs[r] = (x, 0), (y, 0)
+            self.define(q, ((x, self.sign(y)), (y, -self.sign(x) if lo > 0 else 0)))
+            self.define(r, ((x, 0), (y, 0)))
             self.nodes.append(DivMod(x, y, q, r))
         return q, self._shared["remainder", x, y]
 
@@ -319,7 +334,7 @@ class Problem:
         q = self._shared.get(key)
         if q is None:
             q = self._shared[key] = self.variable(-(-self.lo[x] // self.hi[y]), -(-self.hi[x] // self.lo[y]))
-            self.inputs[q] = (x, 1), (y, -1)
+            self.define(q, ((x, 1), (y, -1)))
             self.nodes.append(CeilDiv(x, y, q))
         return q
 
@@ -330,7 +345,7 @@ class Problem:
         if z is None:
             lo, hi = self.lo[x], self.hi[x]
             z = self._shared[key] = self.variable(max(lo, -hi, 0), max(-lo, hi))
-            self.inputs[z] = ((x, self.sign(x)),)
+            self.define(z, (((x, self.sign(x)),)))
             self.nodes.append(Absolute(x, z))
         return z
 
@@ -349,7 +364,7 @@ class Problem:
         z = self._shared.get(key)
         if z is None:
             z = self._shared[key] = self.variable(low, high)
-            self.inputs[z] = tuple((x, 1) for x in left)
+            self.define(z, ((x, 1) for x in left))
             self.nodes.append(Maximum(z, tuple(left)) if greatest else Minimum(z, tuple(left)))
         return z
 
@@ -361,7 +376,7 @@ class Problem:
             self.keep_between(index, 0, len(table) - 1)
             entries = Domain.of_values(table[self.lo[index] : self.hi[index] + 1])
             z = self._shared[key] = self.declare(entries)
-            self.inputs[z] = ((index, 0),)
+            self.define(z, (((index, 0),)))
             self.nodes.append(Element(table, index, z))
         return z
 
@@ -372,7 +387,7 @@ class Problem:
         if z is None:
             most = max(abs(bound) for v in (x, y) for bound in (self.lo[v], self.hi[v]))
             z = self._shared[key] = self.variable(0, most)
-            self.inputs[z] = (x, 0), (y, 0)
+            self.define(z, ((x, 0), (y, 0)))
             self.nodes.append(Gcd(x, y, z))
         return z
 
@@ -383,6 +398,6 @@ class Problem:
         if z is None:
             most = max(abs(self.lo[x]), abs(self.hi[x])) * max(abs(self.lo[y]), abs(self.hi[y]))
             z = self._shared[key] = self.variable(0, most)
-            self.inputs[z] = (x, 0), (y, 0)
+            self.define(z, ((x, 0), (y, 0)))
             self.nodes.append(Lcm(x, y, z))
         return z

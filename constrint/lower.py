@@ -15,13 +15,17 @@ from constrint import expr as e
 from constrint.conditions import Conditions
 from constrint.domain import BINARY, Domain
 from constrint.errors import ModelError
-from constrint.ir import FALSE, HUGE_BITS, TRUE, Infeasible, Linear, Problem
+from constrint.ir import FALSE, HUGE_BITS, TRUE, Infeasible, Linear, NeedsWiderBounds, Problem
 
 LARGEST_POWER_BITS = 1_000_000
 
 
-class NeedsWiderBounds(Exception):  # noqa: N818 - a signal to start over
-    """A constant is too close to what stands for a missing bound; start over with wider ones."""
+def is_domain(node: e.BoolExpr) -> bool:
+    """Whether a condition compares one variable with constants, so that a domain says it all."""
+    if isinstance(node, e.Comparison):
+        pair = type(node.left), type(node.right)
+        return pair in ((e.IntVar, e.Const), (e.Const, e.IntVar))
+    return isinstance(node, e.Member) and isinstance(node.arg, e.IntVar)
 
 
 class Lowering:

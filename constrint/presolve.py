@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from constrint.constraints import LinearLe, Node
+from constrint.constraints import LinearEq, LinearLe, Node
 from constrint.engine.build import LIMIT, Box, Branch, build
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
 from constrint.engine.state import BITS, State
@@ -39,7 +39,7 @@ def presolve(problem: Problem) -> Root:
         Box(problem.lo, problem.hi, problem.step, problem.values), problem.nodes, Branch(), problem.huge
     )
     outcome = fixpoint(state, ROOT_PROPAGATIONS)
-    if outcome == FAILED:
+    if outcome == FAILED or (outcome == INTERRUPTED and has_negative_cycle(problem.nodes)):
         raise Infeasible
     box = _box(state)
     nodes = problem.nodes
@@ -47,6 +47,30 @@ def presolve(problem: Problem) -> Root:
         nodes = [node for node in nodes if not _is_decided(node, box)]
     exact = _exceeds_int64(box, nodes)
     return Root(box, nodes, exact, problem.huge if exact else LIMIT, outcome != INTERRUPTED)
+
+
+def has_negative_cycle(nodes: list[Node]) -> bool:
+    """Whether the constraints x - y <= c contradict each other around a cycle, whatever the bounds are."""
+    edges: list[tuple[int, int, int]] = []
+    for node in nodes:
+        if isinstance(node, LinearLe | LinearEq) and len(node.terms) == 2:
+            (a, x), (b, y) = node.terms
+            if a + b == 0:
+                x, y = (x, y) if a > 0 else (y, x)
+                edges.append((x, y, node.bound // abs(a)))
+                if isinstance(node, LinearEq):
+                    edges.append((y, x, -node.bound // abs(a)))
+    # Bellman and Ford: distances that still fall after as many rounds as there are variables fall for ever.
+    distance = dict.fromkeys([v for x, y, _ in edges for v in (x, y)], 0)
+    for _ in range(len(distance) + 1):
+        changed = False
+        for x, y, bound in edges:
+            if distance[y] + bound < distance[x]:
+                distance[x] = distance[y] + bound
+                changed = True
+        if not changed:
+            return False
+    return True
 
 
 def _box(state: State) -> Box:

@@ -32,10 +32,10 @@ from constrint.engine.state import (
     UNBOUNDED,
     State,
 )
-from constrint.errors import InternalError, LimitError, UnboundedError, Undefined
+from constrint.errors import InternalError, LimitError, ModelError, UnboundedError, Undefined
 from constrint.expr import BoolVar, IntExpr
-from constrint.ir import HUGE_BITS, Infeasible
-from constrint.lower import Lowering, NeedsWiderBounds
+from constrint.ir import HUGE_BITS, Infeasible, NeedsWiderBounds
+from constrint.lower import Lowering, is_domain
 from constrint.presolve import Root, presolve
 from constrint.result import Result, Statistics, Status
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 Assignment = dict[IntExpr, int]
 
+MOST_BITS = 1 << 20
 SLICE_NODES = 100
 SLICE_PROPAGATIONS = 20_000
 COMPILED_SLICE = 200_000
@@ -98,6 +99,10 @@ class Plan:
                 self._lower(bits, goals, preferences)
             except NeedsWiderBounds:
                 bits *= 4
+                if bits > MOST_BITS:
+                    raise ModelError(
+                        f"the model has numbers of over {MOST_BITS // 8} bits: bound its powers"
+                    ) from None
                 continue
             except Infeasible:
                 pass
@@ -108,7 +113,8 @@ class Plan:
         model = self.model
         for variable in model.variables.values():
             lowering.declare(variable)
-        for constraint in model.constraints:
+        # Domains first: the bounds of functions are taken from those of their arguments.
+        for constraint in sorted(model.constraints, key=lambda constraint: not is_domain(constraint.expr)):
             lowering.require(constraint.expr)
         for expr in model.lets.values():
             lowering.sum_of(expr)  # a let that is undefined is no solution either
@@ -123,7 +129,13 @@ class Plan:
                 first = i + 1
         self.goals, self.preferences = targets[:first], targets[first:]
         self.inputs = lowering.problem.inputs
-        self.root = presolve(lowering.problem)
+        root = presolve(lowering.problem)
+        if not root.stable:
+            # Bounds that creep without an end in sight would keep search from ever branching.
+            for v in lowering.variables.values():
+                if max(-root.box.lo[v], root.box.hi[v]) >= lowering.problem.finite:
+                    raise UnboundedError(self.name_of(v))
+        self.root = root
 
     def name_of(self, v: int) -> str:
         """Name of the variable of the model with a number, or of the expression that it stands for."""

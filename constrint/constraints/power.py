@@ -56,7 +56,11 @@ def capped_power(base: int, exponent: int, cap: int) -> int:
 def root(n: int, exponent: int, most: int, cap: int) -> int:
     """The greatest r with r ** exponent <= n, at most `most`; for n >= 0 and exponent >= 1."""
     low = 0
-    high = most
+    high = 1
+    while high < most and capped_power(high, exponent, cap) <= n:
+        low = high
+        high = high * 2 if high <= most // 2 else most
+    high = min(high, most)
     while low < high:
         middle = low + (high - low + 1) // 2
         if capped_power(middle, exponent, cap) <= n:
