@@ -50,7 +50,7 @@ def test_capabilities_and_constants() -> None:
     assert t4.mma_depth("bf16") == 0
     assert h100.constants("bf16")["tma"] == 1
     assert h100.constants("bf16")["smem_per_block_optin"] == 232448
-    assert h100.constants("bf16")["smem_bytes_per_cycle"] == 104
+    assert h100.constants("bf16")["smem_bytes_per_cycle"] == 128
     assert "cluster" not in h100.constants("bf16")  # a tiling defines that name
     assert h100.microseconds(1980) == 1.0
 
