@@ -54,20 +54,28 @@ def capped_power(base: int, exponent: int, cap: int) -> int:
 
 @kernel
 def root(n: int, exponent: int, most: int, cap: int) -> int:
-    """The greatest r with r ** exponent <= n, at most `most`; for n >= 0 and exponent >= 1."""
-    low = 0
-    high = 1
-    while high < most and capped_power(high, exponent, cap) <= n:
-        low = high
-        high = high * 2 if high <= most // 2 else most
-    high = min(high, most)
-    while low < high:
-        middle = low + (high - low + 1) // 2
-        if capped_power(middle, exponent, cap) <= n:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    """The greatest r with r ** exponent <= n, at most `most`; for n >= 0 and exponent >= 1.
+
+    Newton's method from above: halving intervals would take as many steps as a number has digits.
+    """
+    if n <= 1 or exponent == 1:
+        return min(n, most)
+    bits = 0
+    rest = n
+    while rest >= 4294967296:
+        rest >>= 32
+        bits += 32
+    while rest > 0:
+        rest >>= 1
+        bits += 1
+    if exponent >= bits:
+        return min(1, most)
+    guess = 1 << ((bits + exponent - 1) // exponent)
+    while True:
+        better = ((exponent - 1) * guess + n // capped_power(guess, exponent - 1, cap)) // exponent
+        if better >= guess:
+            return min(guess, most)
+        guess = better
 
 
 @kernel
