@@ -65,9 +65,11 @@ def as_bool(value: object) -> BoolExpr:
     """Give a Boolean expression for an operand; 0, 1, False and True are accepted as constants."""
     if isinstance(value, BoolExpr):
         return value
-    if isinstance(value, bool) or value in (0, 1):
+    if isinstance(value, int) and value in (0, 1):
         return BoolConst(bool(value))
-    raise ModelError(f"{value} is no condition: write a comparison, such as {value} != 0")
+    if isinstance(value, IntExpr):
+        raise ModelError("a number is no condition: compare the expression, such as `… != 0`")
+    raise ModelError(f"{value!r} is no condition: use comparisons of expressions")
 
 
 class IntExpr:

@@ -1,0 +1,131 @@
+"""Expressions: what operators build, what they mean, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+import constrint as ci
+from constrint.expr import Const, IntVar, Sum
+
+
+@pytest.fixture
+def model() -> ci.Model:
+    return ci.Model()
+
+
+def test_operators_mean_what_python_means(model):
+    x, y = model.int_var("x", -9, 9), model.int_var("y", -9, 9)
+    built = (3 * x - y // 2 + x % 4 - abs(y)) * (2 - x) + x**2 + ci.min_(x, y, 3) - ci.max_([x, y])
+    for a in range(-4, 5):
+        for b in range(-4, 5):
+            want = (3 * a - b // 2 + a % 4 - abs(b)) * (2 - a) + a**2 + min(a, b, 3) - max(a, b)
+            assert built.evaluate({x: a, y: b}) == want
+
+
+def test_reflected_operators(model):
+    x = model.int_var("x", 1, 9)
+    point = {x: 4}
+    assert [e.evaluate(point) for e in (7 - x, 7 // x, 7 % x, 2**x, 7 + x, 7 * x, -x, +x)] == [
+        3,
+        1,
+        3,
+        16,
+        11,
+        28,
+        -4,
+        4,
+    ]
+
+
+def test_conditions_count_as_integers(model):
+    big, x = model.bool_var("big"), model.int_var("x", 0, 9)
+    assert (big * 4 + (x > 3)).evaluate({big: 1, x: 5}) == 5
+    assert (big == (x >= 5)).evaluate({big: 0, x: 4}) is True
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda x: x // 0,
+        lambda x: x % 0,
+        lambda x: x ** (x - 5),
+        lambda x: ci.element([1, 2], x + 5),
+        lambda x: 0 * (1 // (x - x)),
+        lambda x: (x > 0) | (1 // (x - 3) > 0),
+    ],
+)
+def test_undefined_parts_make_the_whole_undefined(model, build):
+    x = model.int_var("x", 0, 9)
+    with pytest.raises(ci.Undefined):
+        build(x).evaluate({x: 3})
+    condition = build(x)
+    model.add(condition if isinstance(condition, ci.BoolExpr) else condition == condition)
+    model.add(x == 3)
+    assert model.solve().status is ci.Status.INFEASIBLE
+
+
+@pytest.mark.parametrize(
+    ("misuse", "advice"),
+    [
+        (lambda x: 1 <= x <= 5, "(a <= x) & (x <= b)"),
+        (lambda x: x > 1 and x < 5, "`&`"),
+        (lambda x: x in [1, 2], "x.is_in(values)"),
+        (lambda x: x / 2, "//"),
+        (lambda x: x + 0.5, "integer"),
+        (lambda x: (x > 0) & x, "!= 0"),
+    ],
+)
+def test_misuse_says_what_to_write_instead(model, misuse, advice):
+    x = model.int_var("x", 0, 9)
+    with pytest.raises(ci.ModelError) as caught:
+        misuse(x)
+    assert advice in str(caught.value)
+
+
+def test_a_model_refuses_what_is_no_constraint(model):
+    x = model.int_var("x", 0, 9)
+    for wrong in (True, 3, x, x + 1, "x > 3"):
+        with pytest.raises(ci.ModelError, match=r"condition"):
+            model.add(wrong)
+    with pytest.raises(ci.ModelError, match="declared twice"):
+        model.bool_var("x")
+    foreign = ci.Model().int_var("y", 0, 1)
+    with pytest.raises(ci.ModelError, match="'y' belongs to another model"):
+        model.solve(minimize=foreign)
+
+
+def test_positions_are_those_of_the_users_source(model):
+    x = model.int_var("x", 0, 9)
+    model.add(x > 3, ~(x == 5))
+    first, second = (constraint.position for constraint in model.constraints)
+    assert first is not None
+    assert second is not None
+    assert first.file == __file__
+    assert (first.text, second.text) == ("x > 3", "~(x == 5)")
+    assert first.column == 15
+
+
+def test_nodes_are_frozen_and_folded(model):
+    x = model.int_var("x", 0, 9)
+    with pytest.raises(AttributeError):
+        x.name = "y"
+    assert isinstance(x + 0, IntVar)
+    assert isinstance(linear := 2 * (x + 3) - x - 1, Sum)
+    assert linear.constant == 5
+    assert isinstance(x - x + 3, Sum), "terms stay, as they must be defined"
+    assert isinstance(ci.sum_([]), Const)
+
+
+def test_variables_are_listed_once_in_order(model):
+    x, y = model.int_var("x", 0, 9), model.int_var("y", 0, 9)
+    assert list(map(id, (y * x + y // x).variables())) == [id(y), id(x)]
+
+
+def test_domains():
+    assert list(ci.Domain.of_range(1, 9, 3)) == [1, 4, 7]
+    assert ci.Domain.of_values([4, 1, 7]) == ci.Domain(1, 7, 3)
+    assert str(ci.Domain.of_values([1, 2, 4])) == "{1, 2, 4}"
+    assert ci.Domain.of_range(3, 2).is_empty
+    assert 10 in ci.Domain.of_range(None, 20, 5)
+    assert 11 not in ci.Domain.of_range(None, 20, 5)
+    assert ci.Domain.of_range(1, None).size is None

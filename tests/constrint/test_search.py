@@ -1,0 +1,243 @@
+"""Searches: limits, hand-over, statistics, unbounded variables, and results."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import time
+
+import pytest
+
+import constrint as ci
+from constrint import search
+
+
+def queens(n: int) -> ci.Model:
+    model = ci.Model()
+    rows = [model.int_var(f"q{i}", 1, n) for i in range(n)]
+    model.add(ci.all_different(rows))
+    model.add(ci.all_different([row + i for i, row in enumerate(rows)]))
+    model.add(ci.all_different([row - i for i, row in enumerate(rows)]))
+    return model
+
+
+def endless() -> tuple[ci.Model, ci.IntExpr]:
+    """A model whose optimum takes far longer than any test."""
+    model = ci.Model()
+    xs = [model.int_var(f"x{i}", 0, 60) for i in range(14)]
+    model.add(ci.all_different(xs), ci.sum_(x * x for x in xs) % 1009 == 17)
+    return model, ci.sum_((x * (i + 3)) % 61 for i, x in enumerate(xs))
+
+
+def test_the_example_of_the_design():
+    m = ci.Model("tiling")
+    bm = m.int_var("bm", 16, 256, step=16)
+    bn = m.int_var("bn", values=[16, 32, 64, 128])
+    k = m.int_var("k", 1, None)
+    big = m.bool_var("big")
+    m.add(bm * bn <= 16384, name="accumulators")
+    m.add(ci.divides(32, bm * bn), k == bm * bn // 32)
+    m.add(big == (bm >= 64), big.implies(bn >= 32) | (k == 8))
+    area = m.let("area", bm * bn)
+    assert m.solve()
+    best = m.solve(maximize=area)
+    assert best.status is ci.Status.OPTIMAL
+    assert best.objective == best["area"] == best[bm] * best["bn"] == 16384
+    assert set(best.values) == {"bm", "bn", "k", "big", "area"}
+    preferred = m.solve(prefer=[(bm, "max"), (bn, "min")], time_limit=2.0, seed=1)
+    assert (preferred["bm"], preferred["bn"]) == (256, 32)
+    assert m.count() == len(list(m.iter_solutions())) == 43
+    assert len(list(m.iter_solutions(limit=10))) == 10
+
+
+def test_goals_of_the_model_are_used():
+    m = ci.Model()
+    x, y = m.int_var("x", 0, 9), m.int_var("y", 0, 9)
+    m.add(x + y <= 9)
+    m.maximize(x + 2 * y)
+    m.minimize(x)
+    assert (m.solve()["x"], m.solve()["y"]) == (0, 9)
+    assert m.solve().objective == (18, 0)
+    assert m.solve(minimize=y).objective == 0
+
+
+@pytest.mark.parametrize("engine", ["interpreted", "compiled"])
+def test_engines_count_queens(engine):
+    assert queens(7).count(engine=engine) == 40
+
+
+@pytest.mark.parametrize("selector", ["first_fail", "input_order"])
+@pytest.mark.parametrize("values", ["auto", "min", "max", "lower_half", "upper_half", "random"])
+def test_every_way_to_branch_finds_the_same(selector, values):
+    model = queens(6)
+    branching = ci.Brancher(selector, values)
+    found = {tuple(r.values.values()) for r in model.iter_solutions(branching=branching, seed=3)}
+    assert len(found) == 4
+    assert model.solve(maximize=model.variables["q0"], branching=branching).objective == 5
+
+
+def test_engines_walk_the_same_tree():
+    walks = []
+    for engine in ("interpreted", "compiled"):
+        model = queens(8)
+        result = model.solve(
+            maximize=model.variables["q0"] * 3 - model.variables["q3"],
+            branching=ci.Brancher("first_fail", "random"),
+            seed=5,
+            engine=engine,
+        )
+        s = result.statistics
+        assert s.engine == engine
+        walks.append((result.values, s.nodes, s.failures, s.propagations, s.solutions))
+    assert walks[0] == walks[1]
+
+
+def test_hand_over_goes_on_where_it_stood(monkeypatch):
+    model = queens(8)
+    whole = [tuple(r.values.values()) for r in model.iter_solutions(engine="interpreted")]
+    for slices in (1, 7, 40):
+        calls = iter(range(10**9))
+        monkeypatch.setattr(
+            search.Run,
+            "_is_long",
+            lambda run, calls=calls, slices=slices: run.engine == "interpreted" and next(calls) >= slices,
+        )
+        results = list(model.iter_solutions(engine="auto"))
+        assert [tuple(r.values.values()) for r in results] == whole, "the order of the search must not change"
+        assert results[-1].statistics.engine == "compiled"
+
+
+def test_arrays_grow_in_both_engines(monkeypatch):
+    grown = []
+    compiled = importlib.import_module("constrint.engine.compiled")
+    for engine, module, name in (("interpreted", search, "grow"), ("compiled", compiled, "grow_arrays")):
+        original = getattr(module, name)
+
+        def noted(state, original=original, engine=engine):
+            grown.append(engine)
+            return original(state)
+
+        monkeypatch.setattr(module, name, noted)
+        model = ci.Model()
+        xs = [model.int_var(f"x{i}", 0, 1) for i in range(150)]
+        model.add(ci.sum_(xs) >= 1)
+        assert model.solve(engine=engine)
+    assert set(grown) == {"interpreted", "compiled"}
+
+
+@pytest.mark.parametrize("engine", ["interpreted", "compiled"])
+def test_time_limit_keeps_the_best_so_far(engine):
+    model, goal = endless()
+    began = time.perf_counter()
+    result = model.solve(maximize=goal, time_limit=1.0, engine=engine)
+    assert time.perf_counter() - began < 4
+    assert result.status is ci.Status.FEASIBLE
+    assert result.objective == result[goal] > 0
+
+
+def test_time_limit_without_an_answer():
+    model, _ = endless()
+    with pytest.raises(ci.LimitError, match="time limit"):
+        model.count(time_limit=0.3)
+    x, y = model.int_var("x", 0, 10**9), model.int_var("y", 0, 10**9)
+    model.add(x * x + y * y == 10**18 + 7)
+    result = model.solve(time_limit=0.3)
+    assert result.status is ci.Status.UNKNOWN
+    assert not result
+    with pytest.raises(ci.ModelError, match="unknown"):
+        result["x"]
+
+
+def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
+    model, goal = endless()
+    original = search.Run.next
+    calls = iter(range(10**9))
+
+    def interrupted(run):
+        if next(calls) == 3:
+            raise KeyboardInterrupt
+        return original(run)
+
+    monkeypatch.setattr(search.Run, "next", interrupted)
+    result = model.solve(maximize=goal)
+    assert result.status is ci.Status.FEASIBLE
+    assert result.statistics.solutions == 3
+
+
+def test_a_wrong_solution_never_gets_out(monkeypatch):
+    model = queens(5)
+    state_values = iter([1] * 5)
+    original = search.check
+
+    def tampered(plan, state):
+        for v in plan.variables.values():
+            state.lo[v] = next(state_values)
+        return original(plan, state)
+
+    monkeypatch.setattr(search, "check", tampered)
+    with pytest.raises(ci.InternalError, match="violates"):
+        model.solve()
+
+
+def test_unbounded_variables():
+    m = ci.Model()
+    k, n = m.int_var("k", 1, None), m.int_var("n")
+    m.add(k * k == 144, n + k == 5)
+    assert (m.solve()["k"], m.solve()["n"]) == (12, -7)
+    free = m.int_var("free", None, 3)
+    with pytest.raises(ci.UnboundedError, match="'free' has no finite bounds"):
+        m.solve()
+    m.add(free >= -1)
+    assert m.count() == 5
+
+
+@pytest.mark.parametrize("high", [None, 10**9])
+def test_contradictions_in_cycles_end_at_once(high):
+    m = ci.Model()
+    a, b, c = (m.int_var(name, 0, high) for name in "abc")
+    m.add(a + 1 <= b, b <= c, c <= a)
+    began = time.perf_counter()
+    assert m.solve().status is ci.Status.INFEASIBLE
+    assert time.perf_counter() - began < 2
+
+
+def test_creeping_unbounded_variables_raise_instead_of_hanging():
+    m = ci.Model()
+    a, b = m.int_var("a", 0, None), m.int_var("b", 0, None)
+    m.add(3 * a >= 2 * b + 1, 2 * b >= 3 * a)
+    with pytest.raises(ci.UnboundedError):
+        m.solve(time_limit=20)
+
+
+def test_numbers_beyond_every_bound_of_64_bits():
+    m = ci.Model()
+    x = m.int_var("x", 0, 10**9)
+    m.add(x**40 > 10**358, x % 10**8 == 7)
+    result = m.solve(minimize=x)
+    assert result["x"] == 10**9 - 10**8 + 7
+    assert result.statistics.arithmetic == "exact"
+    y = m.int_var("y", 10**400, 10**400 + 3)
+    m.add(y % 4 == 3)
+    assert m.solve()["y"] == 10**400 + 3
+
+
+def test_domains_with_strides_sets_and_wide_holes():
+    m = ci.Model()
+    a = m.int_var("a", values=[1, 10**6, 2 * 10**6, 5])
+    b = m.int_var("b", 0, 10**7, step=7)
+    m.add(b != 14, b <= 21, a * b >= 7 * 10**6, ~a.is_in([2 * 10**6]))
+    assert {(r["a"], r["b"]) for r in m.iter_solutions()} == {(10**6, 7), (10**6, 21)}
+
+
+def test_small_models_need_no_heavy_import_and_little_time():
+    code = (
+        "import sys, time; began = time.perf_counter()\n"
+        "from constrint import Model\n"
+        "m = Model(); x = m.int_var('x', 1, 9); y = m.int_var('y', 1, 9); m.add(x * y == 35, x < y)\n"
+        "assert m.solve().values == {'x': 5, 'y': 7}\n"
+        "heavy = {'numba', 'numpy', 'lark', 'sympy', 'rich', 'pydantic', 'typer'} & set(sys.modules)\n"
+        "print(heavy or 'light', time.perf_counter() - began < 2)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["light", "True"]
