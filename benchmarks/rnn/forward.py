@@ -20,6 +20,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from environment import environment
+
 from kerneltune.compile import Compiler
 from kerneltune.errors import KernelTuneError
 from kerneltune.feedback import settle
@@ -200,7 +204,11 @@ def number(value: float | None) -> str:
 
 def write(path: Path | None, outcomes: list[Outcome], failures: list[dict[str, str]]) -> None:
     if path is not None:
-        data = {"outcomes": [outcome.to_json() for outcome in outcomes], "without_tiling": failures}
+        data = {
+            "environment": environment("pycuda", "cuda-bindings", "cuda-core", "nvidia-cuda-nvrtc", "numpy"),
+            "outcomes": [outcome.to_json() for outcome in outcomes],
+            "without_tiling": failures,
+        }
         path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -1,0 +1,41 @@
+"""What a result must say about where it comes from: machine, versions, date."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+
+def environment(*packages: str) -> dict[str, object]:
+    """Date, machine and versions for the head of a results file.
+
+    Args:
+        packages: Distributions whose versions matter; one that is not installed is given as None.
+    """
+    return {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "versions": {name: _version(name) for name in ("constrint", *packages)},
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
