@@ -90,7 +90,7 @@ class Conditions:
 
     def _normal_le(self, linear: Linear) -> tuple[Linear, int] | bool:
         """Terms and bound of ``terms <= bound`` for ``linear <= 0``, in lowest terms; or its truth."""
-        linear = self._simplified(linear)
+        linear = self.problem.shortened(self._simplified(linear))
         if linear.terms:
             common = gcd(*linear.terms.values())
             bound = -linear.constant // common
@@ -147,7 +147,7 @@ class Conditions:
 
     def _normal_eq(self, linear: Linear) -> tuple[Linear, int] | bool:
         """Terms and bound of ``terms == bound`` for ``linear == 0``, in lowest terms; or its truth."""
-        linear = self._simplified(linear)
+        linear = self.problem.shortened(self._simplified(linear))
         if not linear.terms:
             return linear.constant == 0
         common = gcd(*linear.terms.values())

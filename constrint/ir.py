@@ -107,6 +107,7 @@ class Problem:
         self.nodes: list[Node] = []
         self.inputs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._shared: dict[Hashable, int] = {}
+        self._sums: dict[frozenset[tuple[int, int]], tuple[int, int]] = {}
         self.constant(1)
 
     def variable(self, lo: int, hi: int, step: int = 1, anchor: int | None = None) -> int:
@@ -262,8 +263,18 @@ class Problem:
                 step = gcd(step, a * self.step[v] if self.lo[v] < self.hi[v] else 0)
             z = self._shared[key] = self.variable(low, high, step or 1, low)
             self.define(z, ((v, 1 if a > 0 else -1) for v, a in terms.items()))
+            self._sums[frozenset(terms.items())] = z, linear.constant
             self.nodes.append(LinearEq((*((a, v) for v, a in terms.items()), (-1, z)), -linear.constant))
         return z
+
+    def shortened(self, linear: Linear) -> Linear:
+        """The sum through the variable that equals it up to a constant, where there is one."""
+        if len(linear.terms) > 1:
+            for sign in (1, -1):
+                known = self._sums.get(frozenset([(v, sign * a) for v, a in linear.terms.items()]))
+                if known is not None:
+                    return Linear({known[0]: sign}, linear.constant - sign * known[1])
+        return linear
 
     def _stride(self, v: int) -> int:
         return self.step[v] if self.lo[v] < self.hi[v] else 0

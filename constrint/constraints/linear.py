@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from constrint.constraints.base import Node, Watch, literal_holds, magnitude
 from constrint.engine.state import ANY, BOUNDS, FIXED, HOLES, LOWER, UPPER, State, kernel
@@ -26,13 +25,23 @@ LINEAR_EQ_IF = 4
 Terms = tuple[tuple[int, int], ...]
 
 
+LONG = 4  # sums of this many terms run after all cheaper constraints
+
+
+def _priority(terms: Terms) -> int:
+    return 0 if len(terms) < LONG else 2
+
+
 @dataclass(frozen=True, slots=True)
 class _Linear(Node):
     """Terms are (coefficient, variable) with coefficients that are not 0."""
 
     terms: Terms
     bound: int
-    priority: ClassVar[int] = 0
+
+    @property
+    def priority(self) -> int:  # type: ignore[override] # long sums wait for the short
+        return _priority(self.terms)
 
     def scope(self) -> tuple[int, ...]:
         return tuple(v for _, v in self.terms)
@@ -92,7 +101,10 @@ class _LinearIf(Node):
     literal: int
     terms: Terms
     bound: int
-    priority: ClassVar[int] = 0
+
+    @property
+    def priority(self) -> int:  # type: ignore[override] # long sums wait for the short
+        return _priority(self.terms)
 
     def scope(self) -> tuple[int, ...]:
         return (self.literal >> 1, *(v for _, v in self.terms))

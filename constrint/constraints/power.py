@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
-from constrint.engine.state import CAP, State, kernel
+from constrint.engine.state import CAP, HUGE, State, kernel
 from constrint.engine.store import set_hi, set_lo
 
 POWER = 6
@@ -90,6 +90,7 @@ def odd_root_at_most(n: int, exponent: int, most: int, cap: int) -> int:
 def power_of_constant_exponent(st: State, x: int, exponent: int, z: int) -> bool:
     """``x ** exponent == z`` for an exponent that is fixed."""
     cap = st.scalar[CAP]
+    huge = st.scalar[HUGE]
     xl = st.lo[x]
     xh = st.hi[x]
     if exponent == 0:
@@ -102,9 +103,10 @@ def power_of_constant_exponent(st: State, x: int, exponent: int, z: int) -> bool
             set_lo(st, z, at_low if xl >= 0 else -at_low) and set_hi(st, z, at_high if xh >= 0 else -at_high)
         ):
             return False
-        if not set_hi(st, x, odd_root_at_most(st.hi[z], exponent, most, cap)):
+        # The root of a bound that stands for none would look like a real one.
+        if st.hi[z] < huge and not set_hi(st, x, odd_root_at_most(st.hi[z], exponent, most, cap)):
             return False
-        return set_lo(st, x, -odd_root_at_most(-st.lo[z], exponent, most, cap))
+        return st.lo[z] <= -huge or set_lo(st, x, -odd_root_at_most(-st.lo[z], exponent, most, cap))
     least = 0
     if xl > 0:
         least = at_low
@@ -112,9 +114,10 @@ def power_of_constant_exponent(st: State, x: int, exponent: int, z: int) -> bool
         least = at_high
     if not (set_lo(st, z, least) and set_hi(st, z, max(at_low, at_high))):
         return False
-    outer = root(st.hi[z], exponent, most, cap)
-    if not (set_lo(st, x, -outer) and set_hi(st, x, outer)):
-        return False
+    if st.hi[z] < huge:
+        outer = root(st.hi[z], exponent, most, cap)
+        if not (set_lo(st, x, -outer) and set_hi(st, x, outer)):
+            return False
     if st.lo[z] > 0:
         inner = root(st.lo[z] - 1, exponent, most, cap) + 1
         if st.lo[x] > -inner and not set_lo(st, x, inner):
@@ -136,11 +139,12 @@ def power_of_positive_base(st: State, x: int, y: int, z: int) -> bool:
         return False
     zl = st.lo[z]
     zh = st.hi[z]
-    if yl >= 1 and not set_hi(st, x, root(zh, yl, xh, cap)):
+    is_bounded = zh < st.scalar[HUGE]
+    if is_bounded and yl >= 1 and not set_hi(st, x, root(zh, yl, xh, cap)):
         return False
     if zl > 1 and not set_lo(st, x, root(zl - 1, yh, xh, cap) + 1):
         return False
-    if xl >= 2:
+    if is_bounded and xl >= 2:
         most = 0
         power = 1
         while power <= zh // xl:

@@ -98,13 +98,44 @@ def keep_divisors(st: State, x: int, y: int, product: int) -> bool:
 
 
 @kernel
+def bound_natural_product(st: State, x: int, y: int, z: int) -> bool:
+    """All bounds of x * y == z for x, y >= 0: the common case, without calls that change nothing."""
+    lo = st.lo
+    hi = st.hi
+    xl = lo[x]
+    xh = hi[x]
+    yl = lo[y]
+    yh = hi[y]
+    if xl * yl > lo[z] and not set_lo(st, z, xl * yl):
+        return False
+    if xh * yh < hi[z] and not set_hi(st, z, xh * yh):
+        return False
+    zl = lo[z]
+    zh = hi[z]
+    if zh < 0:
+        return False
+    if yl * xh > zh and not set_hi(st, x, zh // yl):
+        return False
+    if yh * xl < zl and not set_lo(st, x, -(-zl // yh)):
+        return False
+    xl = lo[x]
+    xh = hi[x]
+    if xl * yh > zh and not set_hi(st, y, zh // xl):
+        return False
+    return xh * yl >= zl or set_lo(st, y, -(-zl // xh))
+
+
+@kernel
 def product(st: State, c: int) -> bool:
     """``x * y == z``."""
     first = st.start[c]
     x = st.args[first]
     y = st.args[first + 1]
     z = st.args[first + 2]
-    if not (keep_within_product(st, x, y, z) and bound_factor(st, x, y, z) and bound_factor(st, y, x, z)):
+    if st.lo[x] >= 0 and st.lo[y] >= 0:
+        if not bound_natural_product(st, x, y, z):
+            return False
+    elif not (keep_within_product(st, x, y, z) and bound_factor(st, x, y, z) and bound_factor(st, y, x, z)):
         return False
     value = st.lo[z]
     if value != 0 and value == st.hi[z]:
