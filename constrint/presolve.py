@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from constrint.constraints import LinearEq, LinearLe, Node
 from constrint.engine.build import LIMIT, Box, Branch, build
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
-from constrint.engine.state import BITS, State
+from constrint.engine.state import BITS, WIDER, State
 from constrint.engine.store import contains
-from constrint.ir import Infeasible, Problem
+from constrint.ir import Infeasible, NeedsWiderBounds, Problem
 
 ROOT_PROPAGATIONS = 20_000  # bounds that creep further than this are left to search
+
+
+class OutOfRange(NeedsWiderBounds):
+    """A bound left the range that stands for all integers, so that failing proves nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,12 @@ def presolve(problem: Problem) -> Root:
         Box(problem.lo, problem.hi, problem.step, problem.values), problem.nodes, Branch(), problem.huge
     )
     outcome = fixpoint(state, ROOT_PROPAGATIONS)
-    if outcome == FAILED or (outcome == INTERRUPTED and has_negative_cycle(problem.nodes)):
+    if outcome == FAILED:
+        raise OutOfRange if state.scalar[WIDER] else Infeasible
+    creeps = outcome == INTERRUPTED or any(
+        lo <= -problem.finite or hi >= problem.finite for lo, hi in zip(state.lo, state.hi, strict=True)
+    )
+    if creeps and has_negative_cycle(problem.nodes):
         raise Infeasible
     box = _box(state)
     nodes = problem.nodes

@@ -30,13 +30,14 @@ from constrint.engine.state import (
     PROPAGATIONS,
     SOLUTION,
     UNBOUNDED,
+    WIDER,
     State,
 )
 from constrint.errors import InternalError, LimitError, ModelError, UnboundedError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.ir import HUGE_BITS, Infeasible, NeedsWiderBounds
 from constrint.lower import Lowering, is_domain
-from constrint.presolve import Root, presolve
+from constrint.presolve import OutOfRange, Root, presolve
 from constrint.result import Result, Statistics, Status
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 Assignment = dict[IntExpr, int]
 
 MOST_BITS = 1 << 20
+WIDEST_BITS = 1 << 14  # search is repeated with bounds up to this wide where narrower ones prove nothing
 SLICE_NODES = 100
 SLICE_PROPAGATIONS = 20_000
 COMPILED_SLICE = 200_000
@@ -86,18 +88,22 @@ class Plan:
         root: What presolve left; None where it proved that there is no solution.
     """
 
-    def __init__(self, model: Model, goals: Sequence[Goal], preferences: Sequence[Goal]) -> None:
+    def __init__(
+        self, model: Model, goals: Sequence[Goal], preferences: Sequence[Goal], bits: int = HUGE_BITS
+    ) -> None:
         self.model = model
         self.variables: dict[IntExpr, int] = {}
         self.goals: list[tuple[int, str]] = []
         self.preferences: list[tuple[int, str]] = []
         self.inputs: Inputs = {}
         self.root: Root | None = None
-        bits = HUGE_BITS
         while True:
+            self.bits = bits
             try:
                 self._lower(bits, goals, preferences)
-            except NeedsWiderBounds:
+            except NeedsWiderBounds as signal:
+                if isinstance(signal, OutOfRange) and bits >= WIDEST_BITS:
+                    raise UnboundedError(self.first_unbounded()) from None
                 bits *= 4
                 if bits > MOST_BITS:
                     raise ModelError(
@@ -136,6 +142,14 @@ class Plan:
                 if max(-root.box.lo[v], root.box.hi[v]) >= lowering.problem.finite:
                     raise UnboundedError(self.name_of(v))
         self.root = root
+
+    def first_unbounded(self) -> str:
+        """Name of a variable of the model without finite bounds of its own."""
+        for variable, v in self.variables.items():
+            domain = getattr(variable, "domain", None)
+            if domain is not None and not domain.is_finite:
+                return self.name_of(v)
+        return "an expression"
 
     def name_of(self, v: int) -> str:
         """Name of the variable of the model with a number, or of the expression that it stands for."""
@@ -221,8 +235,12 @@ class Run:
         """Value of a fixed variable."""
         return int(self._state.lo[v])
 
-    def next(self) -> Assignment | None:
-        """The next solution, checked; None when there is no other. Raises `Stopped` at the time limit."""
+    def next(self, checked: bool = True) -> Assignment | None:
+        """The next solution; None when there is no other. Raises `Stopped` at the time limit.
+
+        Args:
+            checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
+        """
         while True:
             if self._deadline is not None and perf_counter() > self._deadline:
                 raise Stopped
@@ -234,8 +252,13 @@ class Run:
                 outcome = dfs.run(self._state, SLICE_NODES, SLICE_PROPAGATIONS)
             if outcome == SOLUTION:
                 self._tighten()
-                return check(self.plan, self._state)
+                assignment = read(self.plan, self._state)
+                if checked:
+                    check(self.plan, assignment)
+                return assignment
             if outcome == EXHAUSTED:
+                if self._state.scalar[WIDER]:
+                    raise NeedsWiderBounds
                 return None
             if outcome == FULL:
                 self._grow()
@@ -270,9 +293,13 @@ class Run:
         )
 
 
-def check(plan: Plan, state: State) -> Assignment:
-    """Read a solution and evaluate the model's own expressions on it, exactly."""
-    assignment: Assignment = {variable: int(state.lo[v]) for variable, v in plan.variables.items()}
+def read(plan: Plan, state: State) -> Assignment:
+    """The values of the variables that search has fixed."""
+    return {variable: int(state.lo[v]) for variable, v in plan.variables.items()}
+
+
+def check(plan: Plan, assignment: Assignment) -> None:
+    """Evaluate the model's own expressions on a solution, exactly."""
     for variable, value in assignment.items():
         if not isinstance(variable, BoolVar) and value not in variable.domain:  # type: ignore[attr-defined] # keys are variables
             raise InternalError(f"{variable} has no value {value}")
@@ -284,7 +311,6 @@ def check(plan: Plan, state: State) -> Assignment:
         if not holds:
             where = constraint.position or constraint.name or "a constraint"
             raise InternalError(f"a solution violates {where}: please report this model")
-    return assignment
 
 
 def values_of(model: Model, assignment: Assignment) -> dict[str, int]:
@@ -332,6 +358,15 @@ class Solver:
     def best(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         """The lexicographic optimum of the goals and then the preferences; or just any solution."""
         plan = Plan(self.model, goals, preferences)
+        while True:
+            try:
+                return self._best(plan, goals, preferences)
+            except NeedsWiderBounds:
+                if plan.bits >= WIDEST_BITS:
+                    raise UnboundedError(plan.first_unbounded()) from None
+                plan = Plan(self.model, goals, preferences, 4 * plan.bits)
+
+    def _best(self, plan: Plan, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         best: Assignment | None = None
         root = plan.root
         try:
@@ -367,7 +402,7 @@ class Solver:
         solutions = 0
         try:
             while True:
-                better = run.next()
+                better = run.next(checked=False)  # only the last is an answer
                 if better is None:
                     break
                 solutions += 1
@@ -375,10 +410,15 @@ class Solver:
         except (Stopped, KeyboardInterrupt) as stop:
             if isinstance(stop, KeyboardInterrupt) and (found or best) is None:
                 raise
+            if found is not None:
+                check(plan, found)
             raise Interrupted(found or best) from stop
         finally:
             self._add(run, solutions)
-        return None if found is None else (found, value)
+        if found is None:
+            return None
+        check(plan, found)
+        return found, value
 
     def every(self, limit: int | None) -> Iterator[Result]:
         """All solutions, each once."""
@@ -392,6 +432,8 @@ class Solver:
                 assignment = run.next()
             except Stopped:
                 return
+            except NeedsWiderBounds:
+                raise UnboundedError(plan.first_unbounded()) from None
             if assignment is None:
                 return
             found += 1
@@ -408,6 +450,8 @@ class Solver:
         try:
             while run.next() is not None:
                 found += 1
+        except NeedsWiderBounds:
+            raise UnboundedError(plan.first_unbounded()) from None
         except Stopped as stop:
             limit = self.options.time_limit
             raise LimitError(

@@ -56,7 +56,8 @@ CAP = 21  # powers are computed up to this
 PHASE = 22
 ORDERED = 23  # this many leading entries of `branch` are decided in their order, the rest smallest first
 UNBOUNDED = 24  # the variable that search could not branch on
-SCALARS = 25
+WIDER = 25  # 1 once a bound left the range that stands for all integers: failures since then prove nothing
+SCALARS = 26
 
 # Phases: what `run` does next.
 PROPAGATE = 0

@@ -13,12 +13,14 @@ from constrint.engine.state import (
     CHANGED,
     FIXED,
     HOLES,
+    HUGE,
     LOWER,
     NEXT_STAMP,
     STAMP,
     STRIDE,
     TRAIL,
     UPPER,
+    WIDER,
     WORD_TRAIL,
     State,
     kernel,
@@ -121,7 +123,12 @@ def set_lo(st: State, v: int, x: int) -> bool:
     if x <= lo:
         return True
     hi = st.hi[v]
-    if x > hi:
+    huge = st.scalar[HUGE]
+    if x <= -huge:
+        return True
+    if x > hi or x >= huge:
+        if hi >= huge:
+            st.scalar[WIDER] = 1
         return False
     step = st.step[v]
     if step != 1:
@@ -140,7 +147,12 @@ def set_hi(st: State, v: int, x: int) -> bool:
     if x >= hi:
         return True
     lo = st.lo[v]
-    if x < lo:
+    huge = st.scalar[HUGE]
+    if x >= huge:
+        return True
+    if x < lo or x <= -huge:
+        if lo <= -huge:
+            st.scalar[WIDER] = 1
         return False
     step = st.step[v]
     if step != 1:

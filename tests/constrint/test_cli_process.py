@@ -40,6 +40,15 @@ def test_exit_codes(text, code):
     assert bool(result.stderr) == (code == 2)
 
 
+def test_numbers_of_any_length_are_printed():
+    result = run("solve", "-", text="x in 2 ** 13000..; y in 0..9; x <= 2 ** 13000; z := x * x * y; y == 9\n")
+    assert result.returncode == 0
+    # Python itself refuses to print such numbers by default, so look at the digits from behind.
+    last_line = result.stdout.splitlines()[2]
+    assert len(last_line) == len("z = ") + 7828
+    assert last_line.endswith(f"{9 * 2**26000 % 10**50:050d}")
+
+
 @pytest.mark.parametrize("options", [["--all"], ["--all", "--json"]])
 def test_a_reader_that_stops_early_is_no_error(options):
     process = subprocess.Popen(

@@ -1,0 +1,51 @@
+"""The smallest cases of bugs that were found, each as the text that showed it."""
+
+from __future__ import annotations
+
+import pytest
+
+from constrint import Model, Status, UnboundedError
+
+LIMIT = 20.0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # The root of what stands for "no bound" was taken for a bound.
+        ("x in 0..; y in ..; y == x ** 300; x - 3 == 17", {"x": 20, "y": 20**300}),
+        ("x, z in 0..; y in ..; y == x ** 300; x - z == 17; z == 3", {"x": 20, "z": 3, "y": 20**300}),
+        ("x, z in 0..; y in ..; y == x ** 300; x + z == 40; x - z == 0", {"x": 20, "z": 20, "y": 20**300}),
+        # A lower bound beyond what stands for "no bound" was a contradiction.
+        (
+            "x, y, z, w in 1..; z == x * y; w == z ** 20; x == 2 ** 40; y == 2 ** 35",
+            {"x": 2**40, "y": 2**35, "z": 2**75, "w": 2**1500},
+        ),
+        # Halving intervals for the root of a long number took minutes.
+        ("x in 2 ** 13000..; x <= 2 ** 13000; y in 0..9; y * x * x == 9 * 2 ** 13000 * 2 ** 13000", {"y": 9}),
+    ],
+)
+def test_solutions_that_were_missed(text, expected):
+    result = Model.from_text(text).solve(time_limit=LIMIT)
+    assert result.status is Status.OPTIMAL
+    assert {name: result.values[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x, y in ..; x * y == x + y + 17 * x * x",  # searched between bounds that were none
+        "x, y in 1..; x == y * y; y == x * x + 1",
+        "x, y in 1..; x >= 2 * y; y >= 2 * x",
+    ],
+)
+def test_what_cannot_be_decided_is_not_called_infeasible(text):
+    with pytest.raises(UnboundedError):
+        Model.from_text(text).solve(time_limit=LIMIT)
+
+
+@pytest.mark.parametrize("text", ["a, b in ..; a <= b; b + 1 <= a", "a, b, c in 0..; a < b; b < c; c < a"])
+def test_chains_without_bounds_are_infeasible_at_once(text):
+    result = Model.from_text(text).solve(time_limit=LIMIT)
+    assert result.status is Status.INFEASIBLE
+    assert result.statistics.seconds < 1
