@@ -112,6 +112,10 @@ class Plan:
                 continue
             except Infeasible:
                 pass
+            except RecursionError:
+                raise ModelError(
+                    "an expression is nested too deeply: build long sums with sum_, long conditions with all_of"
+                ) from None
             return
 
     def _lower(self, bits: int, goals: Sequence[Goal], preferences: Sequence[Goal]) -> None:
@@ -388,7 +392,9 @@ class Solver:
             best = interrupted.best or best
             status = Status.UNKNOWN if best is None else Status.FEASIBLE
             return self._result(status, best, [*goals])
-        except Stopped:
+        except (Stopped, KeyboardInterrupt) as stop:
+            if isinstance(stop, KeyboardInterrupt) and best is None:
+                raise
             return self._result(Status.UNKNOWN if best is None else Status.FEASIBLE, best, [*goals])
         return self._result(Status.INFEASIBLE if best is None else Status.OPTIMAL, best, [*goals])
 

@@ -31,6 +31,9 @@ def wake(st: State) -> None:
     watch_mask = st.watch_mask
     watch_constraint = st.watch_constraint
     queued = st.queued
+    queue = st.queue
+    priorities = st.priority
+    capacity = len(queued)
     for i in range(scalar[CHANGED]):
         v = changed[i]
         event = dirty[v]
@@ -39,7 +42,12 @@ def wake(st: State) -> None:
             if watch_mask[w] & event:
                 c = watch_constraint[w]
                 if queued[c] == 0:
-                    enqueue(st, c)
+                    # `enqueue`, in place: this is the innermost loop.
+                    queued[c] = 1
+                    priority = priorities[c]
+                    tail = scalar[TAIL + priority]
+                    queue[priority * capacity + tail % capacity] = c
+                    scalar[TAIL + priority] = tail + 1
     scalar[CHANGED] = 0
 
 
@@ -66,29 +74,33 @@ def fixpoint(st: State, budget: int) -> int:
     """
     scalar = st.scalar
     queued = st.queued
-    capacity = len(st.kind)
+    queue = st.queue
+    idempotent = st.idempotent
+    capacity = len(queued)
     while True:
         if scalar[CHANGED] > 0:
             wake(st)
-        priority = 0
-        while priority < PRIORITIES and scalar[HEAD + priority] == scalar[TAIL + priority]:
-            priority += 1
-        if priority == PRIORITIES:
+        if scalar[HEAD] != scalar[TAIL]:
+            priority = 0
+        elif scalar[HEAD + 1] != scalar[TAIL + 1]:
+            priority = 1
+        elif scalar[HEAD + 2] != scalar[TAIL + 2]:
+            priority = 2
+        else:
             return STABLE
         if budget <= 0:
             return INTERRUPTED
         budget -= 1
         head = scalar[HEAD + priority]
-        c = st.queue[priority * capacity + head % capacity]
+        c = queue[priority * capacity + head % capacity]
         scalar[HEAD + priority] = head + 1
         scalar[PROPAGATIONS] += 1
-        idempotent = st.idempotent[c]
-        if idempotent == 0:
+        if idempotent[c] == 0:
             queued[c] = 0
         if not dispatch(st, c):
             queued[c] = 0
             clear(st)
             return FAILED
-        if idempotent == 1:
+        if idempotent[c] == 1:
             wake(st)
             queued[c] = 0

@@ -155,10 +155,10 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
     original = search.Run.next
     calls = iter(range(10**9))
 
-    def interrupted(run):
+    def interrupted(run, **options):
         if next(calls) == 3:
             raise KeyboardInterrupt
-        return original(run)
+        return original(run, **options)
 
     monkeypatch.setattr(search.Run, "next", interrupted)
     result = model.solve(maximize=goal)
@@ -166,19 +166,23 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
     assert result.statistics.solutions == 3
 
 
+def test_depth_is_an_error_that_says_what_to_do():
+    m = ci.Model()
+    x = m.int_var("x", 0, 9)
+    deep = x
+    for _ in range(5000):
+        deep = abs(deep - 1)
+    m.add(deep >= 0)
+    with pytest.raises(ci.ModelError, match="nested too deeply"):
+        m.solve()
+
+
 def test_a_wrong_solution_never_gets_out(monkeypatch):
     model = queens(5)
-    state_values = iter([1] * 5)
-    original = search.check
-
-    def tampered(plan, state):
-        for v in plan.variables.values():
-            state.lo[v] = next(state_values)
-        return original(plan, state)
-
-    monkeypatch.setattr(search, "check", tampered)
-    with pytest.raises(ci.InternalError, match="violates"):
-        model.solve()
+    monkeypatch.setattr(search, "read", lambda plan, state: dict.fromkeys(plan.variables, 1))
+    for answer in (model.solve, model.count, lambda: model.solve(maximize=model.variables["q0"])):
+        with pytest.raises(ci.InternalError, match="violates"):
+            answer()
 
 
 def test_unbounded_variables():
