@@ -114,7 +114,7 @@ class Plan:
                 pass
             except RecursionError:
                 raise ModelError(
-                    "an expression is nested too deeply: build long sums with sum_, long conditions with all_of"
+                    "an expression is nested too deeply: build long sums with sum_, conditions with all_of"
                 ) from None
             return
 
