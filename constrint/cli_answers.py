@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any, Literal, TypeAlias
 
+from constrint.errors import LimitError
 from constrint.explain import Conflict, describe, find_conflict
 from constrint.model import Model
 from constrint.result import Result, Status
@@ -53,19 +54,17 @@ def answer(model: Model, request: Request) -> int:
 
 def explanation(model: Model, *, time_limit: float, json: bool) -> int:
     """Print why a model is infeasible, and give the exit code: 0 where it is not."""
-    started = time.monotonic()
-    model.goals, model.preferences = [], []
-    result = model.solve(time_limit=time_limit)
-    if result:
-        if json:
-            _write_json({"status": "feasible", "conflict": None})
-        else:
-            _write("the model has a solution, so there is no conflict: " + _line(result.values))
-        return 0
-    if result.status is Status.UNKNOWN:
+    try:
+        conflict = model.explain(time_limit=time_limit)
+    except LimitError:
         return _undecided(Request(json=json))
-    left = max(0.0, time_limit - (time.monotonic() - started))
-    return _infeasible(model, json, left)
+    if conflict is not None:
+        return _write_conflict(conflict, json)
+    if json:
+        _write_json({"status": "feasible", "conflict": None})
+    else:
+        _write("the model has a solution, so there is no conflict")
+    return 0
 
 
 def _one(model: Model, request: Request) -> int:
@@ -193,8 +192,11 @@ def _sample(model: Model, request: Request) -> int:
     return 0
 
 
-def _infeasible(model: Model, as_json: bool, seconds: float = REASON_SECONDS) -> int:
-    conflict = find_conflict(model, time_limit=seconds)
+def _infeasible(model: Model, as_json: bool) -> int:
+    return _write_conflict(find_conflict(model, time_limit=REASON_SECONDS), as_json)
+
+
+def _write_conflict(conflict: Conflict, as_json: bool) -> int:
     if as_json:
         _write_json({"status": "infeasible", "conflict": _conflict_facts(conflict)})
     else:

@@ -9,21 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from time import perf_counter
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constrint.branching import Brancher
 from constrint.domain import BINARY, Domain
-from constrint.errors import ModelError, Position
+from constrint.errors import LimitError, ModelError, Position
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
-from constrint.result import Result
+from constrint.result import Result, Status
 from constrint.search import Options, Solver
+
+if TYPE_CHECKING:
+    from constrint.explain import Conflict
 
 Direction: TypeAlias = Literal["max", "min"]
 Goal: TypeAlias = tuple[IntExpr, Direction]
 Engine: TypeAlias = Literal["auto", "interpreted", "compiled"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # comparing expressions builds one
 class Constraint:
     """A condition of the model.
 
@@ -188,6 +192,26 @@ class Model:
     def count(self, *, time_limit: float | None = None, engine: Engine = "auto") -> int:
         """The number of solutions, over the declared variables; raises `LimitError` at the time limit."""
         return self._solver(time_limit, 0, None, engine).count()
+
+    def explain(self, *, time_limit: float = 60.0) -> Conflict | None:
+        """Why the model has no solution: a minimal set of constraints that contradict each other.
+
+        Args:
+            time_limit: Seconds; a conflict that is not minimal by then says so.
+
+        Returns:
+            The conflict; None where the model has a solution. Raises `LimitError` where the time did not
+            suffice to decide which.
+        """
+        from constrint.explain import find_conflict
+
+        started = perf_counter()
+        result = self._solver(time_limit, 0, None, "auto").best([], [])
+        if result:
+            return None
+        if result.status is Status.UNKNOWN:
+            raise LimitError(f"{time_limit} s did not suffice to decide whether there is a solution")
+        return find_conflict(self, time_limit=max(0.0, time_limit - (perf_counter() - started)))
 
     def _solver(
         self, time_limit: float | None, seed: int, branching: Brancher | None, engine: Engine
