@@ -41,6 +41,7 @@ from constrint.presolve import OutOfRange, Root, presolve
 from constrint.result import Result, Statistics, Status
 
 if TYPE_CHECKING:
+    from constrint.engine.compiled import Session
     from constrint.model import Engine, Goal, Model
 
 Assignment = dict[IntExpr, int]
@@ -49,10 +50,11 @@ MOST_BITS = 1 << 20
 WIDEST_BITS = 1 << 14  # search is repeated with bounds up to this wide where narrower ones prove nothing
 SLICE_NODES = 100
 SLICE_PROPAGATIONS = 20_000
-COMPILED_SLICE = 200_000
+COMPILED_NODES = 5_000
+COMPILED_PROPAGATIONS = 1_000_000
 # Seconds of interpreted search after which compiling pays: loading a cached engine, or making one.
 HAND_OVER_CACHED = 1.0
-HAND_OVER_COLD = 20.0
+HAND_OVER_COLD = 10.0
 
 
 class Stopped(Exception):  # noqa: N818 - a limit, not a fault
@@ -213,6 +215,7 @@ class Run:
         self._options = options
         self._deadline = None if options.time_limit is None else started + options.time_limit
         self._began = perf_counter()
+        self._session: Session | None = None
         self._state: State = build(root.box, root.nodes, plan.branch(root, options, goal), root.huge)
         if goal is not None:
             # Each further solution must be better than the last.
@@ -222,9 +225,10 @@ class Run:
             self._hand_over()
 
     def _hand_over(self) -> None:
-        from constrint.engine import compiled
+        from constrint.engine.compiled import Session
 
-        self._state = compiled.to_arrays(self._state)
+        self._session = Session(self._state)
+        self._state = self._session.state
         self.engine = "compiled"
 
     def _is_long(self) -> bool:
@@ -248,10 +252,8 @@ class Run:
         while True:
             if self._deadline is not None and perf_counter() > self._deadline:
                 raise Stopped
-            if self.engine == "compiled":
-                from constrint.engine import compiled
-
-                outcome = compiled.run(self._state, COMPILED_SLICE, 10 * COMPILED_SLICE)
+            if self._session is not None:
+                outcome = self._session.run(COMPILED_NODES, COMPILED_PROPAGATIONS)
             else:
                 outcome = dfs.run(self._state, SLICE_NODES, SLICE_PROPAGATIONS)
             if outcome == SOLUTION:
@@ -278,12 +280,7 @@ class Run:
             scalar[BOUND] = self.value(scalar[GOAL_VARIABLE]) + (-1 if scalar[GOAL] == 1 else 1)
 
     def _grow(self) -> None:
-        if self.engine == "compiled":
-            from constrint.engine import compiled
-
-            self._state = compiled.grow_arrays(self._state)
-        else:
-            self._state = grow(self._state)
+        self._state = grow(self._state) if self._session is None else self._session.grow()
 
     def statistics(self) -> Statistics:
         """The work so far; seconds and solutions are the caller's to add."""

@@ -1,7 +1,11 @@
 """The compiled twin of the engine: the same kernels, rebuilt for numba. The only module that imports it.
 
 Each kernel is copied with its global names pointing to the compiled callees, in order of definition, and
-compiled for one signature. Numba keeps the machine code of the entry on disk, where `cache` says.
+`run` is compiled for one signature. Numba keeps its machine code on disk, where `cache` says.
+
+Compiled kernels get the state as one pointer to a structure of its arrays. (As a NamedTuple it would be
+passed array by array, each with its reference count, at every call: 18 times slower, and 3 times as long
+to compile.) Attribute access reads the same in both.
 """
 
 from __future__ import annotations
@@ -12,70 +16,80 @@ from functools import cache as once
 from types import FunctionType
 from typing import Any, cast
 
+import numba
 import numpy as np
+from numba.core import config
+from numba.experimental import structref
 
 from constrint.engine import cache, dfs
 from constrint.engine.build import grow
 from constrint.engine.state import KERNELS, State
 
 
-@once
-def _twins() -> dict[str, Any]:
-    """The compiled kernels by name; the entry is compiled when this returns."""
-    import numba
-    from numba.core import config
+@structref.register
+class StructureType(numba.types.StructRef):
+    """The type of a structure of arrays."""
 
+
+class Structure(structref.StructRefProxy):
+    """What Python holds of a structure; made from its arrays, in the order of the fields of `State`."""
+
+
+structref.define_proxy(Structure, StructureType, list(State._fields))  # type: ignore[no-untyped-call] # numba is untyped
+
+_CELLS = numba.types.Array(numba.int64, 1, "C")
+_STATE = StructureType([(name, _CELLS) for name in State._fields])  # type: ignore[no-untyped-call] # as above
+
+
+@once
+def _run() -> Callable[[Any, int, int], int]:
+    """`dfs.run`, compiled or loaded."""
     setattr(config, "CACHE_DIR", str(cache.folder()))  # noqa: B010 - numba sets its options at run time
     is_new = not cache.is_filled()
     if is_new:
-        sys.stderr.write("constrint: compiling the search engine, once on this machine (about a minute)…\n")
+        sys.stderr.write(
+            "constrint: compiling the search engine, once on this machine (about half a minute)…\n"
+        )
         sys.stderr.flush()
+    signature = numba.int64(_STATE, numba.int64, numba.int64)
     twins: dict[int, Any] = {}
-    cells = numba.types.Array(numba.int64, 1, "C")
-    state = numba.types.NamedUniTuple(cells, len(State._fields), State)  # type: ignore[no-untyped-call] # numba is untyped
-    signature = numba.int64(state, numba.int64, numba.int64)
-    # Kernels never divide by zero (interpreted, that would raise): leaving out the checks saves a third of
-    # the compile time.
     for function in KERNELS:
         names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
         copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
         copy.__qualname__ = function.__qualname__
         copy.__module__ = function.__module__
+        # Kernels never divide by zero (interpreted, that would raise), so the checks are left out.
         if function is dfs.run:
             twins[id(function)] = numba.njit(signature, cache=True, error_model="numpy")(copy)
         else:
             twins[id(function)] = numba.njit(error_model="numpy")(copy)
     if is_new:
         cache.mark_filled()
-    return {function.__name__: twins[id(function)] for function in KERNELS}
+    return cast("Callable[[Any, int, int], int]", twins[id(dfs.run)])
 
 
-def run(state: State, nodes: int, propagations: int) -> int:
-    """`dfs.run`, compiled."""
-    return int(_entry()(state, nodes, propagations))
+class Session:
+    """A search that was handed over.
 
+    Attributes:
+        state: The state, with arrays in place of lists; valid until `grow`.
+    """
 
-@once
-def _entry() -> Callable[[State, int, int], int]:
-    return cast("Callable[[State, int, int], int]", _twins()["run"])
+    def __init__(self, state: State) -> None:
+        self._compiled = _run()
+        self._take(state)
 
+    def _take(self, state: State) -> None:
+        arrays = [np.array(cells, dtype=np.int64) for cells in state]
+        # Arrays stand in for lists under the same type: both are only indexed.
+        self.state = State(*cast("list[list[int]]", arrays))
+        self._structure = Structure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
 
-def kernel(name: str) -> Callable[..., Any]:
-    """The compiled twin of one kernel, for tests."""
-    return cast("Callable[..., Any]", _twins()[name])
+    def run(self, nodes: int, propagations: int) -> int:
+        """`dfs.run` on the state."""
+        return int(self._compiled(self._structure, nodes, propagations))
 
-
-def to_arrays(state: State) -> State:
-    """The state with int64 arrays in place of lists; every value must fit."""
-    # Arrays stand in for lists under the same type: kernels only index them.
-    return State(*[cast("list[int]", np.array(cells, dtype=np.int64)) for cells in state])
-
-
-def to_lists(state: State) -> State:
-    """The state with lists of Python integers in place of arrays."""
-    return State(*[[int(cell) for cell in cells] for cells in state])
-
-
-def grow_arrays(state: State) -> State:
-    """The same state with twice the room for trails and levels."""
-    return to_arrays(grow(to_lists(state)))
+    def grow(self) -> State:
+        """Give the trails and levels twice the room."""
+        self._take(grow(State(*[[int(cell) for cell in cells] for cells in self.state])))
+        return self.state

@@ -63,7 +63,9 @@ def test_compiled_equals_interpreted(kind):
     for seed in range(40):
         instance = draw_instance(kind, seed)
         interpreted = search(instance, state_of(instance), dfs.run, grow)
-        twin = search(instance, compiled.to_arrays(state_of(instance)), compiled.run, compiled.grow_arrays)
+        session = compiled.Session(state_of(instance))
+        run, grown = (lambda _, *limits, s=session: s.run(*limits)), (lambda _, s=session: s.grow())
+        twin = search(instance, session.state, run, grown)
         assert twin == interpreted, f"{instance}: solutions, nodes, failures or propagations differ"
 
 
