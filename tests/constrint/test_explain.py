@@ -24,6 +24,8 @@ def test_conflicts_of_random_models_are_minimal():
         drawn = generator.draw()
         while drawn.solutions():
             drawn.constraints.append(generator.boolean(2))
+            if not without(drawn, [-1]).solutions():
+                drawn.constraints.pop()
         model = drawn.build()
         conflict = model.explain()
         assert conflict is not None
