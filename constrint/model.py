@@ -21,6 +21,8 @@ from constrint.search import Options, Solver
 
 if TYPE_CHECKING:
     from constrint.explain import Conflict
+    from constrint.planner import Explanation
+    from constrint.solutionset import SolutionSet
 
 Direction: TypeAlias = Literal["max", "min"]
 Goal: TypeAlias = tuple[IntExpr, Direction]
@@ -190,8 +192,39 @@ class Model:
         return self._solver(time_limit, seed, branching, engine).every(limit)
 
     def count(self, *, time_limit: float | None = None, engine: Engine = "auto") -> int:
-        """The number of solutions, over the declared variables; raises `LimitError` at the time limit."""
+        """The number of solutions, over the declared variables; raises `LimitError` at the time limit.
+
+        With engine "auto" they are counted without being listed where the model's structure allows it.
+        """
+        started = perf_counter()
+        if engine == "auto":
+            from constrint.planner import count_planned
+
+            planned = count_planned(self, time_limit)
+            if planned is not None:
+                return planned
+            time_limit = None if time_limit is None else max(0.0, started + time_limit - perf_counter())
         return self._solver(time_limit, 0, None, engine).count()
+
+    def solutions(self, *, memory_limit: int | None = None, time_limit: float | None = None) -> SolutionSet:
+        """All solutions as one compressed set: its size, any solution by number, samples, optima.
+
+        Args:
+            memory_limit: Bytes that the set may take while it is built; 1 GB by default.
+            time_limit: Seconds.
+
+        Returns:
+            The set. Raises `LimitError` where it cannot be built within the limits.
+        """
+        from constrint.planner import solution_set
+
+        return solution_set(self, memory_limit=memory_limit, time_limit=time_limit)
+
+    def plan(self) -> Explanation:
+        """What `solutions` and `count` do for this model, step by step; print it."""
+        from constrint.planner import explain_plan
+
+        return explain_plan(self)
 
     def explain(self, *, time_limit: float = 60.0) -> Conflict | None:
         """Why the model has no solution: a minimal set of constraints that contradict each other.

@@ -1,0 +1,79 @@
+"""Products of independent diagrams as columns, at the speed of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from constrint.plan.diagram import Diagram
+from constrint.plan.terms import Array
+
+LONG = 64  # repetitions from which numpy's broadcast beats repeating first
+BLOCK = 1 << 14
+
+
+def product_columns(diagrams: Sequence[Diagram], start: int, stop: int) -> dict[int, Array]:
+    """Solutions start … stop - 1 of the product, a column for each variable."""
+    columns: dict[int, Array] = {}
+    stride = 1
+    for diagram in reversed(diagrams):
+        size = diagram.size
+        if start >= stop:
+            found = [layer.value[:0] for layer in diagram.layers]
+        else:
+            first, last = start // stride, (stop - 1) // stride
+            found = _digits(diagram, first, last - first + 1)
+            if stride > 1:
+                lengths = np.full(last - first + 1, min(stride, stop - start), dtype=np.int64)
+                lengths[0] = min((first + 1) * stride, stop) - start
+                if last > first:
+                    lengths[-1] = stop - last * stride
+                found = [np.repeat(column, lengths) for column in found]
+        columns.update(zip(diagram.variables, found, strict=True))
+        stride *= size
+    return columns
+
+
+def _digits(diagram: Diagram, first: int, count: int) -> list[Array]:
+    """`count` solutions from number `first` on, starting again after the last."""
+    size = diagram.size
+    begin = first % size
+    if begin + count <= size:
+        return diagram.columns(begin, begin + count)
+    if count < size:
+        head, tail = diagram.columns(begin, size), diagram.columns(0, begin + count - size)
+        return [np.concatenate(pair) for pair in zip(head, tail, strict=True)]
+    order = (begin + np.arange(count)) % size
+    return [column[order] for column in diagram.columns(0, size)]
+
+
+def fill(table: Array, diagrams: Sequence[Diagram]) -> Array:
+    """Write all solutions of the product into a table with a column for each variable."""
+    if not len(table):
+        return table
+    outer = 1
+    inner = len(table)
+    for diagram in diagrams:
+        size = diagram.size
+        inner //= size
+        for v, column in zip(diagram.variables, diagram.columns(0, size), strict=True):
+            _spread(table[:, v], column.astype(table.dtype, copy=False), outer, inner)
+        outer *= size
+    return table
+
+
+def _spread(target: Array, column: Array, outer: int, inner: int) -> None:
+    """Write each value `inner` times, and the whole `outer` times."""
+    if inner >= LONG:
+        target.reshape(outer, len(column), inner)[...] = column[None, :, None]
+        return
+    pattern = np.repeat(column, inner) if inner > 1 else column
+    copies = min(outer, max(1, BLOCK // len(pattern)))
+    whole = outer // copies * copies
+    if copies > 1:
+        long = np.tile(pattern, copies)
+        target[: whole * len(pattern)].reshape(-1, len(long))[...] = long
+        target[whole * len(pattern) :] = np.tile(pattern, outer - whole)
+    else:
+        target.reshape(outer, len(pattern))[...] = pattern

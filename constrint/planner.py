@@ -1,0 +1,419 @@
+"""Structure before search: a finite model becomes independent layered diagrams of its solutions.
+
+The steps, each a module of `constrint.plan`: conditions become terms (`terms`, `functions`, `translate`);
+those of one variable narrow its values; the rest connect the variables into components (`order`), of which
+each is bound variable by variable in an order chosen by estimated work (`layers`, with `joins` choosing the
+values to try and `intervals` pruning), into a diagram (`diagram`) that answers counts, numbers and samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from constrint.errors import LimitError
+from constrint.expr import BoolVar, IntExpr, IntVar
+from constrint.plan.diagram import Diagram, Layer, smallest_type
+from constrint.plan.evaluate import Frame, Parts
+from constrint.plan.layers import Budget, LayerBuilder, TooLarge
+from constrint.plan.order import Order, components
+from constrint.plan.terms import FLOAT, INT64, OBJECT, Array, Term, Terms, Unsupported
+from constrint.plan.translate import Translator, conjuncts
+
+if TYPE_CHECKING:
+    from constrint.model import Model
+    from constrint.solutionset import SolutionSet
+
+MOST_VALUES = 1 << 20  # a variable with more values must be defined by an equation
+MOST_ORDERED = 40_000  # variables times conditions of a component, beyond which no order is sought
+# What counting spends on a diagram before it leaves the model to search.
+COUNTED_ESTIMATE = 1e9
+COUNTED_ROWS = 50_000_000
+
+
+class Condition(Protocol):
+    """Something that must hold, before it is a term."""
+
+    scope: int
+    """Set of its variables."""
+
+    def term(self, terms: Terms) -> Term:
+        """The term of the condition."""
+
+
+@dataclass
+class ModelCondition:
+    """A condition of a model, or of an expression to be defined.
+
+    Attributes:
+        expr: The expression.
+        numbers: Number of each variable.
+        is_let: Whether the expression need only be defined, whatever its value.
+        scope: Set of its variables.
+    """
+
+    expr: IntExpr
+    numbers: dict[str, int]
+    is_let: bool = False
+    scope: int = 0
+
+    def __post_init__(self) -> None:
+        for variable in self.expr.variables():
+            number = self.numbers.get(variable.name)
+            if number is None:
+                raise Unsupported(f"'{variable.name}', which is no variable of this model")
+            self.scope |= 1 << number
+
+    def term(self, terms: Terms) -> Term:
+        """The term of the condition."""
+        translator = _translator(terms, self.numbers)
+        term = translator.term(self.expr)
+        return terms.defined(term) if self.is_let else terms.truth(term)
+
+
+def _translator(terms: Terms, numbers: dict[str, int]) -> Translator:
+    known = getattr(terms, "translator", None)
+    if known is None:
+        known = terms.translator = Translator(terms, numbers)  # type: ignore[attr-defined]
+    return known
+
+
+@dataclass
+class Component:
+    """A set of variables that conditions connect, and how their solutions were found.
+
+    Attributes:
+        diagram: Their solutions.
+        kinds: How each layer found the values to try.
+        conditions: Number of conditions.
+        estimate: Rows that were expected to be looked at.
+    """
+
+    diagram: Diagram
+    kinds: list[str] = field(default_factory=list)
+    conditions: int = 0
+    estimate: float = 0.0
+
+
+class Planner:
+    """Plans and builds the diagrams of one set of conditions.
+
+    Attributes:
+        domains: Values of each variable, ascending; None where there are too many to list.
+        limits: Least and greatest value of each variable.
+        feasible: Whether nothing has proven yet that there is no solution.
+    """
+
+    def __init__(
+        self,
+        domains: Sequence[Array | None],
+        limits: Sequence[tuple[int, int]],
+        conditions: Sequence[Condition],
+    ) -> None:
+        self.domains = list(domains)
+        self.limits = list(limits)
+        self.feasible = all(domain is None or len(domain) for domain in domains)
+        self._conditions = list(conditions)
+        self.terms: Terms | None = None
+        self.open: list[Term] = []
+        if self.feasible:
+            self._narrow()
+
+    def _narrow(self) -> None:
+        """Apply the conditions of one variable; the others become terms over what values are left."""
+        pending = self._conditions
+        fixed = 0
+        while True:
+            for v, domain in enumerate(self.domains):
+                if domain is not None and len(domain) == 1:
+                    fixed |= 1 << v
+            unary = [c for c in pending if (c.scope & ~fixed).bit_count() <= 1]
+            if not unary:
+                break
+            pending = [c for c in pending if (c.scope & ~fixed).bit_count() > 1]
+            later = self._apply(unary)
+            if not self.feasible:
+                return
+            pending += [condition for condition in later if condition not in pending]
+            if later:
+                break
+        terms = self.terms = Terms(self.domains, self.limits)
+        found: dict[Term, None] = {}
+        for condition in pending:
+            found.update(dict.fromkeys(terms.conjuncts(condition.term(terms))))
+        if any(term is terms.false or (not term.mask and not _is_true(term)) for term in found):
+            self.feasible = False
+        self.open = [term for term in found if term.mask]
+        for term in self.open:
+            if term.op in ("le", "eq"):
+                self._tighten(term)
+
+    def _apply(self, unary: Sequence[Condition]) -> list[Condition]:
+        """Narrow domains by conditions of one variable each; returns those whose variable is not listed."""
+        terms = Terms(tuple(self.domains), tuple(self.limits))
+        parts = Parts(terms)
+        later = []
+        for condition in unary:
+            term = condition.term(terms)
+            if not term.mask:
+                self.feasible = self.feasible and _is_true(term)
+                continue
+            v = term.mask.bit_length() - 1
+            domain = self.domains[v]
+            original = terms.domains[v] if v < len(terms.domains) else None
+            if domain is None or original is None:
+                later.append(condition)
+                continue
+            frame = Frame(parts, 0, term.mask, {terms.var(v): domain}, None)
+            good = np.broadcast_to(frame.holds(term), len(domain))
+            self._keep(v, domain[good])
+        return later
+
+    def _keep(self, v: int, domain: Array) -> None:
+        self.domains[v] = domain
+        if not len(domain):
+            self.feasible = False
+        elif domain.dtype != FLOAT:
+            self.limits[v] = int(domain[0]), int(domain[-1])
+
+    def _tighten(self, term: Term) -> None:
+        """Drop values that a linear condition, or a product with a known value, can never have."""
+        coefficients, bound = term.data
+        if term.op == "eq" and len(term.args) == 1 and term.args[0].op == "mul" and bound:
+            for factor in term.args[0].args:
+                domain = self.domains[factor.data] if factor.op == "var" else None
+                if domain is not None and domain.dtype == INT64 and abs(bound) < 1 << 62:
+                    divisor = np.where(domain == 0, 1, domain)
+                    good = (domain != 0) & (bound % divisor == 0)
+                    if not good.all():
+                        self._keep(factor.data, domain[good])
+        least = sum(a * (arg.lo if a > 0 else arg.hi) for a, arg in zip(coefficients, term.args, strict=True))
+        for a, arg in zip(coefficients, term.args, strict=True):
+            domain = self.domains[arg.data] if arg.op == "var" else None
+            if domain is None or domain.dtype != INT64 or not len(domain):
+                continue
+            rest = bound - (least - a * (arg.lo if a > 0 else arg.hi))
+            cut = rest // a if a > 0 else -(rest // -a)
+            if a > 0 and cut < domain[-1]:
+                self._keep(arg.data, domain[: np.searchsorted(domain, max(cut, int(domain[0]) - 1), "right")])
+            elif a < 0 and cut > domain[0]:
+                self._keep(arg.data, domain[np.searchsorted(domain, min(cut, int(domain[-1]) + 1), "left") :])
+
+    def components(self) -> list[tuple[list[int], list[Term]]]:
+        """The variables that conditions connect, with those conditions."""
+        groups = components(len(self.domains), self.open)
+        found = []
+        for variables in groups:
+            mask = sum(1 << v for v in variables)
+            found.append((variables, [term for term in self.open if term.mask & mask]))
+        return found
+
+    def build(self, budget: Budget) -> list[Component]:
+        """The diagrams of all components; none where there is no solution."""
+        if not self.feasible or self.terms is None:
+            return []
+        parts = Parts(self.terms)
+        orders = []
+        for variables, conditions in self.components():
+            if not conditions:
+                orders.append((variables, conditions, 0.0))
+                continue
+            if len(variables) * len(conditions) > MOST_ORDERED:
+                raise TooLarge(f"{len(conditions):,} conditions connect {len(variables):,} variables")
+            order = Order(self.terms, parts, conditions, variables)
+            if order.cost > budget.estimate:
+                raise TooLarge(f"it would look at about {order.cost:.0e} rows")
+            orders.append((order.order, conditions, order.cost))
+        built = []
+        for variables, conditions, cost in orders:
+            if not conditions:
+                built.append(Component(self._free(variables[0])))
+                continue
+            builder = LayerBuilder(self.terms, parts, conditions, variables, budget)
+            diagram = builder.build()
+            if not diagram.size:
+                return []
+            built.append(Component(diagram, builder.kinds, len(conditions), cost))
+        return built
+
+    def _free(self, v: int) -> Diagram:
+        """A variable without conditions."""
+        values = self.domains[v]
+        if values is None:
+            raise Unsupported("a variable with too many values to list")
+        if values.dtype != FLOAT:
+            values = values.astype(smallest_type(*self.limits[v]))
+        layer = Layer(np.array([0, len(values)]), values, np.zeros(len(values), dtype=np.int32))
+        return Diagram((v,), [layer], [np.array([len(values)]), np.ones(1, dtype=np.int64)])
+
+
+def _is_true(term: Term) -> bool:
+    if term.op == "const":
+        return bool(term.data)
+    frame = Frame(Parts(Terms((), ())), 0, 0, {}, None)
+    return bool(np.all(frame.holds(term)))
+
+
+def plan_model(model: Model) -> Planner:
+    """The plan of a model; raises `Unsupported` where it has none."""
+    variables: list[IntVar | BoolVar] = list(model.variables.values())
+    numbers = {variable.name: i for i, variable in enumerate(variables)}
+    domains, limits = _domains(model, variables)
+    conditions: list[Condition] = []
+    for constraint in model.constraints:
+        conditions += [ModelCondition(part, numbers) for part in conjuncts(constraint.expr)]
+    conditions += [ModelCondition(let, numbers, is_let=True) for let in model.lets.values()]
+    return Planner(domains, limits, conditions)
+
+
+def _domains(
+    model: Model, variables: Sequence[IntVar | BoolVar]
+) -> tuple[list[Array | None], list[tuple[int, int]]]:
+    boxed: list[Any] = [variable.domain for variable in variables]
+    if any(domain.size is None or domain.size > MOST_VALUES for domain in boxed):
+        boxed = _propagated(model, variables) or boxed
+    domains: list[Array | None] = []
+    limits = []
+    for variable, domain in zip(variables, boxed, strict=True):
+        if domain.is_empty:
+            return [np.zeros(0, dtype=np.int64)], [(0, 0)]
+        if domain.lo is None or domain.hi is None:
+            raise Unsupported(f"'{variable.name}' has no finite bounds")
+        limits.append((domain.lo, domain.hi))
+        if domain.size > MOST_VALUES:
+            if domain.step != 1 or domain.values is not None:
+                raise Unsupported(f"'{variable.name}' has too many values")
+            domains.append(None)
+            continue
+        wide = max(-domain.lo, domain.hi) >= 1 << 62
+        if domain.values is not None or wide:
+            domains.append(np.array(list(domain), dtype=OBJECT if wide else INT64))
+        else:
+            domains.append(np.arange(domain.lo, domain.hi + 1, domain.step, dtype=INT64))
+    return domains, limits
+
+
+def _propagated(model: Model, variables: Sequence[IntVar | BoolVar]) -> list[Any] | None:
+    """Domains after propagation at the root, for models with very wide or open ones."""
+    from constrint.domain import EMPTY, Domain
+    from constrint.search import Plan
+
+    plan = Plan(model, (), ())
+    if plan.root is None:
+        return [EMPTY for _ in variables]
+    box, huge = plan.root.box, plan.root.huge
+    found = []
+    for variable in variables:
+        v = plan.variables[variable]
+        lo, hi, values = box.lo[v], box.hi[v], box.values[v]
+        if values is not None:
+            found.append(Domain.of_values(values))
+        else:
+            low, high = (None if lo <= -huge else lo), (None if hi >= huge else hi)
+            found.append(Domain.of_range(low, high, box.step[v]))
+    return found
+
+
+@dataclass
+class Explanation:
+    """What a plan chose, and why; its text is for people."""
+
+    lines: list[str]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    __repr__ = __str__
+
+
+def solve_all(
+    model: Model, *, memory_limit: int | None = None, time_limit: float | None = None
+) -> tuple[list[Component], Planner]:
+    """Diagrams of all solutions of a model; raises `Unsupported` or `TooLarge`."""
+    budget = Budget()
+    if memory_limit is not None:
+        budget.edges = max(1, memory_limit // 20)  # bytes of an edge, and of what builds it
+    if time_limit is not None:
+        budget.deadline = perf_counter() + time_limit
+    planner = plan_model(model)
+    return planner.build(budget), planner
+
+
+def solution_set(
+    model: Model, *, memory_limit: int | None = None, time_limit: float | None = None
+) -> SolutionSet:
+    """The set of all solutions of a model; raises `LimitError` where it cannot be built."""
+    from constrint.solutionset import SolutionSet
+
+    try:
+        built, planner = solve_all(model, memory_limit=memory_limit, time_limit=time_limit)
+    except (Unsupported, TooLarge) as problem:
+        raise limit_error(problem) from problem
+    feasible = planner.feasible and (built or not model.variables)
+    return SolutionSet(list(model.variables), [c.diagram for c in built] if feasible else None)
+
+
+def count_planned(model: Model, time_limit: float | None) -> int | None:
+    """The number of solutions where a diagram is likely to give it soon; None leaves it to search."""
+    deadline = None if time_limit is None else perf_counter() + time_limit
+    try:
+        planner = plan_model(model)
+        built = planner.build(Budget(COUNTED_ROWS // 4, COUNTED_ROWS, deadline, COUNTED_ESTIMATE))
+    except (Unsupported, TooLarge):
+        return None
+    if not planner.feasible or (model.variables and not built):
+        return 0
+    return math.prod(component.diagram.size for component in built)
+
+
+KIND_TEXT: dict[str, str] = {
+    "all": "every value tried, then filtered",
+    "range": "a range of the sorted values for each node",
+    "table": "a table of the values that go with each key",
+    "solved": "computed from an equation",
+}
+
+
+def explain_plan(model: Model) -> Explanation:
+    """Components, orders, widths and methods, for people."""
+    try:
+        built, _ = solve_all(model)
+    except (Unsupported, TooLarge) as problem:
+        return Explanation([f"search: {problem}"])
+    names = list(model.variables)
+    if not built:
+        return Explanation(["no solution: the plan proves it"])
+    free = [c.diagram for c in built if not c.conditions]
+    lines = [f"{len(built) - len(free)} components and {len(free)} free variables, multiplied"]
+    for number, component in enumerate([c for c in built if c.conditions], 1):
+        diagram = component.diagram
+        lines.append(
+            f"component {number}: {component.conditions} conditions, {diagram.size:,} solutions, "
+            f"{diagram.edges:,} edges (estimated work: {component.estimate:,.0f} rows)"
+        )
+        for k, v in enumerate(diagram.variables):
+            layer = diagram.layers[k]
+            lines.append(
+                f"  {names[v]}: {layer.nodes:,} nodes, {len(layer.value):,} edges; "
+                f"{KIND_TEXT[component.kinds[k]]}"
+            )
+    if free:
+        lines.append("free: " + ", ".join(f"{names[d.variables[0]]} ({d.size:,} values)" for d in free))
+    total = 1
+    for component in built:
+        total *= component.diagram.size
+    lines.append(f"{total:,} solutions")
+    return Explanation(lines)
+
+
+def limit_error(problem: Exception) -> LimitError:
+    """The error for a solution set that cannot be built."""
+    return LimitError(
+        f"the set of all solutions cannot be built: {problem}. "
+        "`iter_solutions()` finds solutions one by one instead"
+    )
