@@ -62,7 +62,16 @@ class CellSpec(BaseModel):
     summary: str
     gates: tuple[str, ...]
     states: tuple[str, ...]
+    positive: tuple[str, ...] = ()  # states that must start above zero
+    recurrent_gain: Annotated[float, Field(gt=0)] = 1.0  # size of the random R it is verified with
     cell_struct: Identifier
+
+    @model_validator(mode="after")
+    def _positive_states_exist(self) -> CellSpec:
+        for name in self.positive:
+            if name not in self.states:
+                raise ValueError(f"the positive state '{name}' is no state: {nearest(name, self.states)}")
+        return self
 
 
 @dataclass(frozen=True)

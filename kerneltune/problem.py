@@ -8,7 +8,7 @@ from kerneltune.errors import InputError, nearest
 
 DTYPES = {"bf16": 2, "fp16": 2}  # bytes of one stored number
 PASSES = ("forward",)
-HEAD_DIM_STEP = 16  # the depth of one tensor-core product
+HEAD_DIM_STEP = 8  # units come in groups of eight: the rows of half a tensor-core tile
 
 
 @dataclass(frozen=True)

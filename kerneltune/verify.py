@@ -64,15 +64,23 @@ def random_inputs(problem: Problem, cell: Cell, seed: int) -> Inputs:
     heads, dim, gates = problem.heads, problem.head_dim, len(cell.spec.gates)
     states = len(cell.spec.states)
 
+    def normal(shape: tuple[int, ...], scale: float) -> NDArray[np.float32]:
+        return random.standard_normal(shape, dtype=np.float32) * np.float32(scale)
+
     def draw(shape: tuple[int, ...], scale: float) -> Bits:
-        return encode(random.standard_normal(shape, dtype=np.float32) * np.float32(scale), problem.dtype)
+        return encode(normal(shape, scale), problem.dtype)
+
+    initial = normal((states, problem.batch, heads, dim), 0.5)
+    for state, name in enumerate(cell.spec.states):
+        if name in cell.spec.positive:
+            initial[state] = 0.5 + np.abs(initial[state])
 
     return Inputs(
         problem=problem,
         wx=draw((problem.steps, problem.batch, heads, dim, gates), 1.0),
-        r=draw((heads, gates, dim, dim), dim**-0.5),
+        r=draw((heads, gates, dim, dim), cell.spec.recurrent_gain * dim**-0.5),
         bias=draw((heads, gates, dim), 0.5),
-        initial=draw((states, problem.batch, heads, dim), 0.5),
+        initial=encode(initial, problem.dtype),
     )
 
 

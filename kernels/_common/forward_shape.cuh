@@ -28,7 +28,8 @@ struct ForwardShape {
   static constexpr int unit_warps = block_units / warp_units;
   static constexpr int warps = unit_warps * k_splits;
   static constexpr int threads = warps * 32;
-  static constexpr int m_tiles = gates * unit_groups / 2;
+  static constexpr int row_halves = gates * unit_groups;
+  static constexpr int m_tiles = (row_halves + 1) / 2;  // an odd last half has no rows: its weights are zero
   static constexpr int n_tiles = (batch_tile + 7) / 8;
   static constexpr int warp_k_tiles = Tiling::warp_k_tiles;  // of 16; beyond head_dim the weights are zero
   static constexpr int k_padded = warp_k_tiles * k_splits * 16;
@@ -38,7 +39,6 @@ struct ForwardShape {
   static constexpr int finishing_warps = groups / warp_groups;
 
   static_assert(head_dim % 8 == 0 && block_units % warp_units == 0 && warp_units % 8 == 0, "units come in groups of 8");
-  static_assert(gates * unit_groups % 2 == 0, "rows come in tiles of 16");
   static_assert(batch_tile == 4 || batch_tile % 8 == 0, "batch rows come in tiles of 8, or 4");
   static_assert(groups % warp_groups == 0 && finishing_warps <= warps, "every warp finishes the same number of groups, or none");
   static_assert(k_padded >= head_dim, "the sum must cover the head");

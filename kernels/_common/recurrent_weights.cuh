@@ -69,7 +69,8 @@ struct RecurrentWeights {
       const int unit = warp_first + row_half / Shape::gates * 8 + lane.row;
       const int source = Order::unit(k_tile, i / 2, lane.quad);
       const size_t row = (static_cast<size_t>(head) * Shape::gates + gate) * Shape::head_dim + unit;
-      a[i] = source < Shape::head_dim ? weights[(row * Shape::head_dim + source) / 2] : 0u;
+      const bool present = row_half < Shape::row_halves && source < Shape::head_dim;
+      a[i] = present ? weights[(row * Shape::head_dim + source) / 2] : 0u;
     }
   }
 };

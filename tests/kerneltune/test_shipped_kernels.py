@@ -17,19 +17,22 @@ from kerneltune.space import TilingSpace
 KERNELS = discover()
 HEADS_AND_DIMS = ((12, 64), (6, 128), (3, 256), (1, 512), (1, 768), (1, 1024))
 MORE_DIMS = (16, 32, 48, 80, 96, 160, 320)
+ODD_DIMS = (8, 24, 72, 200, 328)  # multiples of 8 that are none of 16
 BATCHES = (1, 2, 8, 16, 64)
 DTYPE = {name: "fp16" if name == "t4" else "bf16" for name in profile_names()}
 
 
-def space(gpu: str, heads: int, head_dim: int, batch: int, strategy: str | None = None) -> TilingSpace:
-    problem = Problem("lstm", heads, head_dim, batch, DTYPE[gpu])
+def space(
+    gpu: str, heads: int, head_dim: int, batch: int, strategy: str | None = None, cell: str = "lstm"
+) -> TilingSpace:
+    problem = Problem(cell, heads, head_dim, batch, DTYPE[gpu])
     return TilingSpace(problem, load_profile(gpu), KERNELS, strategy)
 
 
 def drawn_requests(gpu: str, count: int) -> list[tuple[int, int, int]]:
     everything = [
         (heads, dim, batch)
-        for heads, dim in (*HEADS_AND_DIMS, *((2, dim) for dim in MORE_DIMS))
+        for heads, dim in (*HEADS_AND_DIMS, *((2, dim) for dim in MORE_DIMS + ODD_DIMS))
         for batch in BATCHES
     ]
     return random.Random(f"requests on {gpu}").sample(everything, count)
@@ -54,6 +57,16 @@ def test_drawn_tilings_keep_their_promises(gpu: str) -> None:
             assert report.broken_promises() == [], candidate
             compiled += 1
     assert compiled >= 4
+
+
+@pytest.mark.parametrize("cell", sorted(set(KERNELS.cells) - {"lstm"}))
+@pytest.mark.parametrize("gpu", profile_names())
+def test_other_cells_keep_their_promises(gpu: str, cell: str) -> None:
+    compiler = Compiler(KERNELS, load_profile(gpu))
+    drawn = random.Random(f"{cell} on {gpu}").sample(drawn_requests(gpu, 20), 2)
+    for heads, head_dim, batch in [(4, 24, 3), *drawn]:
+        for candidate in space(gpu, heads, head_dim, batch, cell=cell).candidates(1):
+            assert compiler.compile(candidate).report.broken_promises() == [], candidate
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS.strategies))

@@ -1,0 +1,18 @@
+// Elman network: h' = tanh(W x + R h + b).
+#pragma once
+#include "../../_common/activations.cuh"
+
+namespace kerneltune {
+
+struct ElmanTanhCell {
+  static constexpr int gates = 1;
+  static constexpr int states = 1;  // h
+
+  static constexpr __host__ __device__ bool adds_input(int) { return true; }
+
+  static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates], float (&state)[states]) {
+    state[0] = tanh_fast(sum[0]);
+  }
+};
+
+}  // namespace kerneltune
