@@ -22,6 +22,7 @@ from constrint.functions import (
     divides,
     element,
     gcd_,
+    if_then_else,
     iff,
     implies,
     lcm_,
@@ -29,6 +30,7 @@ from constrint.functions import (
     member,
     min_,
     sum_,
+    table,
 )
 from constrint.model import Constraint, Model
 from constrint.result import Result, Statistics, Status
@@ -61,6 +63,7 @@ __all__ = [
     "divides",
     "element",
     "gcd_",
+    "if_then_else",
     "iff",
     "implies",
     "lcm_",
@@ -68,4 +71,5 @@ __all__ = [
     "member",
     "min_",
     "sum_",
+    "table",
 ]

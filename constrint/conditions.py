@@ -17,6 +17,7 @@ from constrint.constraints import (
     LinearLeIf,
     LinearNe,
     Member,
+    Table,
 )
 from constrint.constraints.member import intervals_of
 from constrint.domain import Domain
@@ -340,6 +341,54 @@ class Conditions:
             self.require_divides(Linear({}, domain.step), linear.plus(Linear({}, -anchor)))
         else:
             self.problem.keep_values(self.problem.of_linear(linear), domain.values)
+
+    # Tables
+
+    def table_parts(
+        self, sums: list[Linear], rows: frozenset[tuple[int, ...]]
+    ) -> tuple[list[int], frozenset[tuple[int, ...]]]:
+        """The variables that are open, each once, and what is left of the rows for them."""
+        columns: dict[int, int] = {}
+        fixed: list[tuple[int, int]] = []
+        repeated: list[tuple[int, int]] = []
+        for i, total in enumerate(map(self._simplified, sums)):
+            if not total.terms:
+                fixed.append((i, total.constant))
+                continue
+            v = self.problem.of_linear(total)
+            if v in columns:
+                repeated.append((i, columns[v]))
+            else:
+                columns[v] = i
+        kept = [
+            row
+            for row in rows
+            if all(row[i] == value for i, value in fixed) and all(row[i] == row[j] for i, j in repeated)
+        ]
+        places = list(columns.values())
+        return list(columns), frozenset([tuple([row[i] for i in places]) for row in kept])
+
+    def table(self, variables: list[int], rows: frozenset[tuple[int, ...]], target: int | None) -> int:
+        """The literal of "the variables take one of the rows"."""
+        if not rows or not variables:
+            return TRUE if rows else FALSE
+        if len(variables) == 1:
+            domain = Domain.of_values([row[0] for row in rows])
+            return self.member(Linear({variables[0]: 1}, 0), domain, target)
+        literal, is_new = self._new(("table", tuple(variables), rows), target)
+        if is_new:
+            self._note(literal, [(v, 0) for v in variables])
+            self.problem.nodes.append(Table(literal, tuple(variables), tuple(sorted(rows))))
+        return literal
+
+    def require_table(self, variables: list[int], rows: frozenset[tuple[int, ...]]) -> None:
+        """Make the variables take one of the rows."""
+        if not rows:
+            raise Infeasible
+        for i, v in enumerate(variables):
+            self.problem.keep_values(v, sorted({row[i] for row in rows}))
+        if len(variables) > 1:
+            self.problem.nodes.append(Table(TRUE, tuple(variables), tuple(sorted(rows))))
 
     # Clauses
 

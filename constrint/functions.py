@@ -10,20 +10,23 @@ from constrint.expr import (
     Abs,
     And,
     BoolExpr,
+    Const,
     Divides,
     Element,
     Gcd,
     Iff,
+    IfThenElse,
     IntExpr,
     IntLike,
     Lcm,
     Max,
     Min,
     Or,
-    _placed,
+    Table,
     as_bool,
     as_expr,
     linear,
+    placed,
 )
 
 
@@ -74,7 +77,7 @@ def ceildiv(dividend: IntLike, divisor: IntLike) -> IntExpr:
 
 def divides(divisor: IntLike, dividend: IntLike) -> BoolExpr:
     """The condition that the divisor divides the dividend; 0 divides only 0."""
-    return _placed(Divides(as_expr(divisor), as_expr(dividend)))
+    return placed(Divides(as_expr(divisor), as_expr(dividend)))
 
 
 def member(value: IntLike, values: Iterable[int] | Domain) -> BoolExpr:
@@ -82,9 +85,41 @@ def member(value: IntLike, values: Iterable[int] | Domain) -> BoolExpr:
     return as_expr(value).is_in(values)
 
 
-def element(values: Sequence[int], index: IntLike) -> IntExpr:
-    """``values[index]`` for a table of constants; an index outside it makes the assignment no solution."""
-    return Element(tuple(value.__index__() for value in values), as_expr(index))
+def element(values: Sequence[IntLike], index: IntLike) -> IntExpr:
+    """``values[index]``, counted from 0; an index outside makes the assignment no solution.
+
+    The values may be expressions, which must all be defined.
+    """
+    position = as_expr(index)
+    entries = [as_expr(value) for value in values]
+    constants = [entry.value for entry in entries if isinstance(entry, Const)]
+    if len(constants) == len(entries):
+        return Element(tuple(constants), position)
+    # The table of the positions themselves is what keeps the index inside.
+    inside = Element(tuple(range(len(entries))), position)
+    chosen = entries[-1]
+    for i in range(len(entries) - 2, -1, -1):
+        chosen = IfThenElse(inside == i, entries[i], chosen)
+    return chosen if len(entries) > 1 else chosen + 0 * inside
+
+
+def if_then_else(condition: object, then: IntLike, otherwise: IntLike) -> IntExpr:
+    """`then` where the condition holds, else `otherwise`; both must be defined."""
+    return IfThenElse(as_bool(condition), as_expr(then), as_expr(otherwise))
+
+
+def table(values: Iterable[IntLike], rows: Iterable[Sequence[int]]) -> BoolExpr:
+    """The condition that the values, taken together, are one of the rows; write `~table(…)` for none."""
+    args = tuple(as_expr(value) for value in values)
+    listed = frozenset(tuple(entry.__index__() for entry in row) for row in rows)
+    if not args:
+        raise ModelError("table needs at least one expression")
+    for row in listed:
+        if len(row) != len(args):
+            raise ModelError(
+                f"the row {row} has {len(row)} entries for {len(args)} expressions: give one each"
+            )
+    return placed(Table(args, listed))
 
 
 def implies(left: object, right: object) -> BoolExpr:
@@ -94,20 +129,20 @@ def implies(left: object, right: object) -> BoolExpr:
 
 def iff(left: object, right: object) -> BoolExpr:
     """The condition that both hold, or neither."""
-    return _placed(Iff(as_bool(left), as_bool(right)))
+    return placed(Iff(as_bool(left), as_bool(right)))
 
 
 def all_of(conditions: Iterable[object]) -> BoolExpr:
     """The condition that all hold; true for none."""
-    return _placed(And(tuple(as_bool(condition) for condition in conditions)))
+    return placed(And(tuple(as_bool(condition) for condition in conditions)))
 
 
 def any_of(conditions: Iterable[object]) -> BoolExpr:
     """The condition that at least one holds; false for none."""
-    return _placed(Or(tuple(as_bool(condition) for condition in conditions)))
+    return placed(Or(tuple(as_bool(condition) for condition in conditions)))
 
 
 def all_different(*values: IntLike | Iterable[IntLike]) -> BoolExpr:
     """The condition that no two of the arguments (or of one iterable) are equal."""
     args = _arguments(values, "all_different")
-    return _placed(And(tuple(a != b for i, a in enumerate(args) for b in args[:i])))
+    return placed(And(tuple(a != b for i, a in enumerate(args) for b in args[:i])))

@@ -14,6 +14,7 @@ from math import gcd
 from constrint.constraints import (
     Absolute,
     CeilDiv,
+    Choice,
     DivMod,
     Element,
     Gcd,
@@ -389,6 +390,20 @@ class Problem:
             z = self._shared[key] = self.declare(entries)
             self.define(z, (((index, 0),)))
             self.nodes.append(Element(table, index, z))
+        return z
+
+    def choice(self, literal: int, x: int, y: int) -> int:
+        """The variable that equals x where the literal is true, else y."""
+        if literal & 1:
+            literal, x, y = literal ^ 1, y, x
+        key = ("choice", literal, x, y)
+        z = self._shared.get(key)
+        if z is None:
+            lo, hi = min(self.lo[x], self.lo[y]), max(self.hi[x], self.hi[y])
+            step = gcd(self._stride(x), self._stride(y), self.lo[x] - self.lo[y])
+            z = self._shared[key] = self.variable(lo, hi, step or 1, self.lo[x])
+            self.define(z, ((literal >> 1, 0), (x, 1), (y, 1)))
+            self.nodes.append(Choice(literal, x, y, z))
         return z
 
     def common_divisor(self, x: int, y: int) -> int:

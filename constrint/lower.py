@@ -265,6 +265,17 @@ class Lowering:
             return Linear({}, node.values[index.constant])
         return self._variable(self.problem.element(node.values, self.problem.of_linear(index)))
 
+    def _if_then_else(self, node: e.IfThenElse) -> Linear:
+        literal = self.literal(node.condition)
+        then, otherwise = self.sum_of(node.then), self.sum_of(node.otherwise)
+        if literal in (TRUE, FALSE):
+            return then if literal == TRUE else otherwise
+        difference = then.plus(otherwise, -1)
+        if not difference.terms:
+            return otherwise.plus(self._of_literal(literal), difference.constant)
+        of_linear = self.problem.of_linear
+        return self._variable(self.problem.choice(literal, of_linear(then), of_linear(otherwise)))
+
     # Conditions
 
     def literal(self, node: e.BoolExpr, target: int | None = None) -> int:
@@ -350,6 +361,17 @@ class Lowering:
         self._check_domain(node.domain)
         return self.conditions.member(self.sum_of(node.arg), node.domain, target)
 
+    def _table_parts(self, node: e.Table) -> tuple[list[Linear], frozenset[tuple[int, ...]]]:
+        """The sums that are open, each once, and their part of the rows that the others allow."""
+        sums = [self.sum_of(arg) for arg in node.args]
+        for row in node.rows:
+            for entry in row:
+                self._check(entry)
+        return self.conditions.table_parts(sums, node.rows)
+
+    def _table(self, node: e.Table, target: int | None) -> int:
+        return self.conditions.table(*self._table_parts(node), target)
+
     # Constraints
 
     def require(self, node: e.BoolExpr) -> None:
@@ -366,6 +388,8 @@ class Lowering:
             self._check_domain(node.domain)  # type: ignore[attr-defined] # as above
             conditions = self.conditions
             conditions.require_member(self.sum_of(node.arg), node.domain)  # type: ignore[attr-defined] # as above
+        elif kind is e.Table:
+            self.conditions.require_table(*self._table_parts(node))  # type: ignore[arg-type] # as above
         elif kind is e.Iff:
             self._require_iff(node.left, node.right)  # type: ignore[attr-defined] # as above
         elif kind is e.Or:
@@ -438,6 +462,7 @@ _INTEGER: dict[type, Callable[[Lowering, Any], Linear]] = {
     e.Gcd: Lowering._divisors,
     e.Lcm: Lowering._divisors,
     e.Element: Lowering._element,
+    e.IfThenElse: Lowering._if_then_else,
 }
 
 _BOOLEAN: dict[type, Callable[[Lowering, Any, int | None], int]] = {
@@ -451,4 +476,5 @@ _BOOLEAN: dict[type, Callable[[Lowering, Any, int | None], int]] = {
     e.Comparison: Lowering._comparison,
     e.Divides: Lowering._divides,
     e.Member: Lowering._member,
+    e.Table: Lowering._table,
 }

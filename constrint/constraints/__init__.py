@@ -9,6 +9,7 @@ from __future__ import annotations
 from constrint.constraints.absolute import ABSOLUTE, Absolute, absolute
 from constrint.constraints.base import Node
 from constrint.constraints.ceildiv import CEILDIV, CeilDiv, ceildiv
+from constrint.constraints.choice import CHOICE, Choice, choice
 from constrint.constraints.clause import CLAUSE, Clause, clause
 from constrint.constraints.divides import DIVIDES, Divides, divides
 from constrint.constraints.divmod import DIVMOD, DivMod, division
@@ -35,6 +36,7 @@ from constrint.constraints.member import MEMBER, Member, member
 from constrint.constraints.minmax import MAXIMUM, MINIMUM, Maximum, Minimum, maximum, minimum
 from constrint.constraints.power import POWER, Power, power
 from constrint.constraints.product import PRODUCT, Product, product
+from constrint.constraints.table import TABLE, Table, table
 from constrint.engine.state import State, kernel
 
 __all__ = [
@@ -46,6 +48,7 @@ __all__ = [
     "REGISTRY",
     "Absolute",
     "CeilDiv",
+    "Choice",
     "Clause",
     "DivMod",
     "Divides",
@@ -63,6 +66,7 @@ __all__ = [
     "Node",
     "Power",
     "Product",
+    "Table",
     "dispatch",
     "linear_eq",
     "linear_eq_if",
@@ -90,6 +94,8 @@ REGISTRY: tuple[type[Node], ...] = (
     Gcd,
     Lcm,
     CeilDiv,
+    Choice,
+    Table,
 )
 
 
@@ -133,4 +139,8 @@ def dispatch(st: State, c: int) -> bool:
         return gcd(st, c)
     if kind == LCM:
         return lcm(st, c)
+    if kind == CHOICE:
+        return choice(st, c)
+    if kind == TABLE:
+        return table(st, c)
     return False

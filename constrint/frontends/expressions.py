@@ -24,6 +24,7 @@ from constrint.expr import (
     FloorDiv,
     Gcd,
     Iff,
+    IfThenElse,
     Implies,
     IntExpr,
     Lcm,
@@ -222,6 +223,8 @@ class ExpressionReader:
         if not fewest <= len(arguments) <= (most or len(arguments)):
             wanted = f"{fewest}" if most == fewest else f"at least {fewest}"
             raise self.error(tree, f"{name_of(name)} takes {wanted} arguments, not {len(arguments)}")
+        if build is _if_then_else:
+            self.boolean(arguments[0])
         return build(tuple(self.integer(argument) for argument in arguments))
 
     def _no_function(self, tree: Node) -> ParseError:
@@ -325,6 +328,11 @@ def _ceildiv(arguments: tuple[IntExpr, ...]) -> IntExpr:
     return -FloorDiv(-dividend, divisor)
 
 
+def _if_then_else(arguments: tuple[IntExpr, ...]) -> IntExpr:
+    condition, then, otherwise = arguments
+    return IfThenElse(cast("BoolExpr", condition), then, otherwise)
+
+
 def _all_different(arguments: tuple[IntExpr, ...]) -> IntExpr:
     return And(tuple(Comparison("!=", a, b) for i, a in enumerate(arguments) for b in arguments[:i]))
 
@@ -336,6 +344,7 @@ _FUNCTIONS: dict[str, tuple[Callable[[tuple[IntExpr, ...]], IntExpr], int, int |
     "gcd": (Gcd, 1, None),
     "lcm": (Lcm, 1, None),
     "ceildiv": (_ceildiv, 2, 2),
+    "if_then_else": (_if_then_else, 3, 3),
     "all_different": (_all_different, 1, None),
 }
 """How a function is built, and how few and how many arguments it takes."""

@@ -6,8 +6,8 @@ demands.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from constrint.domain import Domain
 from constrint.errors import ModelError
@@ -23,6 +23,7 @@ from constrint.expr import (
     FloorDiv,
     Gcd,
     Iff,
+    IfThenElse,
     Implies,
     IntExpr,
     IntVar,
@@ -36,10 +37,13 @@ from constrint.expr import (
     Or,
     Pow,
     Sum,
+    Table,
     linear,
 )
 from constrint.frontends.syntax import KEYWORDS
-from constrint.model import Model
+
+if TYPE_CHECKING:
+    from constrint.model import Model
 
 # How tightly each form binds, from loose to tight.
 _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(11)
@@ -50,7 +54,7 @@ Written = tuple[str, int]
 
 def write_model(model: Model) -> str:
     """The text of a model; see `Model.to_text`."""
-    writer = _Writer(model)
+    writer = _Writer(model.lets)
     lines = [_declaration(variable) for variable in model.variables.values()]
     lines += [f"{quote(name)} := {writer.definition(name, expr)}" for name, expr in model.lets.items()]
     for constraint in model.constraints:
@@ -62,6 +66,11 @@ def write_model(model: Model) -> str:
         goals = [f"{writer.text(expr, _SUM)} {direction}" for expr, direction in model.preferences]
         lines.append("prefer " + ", ".join(goals))
     return "".join(line + "\n" for line in lines)
+
+
+def write_expression(expr: IntExpr) -> str:
+    """The text of one expression; named expressions are written out."""
+    return _Writer({}).text(expr)
 
 
 def quote(name: str) -> str:
@@ -88,9 +97,9 @@ def _set(domain: Domain) -> str:
 class _Writer:
     """Writes expressions; an expression that has a name in the model is written as that name."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, lets: Mapping[str, IntExpr]) -> None:
         self.named: dict[int, str] = {}
-        for name, expr in model.lets.items():
+        for name, expr in lets.items():
             if expr.children:
                 self.named.setdefault(id(expr), name)
 
@@ -187,6 +196,20 @@ def _write_element(writer: _Writer, expr: Any) -> Written:
     return f"[{', '.join(map(str, expr.values))}][{writer.text(expr.index)}]", _ATOM
 
 
+def _write_table(writer: _Writer, expr: Any) -> Written:
+    """One alternative for each row; for no rows, the first argument different from itself."""
+    first = expr.args[0]
+    if not expr.rows:
+        return writer.junction(And(tuple(Comparison("!=", arg, arg) for arg in expr.args)), "and", _AND)
+    rows = [
+        And(tuple(Comparison("==", arg, Const(entry)) for arg, entry in zip(expr.args, row, strict=True)))
+        for row in sorted(expr.rows)
+    ]
+    if len(expr.args) == 1:
+        return _write_member(writer, Member(first, Domain.of_values([row[0] for row in expr.rows])))
+    return writer.junction(Or(tuple(rows)), "or", _OR)
+
+
 def _call(function: str) -> Callable[[_Writer, Any], Written]:
     return lambda writer, expr: writer.call(function, expr)
 
@@ -207,6 +230,8 @@ _WRITERS: dict[type[IntExpr], Callable[[_Writer, Any], Written]] = {
     Gcd: _call("gcd"),
     Lcm: _call("lcm"),
     Element: _write_element,
+    IfThenElse: _call("if_then_else"),
+    Table: _write_table,
     Comparison: _write_pair("", _COMPARE, _SUM, _SUM),
     Divides: _write_pair("divides", _COMPARE, _SUM, _SUM),
     Member: _write_member,

@@ -79,6 +79,26 @@ def _implies(translator: Translator, node: e.Implies) -> Term:
     return terms.junction("or", [terms.negation(left), right])
 
 
+def _if_then_else(translator: Translator, node: e.IfThenElse) -> Term:
+    # condition * (then - otherwise) + otherwise
+    terms = translator.terms
+    condition, then, otherwise = translator.args(node.children)
+    difference = terms.sum([1, -1], [then, otherwise], 0)
+    return terms.sum([1, 1], [terms.mul([condition, difference]), otherwise], 0)
+
+
+def _table(translator: Translator, node: e.Table) -> Term:
+    terms = translator.terms
+    args = translator.args(node.args)
+    rows = [
+        terms.junction(
+            "and", [terms.compare("==", arg, terms.const(x)) for arg, x in zip(args, row, strict=True)]
+        )
+        for row in sorted(node.rows)
+    ]
+    return terms.junction("or", [*rows, terms.junction("and", [terms.false, *map(terms.defined, args)])])
+
+
 _RULES: dict[type, Callable[[Translator, Any], Term]] = {
     e.Const: lambda translator, node: translator.terms.const(int(node.value)),
     e.BoolConst: lambda translator, node: translator.terms.const(bool(node.value)),
@@ -106,6 +126,8 @@ _RULES: dict[type, Callable[[Translator, Any], Term]] = {
         translator.term(node.divisor), translator.term(node.dividend)
     ),
     e.Member: _member,
+    e.IfThenElse: _if_then_else,
+    e.Table: _table,
     e.And: _junction("and"),
     e.Or: _junction("or"),
     e.Not: lambda translator, node: translator.terms.negation(translator.term(node.arg)),

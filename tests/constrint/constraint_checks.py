@@ -144,6 +144,17 @@ def _member(d: Drawing) -> c.Node:
     return c.Member(d.literal(), d.old(), intervals_of(values))
 
 
+def _choice(d: Drawing) -> c.Node:
+    literal, x, y = d.literal(), d.old(), d.old()
+    return c.Choice(literal, x, y, d.result(lambda a, b: a, x, y))
+
+
+def _table(d: Drawing) -> c.Node:
+    literal, variables = d.literal(), tuple(d.old() for _ in range(d.rng.randint(1, 3)))
+    rows = {tuple(d.rng.choice([*d.domains[v], -9]) for v in variables) for _ in range(d.rng.randint(0, 9))}
+    return c.Table(literal, variables, tuple(sorted(rows)))
+
+
 FACTORIES: dict[type[c.Node], Callable[[Drawing], c.Node]] = {
     c.LinearLe: lambda d: c.LinearLe(d.terms(), d.rng.randint(-12, 20)),
     c.LinearEq: _linear_eq,
@@ -163,6 +174,8 @@ FACTORIES: dict[type[c.Node], Callable[[Drawing], c.Node]] = {
     c.Gcd: _pair(c.Gcd, math.gcd),
     c.Lcm: _pair(c.Lcm, math.lcm),
     c.CeilDiv: _pair(c.CeilDiv, lambda a, b: -(-a // b) if a >= 0 and b >= 1 else None),
+    c.Choice: _choice,
+    c.Table: _table,
 }
 
 

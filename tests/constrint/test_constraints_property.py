@@ -128,6 +128,11 @@ def _operand(rng: random.Random, drawn: list[ci.IntExpr]) -> ci.IntExpr:
     return [x, x, x + rng.randint(-3, 3), rng.choice([-2, 2, 3]) * x, x - rng.choice(drawn)][rng.randrange(5)]
 
 
+def _drawn_table(rng: random.Random, args: list[ci.IntExpr]) -> ci.BoolExpr:
+    rows = [[rng.randint(-3, 4) for _ in args] for _ in range(rng.randint(0, 12))]
+    return ci.table(args, rows)
+
+
 # For each kind of constraint, conditions that lower to it.
 CONDITIONS = {
     constraints.LinearLe: lambda r, a, b: a + r.choice([1, 2, -3]) * b <= r.randint(-6, 9),
@@ -150,6 +155,10 @@ CONDITIONS = {
     constraints.Gcd: lambda r, a, b: ci.gcd_(a, b) == r.randint(1, 4),
     constraints.Lcm: lambda r, a, b: ci.lcm_(a, b) <= r.randint(0, 12),
     constraints.CeilDiv: lambda r, a, b: ci.ceildiv(abs(a), abs(b) + 1) >= r.randint(0, 3),
+    constraints.Choice: lambda r, a, b: (
+        ci.if_then_else(a > r.randint(-2, 2), a - b, b * 2) <= r.randint(-3, 3)
+    ),
+    constraints.Table: lambda r, a, b: _drawn_table(r, [a, b, a + b][: r.randint(1, 3)]),
 }
 
 

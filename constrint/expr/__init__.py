@@ -1,0 +1,75 @@
+"""Expressions: frozen nodes that Python's operators build, and their exact meaning.
+
+``evaluate`` is the definition of every operator, in Python's unbounded integers; each answer of the
+solver is checked against it. Evaluation is strict: where any subexpression is undefined (``x // 0``,
+``x % 0``, a negative exponent, an index out of range) the whole raises `Undefined`, and such an
+assignment is no solution. Integer nodes fold constants only where that cannot hide an undefined part.
+"""
+
+from constrint.expr.base import Assignment, BoolExpr, IntExpr, IntLike
+from constrint.expr.build import as_bool, as_expr, linear, placed
+from constrint.expr.conditions import (
+    And,
+    BoolConst,
+    BoolVar,
+    Comparison,
+    Divides,
+    Iff,
+    Implies,
+    Member,
+    Not,
+    Or,
+    Table,
+)
+from constrint.expr.integers import (
+    Abs,
+    Const,
+    Element,
+    FloorDiv,
+    Gcd,
+    IfThenElse,
+    IntVar,
+    Lcm,
+    Max,
+    Min,
+    Mod,
+    Mul,
+    Pow,
+    Sum,
+)
+
+__all__ = [
+    "Abs",
+    "And",
+    "Assignment",
+    "BoolConst",
+    "BoolExpr",
+    "BoolVar",
+    "Comparison",
+    "Const",
+    "Divides",
+    "Element",
+    "FloorDiv",
+    "Gcd",
+    "IfThenElse",
+    "Iff",
+    "Implies",
+    "IntExpr",
+    "IntLike",
+    "IntVar",
+    "Lcm",
+    "Max",
+    "Member",
+    "Min",
+    "Mod",
+    "Mul",
+    "Not",
+    "Or",
+    "Pow",
+    "Sum",
+    "Table",
+    "as_bool",
+    "as_expr",
+    "linear",
+    "placed",
+]

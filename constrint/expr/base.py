@@ -1,0 +1,183 @@
+"""What all expressions have in common: Python's operators, which build nodes, and their position.
+
+The nodes themselves stand in `integers` and `conditions`, the building of them in `build`; those modules
+need these classes, so the operators here reach them as modules, when they are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import CodeType
+from typing import NoReturn, SupportsIndex, TypeAlias, Union
+
+from constrint.domain import Domain
+from constrint.errors import ModelError, Position
+from constrint.expr.position import caller, resolve
+
+Assignment: TypeAlias = Mapping["IntExpr", int]
+IntLike: TypeAlias = Union["IntExpr", SupportsIndex]
+
+
+class IntExpr:
+    """An integer expression. Operators build new expressions; nothing is computed until a model is solved."""
+
+    __slots__ = ("_where",)
+    _where: Position | tuple[CodeType, int] | None
+
+    @property
+    def position(self) -> Position | None:
+        """Where the expression stands in the user's source, if that is known."""
+        where = getattr(self, "_where", None)
+        return resolve(*where) if isinstance(where, tuple) else where
+
+    def at(self, position: Position | None) -> IntExpr:
+        """Note where this expression stands, unless that is known already; returns the expression."""
+        if getattr(self, "_where", None) is None:
+            object.__setattr__(self, "_where", position)
+        return self
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        """The direct subexpressions, in reading order."""
+        raise NotImplementedError
+
+    def evaluate(self, assignment: Assignment) -> int:
+        """Value under an assignment of the variables; raises `Undefined` where there is none."""
+        raise NotImplementedError
+
+    def variables(self) -> Iterator[integers.IntVar | conditions.BoolVar]:
+        """The variables that occur, each once, in order of appearance."""
+        seen: set[int] = set()
+        stack: list[IntExpr] = [self]
+        while stack:
+            node = stack.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            if isinstance(node, integers.IntVar | conditions.BoolVar):
+                yield node
+            stack.extend(reversed(node.children))
+
+    def __bool__(self) -> NoReturn:
+        raise ModelError(
+            "an expression has no truth value while the model is being built. Instead of `a <= x <= b` write "
+            "`(a <= x) & (x <= b)`; instead of `and`, `or`, `not` write `&`, `|`, `~`; instead of "
+            "`if condition: …` write `condition.implies(…)`; instead of `x in values` write `x.is_in(values)`"
+        )
+
+    __hash__ = object.__hash__
+
+    def __add__(self, other: IntLike) -> IntExpr:
+        return build.linear([(1, self), (1, build.as_expr(other))])
+
+    def __radd__(self, other: IntLike) -> IntExpr:
+        return build.linear([(1, build.as_expr(other)), (1, self)])
+
+    def __sub__(self, other: IntLike) -> IntExpr:
+        return build.linear([(1, self), (-1, build.as_expr(other))])
+
+    def __rsub__(self, other: IntLike) -> IntExpr:
+        return build.linear([(1, build.as_expr(other)), (-1, self)])
+
+    def __neg__(self) -> IntExpr:
+        return build.linear([(-1, self)])
+
+    def __pos__(self) -> IntExpr:
+        return self
+
+    def __mul__(self, other: IntLike) -> IntExpr:
+        return build.product(self, build.as_expr(other))
+
+    def __rmul__(self, other: IntLike) -> IntExpr:
+        return build.product(build.as_expr(other), self)
+
+    def __floordiv__(self, other: IntLike) -> IntExpr:
+        return integers.FloorDiv(self, build.as_expr(other))
+
+    def __rfloordiv__(self, other: IntLike) -> IntExpr:
+        return integers.FloorDiv(build.as_expr(other), self)
+
+    def __mod__(self, other: IntLike) -> IntExpr:
+        return integers.Mod(self, build.as_expr(other))
+
+    def __rmod__(self, other: IntLike) -> IntExpr:
+        return integers.Mod(build.as_expr(other), self)
+
+    def __pow__(self, other: IntLike) -> IntExpr:
+        return integers.Pow(self, build.as_expr(other))
+
+    def __rpow__(self, other: IntLike) -> IntExpr:
+        return integers.Pow(build.as_expr(other), self)
+
+    def __abs__(self) -> IntExpr:
+        return integers.Abs(self)
+
+    def __truediv__(self, other: object) -> NoReturn:
+        raise ModelError("`/` gives no integer: write `//` (rounds down), or ceildiv(a, b) (rounds up)")
+
+    __rtruediv__ = __truediv__
+
+    def __lt__(self, other: IntLike) -> BoolExpr:
+        return build.compare("<", self, other)
+
+    def __le__(self, other: IntLike) -> BoolExpr:
+        return build.compare("<=", self, other)
+
+    def __gt__(self, other: IntLike) -> BoolExpr:
+        return build.compare(">", self, other)
+
+    def __ge__(self, other: IntLike) -> BoolExpr:
+        return build.compare(">=", self, other)
+
+    # Comparing builds a condition instead of answering one, so these two cannot have object's signature.
+    def __eq__(self, other: IntLike) -> BoolExpr:  # type: ignore[override]
+        return build.compare("==", self, other)
+
+    def __ne__(self, other: IntLike) -> BoolExpr:  # type: ignore[override]
+        return build.compare("!=", self, other)
+
+    def is_in(self, values: Iterable[int] | Domain) -> BoolExpr:
+        """The condition that the value is one of these."""
+        node = conditions.Member(self, values if isinstance(values, Domain) else Domain.of_values(values))
+        object.__setattr__(node, "_where", caller())
+        return node
+
+
+class BoolExpr(IntExpr):
+    """A condition. Used as an integer it counts 1 where it holds and 0 where it does not."""
+
+    __slots__ = ()
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        """Whether the condition holds under an assignment; raises `Undefined` where it has no meaning."""
+        raise NotImplementedError
+
+    def __and__(self, other: object) -> BoolExpr:
+        return build.placed(conditions.And(build.flat(conditions.And, self, build.as_bool(other))))
+
+    def __rand__(self, other: object) -> BoolExpr:
+        return build.placed(conditions.And(build.flat(conditions.And, build.as_bool(other), self)))
+
+    def __or__(self, other: object) -> BoolExpr:
+        return build.placed(conditions.Or(build.flat(conditions.Or, self, build.as_bool(other))))
+
+    def __ror__(self, other: object) -> BoolExpr:
+        return build.placed(conditions.Or(build.flat(conditions.Or, build.as_bool(other), self)))
+
+    def __xor__(self, other: object) -> BoolExpr:
+        return build.placed(conditions.Not(conditions.Iff(self, build.as_bool(other))))
+
+    def __invert__(self) -> BoolExpr:
+        return build.placed(conditions.Not(self))
+
+    def implies(self, other: object) -> BoolExpr:
+        """The condition that `other` holds wherever this does."""
+        return build.placed(conditions.Implies(self, build.as_bool(other)))
+
+    def iff(self, other: object) -> BoolExpr:
+        """The condition that this and `other` hold together or not at all."""
+        return build.placed(conditions.Iff(self, build.as_bool(other)))
+
+
+# At the end, because these modules need the classes above.
+from constrint.expr import build, conditions, integers  # noqa: E402

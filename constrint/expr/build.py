@@ -1,0 +1,86 @@
+"""Building nodes: operands made expressions, sums and products flattened, positions noted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import SupportsIndex
+
+from constrint.errors import ModelError
+from constrint.expr.base import BoolExpr, IntExpr
+from constrint.expr.conditions import And, BoolConst, Comparison, Iff, Or
+from constrint.expr.integers import Const, Mul, Sum
+from constrint.expr.position import caller
+
+
+def as_expr(value: object) -> IntExpr:
+    """Give an expression for an operand: an expression itself, or a constant for an integer."""
+    if isinstance(value, IntExpr):
+        return value
+    if isinstance(value, SupportsIndex):
+        return Const(value.__index__())
+    raise ModelError(f"{value!r} is no integer expression: use integers and constrint expressions only")
+
+
+def as_bool(value: object) -> BoolExpr:
+    """Give a Boolean expression for an operand; 0, 1, False and True are accepted as constants."""
+    if isinstance(value, BoolExpr):
+        return value
+    if isinstance(value, int) and value in (0, 1):
+        return BoolConst(bool(value))
+    if isinstance(value, IntExpr):
+        raise ModelError("a number is no condition: compare the expression, such as `… != 0`")
+    raise ModelError(f"{value!r} is no condition: use comparisons of expressions")
+
+
+def placed(node: BoolExpr) -> BoolExpr:
+    """Note the place in the user's code that builds a condition; returns the condition."""
+    object.__setattr__(node, "_where", caller())
+    return node
+
+
+def compare(operator: str, left: IntExpr, right: object) -> BoolExpr:
+    """A comparison; equality of two conditions is that both hold or neither."""
+    node: BoolExpr
+    if operator == "==" and isinstance(left, BoolExpr) and isinstance(right, BoolExpr | bool):
+        node = Iff(left, as_bool(right))
+    else:
+        node = Comparison(operator, left, as_expr(right))
+    object.__setattr__(node, "_where", caller())
+    return node
+
+
+def flat(kind: type[And] | type[Or], *parts: BoolExpr) -> tuple[BoolExpr, ...]:
+    """The parts of a junction, with those of nested ones of its kind."""
+    flat: list[BoolExpr] = []
+    for part in parts:
+        flat.extend(part.args if isinstance(part, kind) else (part,))
+    return tuple(flat)
+
+
+def linear(terms: Sequence[tuple[int, IntExpr]], constant: int = 0) -> IntExpr:
+    """``constant + sum(coefficient * expression)``, with nested sums and constants merged."""
+    flat: list[tuple[int, IntExpr]] = []
+    for coefficient, term in terms:
+        if type(term) is Const:
+            constant += coefficient * term.value
+        elif type(term) is Sum:
+            constant += coefficient * term.constant
+            flat.extend([(coefficient * inner, part) for inner, part in term.terms])
+        else:
+            flat.append((coefficient, term))
+    if not flat:
+        return Const(constant)
+    if constant == 0 and len(flat) == 1 and flat[0][0] == 1 and not isinstance(flat[0][1], BoolExpr):
+        return flat[0][1]
+    return Sum(tuple(flat), constant)
+
+
+def product(left: IntExpr, right: IntExpr) -> IntExpr:
+    """A product, with nested ones flattened and constant factors as coefficients."""
+    if type(left) is Const:
+        return linear([(left.value, right)])
+    if type(right) is Const:
+        return linear([(right.value, left)])
+    first = left.args if type(left) is Mul else (left,)
+    second = right.args if type(right) is Mul else (right,)
+    return Mul(first + second)

@@ -1,0 +1,181 @@
+"""Conditions, and what each of them means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from constrint.domain import Domain
+from constrint.expr.base import Assignment, BoolExpr, IntExpr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoolConst(BoolExpr):
+    """True or false."""
+
+    value: bool
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return ()
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoolVar(BoolExpr):
+    """A Boolean variable; made by `Model.bool_var`."""
+
+    name: str
+    domain: Domain
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return ()
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        return bool(assignment[self])
+
+
+_COMPARE = {
+    "==": int.__eq__,
+    "!=": int.__ne__,
+    "<": int.__lt__,
+    "<=": int.__le__,
+    ">": int.__gt__,
+    ">=": int.__ge__,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison(BoolExpr):
+    """``left operator right`` with one of == != < <= > >=."""
+
+    operator: str
+    left: IntExpr
+    right: IntExpr
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.left, self.right)
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        return _COMPARE[self.operator](self.left.evaluate(assignment), self.right.evaluate(assignment))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Divides(BoolExpr):
+    """The divisor divides the dividend; 0 divides only 0."""
+
+    divisor: IntExpr
+    dividend: IntExpr
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.divisor, self.dividend)
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        divisor, dividend = self.divisor.evaluate(assignment), self.dividend.evaluate(assignment)
+        return dividend % divisor == 0 if divisor else dividend == 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member(BoolExpr):
+    """The value lies in a set of constants."""
+
+    arg: IntExpr
+    domain: Domain
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.arg,)
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        return self.arg.evaluate(assignment) in self.domain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table(BoolExpr):
+    """The values, taken together, are one of the rows."""
+
+    args: tuple[IntExpr, ...]
+    rows: frozenset[tuple[int, ...]]
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return self.args
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        return tuple([int(arg.evaluate(assignment)) for arg in self.args]) in self.rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Junction(BoolExpr):
+    args: tuple[BoolExpr, ...]
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return self.args
+
+
+class And(_Junction):
+    """All hold; every part is evaluated, as each must be defined."""
+
+    __slots__ = ()
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        holds = [arg.evaluate(assignment) for arg in self.args]
+        return all(holds)
+
+
+class Or(_Junction):
+    """At least one holds; every part is evaluated, as each must be defined."""
+
+    __slots__ = ()
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        holds = [arg.evaluate(assignment) for arg in self.args]
+        return any(holds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Not(BoolExpr):
+    """The condition does not hold."""
+
+    arg: BoolExpr
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.arg,)
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        return not self.arg.evaluate(assignment)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pair(BoolExpr):
+    left: BoolExpr
+    right: BoolExpr
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.left, self.right)
+
+
+class Implies(_Pair):
+    """The right holds wherever the left does; both are evaluated."""
+
+    __slots__ = ()
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        left, right = self.left.evaluate(assignment), self.right.evaluate(assignment)
+        return right or not left
+
+
+class Iff(_Pair):
+    """Both hold, or neither."""
+
+    __slots__ = ()
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        return self.left.evaluate(assignment) == self.right.evaluate(assignment)

@@ -1,0 +1,215 @@
+"""Integer nodes, and what each of them means."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from constrint.domain import Domain
+from constrint.errors import Undefined
+from constrint.expr.base import Assignment, BoolExpr, IntExpr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const(IntExpr):
+    """An integer."""
+
+    value: int
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return ()
+
+    def evaluate(self, assignment: Assignment) -> int:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntVar(IntExpr):
+    """An integer variable; made by `Model.int_var`."""
+
+    name: str
+    domain: Domain
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return ()
+
+    def evaluate(self, assignment: Assignment) -> int:
+        return assignment[self]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sum(IntExpr):
+    """``constant + sum(coefficient * expression)``; zero coefficients stay: terms must be defined."""
+
+    terms: tuple[tuple[int, IntExpr], ...]
+    constant: int
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return tuple(term for _, term in self.terms)
+
+    def evaluate(self, assignment: Assignment) -> int:
+        total = self.constant
+        for coefficient, term in self.terms:
+            total += coefficient * term.evaluate(assignment)
+        return total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mul(IntExpr):
+    """The product of two or more expressions."""
+
+    args: tuple[IntExpr, ...]
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return self.args
+
+    def evaluate(self, assignment: Assignment) -> int:
+        return math.prod([arg.evaluate(assignment) for arg in self.args])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Binary(IntExpr):
+    left: IntExpr
+    right: IntExpr
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.left, self.right)
+
+
+class FloorDiv(_Binary):
+    """``left // right``, rounded down; undefined for a zero divisor."""
+
+    __slots__ = ()
+
+    def evaluate(self, assignment: Assignment) -> int:
+        left, right = self.left.evaluate(assignment), self.right.evaluate(assignment)
+        if right == 0:
+            raise Undefined("division by zero")
+        return left // right
+
+
+class Mod(_Binary):
+    """``left % right``, with the sign of the divisor; undefined for a zero divisor."""
+
+    __slots__ = ()
+
+    def evaluate(self, assignment: Assignment) -> int:
+        left, right = self.left.evaluate(assignment), self.right.evaluate(assignment)
+        if right == 0:
+            raise Undefined("remainder of a division by zero")
+        return left % right
+
+
+class Pow(_Binary):
+    """``left ** right``; undefined for a negative exponent; 0 ** 0 is 1."""
+
+    __slots__ = ()
+
+    def evaluate(self, assignment: Assignment) -> int:
+        left, right = self.left.evaluate(assignment), self.right.evaluate(assignment)
+        if right < 0:
+            raise Undefined("negative exponent")
+        power: int = left**right
+        return power
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Abs(IntExpr):
+    """The absolute value."""
+
+    arg: IntExpr
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.arg,)
+
+    def evaluate(self, assignment: Assignment) -> int:
+        return abs(self.arg.evaluate(assignment))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Nary(IntExpr):
+    args: tuple[IntExpr, ...]
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return self.args
+
+    def _values(self, assignment: Assignment) -> list[int]:
+        return [arg.evaluate(assignment) for arg in self.args]
+
+
+class Min(_Nary):
+    """The least of one or more expressions."""
+
+    __slots__ = ()
+
+    def evaluate(self, assignment: Assignment) -> int:
+        return min(self._values(assignment))
+
+
+class Max(_Nary):
+    """The greatest of one or more expressions."""
+
+    __slots__ = ()
+
+    def evaluate(self, assignment: Assignment) -> int:
+        return max(self._values(assignment))
+
+
+class Gcd(_Nary):
+    """The greatest common divisor, never negative; gcd(0, 0) is 0."""
+
+    __slots__ = ()
+
+    def evaluate(self, assignment: Assignment) -> int:
+        return math.gcd(*self._values(assignment))
+
+
+class Lcm(_Nary):
+    """The least common multiple, never negative; 0 where any argument is 0."""
+
+    __slots__ = ()
+
+    def evaluate(self, assignment: Assignment) -> int:
+        return math.lcm(*self._values(assignment))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Element(IntExpr):
+    """``values[index]`` for a table of constants; undefined for an index outside 0 … len - 1."""
+
+    values: tuple[int, ...]
+    index: IntExpr
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.index,)
+
+    def evaluate(self, assignment: Assignment) -> int:
+        index = self.index.evaluate(assignment)
+        if not 0 <= index < len(self.values):
+            raise Undefined("index out of range")
+        return self.values[index]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IfThenElse(IntExpr):
+    """One of two values, as a condition has it; both are evaluated, as both must be defined."""
+
+    condition: BoolExpr
+    then: IntExpr
+    otherwise: IntExpr
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.condition, self.then, self.otherwise)
+
+    def evaluate(self, assignment: Assignment) -> int:
+        then, otherwise = self.then.evaluate(assignment), self.otherwise.evaluate(assignment)
+        return int(then if self.condition.evaluate(assignment) else otherwise)
