@@ -20,7 +20,8 @@ class Conflict:
     """Constraints that cannot hold together.
 
     Attributes:
-        constraints: The guilty constraints, in the model's order; none if the definitions are to blame.
+        constraints: The guilty constraints, in the model's order; none if the definitions are to blame
+            (or, where only assumptions are in question, the model without them).
         empty: Names of variables whose domain is empty.
         minimal: Whether every constraint is needed for the conflict; False where time ran out.
     """
@@ -41,29 +42,45 @@ class Conflict:
             heading += "" if self.minimal else " (there may be a smaller set; time ran out)"
         return "\n".join([f"{heading}:", *[f"  {describe(constraint)}" for constraint in self.constraints]])
 
+    def _repr_html_(self) -> str:
+        from constrint.notebook import conflict_html
+
+        return conflict_html(self)
+
 
 def describe(constraint: Constraint) -> str:
     """A constraint as its source shows it, with its place and name."""
     position = constraint.position
-    label = f"{constraint.name}: " if constraint.name else ""
-    if position is None:
-        return f"{label}{type(constraint.expr).__name__}"
-    return f"{position}: {label}{' '.join(position.text.split())}"
+    label = "assumed: " if constraint.assumed else ""
+    label += f"{constraint.name}: " if constraint.name else ""
+    place = "" if position is None else f"{position}: "
+    return f"{place}{label}{shown(constraint)}"
 
 
-def find_conflict(model: Model, *, time_limit: float = 5.0) -> Conflict:
+def shown(constraint: Constraint) -> str:
+    """The text of a constraint, in one line: the user's own where it is known."""
+    from constrint.frontends.writer import write_expression
+
+    position = constraint.position
+    text = position.text if position else ""
+    return " ".join(text.split()) or write_expression(constraint.expr)
+
+
+def find_conflict(model: Model, *, time_limit: float = 5.0, background: Sequence[int] = ()) -> Conflict:
     """A minimal conflict of a model that is known to be infeasible.
 
     Args:
         model: A model without solutions.
         time_limit: Seconds; when they are over the conflict so far is returned, which may not be minimal.
+        background: Numbers of constraints that are beyond question: none of them is blamed.
     """
     empty = tuple(name for name, variable in model.variables.items() if variable.domain.is_empty)
     if empty:
         return Conflict((), empty)
     search = _Search(model, time.monotonic() + time_limit)
-    numbers = range(len(model.constraints))
-    guilty = [] if search.infeasible([]) else search.needed([], numbers, changed=False)
+    given = list(background)
+    numbers = [i for i in range(len(model.constraints)) if i not in set(given)]
+    guilty = [] if search.infeasible(given) else search.needed(given, numbers, changed=False)
     return Conflict(tuple(model.constraints[i] for i in sorted(guilty)), minimal=not search.cut_short)
 
 

@@ -7,25 +7,28 @@ normal form (`lower`), simplifies that (`presolve`) and searches (`search`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from constrint.arrays import ExprArray, Shape, names_of, shape_of
 from constrint.branching import Brancher
 from constrint.domain import BINARY, Domain
 from constrint.errors import LimitError, ModelError, Position
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
+from constrint.goals import Direction, Goal, as_goals, goals_of
 from constrint.result import Result, Status
+from constrint.scopes import Snapshot, copy_model, pop, scope
 from constrint.search import Options, Solver
 
 if TYPE_CHECKING:
+    from constrint.answers import Front
     from constrint.explain import Conflict
     from constrint.planner import Explanation
     from constrint.solutionset import SolutionSet
 
-Direction: TypeAlias = Literal["max", "min"]
-Goal: TypeAlias = tuple[IntExpr, Direction]
 Engine: TypeAlias = Literal["auto", "interpreted", "compiled"]
 
 
@@ -36,10 +39,12 @@ class Constraint:
     Attributes:
         expr: The condition.
         name: Its name, or None.
+        assumed: Whether it was only assumed, by `Model.assume` or for one call.
     """
 
     expr: BoolExpr
     name: str | None = None
+    assumed: bool = False
 
     @property
     def position(self) -> Position | None:
@@ -66,6 +71,7 @@ class Model:
         self.constraints: list[Constraint] = []
         self.goals: list[Goal] = []
         self.preferences: list[Goal] = []
+        self._scopes: list[Snapshot] = []
 
     def int_var(
         self,
@@ -102,6 +108,27 @@ class Model:
         self.variables[name] = variable
         return variable
 
+    def int_vars(
+        self,
+        name: str,
+        shape: Shape,
+        lo: int | None = None,
+        hi: int | None = None,
+        *,
+        step: int = 1,
+        values: Iterable[int] | None = None,
+    ) -> ExprArray:
+        """Declare an array of integer variables, name[0], name[1] … (or name[0,0] …); see `int_var`."""
+        members = None if values is None else list(values)
+        lengths = shape_of(shape)
+        names = names_of(name, lengths)
+        return ExprArray([self.int_var(one, lo, hi, step=step, values=members) for one in names], lengths)
+
+    def bool_vars(self, name: str, shape: Shape) -> ExprArray:
+        """Declare an array of Boolean variables; see `bool_var`."""
+        lengths = shape_of(shape)
+        return ExprArray([self.bool_var(one) for one in names_of(name, lengths)], lengths)
+
     def bool_var(self, name: str) -> BoolVar:
         """Declare a Boolean variable, which is a condition, and 0 or 1 where an integer is wanted."""
         self._declare(name)
@@ -128,10 +155,62 @@ class Model:
             *conditions: Boolean expressions.
             name: Name of the constraints, for messages.
         """
-        for condition in conditions:
-            if not isinstance(condition, BoolExpr):
-                raise ModelError(_no_condition(condition))
-        self.constraints.extend([Constraint(condition, name) for condition in conditions])
+        self.constraints.extend(_constraints(conditions, name))
+
+    def assume(self, *conditions: BoolExpr, name: str | None = None) -> tuple[Constraint, ...]:
+        """Add constraints that messages call assumptions; `retract` takes them back.
+
+        Args:
+            *conditions: Boolean expressions.
+            name: Name of the assumptions, for messages.
+
+        Returns:
+            The assumptions, for `retract`.
+        """
+        assumptions = _constraints(conditions, name, assumed=True)
+        self.constraints.extend(assumptions)
+        return tuple(assumptions)
+
+    def retract(self, *constraints: Constraint) -> None:
+        """Take these constraints back; without arguments, all assumptions."""
+        given = set(constraints) or {constraint for constraint in self.constraints if constraint.assumed}
+        if not given.issubset(self.constraints):
+            raise ModelError("a constraint that is not (or no longer) in the model cannot be retracted")
+        self.constraints[:] = [constraint for constraint in self.constraints if constraint not in given]
+
+    def scope(self) -> AbstractContextManager[Model]:
+        """For `with m.scope(): …`: what is declared and added in the block goes at its end."""
+        return scope(self, self._scopes)
+
+    def push(self) -> None:
+        """Open a scope: `pop` takes back what is declared and added from here on."""
+        self._scopes.append(Snapshot.of(self))
+
+    def pop(self) -> None:
+        """Close the innermost scope."""
+        pop(self, self._scopes)
+
+    def copy(self) -> Model:
+        """A model of its own with the same contents."""
+        return copy_model(self)
+
+    def block(
+        self, solution: Result | Mapping[str, int], variables: Iterable[str | IntExpr] | None = None
+    ) -> Constraint:
+        """Exclude a solution: at least one variable must differ from it.
+
+        Args:
+            solution: The solution, or values by name.
+            variables: The variables of which one must differ; all by default.
+
+        Returns:
+            The constraint, for `retract`.
+        """
+        from constrint.answers import blocking
+
+        constraint = Constraint(blocking(self, solution, variables), "blocked")
+        self.constraints.append(constraint)
+        return constraint
 
     def minimize(self, *exprs: IntLike) -> None:
         """Let `solve` minimise this expression; several are lexicographic, the first most important."""
@@ -151,6 +230,7 @@ class Model:
         minimize: IntLike | Sequence[Goal] | None = None,
         maximize: IntLike | Sequence[Goal] | None = None,
         prefer: Sequence[tuple[IntLike, Direction]] | None = None,
+        assumptions: Sequence[BoolExpr] = (),
         time_limit: float | None = None,
         seed: int = 0,
         branching: Brancher | None = None,
@@ -158,12 +238,16 @@ class Model:
     ) -> Result:
         """Find a solution: the best one, where something is to be optimised.
 
+        Ctrl-C ends it early with the best solution so far, if there is one.
+
         Args:
             minimize: An expression to minimise, or a list of (expression, "max" | "min") pairs that is
                 optimised lexicographically, the most important first.
             maximize: The same with an expression to maximise.
             prefer: (expression, "max" | "min") pairs: the lexicographic optimum, found by trying the values
                 in this order. Faster than optimising where the expressions are variables.
+            assumptions: Conditions that hold for this call only. Where they leave no solution,
+                `Result.conflict` names a minimal set of guilty ones.
             time_limit: Seconds after which to stop with the best so far.
             seed: Seed of random choices.
             branching: How to branch.
@@ -173,10 +257,18 @@ class Model:
         Returns:
             The result; without any of the first three, the goals and preferences set on the model hold.
         """
-        goals = _goals(minimize, "min") + _goals(maximize, "max")
+        goals = goals_of(minimize, "min") + goals_of(maximize, "max")
         preferences = as_goals(prefer or ())
         if not goals and not preferences:
             goals, preferences = self.goals, self.preferences
+        if assumptions:
+            from constrint.answers import solve_assuming
+
+            options = {"seed": seed, "branching": branching, "engine": engine}
+            assumed = _constraints(assumptions, None, assumed=True)
+            return solve_assuming(
+                self, assumed, {"minimize": goals, "prefer": preferences, **options}, time_limit
+            )
         return self._solver(time_limit, seed, branching, engine).best(goals, preferences)
 
     def iter_solutions(
@@ -188,8 +280,39 @@ class Model:
         branching: Brancher | None = None,
         engine: Engine = "auto",
     ) -> Iterator[Result]:
-        """All solutions, each once and in no promised order; at most `limit` of them."""
-        return self._solver(time_limit, seed, branching, engine).every(limit)
+        """All solutions, each once and in no promised order; at most `limit` of them.
+
+        They are those of the model as it is now: it may be changed while they are taken.
+        """
+        return self.copy()._solver(time_limit, seed, branching, engine).every(limit)
+
+    def pareto(
+        self,
+        goals: Sequence[tuple[IntLike, Direction]],
+        *,
+        limit: int | None = None,
+        time_limit: float | None = None,
+        engine: Engine = "auto",
+    ) -> Front:
+        """The Pareto optima: solutions that none beats in one goal and equals in the others.
+
+        Args:
+            goals: (expression, "max" | "min") pairs, of equal weight.
+            limit: At most so many optima.
+            time_limit: Seconds after which to stop with those found so far.
+            engine: As for `solve`.
+
+        Returns:
+            One solution for each combination of values of the goals, in the order of the first goal,
+            the best first; `complete` says whether they are all.
+        """
+        from constrint.answers import ParetoSearch
+
+        checked = as_goals(goals)
+        if not checked:
+            raise ModelError('pareto needs at least one goal: [(expression, "max"), …]')
+        deadline = None if time_limit is None else perf_counter() + time_limit
+        return ParetoSearch(self, checked, limit, deadline, engine).run()
 
     def count(self, *, time_limit: float | None = None, engine: Engine = "auto") -> int:
         """The number of solutions, over the declared variables; raises `LimitError` at the time limit.
@@ -226,10 +349,11 @@ class Model:
 
         return explain_plan(self)
 
-    def explain(self, *, time_limit: float = 60.0) -> Conflict | None:
+    def explain(self, *, assumptions: Sequence[BoolExpr] = (), time_limit: float = 60.0) -> Conflict | None:
         """Why the model has no solution: a minimal set of constraints that contradict each other.
 
         Args:
+            assumptions: Conditions that hold for this call only; they may be among the guilty.
             time_limit: Seconds; a conflict that is not minimal by then says so.
 
         Returns:
@@ -239,6 +363,10 @@ class Model:
         from constrint.explain import find_conflict
 
         started = perf_counter()
+        if assumptions:
+            assumed = self.copy()
+            assumed.assume(*assumptions)
+            return assumed.explain(time_limit=time_limit)
         result = self._solver(time_limit, 0, None, "auto").best([], [])
         if result:
             return None
@@ -293,24 +421,22 @@ class Model:
 
         return write_model(self)
 
+    def _repr_html_(self) -> str:
+        from constrint.notebook import model_html
+
+        return model_html(self)
+
     def __repr__(self) -> str:
         return f"Model({self.name!r}: {len(self.variables)} variables, {len(self.constraints)} constraints)"
 
 
-def as_goals(goals: Iterable[tuple[IntLike, Direction]]) -> list[Goal]:
-    """Check (expression, direction) pairs."""
-    checked: list[Goal] = []
-    for expr, direction in goals:
-        if direction not in ("max", "min"):
-            raise ModelError(f'the direction of a goal is "max" or "min", not {direction!r}')
-        checked.append((as_expr(expr), direction))
-    return checked
-
-
-def _goals(goals: IntLike | Sequence[Goal] | None, direction: Direction) -> list[Goal]:
-    if goals is None:
-        return []
-    return as_goals(goals) if isinstance(goals, Sequence) else [(as_expr(goals), direction)]
+def _constraints(conditions: Iterable[Any], name: str | None, *, assumed: bool = False) -> list[Constraint]:
+    constraints = []
+    for condition in conditions:
+        if not isinstance(condition, BoolExpr):
+            raise ModelError(_no_condition(condition))
+        constraints.append(Constraint(condition, name, assumed))
+    return constraints
 
 
 def _no_condition(value: object) -> str:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
+
+    from constrint.explain import Conflict
 
 
 class Status(Enum):
@@ -55,12 +62,14 @@ class Result:
         values: Value of every variable and let by name (empty without a solution).
         objective: Value of the objective; a tuple where several were given; None without one.
         statistics: How much work it was.
+        conflict: Which assumptions are guilty, where the call had some and they leave no solution.
     """
 
     status: Status
     values: Mapping[str, int] = field(default_factory=dict)
     objective: int | tuple[int, ...] | None = None
     statistics: Statistics = field(default_factory=Statistics)
+    conflict: Conflict | None = field(default=None, kw_only=True)
     _assignment: Mapping[IntExpr, int] = field(default_factory=dict, repr=False)
 
     def __bool__(self) -> bool:
@@ -75,3 +84,24 @@ class Result:
                 raise ModelError(f"no variable or let is named '{key}'; there are: {', '.join(self.values)}")
             return self.values[key]
         return key.evaluate(self._assignment)
+
+    def to_dict(self) -> dict[str, int]:
+        """The values by name; empty without a solution."""
+        return dict(self.values)
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """The values as an array, in the order of `values`."""
+        from constrint.export import to_numpy
+
+        return to_numpy([self.values])[0] if self.values else to_numpy([]).reshape(0)
+
+    def to_pandas(self) -> pd.Series:
+        """The values as a series; needs pandas."""
+        import pandas as pd
+
+        return pd.Series(self.to_dict(), dtype=object if not self.values else None)
+
+    def _repr_html_(self) -> str:
+        from constrint.notebook import result_html
+
+        return result_html(self)

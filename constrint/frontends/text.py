@@ -15,7 +15,8 @@ from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const
 from constrint.frontends.expressions import ExpressionReader, Meaning, as_tree, name_of
 from constrint.frontends.syntax import Source, parse
-from constrint.model import Direction, Model
+from constrint.goals import Direction
+from constrint.model import Model
 
 if TYPE_CHECKING:
     from lark import Token, Tree

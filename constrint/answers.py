@@ -1,0 +1,193 @@
+"""Answers that take more than one solve: assumptions and who is to blame, Pareto fronts, blocking clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, overload
+
+from constrint.errors import ModelError
+from constrint.expr import BoolExpr, BoolVar, Comparison, IntExpr, IntVar, Not, Or, as_expr
+from constrint.goals import Goal
+from constrint.result import Result, Status
+from constrint.scopes import copy_model
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
+
+    from constrint.explain import Conflict
+    from constrint.model import Constraint, Engine, Model
+
+BLAME_SECONDS = 5.0
+"""How long the guilty assumptions are looked for where the call has no time limit of its own."""
+
+
+def solve_assuming(
+    model: Model, assumptions: Sequence[Constraint], options: Mapping[str, Any], time_limit: float | None
+) -> Result:
+    """Solve a model in which some conditions hold, too; an infeasible answer names the guilty ones."""
+    started = perf_counter()
+    assumed = copy_model(model)
+    assumed.constraints.extend(assumptions)
+    result = assumed.solve(**options, time_limit=time_limit)
+    if result.status is not Status.INFEASIBLE:
+        return result
+    seconds = BLAME_SECONDS if time_limit is None else max(0.0, started + time_limit - perf_counter())
+    return replace(result, conflict=blame(model, assumptions, seconds))
+
+
+def blame(model: Model, assumptions: Sequence[Constraint], seconds: float) -> Conflict:
+    """A minimal set of assumptions that the model's own constraints contradict; they stay out of it."""
+    from constrint.explain import find_conflict
+
+    assumed = copy_model(model)
+    assumed.constraints.extend(assumptions)
+    first = len(model.constraints)
+    return find_conflict(assumed, time_limit=seconds, background=range(first))
+
+
+def blocking(
+    model: Model, solution: Result | Mapping[str, int], names: Iterable[str | IntExpr] | None
+) -> BoolExpr:
+    """The condition that some of the variables differ from a solution."""
+    values = solution.values if isinstance(solution, Result) else solution
+    if isinstance(solution, Result) and not solution:
+        raise ModelError(f"there is nothing to block: the status is {solution.status.value}")
+    chosen = list(model.variables) if names is None else [_name(model, name) for name in names]
+    if names is None:  # a variable that is younger than the solution has no say
+        chosen = [name for name in chosen if name in values]
+    missing = [name for name in chosen if name not in values]
+    if missing:
+        raise ModelError(f"the solution has no value for {', '.join(missing)}")
+    unknown = [name for name in values if name not in model.variables and name not in model.lets]
+    if unknown:
+        raise ModelError(f"no variable is named {', '.join(map(repr, unknown))}")
+    return Or(tuple(_differs(model.variables[name], values[name]) for name in chosen))
+
+
+def _name(model: Model, key: str | IntExpr) -> str:
+    name = key if isinstance(key, str) else getattr(key, "name", None)
+    if name not in model.variables:
+        raise ModelError(f"{key!r} is no variable of this model: only variables can be blocked")
+    return str(name)
+
+
+def _differs(variable: IntVar | BoolVar, value: int) -> BoolExpr:
+    if isinstance(variable, BoolVar) and value in (0, 1):
+        return Not(variable) if value else variable
+    return Comparison("!=", variable, as_expr(value))
+
+
+class Front(Sequence[Result]):
+    """The Pareto optima of a model: none is as good as another in every goal.
+
+    Attributes:
+        goals: The (expression, "max" | "min") pairs.
+        complete: Whether these are all; False where a limit or Ctrl-C came first.
+    """
+
+    def __init__(self, goals: Sequence[Goal], results: Sequence[Result], complete: bool) -> None:
+        self.goals = tuple(goals)
+        self.complete = complete
+        self._results = tuple(results)
+
+    @overload
+    def __getitem__(self, number: int) -> Result: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Result]: ...
+
+    def __getitem__(self, number: int | slice) -> Result | Sequence[Result]:
+        return self._results[number]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        return f"Front({len(self)} optima{'' if self.complete else ', incomplete'})"
+
+    @property
+    def objectives(self) -> list[tuple[int, ...]]:
+        """The values of the goals, an optimum after the other."""
+        return [_objective(result) for result in self._results]
+
+    def to_dicts(self) -> list[dict[str, int]]:
+        """The values of all variables, an optimum after the other."""
+        return [result.to_dict() for result in self._results]
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """The values of all variables, a row for each optimum."""
+        from constrint.export import to_numpy
+
+        return to_numpy(self._results)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The values of all variables as a data frame, a row for each optimum; needs pandas."""
+        from constrint.export import to_pandas
+
+        return to_pandas(self._results)
+
+
+def _objective(result: Result) -> tuple[int, ...]:
+    objective = result.objective
+    return objective if isinstance(objective, tuple) else () if objective is None else (objective,)
+
+
+@dataclass
+class ParetoSearch:
+    """Finds Pareto optima: each is the lexicographic optimum of what no earlier one equals or beats."""
+
+    model: Model
+    goals: list[Goal]
+    limit: int | None
+    deadline: float | None
+    engine: Engine
+
+    def run(self) -> Front:
+        """The front, or what the limits allow of it."""
+        results: list[Result] = []
+        complete = False
+        try:
+            for result in self._optima():
+                if result is None:
+                    complete = True
+                    break
+                results.append(result)
+                if self.limit is not None and len(results) >= self.limit:
+                    break
+        except KeyboardInterrupt:
+            if not results:
+                raise
+        return Front(self.goals, results, complete)
+
+    def _optima(self) -> Iterator[Result | None]:
+        """Optima one by one; None after the last. Ends early at the time limit."""
+        rest = copy_model(self.model)
+        own = len(rest.constraints)
+        while True:
+            remaining = None if self.deadline is None else max(0.0, self.deadline - perf_counter())
+            result = rest.solve(minimize=self.goals, time_limit=remaining, engine=self.engine)
+            if result.status is Status.INFEASIBLE:
+                yield None
+                return
+            if result.status is not Status.OPTIMAL:
+                return
+            yield replace(result, objective=_objective(result))
+            if len(self.goals) <= 2:
+                # Optima come in the order of the first goal: the last has the best value of the second.
+                del rest.constraints[own:]
+            rest.add(self._better(_objective(result)))
+
+    def _better(self, objective: tuple[int, ...]) -> BoolExpr:
+        """Better than an optimum in some goal; no other optimum is better in the first goal of the first."""
+        pairs = list(zip(self.goals, objective, strict=True))
+        if len(pairs) <= 2:
+            pairs = pairs[-1:]
+        return Or(
+            tuple(
+                Comparison(">" if direction == "max" else "<", expr, as_expr(value))
+                for (expr, direction), value in pairs
+            )
+        )
