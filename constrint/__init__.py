@@ -1,5 +1,6 @@
 """ConstrINT: a general integer constraint solver."""
 
+from constrint.arrays import ExprArray
 from constrint.branching import Brancher
 from constrint.domain import Domain
 from constrint.errors import (
@@ -42,6 +43,7 @@ __all__ = [
     "Constraint",
     "ConstrintError",
     "Domain",
+    "ExprArray",
     "IntExpr",
     "IntVar",
     "InternalError",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+from constrint.arrays import ExprArray
 from constrint.domain import Domain
 from constrint.errors import ModelError
 from constrint.expr import (
@@ -30,9 +32,19 @@ from constrint.expr import (
 )
 
 
+def _listed(values: tuple[IntLike | Iterable[IntLike], ...]) -> tuple[Any, ...]:
+    """The arguments themselves: the members of the one iterable, where there is just that."""
+    if len(values) != 1 or isinstance(values[0], IntExpr) or not isinstance(values[0], Iterable):
+        return values
+    return tuple(_flat(values[0]))
+
+
+def _flat(values: Iterable[Any]) -> Iterable[Any]:
+    return values.flat if isinstance(values, ExprArray) else values
+
+
 def _arguments(values: tuple[IntLike | Iterable[IntLike], ...], function: str) -> tuple[IntExpr, ...]:
-    if len(values) == 1 and not isinstance(values[0], IntExpr) and isinstance(values[0], Iterable):
-        values = tuple(values[0])
+    values = _listed(values)
     if not values:
         raise ModelError(f"{function} needs at least one argument")
     return tuple(as_expr(value) for value in values)
@@ -60,8 +72,7 @@ def lcm_(*values: IntLike | Iterable[IntLike]) -> IntExpr:
 
 def sum_(*values: IntLike | Iterable[IntLike]) -> IntExpr:
     """The sum of the arguments, or of one iterable; an empty iterable gives 0."""
-    if len(values) == 1 and not isinstance(values[0], IntExpr) and isinstance(values[0], Iterable):
-        values = tuple(values[0])
+    values = _listed(values)
     return linear([(1, as_expr(value)) for value in values])
 
 
@@ -85,13 +96,13 @@ def member(value: IntLike, values: Iterable[int] | Domain) -> BoolExpr:
     return as_expr(value).is_in(values)
 
 
-def element(values: Sequence[IntLike], index: IntLike) -> IntExpr:
+def element(values: Iterable[IntLike], index: IntLike) -> IntExpr:
     """``values[index]``, counted from 0; an index outside makes the assignment no solution.
 
     The values may be expressions, which must all be defined.
     """
     position = as_expr(index)
-    entries = [as_expr(value) for value in values]
+    entries = [as_expr(value) for value in _flat(values)]
     constants = [entry.value for entry in entries if isinstance(entry, Const)]
     if len(constants) == len(entries):
         return Element(tuple(constants), position)
@@ -110,7 +121,7 @@ def if_then_else(condition: object, then: IntLike, otherwise: IntLike) -> IntExp
 
 def table(values: Iterable[IntLike], rows: Iterable[Sequence[int]]) -> BoolExpr:
     """The condition that the values, taken together, are one of the rows; write `~table(…)` for none."""
-    args = tuple(as_expr(value) for value in values)
+    args = tuple(as_expr(value) for value in _flat(values))
     listed = frozenset(tuple(entry.__index__() for entry in row) for row in rows)
     if not args:
         raise ModelError("table needs at least one expression")
@@ -134,12 +145,12 @@ def iff(left: object, right: object) -> BoolExpr:
 
 def all_of(conditions: Iterable[object]) -> BoolExpr:
     """The condition that all hold; true for none."""
-    return placed(And(tuple(as_bool(condition) for condition in conditions)))
+    return placed(And(tuple(as_bool(condition) for condition in _flat(conditions))))
 
 
 def any_of(conditions: Iterable[object]) -> BoolExpr:
     """The condition that at least one holds; false for none."""
-    return placed(Or(tuple(as_bool(condition) for condition in conditions)))
+    return placed(Or(tuple(as_bool(condition) for condition in _flat(conditions))))
 
 
 def all_different(*values: IntLike | Iterable[IntLike]) -> BoolExpr:

@@ -361,8 +361,8 @@ class Lowering:
         self._check_domain(node.domain)
         return self.conditions.member(self.sum_of(node.arg), node.domain, target)
 
-    def _table_parts(self, node: e.Table) -> tuple[list[Linear], frozenset[tuple[int, ...]]]:
-        """The sums that are open, each once, and their part of the rows that the others allow."""
+    def _table_parts(self, node: e.Table) -> tuple[list[int], frozenset[tuple[int, ...]]]:
+        """The variables that are open, each once, and their part of the rows that the others allow."""
         sums = [self.sum_of(arg) for arg in node.args]
         for row in node.rows:
             for entry in row:
