@@ -10,6 +10,7 @@ import time
 import pytest
 
 import constrint as ci
+from constrint import run as running
 from constrint import search
 
 
@@ -96,7 +97,7 @@ def test_engines_walk_the_same_tree():
 def test_hand_over_goes_on_where_it_stood(monkeypatch):
     model = queens(8)
     whole = [tuple(r.values.values()) for r in model.iter_solutions(engine="interpreted")]
-    monkeypatch.setattr(search, "SLICE_NODES", 5)
+    monkeypatch.setattr(running, "SLICE_NODES", 5)
     for slices in (1, 7, 40):
         calls = iter(range(10**9))
         monkeypatch.setattr(
@@ -112,7 +113,7 @@ def test_hand_over_goes_on_where_it_stood(monkeypatch):
 def test_arrays_grow_in_both_engines(monkeypatch):
     grown = []
     session = importlib.import_module("constrint.engine.compiled").Session
-    for engine, module, name in (("interpreted", search, "grow"), ("compiled", session, "grow")):
+    for engine, module, name in (("interpreted", running, "grow"), ("compiled", session, "grow")):
         original = getattr(module, name)
 
         def noted(state, original=original, engine=engine):

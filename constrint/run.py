@@ -1,0 +1,168 @@
+"""One resumable search, which moves from the interpreted engine to the compiled one when it proves long."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from constrint.engine import cache, dfs
+from constrint.engine.build import build, grow
+from constrint.engine.state import (
+    BOUND,
+    EXHAUSTED,
+    FAILURES,
+    FULL,
+    GOAL,
+    GOAL_VARIABLE,
+    HAS_BOUND,
+    NEEDS_BOUND,
+    NODES,
+    PROPAGATIONS,
+    SOLUTION,
+    UNBOUNDED,
+    WIDER,
+    State,
+)
+from constrint.errors import InternalError, UnboundedError, Undefined
+from constrint.expr import BoolVar, IntExpr
+from constrint.ir import NeedsWiderBounds
+from constrint.prepare import Options, Plan
+from constrint.presolve import Root
+from constrint.result import Statistics
+
+if TYPE_CHECKING:
+    from constrint.engine.compiled import Session
+
+Assignment = dict[IntExpr, int]
+
+SLICE_NODES = 100
+SLICE_PROPAGATIONS = 20_000
+COMPILED_NODES = 5_000
+COMPILED_PROPAGATIONS = 1_000_000
+# Seconds of interpreted search after which compiling pays: loading a cached engine, or making one.
+HAND_OVER_CACHED = 1.0
+HAND_OVER_COLD = 10.0
+
+
+class Stopped(Exception):  # noqa: N818 - a limit, not a fault
+    """The time limit was reached."""
+
+
+class Run:
+    """One search, resumable after each solution.
+
+    Attributes:
+        engine: Where it runs at present: "interpreted" or "compiled".
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        root: Root,
+        options: Options,
+        started: float,
+        goal: tuple[int, str] | None = None,
+    ) -> None:
+        self.plan = plan
+        self.exact = root.exact
+        self.engine = "interpreted"
+        self._options = options
+        self._deadline = None if options.time_limit is None else started + options.time_limit
+        self._began = perf_counter()
+        self._session: Session | None = None
+        self._state: State = build(root.box, root.nodes, plan.branch(root, options, goal), root.huge)
+        if goal is not None:
+            # Each further solution must be better than the last.
+            self._state.scalar[GOAL_VARIABLE] = goal[0]
+            self._state.scalar[GOAL] = 1 if goal[1] == "min" else 2
+        if options.engine == "compiled" and not self.exact:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        from constrint.engine.compiled import Session
+
+        self._session = Session(self._state)
+        self._state = self._session.state
+        self.engine = "compiled"
+
+    def _is_long(self) -> bool:
+        if self.engine == "compiled" or self.exact or self._options.engine != "auto":
+            return False
+        spent = perf_counter() - self._began
+        if spent < HAND_OVER_CACHED:
+            return False
+        return spent >= (HAND_OVER_CACHED if cache.is_filled() else HAND_OVER_COLD)
+
+    def value(self, v: int) -> int:
+        """Value of a fixed variable."""
+        return int(self._state.lo[v])
+
+    def next(self, checked: bool = True) -> Assignment | None:
+        """The next solution; None when there is no other. Raises `Stopped` at the time limit.
+
+        Args:
+            checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
+        """
+        while True:
+            if self._deadline is not None and perf_counter() > self._deadline:
+                raise Stopped
+            if self._session is not None:
+                outcome = self._session.run(COMPILED_NODES, COMPILED_PROPAGATIONS)
+            else:
+                outcome = dfs.run(self._state, SLICE_NODES, SLICE_PROPAGATIONS)
+            if outcome == SOLUTION:
+                self._tighten()
+                assignment = read(self.plan, self._state)
+                if checked:
+                    check(self.plan, assignment)
+                return assignment
+            if outcome == EXHAUSTED:
+                if self._state.scalar[WIDER]:
+                    raise NeedsWiderBounds
+                return None
+            if outcome == FULL:
+                self._grow()
+            elif outcome == NEEDS_BOUND:
+                raise UnboundedError(self.plan.name_of(int(self._state.scalar[UNBOUNDED])))
+            elif self._is_long():
+                self._hand_over()
+
+    def _tighten(self) -> None:
+        scalar = self._state.scalar
+        if scalar[GOAL]:
+            scalar[HAS_BOUND] = 1
+            scalar[BOUND] = self.value(scalar[GOAL_VARIABLE]) + (-1 if scalar[GOAL] == 1 else 1)
+
+    def _grow(self) -> None:
+        self._state = grow(self._state) if self._session is None else self._session.grow()
+
+    def statistics(self) -> Statistics:
+        """The work so far; seconds and solutions are the caller's to add."""
+        scalar = self._state.scalar
+        return Statistics(
+            nodes=int(scalar[NODES]),
+            failures=int(scalar[FAILURES]),
+            propagations=int(scalar[PROPAGATIONS]),
+            engine=self.engine,
+            arithmetic="exact" if self.exact else "int64",
+        )
+
+
+def read(plan: Plan, state: State) -> Assignment:
+    """The values of the variables that search has fixed."""
+    return {variable: int(state.lo[v]) for variable, v in plan.variables.items()}
+
+
+def check(plan: Plan, assignment: Assignment) -> None:
+    """Evaluate the model's own expressions on a solution, exactly."""
+    for variable, value in assignment.items():
+        if not isinstance(variable, BoolVar) and value not in variable.domain:  # type: ignore[attr-defined] # keys are variables
+            raise InternalError(f"{variable} has no value {value}")
+    for constraint in plan.model.constraints:
+        try:
+            holds = constraint.expr.evaluate(assignment)
+        except Undefined as undefined:
+            raise InternalError(f"a solution makes a constraint undefined ({undefined})") from undefined
+        if not holds:
+            where = constraint.position or constraint.name or "a constraint"
+            raise InternalError(f"a solution violates {where}: please report this model")
