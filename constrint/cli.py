@@ -30,9 +30,11 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A .constrint file, or - for standard input.")]
+File = Annotated[
+    str, typer.Argument(metavar="FILE", help="A .constrint or .json file, or - for standard input.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to standard output.")]
-Dialect = Annotated[str, typer.Option(help="The language of the file.")]
+Dialect = Annotated[str, typer.Option(help="The language of the file: constrint, flashrnn or json.")]
 Define = Annotated[
     list[str] | None,
     typer.Option(
@@ -84,6 +86,8 @@ def shown_name(file: str) -> str:
 def load(file: str, dialect: str, define: list[str] | None) -> Model:
     """The model in a file."""
     constants = dict(parse_definition(definition) for definition in define or [])
+    if file.endswith(".json") and dialect == "constrint":
+        dialect = "json"
     return Model.from_text(read_text(file), filename=shown_name(file), constants=constants, dialect=dialect)
 
 

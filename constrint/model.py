@@ -395,7 +395,8 @@ class Model:
             text: The model.
             filename: Name of the text in messages.
             constants: Names that stand for integers, or for sequences of them, in the text.
-            dialect: Which language the text is in.
+            dialect: Which language the text is in: "constrint", "flashrnn" (the first one of this name)
+                or "json".
 
         Returns:
             The model. Raises `ParseError`, with line and column, for text that is none.
@@ -411,8 +412,10 @@ class Model:
         constants: Mapping[str, int | Sequence[int]] | None = None,
         dialect: str = "constrint",
     ) -> Model:
-        """Read a model from a file; see `from_text`."""
+        """Read a model from a file; see `from_text`. A file whose name ends in .json is read as JSON."""
         text = Path(path).read_text(encoding="utf-8")
+        if str(path).endswith(".json") and dialect == "constrint":
+            dialect = "json"
         return Model.from_text(text, filename=str(path), constants=constants, dialect=dialect)
 
     def to_text(self) -> str:
@@ -420,6 +423,32 @@ class Model:
         from constrint.frontends.writer import write_model
 
         return write_model(self)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The model as JSON, complete with names, places in the source and assumptions.
+
+        Args:
+            indent: Spaces for each level; None writes one line.
+        """
+        from constrint.frontends.json_format import to_json
+
+        return to_json(self, indent)
+
+    @staticmethod
+    def from_json(text: str, *, filename: str = "<json>") -> Model:
+        """Read a model from JSON, as `to_json` writes it.
+
+        Args:
+            text: The document.
+            filename: Name of the document in messages.
+
+        Returns:
+            The model. Raises `ParseError` for text that is no JSON, `ModelError` with the place in the
+            document for JSON that is no model.
+        """
+        from constrint.frontends.json_format import from_json
+
+        return from_json(text, filename)
 
     def _repr_html_(self) -> str:
         from constrint.notebook import model_html

@@ -32,8 +32,16 @@ def read_model(
     dialect: str = "constrint",
 ) -> Model:
     """Build the model that a text describes; see `Model.from_text`."""
+    if dialect == "json":
+        from constrint.frontends.json_format import from_json
+
+        if constants:
+            raise ModelError("a model in JSON takes no constants")
+        return from_json(text, filename)
     if dialect != "constrint":
-        raise ModelError(f"there is no dialect '{dialect}': the dialects are 'constrint'")
+        raise ModelError(
+            f"there is no dialect '{dialect}': the dialects are 'constrint', 'flashrnn' and 'json'"
+        )
     source = Source(text.removeprefix("\ufeff"), filename)
     reader = _Reader(source, constants or {})
     try:

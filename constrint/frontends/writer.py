@@ -6,7 +6,7 @@ demands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from constrint.domain import Domain
@@ -54,7 +54,7 @@ Written = tuple[str, int]
 
 def write_model(model: Model) -> str:
     """The text of a model; see `Model.to_text`."""
-    writer = _Writer(model.lets)
+    writer = _Writer()
     lines = [_declaration(variable) for variable in model.variables.values()]
     lines += [f"{quote(name)} := {writer.definition(name, expr)}" for name, expr in model.lets.items()]
     for constraint in model.constraints:
@@ -70,7 +70,7 @@ def write_model(model: Model) -> str:
 
 def write_expression(expr: IntExpr) -> str:
     """The text of one expression; named expressions are written out."""
-    return _Writer({}).text(expr)
+    return _Writer().text(expr)
 
 
 def quote(name: str) -> str:
@@ -97,17 +97,15 @@ def _set(domain: Domain) -> str:
 class _Writer:
     """Writes expressions; an expression that has a name in the model is written as that name."""
 
-    def __init__(self, lets: Mapping[str, IntExpr]) -> None:
-        self.named: dict[int, str] = {}
-        for name, expr in lets.items():
-            if expr.children:
-                self.named.setdefault(id(expr), name)
+    def __init__(self) -> None:
+        self.named: dict[int, str] = {}  # by the definitions that are written already
 
     def definition(self, name: str, expr: IntExpr) -> str:
-        """The right side of `name := …`."""
-        if self.named.get(id(expr)) == name:
-            return _WRITERS[type(expr)](self, expr)[0]
-        return self.text(expr)
+        """The right side of `name := …`; the expression has this name from here on."""
+        text = self.text(expr)
+        if expr.children:
+            self.named.setdefault(id(expr), name)
+        return text
 
     def text(self, expr: IntExpr, least: int = _IFF) -> str:
         """An expression for a place that needs a certain binding strength."""
