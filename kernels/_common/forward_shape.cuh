@@ -12,7 +12,9 @@ __host__ __device__ constexpr int round_up(int value, int multiple) { return (va
 // lane. mma columns are batch rows; a batch tile of 4 uses every other column, which leaves each lane one element instead of two.
 //
 // Finished elements (unit, batch row) come in groups of 32, a lane each: group = (unit group, n tile, parity of the column).
-// In a group, lane 4 g + q holds unit g of the unit group and batch row 2 q + parity of the n tile (q if the batch tile is 4).
+// In a group, lane 4 g + q holds unit g of the unit group and batch row 4 parity + q of the n tile. So the order of the batch rows in
+// an n tile is 0 4 1 5 2 6 3 7, and h of a group is 4 rows x 8 units = 64 bytes side by side in the order [units / 8][batch tile][8],
+// in which h is exchanged everywhere.
 template <class Cell, class Tiling>
 struct ForwardShape {
   using Scalar = typename Tiling::Scalar;
@@ -23,6 +25,7 @@ struct ForwardShape {
   static constexpr int block_units = Tiling::block_units;
   static constexpr int warp_units = Tiling::warp_units;
   static constexpr int k_splits = Tiling::k_splits;
+  static constexpr int mma_chains = Tiling::mma_chains;
 
   static constexpr int unit_groups = warp_units / 8;  // of a warp
   static constexpr int unit_warps = block_units / warp_units;
@@ -45,7 +48,7 @@ struct ForwardShape {
 
   // Batch row (of the tile) that mma column `column` of n tile `n` computes.
   static __device__ __forceinline__ int column_row(int n, int column) {
-    return batch_tile < 8 ? column / 2 : n * 8 + column;
+    return n * 8 + column % 2 * (batch_tile < 8 ? 0 : 4) + column / 2;
   }
 };
 
@@ -69,9 +72,8 @@ struct Lane {
 
   // Batch row of quad `q` in the warp's group `index`.
   __device__ __forceinline__ int group_batch_row(int index, int q) const {
-    if (Shape::batch_tile < 8) return q;
-    const int column_group = (warp * Shape::warp_groups + index) % (Shape::n_tiles * 2);
-    return column_group / 2 * 8 + 2 * q + column_group % 2;
+    const int column_group = (warp * Shape::warp_groups + index) % (Shape::n_tiles * Shape::columns_per_lane);
+    return column_group * 4 + q;
   }
 };
 

@@ -75,24 +75,27 @@ struct RecurrentWeights {
   }
 };
 
-// The sums R h of one warp, as mma C fragments.
+// The sums R h of one warp, as mma C fragments. With two chains, odd k tiles are added apart from even ones: a product need not wait for
+// the one before, where a warp has too few tiles side by side to hide that.
 template <class Shape>
 struct Accumulators {
-  float value[Shape::m_tiles][Shape::n_tiles][4];
+  float value[Shape::mma_chains][Shape::m_tiles][Shape::n_tiles][4];
 
   __device__ __forceinline__ void clear() {
 #pragma unroll
-    for (int m = 0; m < Shape::m_tiles; m++)
+    for (int chain = 0; chain < Shape::mma_chains; chain++)
 #pragma unroll
-      for (int n = 0; n < Shape::n_tiles; n++)
+      for (int m = 0; m < Shape::m_tiles; m++)
 #pragma unroll
-        for (int i = 0; i < 4; i++) value[m][n][i] = 0.0f;
+        for (int n = 0; n < Shape::n_tiles; n++)
+#pragma unroll
+          for (int i = 0; i < 4; i++) value[chain][m][n][i] = 0.0f;
   }
 
   // Gate `gate` of the element in column parity `parity`, unit group `unit_group` (of the warp) and n tile `n`.
   __device__ __forceinline__ float& element(int unit_group, int n, int parity, int gate) {
     const int row_half = unit_group * Shape::gates + gate;
-    return value[row_half / 2][n][row_half % 2 * 2 + parity];
+    return value[0][row_half / 2][n][row_half % 2 * 2 + parity];
   }
 
   template <int MMA_K, class Weights>
@@ -101,8 +104,20 @@ struct Accumulators {
     for (int m = 0; m < Shape::m_tiles; m++) {
       unsigned a[4];
       weights.fragment(a, k, m);
-      WarpMma<typename Shape::Scalar, MMA_K>::accumulate(value[m][n], a, b0, b1);
+      WarpMma<typename Shape::Scalar, MMA_K>::accumulate(value[k % Shape::mma_chains][m][n], a, b0, b1);
     }
+  }
+
+  // After the last k tile.
+  __device__ __forceinline__ void join_chains() {
+#pragma unroll
+    for (int chain = 1; chain < Shape::mma_chains; chain++)
+#pragma unroll
+      for (int m = 0; m < Shape::m_tiles; m++)
+#pragma unroll
+        for (int n = 0; n < Shape::n_tiles; n++)
+#pragma unroll
+          for (int i = 0; i < 4; i++) value[0][m][n][i] += value[chain][m][n][i];
   }
 };
 

@@ -40,6 +40,7 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
     const int current = step % 2;
     float input[Shape::warp_groups][Shape::gates];
     Accumulators<Shape> sums;
+    sums.clear();
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       ring.read(input[group], slot, group);
@@ -48,7 +49,6 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
         const int column_group = group % (Shape::n_tiles * Shape::columns_per_lane);
         sums.element(group / (Shape::n_tiles * Shape::columns_per_lane), column_group / Shape::columns_per_lane,
                      column_group % Shape::columns_per_lane, gate) = elements.offset(group, gate, input[group][gate]);
-        if (Shape::columns_per_lane == 1) sums.element(group / Shape::n_tiles, group % Shape::n_tiles, 1, gate) = 0.0f;
       }
     }
     hidden.template multiply<Tiling::mma_k>(sums, weights, current);

@@ -17,6 +17,7 @@ namespace kerneltune {
 template <class Shape, int CLUSTER>
 struct ClusterExchange {
   using Hidden = HiddenTile<Shape>;
+  using Scalar = typename Shape::Scalar;
   static constexpr int warp_packets = 4 * Shape::warp_groups;
   static constexpr int sends = warp_packets * (CLUSTER - 1);
   static constexpr int passes = (sends + 31) / 32;
@@ -56,10 +57,10 @@ struct ClusterExchange {
     for (int pass = 0; pass < passes; pass++) {
       const int send = pass * 32 + lane.lane, packet = send % warp_packets;
       if (send >= sends) continue;
-      const int row = lane.group_batch_row(packet / 4, packet % 4), unit = first_unit + lane.unit(packet / 4) - lane.row;
-      const uint4 value = *reinterpret_cast<const uint4*>(hidden.at(buffer, row, unit));
-      const unsigned offset = buffer * Hidden::buffer_bytes + (row * Hidden::stride + unit) * 2;
-      store_async(remote_buffers[pass] + offset, value, remote_barriers[pass] + buffer * 8);
+      const int unit = first_unit + lane.unit(packet / 4) - lane.row;
+      const Scalar* const source = hidden.at(buffer, lane.group_batch_row(packet / 4, packet % 4), unit);
+      const unsigned offset = static_cast<unsigned>(source - hidden.buffers) * sizeof(Scalar);
+      store_async(remote_buffers[pass] + offset, *reinterpret_cast<const uint4*>(source), remote_barriers[pass] + buffer * 8);
     }
   }
 };

@@ -206,6 +206,7 @@ struct GridForward {
           const uint4& h = exchange.part[n][k / 2];
           sums.template add_k_tile<Tiling::mma_k>(weights, k, n, k % 2 ? h.z : h.x, k % 2 ? h.w : h.y);
         }
+      sums.join_chains();
       // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
       const Partials partials{partial_storage + step % 2 * (partial_bytes / 4)};
       if constexpr (Shape::k_splits > 1) partials.store(sums, lane);
