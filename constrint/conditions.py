@@ -6,7 +6,7 @@ A literal is 2 v for v = 1 and 2 v + 1 for v = 0, of a 0/1 variable v. Equal con
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from math import gcd, isqrt
+from math import gcd
 
 from constrint.constraints import (
     Clause,
@@ -22,26 +22,7 @@ from constrint.constraints import (
 from constrint.constraints.member import intervals_of
 from constrint.domain import Domain
 from constrint.ir import FALSE, TRUE, Infeasible, Linear, Problem
-
-LARGEST_FACTORED = 1 << 40  # divisors are listed for constants up to this
-
-
-def divisors_of(n: int) -> list[int]:
-    """All positive divisors of n >= 1, in ascending order."""
-    divisors = [1]
-    rest = n
-    factor = 2
-    while factor <= isqrt(rest):
-        powers = [1]
-        while rest % factor == 0:
-            rest //= factor
-            powers.append(powers[-1] * factor)
-        if len(powers) > 1:
-            divisors = [d * power for d in divisors for power in powers]
-        factor += 1 if factor == 2 else 2
-    if rest > 1:
-        divisors += [d * rest for d in divisors]
-    return sorted(divisors)
+from constrint.numbers import divisors_of
 
 
 class Conditions:
@@ -289,11 +270,12 @@ class Conditions:
                 modulus = divisor.constant
                 problem.keep_class(v, modulus, -dividend.constant * pow(a, -1, modulus))
                 return
-        elif not dividend.terms and abs(dividend.constant) <= LARGEST_FACTORED:
+        elif not dividend.terms:
             listed = divisors_of(abs(dividend.constant))
-            d = problem.of_linear(divisor)
-            problem.keep_values(d, [-n for n in reversed(listed)] + listed)
-            return
+            if listed is not None:
+                d = problem.of_linear(divisor)
+                problem.keep_values(d, [-n for n in reversed(listed)] + listed)
+                return
         problem.nodes.append(Divides(TRUE, problem.of_linear(divisor), problem.of_linear(dividend)))
 
     # Membership

@@ -42,10 +42,15 @@ COMPILED_PROPAGATIONS = 1_000_000
 # Seconds of interpreted search after which compiling pays: loading a cached engine, or making one.
 HAND_OVER_CACHED = 1.0
 HAND_OVER_COLD = 10.0
+PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
 
 
 class Stopped(Exception):  # noqa: N818 - a limit, not a fault
     """The time limit was reached."""
+
+
+class GaveUp(Exception):  # noqa: N818 - a limit, not a fault
+    """The nodes that the search was worth are spent."""
 
 
 class Run:
@@ -62,11 +67,13 @@ class Run:
         options: Options,
         started: float,
         goal: tuple[int, str] | None = None,
+        most_nodes: int | None = None,
     ) -> None:
         self.plan = plan
         self.exact = root.exact
         self.engine = "interpreted"
         self._options = options
+        self._most_nodes = most_nodes
         self._deadline = None if options.time_limit is None else started + options.time_limit
         self._began = perf_counter()
         self._session: Session | None = None
@@ -106,6 +113,8 @@ class Run:
         while True:
             if self._deadline is not None and perf_counter() > self._deadline:
                 raise Stopped
+            if self._most_nodes is not None and self._is_spent(self._most_nodes):
+                raise GaveUp
             if self._session is not None:
                 outcome = self._session.run(COMPILED_NODES, COMPILED_PROPAGATIONS)
             else:
@@ -126,6 +135,10 @@ class Run:
                 raise UnboundedError(self.plan.name_of(int(self._state.scalar[UNBOUNDED])))
             elif self._is_long():
                 self._hand_over()
+
+    def _is_spent(self, nodes: int) -> bool:
+        scalar = self._state.scalar
+        return scalar[NODES] >= nodes or scalar[PROPAGATIONS] >= nodes * PROPAGATIONS_OF_NODE
 
     def _tighten(self) -> None:
         scalar = self._state.scalar

@@ -7,23 +7,34 @@ model's own expressions before anyone sees it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from constrint.domain import BINARY, Domain
 from constrint.engine.build import Box
 from constrint.errors import LimitError, UnboundedError
+from constrint.expr import IntExpr, IntVar
 from constrint.ir import NeedsWiderBounds
+from constrint.nearby import NEARBY_NODES, nearby_roots
 from constrint.prepare import WIDEST_BITS, Options, Plan
-from constrint.presolve import Root
+from constrint.presolve import Root, better_than
 from constrint.result import Result, Statistics, Status
-from constrint.run import Assignment, Run, Stopped, check
+from constrint.run import Assignment, GaveUp, Run, Stopped, check
 
 if TYPE_CHECKING:
     from constrint.goals import Goal
     from constrint.model import Model
 
 __all__ = ["Options", "Plan", "Run", "Solver"]
+
+
+MOST_RESTARTS = 3
+
+
+def domain_of(variable: IntExpr) -> Domain:
+    """The domain of a variable."""
+    return variable.domain if isinstance(variable, IntVar) else BINARY
 
 
 def values_of(model: Model, assignment: Assignment) -> dict[str, int]:
@@ -92,11 +103,7 @@ class Solver:
                 best, value = found
                 root = _fixed(root, v, value)
             if root is not None and (plan.preferences or not plan.goals):
-                run = Run(plan, root, self.options, self.started)
-                try:
-                    best = run.next()
-                finally:
-                    self._add(run, 1 if best else 0)
+                best = self._first(plan, root)
         except Interrupted as interrupted:
             best = interrupted.best or best
             status = Status.UNKNOWN if best is None else Status.FEASIBLE
@@ -111,68 +118,135 @@ class Solver:
         self, plan: Plan, root: Root, v: int, direction: str, best: Assignment | None
     ) -> tuple[Assignment, int] | None:
         """Branch and bound on variable v."""
-        run = Run(plan, root, self.options, self.started, (v, direction))
-        value = 0
-        found: Assignment | None = None
+        climb = _Climb(v, direction)
+        try:
+            left: Root | None = root
+            while left is not None:
+                left = self._climb(plan, left, climb)
+        except (Stopped, KeyboardInterrupt) as stop:
+            if isinstance(stop, KeyboardInterrupt) and (climb.found or best) is None:
+                raise
+            if climb.found is not None:
+                check(plan, climb.found)
+            raise Interrupted(climb.found or best) from stop
+        if climb.found is None:
+            return None
+        check(plan, climb.found)
+        return climb.found, climb.value
+
+    def _climb(self, plan: Plan, root: Root, climb: _Climb) -> Root | None:
+        """Search for better and better solutions; gives what is left to search, with narrower bounds."""
+        run = Run(plan, root, self.options, self.started, (climb.variable, climb.direction))
         solutions = 0
         try:
-            while True:
-                better = run.next(checked=False)  # only the last is an answer
-                if better is None:
-                    break
+            while (better := run.next(checked=False)) is not None:  # only the last is an answer
                 solutions += 1
-                found, value = better, run.value(v)
-        except (Stopped, KeyboardInterrupt) as stop:
-            if isinstance(stop, KeyboardInterrupt) and (found or best) is None:
+                climb.found, climb.value = better, run.value(climb.variable)
+            return None
+        except UnboundedError:
+            # A solution bounds the goal, and that may bound what is needed to go on.
+            climb.restarts += 1
+            near = self._nearby(plan, root, (climb.variable, climb.direction))
+            if near is None or climb.restarts > MOST_RESTARTS:
                 raise
-            if found is not None:
-                check(plan, found)
-            raise Interrupted(found or best) from stop
+            climb.found, climb.value = near
+            return better_than(root, climb.variable, climb.direction, climb.value)
         finally:
             self._add(run, solutions)
-        if found is None:
-            return None
-        check(plan, found)
-        return found, value
+
+    def _first(self, plan: Plan, root: Root) -> Assignment | None:
+        """A solution: the preferred one, where the plan has preferences."""
+        run = Run(plan, root, self.options, self.started)
+        found: Assignment | None = None
+        try:
+            found = run.next()
+        except UnboundedError:
+            near = None if plan.preferences else self._nearby(plan, root, None)
+            if near is None:
+                raise
+            found = near[0]
+        finally:
+            self._add(run, 1 if found else 0)
+        return found
+
+    def _nearby(self, plan: Plan, root: Root, goal: tuple[int, str] | None) -> tuple[Assignment, int] | None:
+        """A solution not far from 0, better than others there, and the value of its goal."""
+        for bounded in nearby_roots(plan, root):
+            run = Run(plan, bounded, self.options, self.started, goal, most_nodes=NEARBY_NODES)
+            best: tuple[Assignment, int] | None = None
+            try:
+                while (found := run.next()) is not None:
+                    best = found, run.value(goal[0]) if goal else 0
+                    if goal is None:
+                        break
+            except (GaveUp, NeedsWiderBounds, UnboundedError):
+                pass
+            finally:
+                self._add(run, 0)
+            if best is not None:
+                return best
+        return None
 
     def every(self, limit: int | None) -> Iterator[Result]:
         """All solutions, each once."""
-        plan = Plan(self.model, (), ())
-        if plan.root is None:
-            return
-        run = Run(plan, plan.root, self.options, self.started)
         found = 0
-        while limit is None or found < limit:
+        if limit is not None and limit <= 0:
+            return
+        try:
+            for assignment in self._all():
+                found += 1
+                self.total = replace(self.total, solutions=found)
+                yield self._result(Status.OPTIMAL, assignment)
+                if found == limit:
+                    return
+        except Stopped:
+            return
+
+    def _all(self) -> Iterator[Assignment]:
+        """All solutions; where bounds leave the range that stands for all integers, in a wider one."""
+        plan = Plan(self.model, (), ())
+        is_bounded = all(domain_of(variable).is_finite for variable in plan.variables)
+        known: set[tuple[int, ...]] = set()
+        while plan.root is not None:
+            run = Run(plan, plan.root, self.options, self.started)
             try:
-                assignment = run.next()
-            except Stopped:
+                while (found := run.next()) is not None:
+                    if not is_bounded:
+                        values = tuple(found.values())
+                        if values in known:
+                            continue
+                        known.add(values)
+                    self.total = run.statistics()
+                    yield found
                 return
             except NeedsWiderBounds:
-                raise UnboundedError(plan.first_unbounded()) from None
-            if assignment is None:
-                return
-            found += 1
-            self.total = replace(run.statistics(), solutions=found)
-            yield self._result(Status.OPTIMAL, assignment)
+                if plan.bits >= WIDEST_BITS:
+                    raise UnboundedError(plan.first_unbounded()) from None
+                plan = Plan(self.model, (), (), 4 * plan.bits)
 
     def count(self) -> int:
         """The number of solutions."""
-        plan = Plan(self.model, (), ())
-        if plan.root is None:
-            return 0
-        run = Run(plan, plan.root, self.options, self.started)
         found = 0
         try:
-            while run.next() is not None:
+            for _ in self._all():
                 found += 1
-        except NeedsWiderBounds:
-            raise UnboundedError(plan.first_unbounded()) from None
         except Stopped as stop:
             limit = self.options.time_limit
             raise LimitError(
                 f"counting reached its time limit of {limit} s after {found} solutions"
             ) from stop
         return found
+
+
+@dataclass
+class _Climb:
+    """An optimisation under way: what is optimised, and the best so far."""
+
+    variable: int
+    direction: str
+    found: Assignment | None = None
+    value: int = 0
+    restarts: int = 0
 
 
 class Interrupted(Exception):  # noqa: N818 - carries the best so far to the caller

@@ -1,0 +1,165 @@
+"""Number theory on Python's integers: factorisations, divisors, sums and differences of two squares."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import gcd, isqrt, prod
+
+TRIAL = 1000  # factors below this are found by division
+RHO_STEPS = 1 << 17  # steps of Pollard's method before a number counts as too hard
+MOST_DIVISORS = 4096
+# Strong pseudoprimes to all of these bases are above this number (Sorenson and Webster, 2015).
+BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
+PROVEN = 3_317_044_064_679_887_385_961_981
+
+
+def is_prime(n: int) -> bool | None:
+    """Whether n is prime; None where n is beyond what the fixed bases prove."""
+    if n < 2:
+        return False
+    for p in BASES:
+        if n % p == 0:
+            return n == p
+    odd = n - 1
+    twos = (odd & -odd).bit_length() - 1
+    odd >>= twos
+    for base in BASES:
+        x = pow(base, odd, n)
+        if x in (1, n - 1):
+            continue
+        for _ in range(twos - 1):
+            x = x * x % n
+            if x == n - 1:
+                break
+        else:
+            return False
+    return True if n < PROVEN else None
+
+
+def _rho(n: int) -> int | None:
+    """A factor of a composite number by Pollard's method in Brent's form; None where it takes too long."""
+    steps = RHO_STEPS
+    for shift in range(1, 20):
+        y, together, batch = 2, 1, 1
+        while steps > 0:
+            x = y
+            for _ in range(batch):
+                y = (y * y + shift) % n
+            done = 0
+            while done < batch and steps > 0:
+                start = y
+                size = min(128, batch - done)
+                for _ in range(size):
+                    y = (y * y + shift) % n
+                    together = together * abs(x - y) % n
+                steps -= size
+                done += size
+                factor = gcd(together, n)
+                if factor == n:  # several factors at once: go through the last batch one by one
+                    factor = 1
+                    y = start
+                    while factor == 1:
+                        y = (y * y + shift) % n
+                        factor = gcd(abs(x - y), n)
+                if factor == n:
+                    break
+                if factor > 1:
+                    return factor
+            else:
+                batch *= 2
+                continue
+            break
+    return None
+
+
+@lru_cache(maxsize=256)
+def factorised(n: int) -> tuple[tuple[int, int], ...] | None:
+    """(prime, exponent) pairs of n >= 1 in ascending order; None where n is too hard."""
+    found: dict[int, int] = {}
+    for p in (2, *range(3, TRIAL, 2)):
+        if p * p > n:
+            break
+        while n % p == 0:
+            n //= p
+            found[p] = found.get(p, 0) + 1
+    rest = [n] if n > 1 else []
+    while rest:
+        part = rest.pop()
+        prime = part < TRIAL * TRIAL or is_prime(part)
+        if prime is None:
+            return None
+        if prime:
+            found[part] = found.get(part, 0) + 1
+            continue
+        root = isqrt(part)
+        factor = root if root * root == part else _rho(part)
+        if factor is None:
+            return None
+        rest += [factor, part // factor]
+    return tuple(sorted(found.items()))
+
+
+def divisors_of(n: int) -> list[int] | None:
+    """All positive divisors of n >= 1, in ascending order; None where n is too hard or has too many."""
+    factors = factorised(n)
+    if factors is None or prod([exponent + 1 for _, exponent in factors]) > MOST_DIVISORS:
+        return None
+    divisors = [1]
+    for p, exponent in factors:
+        divisors = [d * p**k for k in range(exponent + 1) for d in divisors]
+    return sorted(divisors)
+
+
+def _root_of_minus_one(p: int) -> int:
+    """A number whose square is -1 modulo a prime p with p % 4 == 1."""
+    a = 2
+    while pow(a, (p - 1) // 2, p) != p - 1:
+        a += 1
+    return pow(a, (p - 1) // 4, p)
+
+
+def _prime_as_squares(p: int) -> tuple[int, int]:
+    """The squares' roots for a prime p with p % 4 == 1, by Euclid's algorithm."""
+    a, b = p, _root_of_minus_one(p)
+    while b * b > p:
+        a, b = b, a % b
+    return b, a % b
+
+
+def sums_of_two_squares(n: int) -> set[tuple[int, int]] | None:
+    """All (x, y) with x >= 0, y >= 0 and x**2 + y**2 == n >= 0; None where n is too hard."""
+    if n == 0:
+        return {(0, 0)}
+    factors = factorised(n)
+    if factors is None or prod([exponent + 1 for _, exponent in factors]) > MOST_DIVISORS:
+        return None
+    # Products of Gaussian integers a + bi, up to signs and order, whose norm is n.
+    found = {(1, 0)}
+    for p, exponent in factors:
+        if p % 4 == 3:
+            if exponent % 2:
+                return set()
+            found = {(a * p ** (exponent // 2), b * p ** (exponent // 2)) for a, b in found}
+            continue
+        c, d = (1, 1) if p == 2 else _prime_as_squares(p)
+        for _ in range(exponent):
+            found = {
+                pair
+                for a, b in found
+                for pair in ((abs(a * c - b * d), a * d + b * c), (a * c + b * d, abs(a * d - b * c)))
+            }
+    return found | {(b, a) for a, b in found}
+
+
+def differences_of_two_squares(n: int) -> set[tuple[int, int]] | None:
+    """All (x, y) with x >= 0, y >= 0 and x**2 - y**2 == n != 0; None where n is too hard."""
+    divisors = divisors_of(abs(n))
+    if divisors is None:
+        return None
+    found = set()
+    for small in divisors:
+        great = abs(n) // small
+        if small <= great and (small + great) % 2 == 0:
+            pair = (great + small) // 2, (great - small) // 2
+            found.add(pair if n > 0 else pair[::-1])
+    return found

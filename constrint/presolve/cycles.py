@@ -1,0 +1,31 @@
+"""Difference constraints: contradictions around a cycle, which propagation would creep along for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from constrint.constraints import LinearEq, LinearLe, Node
+
+
+def has_negative_cycle(nodes: Iterable[Node]) -> bool:
+    """Whether the constraints x - y <= c contradict each other around a cycle, whatever the bounds are."""
+    edges: list[tuple[int, int, int]] = []
+    for node in nodes:
+        if isinstance(node, LinearLe | LinearEq) and len(node.terms) == 2:
+            (a, x), (b, y) = node.terms
+            if a + b == 0:
+                x, y = (x, y) if a > 0 else (y, x)
+                edges.append((x, y, node.bound // abs(a)))
+                if isinstance(node, LinearEq):
+                    edges.append((y, x, -node.bound // abs(a)))
+    # Bellman and Ford: distances that still fall after as many rounds as there are variables fall for ever.
+    distance = dict.fromkeys([v for x, y, _ in edges for v in (x, y)], 0)
+    for _ in range(len(distance) + 1):
+        changed = False
+        for x, y, bound in edges:
+            if distance[y] + bound < distance[x]:
+                distance[x] = distance[y] + bound
+                changed = True
+        if not changed:
+            return False
+    return True

@@ -1,0 +1,96 @@
+"""Bounds that several linear constraints give together, by linear programs in exact arithmetic.
+
+For models whose bounds are missing or creep: propagation of one constraint at a time never ends on
+``x >= 2 * y, y >= 2 * x`` over all x, y >= 1, or gives no bound at all; a few pivots do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import ceil, floor
+
+from constrint.constraints import LinearEq, LinearEqIf, LinearLe, LinearLeIf, Node
+from constrint.ir import Infeasible
+from constrint.presolve.simplex import Bound, Contradiction, Simplex, TooManyPivots
+
+MOST_ROWS = 80
+MOST_VARIABLES = 120
+MOST_BOUNDED = 24  # variables whose bounds are asked for
+PIVOTS = 600
+
+Terms = tuple[tuple[int, int], ...]
+Row = tuple[Terms, Bound, Bound]
+
+
+def rows_of(nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
+    """The linear constraints that hold in any case, as terms between two bounds."""
+    rows: list[Row] = []
+    for node in nodes:
+        if isinstance(node, LinearEq):
+            rows.append((node.terms, node.bound, node.bound))
+        elif isinstance(node, LinearLe):
+            rows.append((node.terms, None, node.bound))
+        elif isinstance(node, LinearLeIf | LinearEqIf):
+            v = node.literal >> 1
+            if lo[v] == hi[v]:
+                holds = lo[v] == 1 - (node.literal & 1)
+                if isinstance(node, LinearEqIf):
+                    if holds:
+                        rows.append((node.terms, node.bound, node.bound))
+                else:
+                    rows.append(
+                        (node.terms, None, node.bound) if holds else (node.terms, node.bound + 1, None)
+                    )
+    return rows
+
+
+def _connected(rows: list[Row], wanted: set[int]) -> list[Row]:
+    """The rows that hang together with the variables wanted."""
+    reached = set(wanted)
+    left = rows
+    chosen: list[Row] = []
+    while True:
+        near = [row for row in left if any(v in reached for _, v in row[0])]
+        if not near:
+            return chosen
+        chosen += near
+        left = [row for row in left if not any(v in reached for _, v in row[0])]
+        reached.update(v for terms, _, _ in near for _, v in terms)
+
+
+def joint_bounds(
+    nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int], finite: int, wanted: Iterable[int]
+) -> dict[int, tuple[Bound, Bound]]:
+    """Bounds of the variables wanted; raises `Infeasible` where the linear constraints have no point.
+
+    Args:
+        nodes: All constraints; others than linear ones are passed over.
+        lo: Lower bounds by variable.
+        hi: Upper bounds by variable.
+        finite: Bounds of at least this absolute value stand for none.
+        wanted: The variables to bound.
+    """
+    targets = set(wanted)
+    rows = _connected(rows_of(nodes, lo, hi), targets)
+    inner = sorted({v for terms, _, _ in rows for _, v in terms})
+    if len(rows) < 2 or len(rows) > MOST_ROWS or len(inner) > MOST_VARIABLES:
+        return {}
+    simplex = Simplex(PIVOTS)
+    for v in inner:
+        simplex.variable(v, lo[v] if lo[v] > -finite else None, hi[v] if hi[v] < finite else None)
+    for number, (terms, low, high) in enumerate(rows):
+        together: dict[int, int] = {}
+        for a, v in terms:
+            together[v] = together.get(v, 0) + a
+        simplex.row(len(lo) + number, {v: a for v, a in together.items() if a}, low, high)
+    found: dict[int, tuple[Bound, Bound]] = {}
+    try:
+        simplex.find_point()
+        for v in [v for v in inner if v in targets][:MOST_BOUNDED]:
+            least, most = simplex.extreme(v, False), simplex.extreme(v, True)
+            found[v] = None if least is None else ceil(least), None if most is None else floor(most)
+    except Contradiction:
+        raise Infeasible from None
+    except TooManyPivots:
+        pass
+    return found

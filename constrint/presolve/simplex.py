@@ -1,0 +1,135 @@
+"""Linear programs in exact rational arithmetic: is there a point, and how far can a variable go?
+
+A general simplex method with bounds on all variables and Bland's rule, on sparse rows of fractions. Exact
+numbers make its answers proofs; it is meant for systems of some dozens of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+Bound = int | None
+
+
+class Contradiction(Exception):  # noqa: N818 - an answer, not a fault
+    """There is no rational point."""
+
+
+class TooManyPivots(Exception):  # noqa: N818 - an answer, not a fault
+    """The work is not worth it."""
+
+
+class Simplex:
+    """Variables between bounds, and rows (basic variables) that are sums of others.
+
+    Attributes:
+        rows: For each basic variable its sum over the others.
+        value: The present point.
+    """
+
+    def __init__(self, pivots: int) -> None:
+        self.lo: dict[int, Bound] = {}
+        self.hi: dict[int, Bound] = {}
+        self.rows: dict[int, dict[int, Fraction]] = {}
+        self.value: dict[int, Fraction] = {}
+        self._pivots = pivots
+
+    def variable(self, v: int, lo: Bound, hi: Bound) -> None:
+        """Add a variable; its number is new."""
+        self.lo[v], self.hi[v] = lo, hi
+        at = lo if lo is not None else (hi if hi is not None else 0)
+        self.value[v] = Fraction(at)
+
+    def row(self, v: int, terms: Mapping[int, int], lo: Bound, hi: Bound) -> None:
+        """Add a variable that is a sum of others, all added before any pivot."""
+        self.lo[v], self.hi[v] = lo, hi
+        self.rows[v] = {x: Fraction(a) for x, a in terms.items()}
+        self.value[v] = sum((a * self.value[x] for x, a in self.rows[v].items()), Fraction(0))
+
+    def find_point(self) -> None:
+        """Move to a point within all bounds; raises `Contradiction` where there is none."""
+        while True:
+            broken = min((v for v in self.rows if self._miss(v)), default=None)
+            if broken is None:
+                return
+            up = self._miss(broken) > 0
+            target = self.lo[broken] if up else self.hi[broken]
+            for x in sorted(self.rows[broken]):
+                if self._can_move(x, (self.rows[broken][x] > 0) == up):
+                    break
+            else:
+                raise Contradiction
+            assert target is not None  # a missed bound exists
+            self._move(x, (target - self.value[broken]) / self.rows[broken][x])
+            self._pivot(broken, x)
+
+    def extreme(self, v: int, up: bool) -> Fraction | None:
+        """The greatest (or least) value of a variable from a point within all bounds; None for no limit."""
+        while True:
+            objective = self.rows.get(v, {v: Fraction(1)})
+            for x in sorted(objective):
+                rises = (objective[x] > 0) == up
+                if self._can_move(x, rises):
+                    break
+            else:
+                return self.value[v]
+            step, leaving = self._longest_step(x, rises)
+            if step is None:
+                return None
+            self._move(x, step if rises else -step)
+            if leaving is not None:
+                self._pivot(leaving, x)
+
+    def _longest_step(self, x: int, rises: bool) -> tuple[Fraction | None, int | None]:
+        """How far x can move, and the row that stops it (None: its own bound)."""
+        own = self.hi[x] if rises else self.lo[x]
+        longest = None if own is None else abs(own - self.value[x])
+        leaving = None
+        for z in sorted(self.rows):
+            a = self.rows[z].get(x)
+            if not a:
+                continue
+            bound = self.hi[z] if (a > 0) == rises else self.lo[z]
+            if bound is not None:
+                step = abs((bound - self.value[z]) / a)
+                if longest is None or step < longest:
+                    longest, leaving = step, z
+        return longest, leaving
+
+    def _miss(self, v: int) -> int:
+        value, lo, hi = self.value[v], self.lo[v], self.hi[v]
+        if lo is not None and value < lo:
+            return 1
+        return -1 if hi is not None and value > hi else 0
+
+    def _can_move(self, x: int, rises: bool) -> bool:
+        bound = self.hi[x] if rises else self.lo[x]
+        return bound is None or (self.value[x] < bound if rises else self.value[x] > bound)
+
+    def _move(self, x: int, step: Fraction) -> None:
+        self.value[x] += step
+        for z, row in self.rows.items():
+            a = row.get(x)
+            if a:
+                self.value[z] += a * step
+
+    def _pivot(self, leaving: int, entering: int) -> None:
+        """Make a row's variable an ordinary one, and an ordinary one of that row a row."""
+        self._pivots -= 1
+        if self._pivots < 0:
+            raise TooManyPivots
+        row = self.rows.pop(leaving)
+        factor = row.pop(entering)
+        solved = {x: -a / factor for x, a in row.items()}
+        solved[leaving] = 1 / factor
+        for other in self.rows.values():
+            a = other.pop(entering, None)
+            if a:
+                for x, b in solved.items():
+                    total = other.get(x, 0) + a * b
+                    if total:
+                        other[x] = Fraction(total)
+                    else:
+                        other.pop(x, None)
+        self.rows[entering] = solved

@@ -1,0 +1,199 @@
+"""Root reasoning: what number theory and linear algebra decide at once, and never wrongly."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from fractions import Fraction
+from math import gcd
+
+import pytest
+
+from constrint import Model, Status, UnboundedError
+from constrint.constraints import LinearLe
+from constrint.engine.build import Box
+from constrint.ir import Infeasible
+from constrint.presolve.diophantine import Affine, System
+from constrint.presolve.joint import joint_bounds
+from constrint.presolve.simplex import Contradiction, Simplex
+
+LIMIT = 10.0
+
+
+def solved(text: str, **options):
+    return Model.from_text(text).solve(time_limit=LIMIT, **options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x, y in 1..; x >= 2 * y; y >= 2 * x",
+        "a, b in ..; a <= b; b + 1 <= a",
+        "a, b in 0..10 ** 9; 2 * a <= 3 * b; 3 * b + 1 <= 2 * a",
+        "a, b, c in ..; a + b <= c; c + 1 <= a - b; b >= 0",
+        "x, y in ..; 6 * x + 10 * y == 7",
+        "x, y in ..; x + y == 10; x - y == 5",
+        "x, y, z in ..; 2 * x + 3 * y == 1 + 6 * z; x % 3 == 0; x + z == 2 * y + 1; z % 2 == y % 2",
+        "x, y in 0..10 ** 9; x * x + y * y == 10 ** 18 + 7",
+        "x, y in 0..10 ** 9; x * x - y * y == 10 ** 18 + 2",
+        "x, y in 2..; x * y == 10 ** 18 + 9",
+        "x in ..; x % 6 == 1; x % 10 == 4",
+    ],
+)
+def test_no_solution_is_proven_at_once(text):
+    result = solved(text)
+    assert result.status is Status.INFEASIBLE
+    assert result.statistics.nodes <= 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x, y, z, w in 0..; 12 * x + 15 * y + 20 * z + 28 * w == 10007",
+        "x, y, z in ..; 6 * x + 10 * y + 15 * z == 1",
+        "x, y in ..; 12345678901 * x + 98765432109 * y == 1",
+        "x, y in 1..; 1000003 * x - 1000033 * y == 1",
+        "x, y, z in 0..; 2 * x + 3 * y + 4 * z == 100; x + 2 * y + 7 * z == 61",
+        "x, y in 0..10 ** 9; x * x + y * y == 300000021 ** 2 + 400000007 ** 2",
+        "x, y in 2..; x * y == 1000000007 * 998244353",
+        "x, y in ..; x * x - y * y == 1000003 * 999983",
+        "x in ..; x % 3 == 1; x % 5 == 2; x % 7 == 3",
+        "x, y in ..; x * y == x + y + 17 * x * x; x != 0",
+    ],
+)
+def test_a_solution_is_found_at_once(text):
+    result = solved(text)  # every solution is checked against the model before it is returned
+    assert result.status is Status.OPTIMAL
+    assert result.statistics.seconds < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "objective"),
+    [
+        ("x, y in 0..; minimize x + y; 3 * x + 5 * y >= 17", 4),
+        ("x, y, z in ..; x + y <= 10; x - y <= 4; maximize x; z == z", 7),
+        ("x, y in ..; x + 2 * y >= 3; 2 * x + y >= 4; minimize x + y", 3),
+        ("x, y in 1..; x * y >= 30; minimize x + y", 11),
+        ("x, y in ..; x + y == 7; minimize x * x + y * y", 25),
+    ],
+)
+def test_optima_without_bounds(text, objective):
+    result = solved(text)
+    assert (result.status, result.objective) == (Status.OPTIMAL, objective)
+
+
+@pytest.mark.parametrize("text", ["x in ..; minimize x", "x, y in 0..; x <= 2 * y; maximize x"])
+def test_what_has_no_optimum_is_an_error(text):
+    with pytest.raises(UnboundedError):
+        solved(text)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_equation_systems_against_brute_force(seed):
+    rng = random.Random(seed)
+    count, size = rng.randint(2, 4), 5
+    rows = [
+        ([rng.choice([-6, -4, -3, 0, 2, 3, 4, 6, 9, 10]) for _ in range(count)], rng.randint(-9, 9))
+        for _ in range(rng.randint(1, 3))
+    ]
+    steps = [rng.choice([1, 1, 2, 3]) for _ in range(count)]
+    points = [
+        p
+        for p in itertools.product(*[range(-size, size + 1, s) for s in steps])
+        if all(sum(a * x for a, x in zip(row, p, strict=True)) == bound for row, bound in rows)
+    ]
+    model = Model()
+    xs = [model.int_var(f"x{i}", -size, size, step=s) for i, s in enumerate(steps)]
+    for row, bound in rows:
+        model.add(sum(a * x for a, x in zip(row, xs, strict=True)) == bound + 0 * xs[0])
+    found = [tuple(r.values.values()) for r in model.iter_solutions()]
+    assert sorted(found) == points
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_parameters_give_exactly_the_integer_solutions(seed):
+    rng = random.Random(seed)
+    count = rng.randint(1, 4)
+    equations = [
+        Affine({v: a for v in range(count) if (a := rng.randint(-7, 7))}, rng.randint(-6, 6))
+        for _ in range(rng.randint(1, 3))
+    ]
+    equations = [equation for equation in equations if equation.terms]
+
+    def holds(point):
+        return all(sum(a * point[v] for v, a in e.terms.items()) + e.constant == 0 for e in equations)
+
+    points = [p for p in itertools.product(range(-6, 7), repeat=count) if holds(p)]
+    system = System([Affine(dict(e.terms), e.constant) for e in equations])
+    try:
+        system.solve()
+    except Infeasible:
+        assert points == []
+        return
+    solution = system.solution()
+    free = sorted(
+        {p for affine in solution.values() for p in affine.terms} | set(range(count)) - set(solution)
+    )
+    for _ in range(20):
+        values = {p: rng.randint(-50, 50) for p in free}
+        point = [
+            solution[v].constant + sum(a * values[p] for p, a in solution[v].terms.items())
+            if v in solution
+            else values[v]
+            for v in range(count)
+        ]
+        assert holds(point)
+    for v, affine in solution.items():
+        modulus = gcd(*affine.terms.values())
+        for point in points:
+            difference = point[v] - affine.constant
+            assert difference % modulus == 0 if modulus else difference == 0
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_joint_bounds_hold_and_contradictions_are_real(seed):
+    rng = random.Random(seed)
+    model = Model()
+    count, size = rng.randint(2, 3), 6
+    rows = [
+        ([rng.randint(-4, 4) for _ in range(count)], rng.randint(-8, 12)) for _ in range(rng.randint(2, 5))
+    ]
+    points = [
+        p
+        for p in itertools.product(range(-size, size + 1), repeat=count)
+        if all(sum(a * x for a, x in zip(row, p, strict=True)) <= bound for row, bound in rows)
+    ]
+    xs = [model.int_var(f"x{i}", -size, size) for i in range(count)]
+    for row, bound in rows:
+        model.add(sum(a * x for a, x in zip(row, xs, strict=True)) <= bound + 0 * xs[0])
+    nodes = [
+        LinearLe(tuple((a, v) for v, a in enumerate(row) if a), bound) for row, bound in rows if any(row)
+    ]
+    box = Box([-size] * count, [size] * count, [1] * count, [None] * count)
+    try:
+        bounds = joint_bounds(nodes, box.lo, box.hi, 1 << 60, range(count))
+    except Infeasible:
+        assert points == []
+    else:
+        for v, (low, high) in bounds.items():
+            assert all(low <= p[v] <= high for p in points)
+    assert model.count(engine="interpreted") == len(points)
+
+
+def test_simplex_on_rationals():
+    simplex = Simplex(50)
+    for v in (0, 1):
+        simplex.variable(v, None, None)
+    simplex.row(2, {0: 3, 1: 2}, None, 7)
+    simplex.row(3, {0: 1, 1: -5}, None, 2)
+    simplex.find_point()
+    assert simplex.extreme(0, True) == Fraction(39, 17)
+    assert simplex.extreme(1, True) is None
+    assert simplex.extreme(0, False) is None
+    simplex = Simplex(50)
+    for v in (0, 1):
+        simplex.variable(v, 1, None)
+    simplex.row(2, {0: 1, 1: -2}, 0, None)
+    simplex.row(3, {0: -2, 1: 1}, 0, None)
+    with pytest.raises(Contradiction):
+        simplex.find_point()
