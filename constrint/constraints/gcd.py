@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
+from constrint.constraints.base import Node, Watch, magnitude, watch_all
 from constrint.engine.state import State, kernel
-from constrint.engine.store import fix, greatest_common_divisor, set_hi, set_lo
+from constrint.engine.store import fix, greatest_common_divisor, remove, set_class, set_hi, set_lo
 
 GCD = 15
 LCM = 16
@@ -27,11 +27,13 @@ class _Pair(Node):
         return [self.x, self.y, self.z]
 
     def watches(self) -> list[Watch]:
-        return watch_bounds(self.x, self.y, self.z)
+        return watch_all(self.x, self.y, self.z)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         x, y, z = (magnitude(lo, hi, v) for v in self.scope())
-        return x * y + x + y + z + 1
+        # Combining strides (at most the width of a domain) with a divisor: z divides x and y, or they z.
+        most = max(x, y)
+        return max(x * y, (2 * most + z + 1) * (z + 1), (2 * z + most + 1) * (most + 1)) + most + z + 2
 
 
 class Gcd(_Pair):
@@ -84,7 +86,29 @@ def gcd(st: State, c: int) -> bool:
         most = min(most, most_x)
     if nonzero_y:
         most = min(most, most_y)
-    return set_hi(st, z, most)
+    if not set_hi(st, z, most):
+        return False
+    divisor = st.lo[z]
+    return (
+        divisor < 2 or divisor != st.hi[z] or (set_class(st, x, divisor, 0) and set_class(st, y, divisor, 0))
+    )
+
+
+@kernel
+def keep_divisors(st: State, v: int, multiple: int) -> bool:
+    """Leave the divisors of a multiple, not 0; of a variable without a bitset, bound it by them."""
+    if not (set_lo(st, v, -multiple) and set_hi(st, v, multiple)):
+        return False
+    value = st.lo[v]
+    last = st.hi[v]
+    step = st.step[v]
+    if st.hole[v] < 0:
+        return value != last or (value != 0 and multiple % value == 0)
+    while value <= last:
+        if (value == 0 or multiple % value != 0) and not remove(st, v, value):
+            return False
+        value += step
+    return True
 
 
 @kernel
@@ -105,4 +129,14 @@ def lcm(st: State, c: int) -> bool:
     least = 0
     if excludes_zero(st, x) and excludes_zero(st, y):
         least = max(min(abs(xl), abs(xh)), min(abs(yl), abs(yh)))
-    return set_lo(st, z, least) and set_hi(st, z, max(abs(xl), abs(xh)) * max(abs(yl), abs(yh)))
+    if not (set_lo(st, z, least) and set_hi(st, z, max(abs(xl), abs(xh)) * max(abs(yl), abs(yh)))):
+        return False
+    if xl == xh and abs(xl) > 1 and not set_class(st, z, abs(xl), 0):
+        return False
+    if yl == yh and abs(yl) > 1 and not set_class(st, z, abs(yl), 0):
+        return False
+    multiple = st.lo[z]
+    if multiple == 0 or multiple != st.hi[z]:
+        return True
+    # Both divide a multiple that is known and not 0.
+    return keep_divisors(st, x, multiple) and keep_divisors(st, y, multiple)

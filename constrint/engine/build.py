@@ -13,6 +13,7 @@ from constrint.engine.state import (
     HUGE,
     NEXT_STAMP,
     ORDERED,
+    PATIENCE,
     PRIORITIES,
     RANDOM,
     SCALARS,
@@ -24,6 +25,9 @@ from constrint.engine.state import (
 # through those, and keep the inner holes of wider domains in a Member constraint.
 WIDEST_BITSET = 4096
 WIDEST_PLAIN_BITSET = 128
+
+PATIENCE_BASE = 2000
+PATIENCE_OF_NODE = 40
 
 LIMIT = 1 << 62  # every value and intermediate of the int64 engine is smaller
 
@@ -96,6 +100,7 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
     scalar[HUGE] = huge if huge == LIMIT else 1 << (huge.bit_length() // 2)
     scalar[CAP] = huge
     scalar[ORDERED] = branch.ordered
+    scalar[PATIENCE] = PATIENCE_BASE + PATIENCE_OF_NODE * len(nodes)
     scalar[RANDOM] = branch.seed % (1 << 31)
     watch_start, watch_constraint, watch_mask = _watches(n, nodes)
     start = [0]
@@ -140,6 +145,7 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
         level_variable=[0] * levels,
         level_decision=[0] * levels,
         level_value=[0] * levels,
+        level_creeps=[0] * levels,
         branch=list(branch.variables),
         branch_value=list(branch.values),
         degree=list(branch.degrees) or [1] * len(branch.variables),

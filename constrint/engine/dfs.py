@@ -6,7 +6,7 @@ the level is undone and the opposite of the decision holds at the level below.
 
 from __future__ import annotations
 
-from constrint.engine.fixpoint import FAILED, INTERRUPTED, clear, fixpoint
+from constrint.engine.fixpoint import FAILED, INTERRUPTED, clear, enqueue_all, fixpoint
 from constrint.engine.state import (
     ANY_VALUE,
     AT_LEAST,
@@ -28,11 +28,14 @@ from constrint.engine.state import (
     NEEDS_BOUND,
     NODES,
     ORDERED,
+    PATIENCE,
     PAUSED,
     PHASE,
     PROPAGATE,
+    PROPAGATIONS,
     RANDOM,
     SOLUTION,
+    SPENT,
     TRAIL,
     UNBOUNDED,
     WORD_TRAIL,
@@ -167,6 +170,9 @@ def backtrack(st: State) -> bool:
         pop_level(st, level)
         scalar[LEVEL] = level
         if tighten_goal(st) and refute(st, level):
+            if st.level_creeps[level] == 1:
+                # The node was left before its fixpoint, and its queue is gone.
+                enqueue_all(st)
             return True
         clear(st)
     return False
@@ -194,16 +200,26 @@ def run(st: State, nodes: int, propagations: int) -> int:
             scalar[PHASE] = PROPAGATE
         if nodes <= 0:
             return PAUSED
-        outcome = fixpoint(st, propagations)
+        before = scalar[PROPAGATIONS]
+        outcome = fixpoint(st, min(propagations, scalar[PATIENCE] - scalar[SPENT]))
+        scalar[SPENT] += scalar[PROPAGATIONS] - before
+        i = -1
         if outcome == INTERRUPTED:
-            return PAUSED
+            if scalar[SPENT] < scalar[PATIENCE]:
+                return PAUSED
+            i = select_variable(st)
+            if i < 0 or st.lo[st.branch[i]] <= -huge or st.hi[st.branch[i]] >= huge:
+                scalar[SPENT] = 0
+                return PAUSED
+        scalar[SPENT] = 0
         nodes -= 1
         scalar[NODES] += 1
         if outcome == FAILED:
             scalar[FAILURES] += 1
             scalar[PHASE] = BACKTRACK
             continue
-        i = select_variable(st)
+        if outcome != INTERRUPTED:
+            i = select_variable(st)
         if i < 0:
             scalar[PHASE] = BACKTRACK
             return SOLUTION
@@ -215,6 +231,7 @@ def run(st: State, nodes: int, propagations: int) -> int:
             return FULL
         level = scalar[LEVEL]
         choose_value(st, level, v, st.branch_value[i])
+        st.level_creeps[level] = 1 if outcome == INTERRUPTED else 0
         push_level(st, level)
         scalar[LEVEL] = level + 1
         if not decide(st, level):

@@ -22,6 +22,14 @@ def enqueue(st: State, c: int) -> None:
 
 
 @kernel
+def enqueue_all(st: State) -> None:
+    """Queue every constraint."""
+    for c in range(len(st.kind)):
+        if st.queued[c] == 0:
+            enqueue(st, c)
+
+
+@kernel
 def wake(st: State) -> None:
     """Queue every constraint that watches an event noted since the last call."""
     scalar = st.scalar

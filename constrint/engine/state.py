@@ -57,7 +57,9 @@ PHASE = 22
 ORDERED = 23  # this many leading entries of `branch` are decided in their order, the rest smallest first
 UNBOUNDED = 24  # the variable that search could not branch on
 WIDER = 25  # 1 once a bound left the range that stands for all integers: failures since then prove nothing
-SCALARS = 26
+SPENT = 26  # propagations at the present node
+PATIENCE = 27  # a node that takes more of them is split before its fixpoint: its bounds may be creeping
+SCALARS = 28
 
 # Phases: what `run` does next.
 PROPAGATE = 0
@@ -120,6 +122,7 @@ class State(NamedTuple):
     level_variable: Cells
     level_decision: Cells
     level_value: Cells
+    level_creeps: Cells
     branch: Cells
     branch_value: Cells
     degree: Cells
