@@ -98,6 +98,13 @@ struct Accumulators {
     return value[0][row_half / 2][n][row_half % 2 * 2 + parity];
   }
 
+  // The same of this lane's element in the warp's group `index`, where the warp finishes what it computes (no split sums).
+  __device__ __forceinline__ float& of_group(int index, int gate) {
+    constexpr int unit_columns = Shape::n_tiles * Shape::columns_per_lane;
+    const int column = index % unit_columns;
+    return element(index / unit_columns, column / Shape::columns_per_lane, column % Shape::columns_per_lane, gate);
+  }
+
   template <int MMA_K, class Weights>
   __device__ __forceinline__ void add_k_tile(const Weights& weights, int k, int n, unsigned b0, unsigned b1) {
 #pragma unroll

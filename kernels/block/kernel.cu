@@ -45,11 +45,7 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
     for (int group = 0; group < Shape::warp_groups; group++) {
       ring.read(input[group], slot, group);
 #pragma unroll
-      for (int gate = 0; gate < Shape::gates; gate++) {
-        const int column_group = group % (Shape::n_tiles * Shape::columns_per_lane);
-        sums.element(group / (Shape::n_tiles * Shape::columns_per_lane), column_group / Shape::columns_per_lane,
-                     column_group % Shape::columns_per_lane, gate) = elements.offset(group, gate, input[group][gate]);
-      }
+      for (int gate = 0; gate < Shape::gates; gate++) sums.of_group(group, gate) = elements.offset(group, gate, input[group][gate]);
     }
     hidden.template multiply<Tiling::mma_k>(sums, weights, current);
     if (step > 0) hidden.store_rows(arguments, current, step, head, first_row, 0, 0, lane);
@@ -57,12 +53,9 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
     ring.copy_next(slot == 0 ? stages - 1 : slot - 1, step + stages - 1 < arguments.steps);
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
-      const int column_group = group % (Shape::n_tiles * Shape::columns_per_lane);
       float sum[Shape::gates];
 #pragma unroll
-      for (int gate = 0; gate < Shape::gates; gate++)
-        sum[gate] = sums.element(group / (Shape::n_tiles * Shape::columns_per_lane), column_group / Shape::columns_per_lane,
-                                 column_group % Shape::columns_per_lane, gate);
+      for (int gate = 0; gate < Shape::gates; gate++) sum[gate] = sums.of_group(group, gate);
       *hidden.at(1 - current, lane.batch_row(group), lane.unit(group)) =
           from_float<Scalar>(elements.step(group, sum, input[group]));
     }

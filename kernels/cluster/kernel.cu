@@ -79,7 +79,6 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
   static_assert(Weights::shared_bytes + Hidden::shared_bytes + Ring::shared_bytes + partial_bytes + barrier_bytes == Tiling::shared_memory,
                 "shared memory as solved");
   constexpr int stages = Tiling::input_stages;
-  constexpr int unit_columns = Shape::n_tiles * Shape::columns_per_lane;  // groups of a unit group
 
   extern __shared__ __align__(128) unsigned char shared_memory[];
   unsigned char* const ring_storage = shared_memory + Weights::shared_bytes + Hidden::shared_bytes;
@@ -118,9 +117,7 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
         ring.read(input[group], slot, group);
         if constexpr (Shape::k_splits == 1)
 #pragma unroll
-          for (int gate = 0; gate < Shape::gates; gate++)
-            sums.element(group / unit_columns, group % unit_columns / Shape::columns_per_lane, group % Shape::columns_per_lane, gate) =
-                elements.offset(group, gate, input[group][gate]);
+          for (int gate = 0; gate < Shape::gates; gate++) sums.of_group(group, gate) = elements.offset(group, gate, input[group][gate]);
       }
     }
     if (step > 0) exchange.barrier(current).wait((step - 1) / 2 % 2);
@@ -135,9 +132,7 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
         float sum[Shape::gates];
 #pragma unroll
         for (int gate = 0; gate < Shape::gates; gate++)
-          sum[gate] = Shape::k_splits > 1 ? elements.offset(group, gate, input[group][gate])
-                                          : sums.element(group / unit_columns, group % unit_columns / Shape::columns_per_lane,
-                                                         group % Shape::columns_per_lane, gate);
+          sum[gate] = Shape::k_splits > 1 ? elements.offset(group, gate, input[group][gate]) : sums.of_group(group, gate);
         if constexpr (Shape::k_splits > 1) partials.add(sum, group, lane);
         *hidden.at(1 - current, lane.batch_row(group), first_unit + lane.unit(group)) =
             from_float<Scalar>(elements.step(group, sum, input[group]));

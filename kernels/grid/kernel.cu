@@ -167,7 +167,6 @@ struct GridForward {
   static constexpr int marking_warp = Shape::warps - 1;
   // Warps that neither finish nor mark hold their polling back until the finishing warps have published.
   static constexpr bool waiting_warps = Shape::finishing_warps < Shape::warps - 1;
-  static constexpr int unit_columns = Shape::n_tiles * Shape::columns_per_lane;  // groups of a unit group
 
   // Runs one head and batch tile from first step to last. shared_memory: weights, input ring, two buffers of partial sums.
   static __device__ __forceinline__ void run_job(const ForwardArguments& arguments, int head, int first_row, int first_unit,
@@ -218,9 +217,7 @@ struct GridForward {
 #pragma unroll
           for (int gate = 0; gate < Shape::gates; gate++) {
             sum[gate] = elements.offset(group, gate, input[group][gate]);
-            if constexpr (Shape::k_splits == 1)
-              sum[gate] += sums.element(group / unit_columns, group % unit_columns / Shape::columns_per_lane,
-                                        group % Shape::columns_per_lane, gate);
+            if constexpr (Shape::k_splits == 1) sum[gate] += sums.of_group(group, gate);
           }
           if constexpr (Shape::k_splits > 1) partials.add(sum, group, lane);
           outlet.publish(exchange, elements.step(group, sum, input[group]), group, step + 1 < arguments.steps, lane);
