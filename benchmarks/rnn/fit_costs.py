@@ -3,8 +3,8 @@
     python benchmarks/rnn/forward.py --each-strategy --top 6 --batch 16,64 --out measured.json
     python benchmarks/rnn/fit_costs.py measured.json [more.json …]
 
-Prints each constant of the `cost` section of hardware_profiles/*.yaml that can be fitted, and the tilings that the
-fit misses most. What the counts mean is in kernels/*/tiling.constrint. Needs scipy (extra `bench`).
+Prints each constant of the `cost` section of hardware_profiles/*.yaml that can be fitted, and the tilings that
+the fit misses most. What the counts mean is in kernels/*/tiling.constrint. Needs scipy (extra `bench`).
 """
 
 from __future__ import annotations
@@ -65,12 +65,10 @@ def main() -> int:
     for (name, (factor, reciprocal)), value in zip(CONSTANTS.items(), found, strict=True):
         constant = (1 / value if value else float("inf")) if reciprocal else factor * value
         print(f"  {name}: {constant:.0f}")
-    print(
-        f"  mma_latency_centicycles: {100 * LATENCY_CYCLES * found[list(CONSTANTS).index('mma_centicycles_each')]:.0f}"
-    )
-    print(
-        f"{len(rows)} tilings, root mean square {np.sqrt(np.mean(error**2)):.1%}, worst {abs(error).max():.0%}"
-    )
+    product = found[list(CONSTANTS).index("mma_centicycles_each")]
+    print(f"  mma_latency_centicycles: {100 * LATENCY_CYCLES / PRODUCT_CYCLES * product:.0f}")
+    mean, worst = np.sqrt(np.mean(error**2)), abs(error).max()
+    print(f"{len(rows)} tilings, root mean square {mean:.1%}, worst {worst:.0%}")
     for row, part in zip(rows, error, strict=True):
         if abs(part) > options.show:
             print(f"  {part:+.0%} {row['strategy']} {row['problem']} {row['parameters']}")
@@ -103,11 +101,8 @@ def counted(row: dict[str, Any], profile: HardwareProfile) -> dict[str, float]:
     values, parameters, strategy = row["values"], row["parameters"], row["strategy"]
     blocks = min(values.get("blocks_per_sm", 1), -(-values["blocks"] // profile.sm_count))
     warps = -(-values["warps"] * blocks // 4)
-    tiles, depth, chains = (
-        values["m_tiles"] * values["n_tiles"],
-        parameters["warp_k_tiles"],
-        parameters["mma_chains"],
-    )
+    tiles = values["m_tiles"] * values["n_tiles"]
+    depth, chains = parameters["warp_k_tiles"], parameters["mma_chains"]
     product = max(tiles * warps * PRODUCT_CYCLES, LATENCY_CYCLES / chains) / PRODUCT_CYCLES
     split = parameters["k_splits"] > 1
     count = {
