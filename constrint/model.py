@@ -450,6 +450,27 @@ class Model:
 
         return from_json(text, filename)
 
+    @staticmethod
+    def from_sympy(relations: Any, *, name: str = "sympy") -> Model:
+        """Read sympy relations as a model; needs sympy (extra: sympy).
+
+        Args:
+            relations: One relation or several, which all hold: Eq, Le, And, Or, Contains …
+            name: Name of the model.
+
+        Returns:
+            The model; its variables are the symbols, with the bounds of their assumptions.
+        """
+        from constrint.frontends.sympy_bridge import read_relations
+
+        return read_relations(relations, name)
+
+    def to_sympy(self) -> list[Any]:
+        """The variables and constraints as sympy relations; needs sympy (extra: sympy)."""
+        from constrint.frontends.sympy_writer import write_relations
+
+        return write_relations(self)
+
     def _repr_html_(self) -> str:
         from constrint.notebook import model_html
 
