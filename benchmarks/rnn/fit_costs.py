@@ -3,8 +3,8 @@
     python benchmarks/rnn/forward.py --each-strategy --top 6 --batch 16,64 --out measured.json
     python benchmarks/rnn/fit_costs.py measured.json [more.json …]
 
-Prints each constant of the `cost` section of hardware_profiles/*.yaml that can be fitted, and the tilings that
-the fit misses most. What the counts mean is in kernels/*/tiling.constrint. Needs scipy (extra `bench`).
+Prints each constant of the `cost` section of hardware_profiles/*.yaml that can be fitted, and the tilings
+that the fit misses most. What the counts mean is in kernels/*/tiling.constrint. Needs scipy (extra `bench`).
 """
 
 from __future__ import annotations
