@@ -123,6 +123,7 @@ class Conditions:
             else:
                 self.problem.keep_between(v, -(bound // -a), huge)
             return
+        self.problem.note_at_most(terms, bound)
         self.problem.nodes.append(LinearLe(_pairs(terms), bound))
 
     # sum == 0

@@ -109,6 +109,7 @@ class Problem:
         self.inputs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._shared: dict[Hashable, int] = {}
         self._sums: dict[frozenset[tuple[int, int]], tuple[int, int]] = {}
+        self._most: dict[frozenset[tuple[int, int]], int] = {}
         self.constant(1)
 
     def variable(self, lo: int, hi: int, step: int = 1, anchor: int | None = None) -> int:
@@ -258,15 +259,33 @@ class Problem:
         key = ("sum", frozenset(terms.items()), linear.constant)
         z = self._shared.get(key)
         if z is None:
-            low, high = self.bounds(linear)
+            low, high = self.required_bounds(linear)
             step = 0
             for v, a in terms.items():
                 step = gcd(step, a * self.step[v] if self.lo[v] < self.hi[v] else 0)
-            z = self._shared[key] = self.variable(low, high, step or 1, low)
+            z = self._shared[key] = self.variable(low, high, step or 1, self.bounds(linear)[0])
             self.define(z, ((v, 1 if a > 0 else -1) for v, a in terms.items()))
             self._sums[frozenset(terms.items())] = z, linear.constant
             self.nodes.append(LinearEq((*((a, v) for v, a in terms.items()), (-1, z)), -linear.constant))
         return z
+
+    def note_at_most(self, linear: Linear, bound: int) -> None:
+        """Note that a sum, in lowest terms and without constant, is required to be at most a bound."""
+        key = frozenset(linear.terms.items())
+        self._most[key] = min(bound, self._most.get(key, bound))
+
+    def required_bounds(self, linear: Linear) -> tuple[int, int]:
+        """Least and greatest value of a sum, by its variables and by what is required of it."""
+        low, high = self.bounds(linear)
+        if self._most:
+            common = gcd(*linear.terms.values())
+            most = self._most.get(frozenset([(v, a // common) for v, a in linear.terms.items()]))
+            least = self._most.get(frozenset([(v, -a // common) for v, a in linear.terms.items()]))
+            if most is not None:
+                high = min(high, most * common + linear.constant)
+            if least is not None:
+                low = max(low, linear.constant - least * common)
+        return low, high
 
     def shortened(self, linear: Linear) -> Linear:
         """The sum through the variable that equals it up to a constant, where there is one."""
