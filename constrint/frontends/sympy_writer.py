@@ -129,7 +129,7 @@ class _Writer:
         if divisor.has(sp.Piecewise):
             # sympy would divide by each piece, even where one is 0.
             ratio = sp.Mul(dividend, sp.Pow(divisor, -1, evaluate=False), evaluate=False)
-        return sp.floor(ratio, evaluate=False)
+        return sp.floor(ratio, evaluate=bool(ratio.is_Rational))
 
     def power(self, expr: Pow) -> Any:
         base, exponent = self.number(expr.left), self.number(expr.right)
@@ -155,10 +155,10 @@ class _Writer:
     def divides(self, expr: Divides) -> Any:
         divisor, dividend = self.number(expr.divisor), self.number(expr.dividend)
         if divisor.is_Integer:
-            left = sp.Mod(dividend, divisor, evaluate=False) if divisor else dividend
+            left = _mod(dividend, divisor) if divisor else dividend
             return sp.Eq(left, 0, evaluate=False)
         size = sp.Max(1, sp.Abs(divisor))  # 0 divides only 0, and nothing is undefined
-        multiple = sp.Eq(sp.Mod(dividend, size, evaluate=False), 0, evaluate=False)
+        multiple = sp.Eq(_mod(dividend, size), 0, evaluate=False)
         return sp.Or(
             sp.And(sp.Eq(divisor, 0, evaluate=False), sp.Eq(dividend, 0, evaluate=False)),
             sp.And(sp.Ne(divisor, 0, evaluate=False), multiple),
@@ -190,7 +190,7 @@ _NUMBERS: Writers = {
     ),
     Mul: lambda writer, expr: sp.Mul(*writer.numbers(expr.args)),
     FloorDiv: _Writer.quotient,
-    Mod: lambda writer, expr: sp.Mod(writer.number(expr.left), writer.divisor(expr.right), evaluate=False),
+    Mod: lambda writer, expr: _mod(writer.number(expr.left), writer.divisor(expr.right)),
     Pow: _Writer.power,
     Abs: lambda writer, expr: sp.Abs(writer.number(expr.arg)),
     Min: lambda writer, expr: sp.Min(*writer.numbers(expr.args)),
@@ -220,6 +220,11 @@ _CONDITIONS: Writers = {
 """How each condition is written."""
 
 
+def _mod(dividend: Any, divisor: Any) -> Any:
+    """A remainder; one of numbers is worked out, as sympy cannot compare it otherwise."""
+    return sp.Mod(dividend, divisor, evaluate=bool(dividend.is_Integer and divisor.is_Integer))
+
+
 def _least(value: Any) -> Any:
     """1 for what is at least 1, else 0."""
     return sp.Max(0, sp.Min(1, value))
@@ -247,13 +252,13 @@ def _member(writer: _Writer, expr: Member) -> Any:
     parts += [] if domain.hi is None else [_least(domain.hi - value + 1)]
     anchor = domain.lo if domain.lo is not None else domain.hi
     if anchor is not None and domain.step > 1:
-        parts.append(1 - sp.Min(1, sp.Mod(value - anchor, domain.step, evaluate=False)))
+        parts.append(1 - sp.Min(1, _mod(value - anchor, domain.step)))
     return sp.Min(*parts)
 
 
 def _divided(writer: _Writer, expr: Divides) -> Any:
     divisor, dividend = writer.number(expr.divisor), writer.number(expr.dividend)
-    remainder = sp.Mod(dividend, sp.Max(1, sp.Abs(divisor)), evaluate=False)
+    remainder = _mod(dividend, sp.Max(1, sp.Abs(divisor)))
     # A divisor of 0 adds the dividend itself: only 0 is left over by nothing.
     return 1 - sp.Min(1, remainder + sp.Max(0, 1 - sp.Abs(divisor)) * sp.Abs(dividend))
 
