@@ -7,8 +7,6 @@ first reader took for one odd variable name (``x - 1``, ``x y``, ``x >= 2``) is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from itertools import product
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -28,11 +26,12 @@ from constrint.expr import (
     linear,
 )
 from constrint.frontends.expressions import MOST_BITS
+from constrint.frontends.parsers import parser_of
 from constrint.frontends.syntax import Source
 from constrint.model import Model
 
 if TYPE_CHECKING:
-    from lark import Lark, Token, Tree
+    from lark import Token, Tree
     from lark.exceptions import UnexpectedToken
 
     Node: TypeAlias = Tree[Token]
@@ -57,15 +56,6 @@ _HINTS = {
 }
 
 
-@cache
-def parser() -> Lark:
-    """The parser, built once per process."""
-    from lark import Lark
-
-    grammar = files("constrint.frontends").joinpath("flashrnn.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="basic", propagate_positions=True, maybe_placeholders=False)
-
-
 def read_flashrnn(text: str, filename: str, constants: Mapping[str, int | Sequence[int]]) -> Model:
     """The model that a text in this dialect describes."""
     source = Source(text.removeprefix("\ufeff"), filename)
@@ -82,7 +72,7 @@ def _parse(source: Source) -> Node:
 
     _check_brackets(source)
     try:
-        return parser().parse(source.text)
+        return parser_of("flashrnn").parse(source.text)
     except UnexpectedCharacters as error:
         character = source.text[error.pos_in_stream or 0]
         hint = _HINTS.get(character, "names have letters, digits and _; comments begin with #")

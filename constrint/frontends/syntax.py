@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from constrint.errors import ParseError
+from constrint.frontends.parsers import parser_of
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -82,20 +81,9 @@ class _JoinLines:
             yield token
 
 
-@cache
 def parser() -> Lark:
-    """The parser, built once per process."""
-    from lark import Lark
-
-    grammar = files("constrint.frontends").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(
-        grammar,
-        parser="lalr",
-        lexer="basic",
-        postlex=_JoinLines(),
-        propagate_positions=True,
-        maybe_placeholders=False,
-    )
+    """The parser of the language."""
+    return parser_of("grammar", _JoinLines)
 
 
 def parse(source: Source) -> Tree[Token]:

@@ -1,0 +1,96 @@
+"""Parsers made by lark, whose tables are kept between processes: making them takes longer than most parses.
+
+The tables are kept as JSON in the user's cache folder, with the grammar that they were made from; if anything
+about them is not as expected they are made anew. Without a writable folder everything works, 30 ms later.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lark import Lark
+    from lark.lark import PostLex
+
+
+@cache
+def parser_of(name: str, postlex: type[PostLex] | None = None) -> Lark:
+    """The LALR parser of the grammar `<name>.lark` in this folder, made once per process.
+
+    Args:
+        name: Name of the grammar.
+        postlex: What changes the stream of tokens before it is parsed.
+    """
+    grammar = files("constrint.frontends").joinpath(f"{name}.lark").read_text(encoding="utf-8")
+    stage = None if postlex is None else postlex()
+    place = _place(name)
+    parser = _kept(place, grammar, stage)
+    if parser is None:
+        parser = _made(grammar, stage)
+        _keep(place, grammar, parser)
+    return parser
+
+
+def _made(grammar: str, postlex: PostLex | None) -> Lark:
+    from lark import Lark
+
+    return Lark(
+        grammar,
+        parser="lalr",
+        lexer="basic",
+        postlex=postlex,
+        propagate_positions=True,
+        maybe_placeholders=False,
+    )
+
+
+def _place(name: str) -> Path:
+    import lark
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("constrint")) / f"{name}-lark-{lark.__version__}.json"
+
+
+def _kept(place: Path, grammar: str, postlex: PostLex | None) -> Lark | None:
+    """The parser that an earlier process has kept, if there is one of just this grammar."""
+    from lark import Lark
+    from lark.exceptions import LarkError
+
+    try:
+        kept = json.loads(place.read_bytes(), object_pairs_hook=_with_numbers)
+        if kept["grammar"] != grammar:
+            return None
+        options = {"postlex": postlex, "propagate_positions": True}
+        # The parsers that lark generates to stand alone are loaded by this call, too.
+        parser: Lark = Lark._load_from_dict(kept["data"], kept["memo"], **options)  # type: ignore[no-untyped-call]
+        return parser
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, AssertionError, LarkError):
+        return None  # no file, not ours, or of an unknown form: making it anew is always right
+
+
+def _with_numbers(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
+    """JSON has texts as keys where lark's tables have numbers."""
+    return {int(key) if key.isdigit() else key: value for key, value in pairs}
+
+
+def _keep(place: Path, grammar: str, parser: Lark) -> None:
+    from lark.grammar import Rule
+    from lark.lexer import TerminalDef
+
+    aside = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        data, memo = parser.memo_serialize([TerminalDef, Rule])
+        data["options"]["postlex"] = None
+        text = json.dumps({"grammar": grammar, "data": data, "memo": memo})
+        place.parent.mkdir(parents=True, exist_ok=True)
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(place)
+    except (OSError, TypeError, ValueError, LookupError, AttributeError):
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)

@@ -1,0 +1,88 @@
+"""Kept parser tables: the same trees and messages, and never in the way when they are of no use."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from constrint.frontends import parsers
+from constrint.frontends.syntax import _JoinLines
+
+TEXT = "x in 1..8 step 2  # odd\nbig: 3 <= x ** 2 and not (x == 5\n or x in {7})\nmaximize x"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Path:
+    """Where the tables are kept, in a folder of the test's own."""
+    monkeypatch.setattr(parsers, "_place", lambda name: tmp_path / "new" / f"{name}.json")
+    parsers.parser_of.cache_clear()
+    yield tmp_path / "new" / "grammar.json"
+    parsers.parser_of.cache_clear()
+
+
+def parser():
+    """The parser as a fresh process would get it."""
+    parsers.parser_of.cache_clear()
+    return parsers.parser_of("grammar", _JoinLines)
+
+
+def test_the_kept_parser_gives_the_same_trees(place, monkeypatch):
+    made = parser().parse(TEXT)
+    assert place.exists()
+    monkeypatch.setattr(parsers, "_made", None)  # the second parser is not made
+    kept = parser()
+    assert kept.parse(TEXT) == made
+    assert kept.parse(TEXT).children[1].meta.column == made.children[1].meta.column == 1
+    assert [token.type for token in kept.lex(TEXT, dont_ignore=True)].count("COMMENT") == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"\xff\xfe",
+        b'{"grammar": 1}',
+        b"null",
+        '{"grammar": "GRAMMAR", "data": {}, "memo": {}}',
+    ],
+)
+def test_what_is_no_table_is_made_anew(place, content):
+    expected = parser().parse(TEXT)
+    if isinstance(content, str):
+        grammar = json.loads(place.read_text())["grammar"]
+        content = json.dumps({"grammar": grammar, "data": {}, "memo": {}}).encode()
+    place.write_bytes(content)
+    assert parser().parse(TEXT) == expected
+    assert len(place.read_bytes()) > 10_000  # mended
+
+
+def test_tables_of_another_grammar_are_not_used(place):
+    expected = parser().parse(TEXT)
+    kept = json.loads(place.read_text())
+    place.write_text(json.dumps({**kept, "grammar": kept["grammar"] + "\n// older", "memo": {}}))
+    assert parser().parse(TEXT) == expected
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(place):
+    place.parent.parent.joinpath("new").write_text("a file in the way")
+    assert parser().parse(TEXT).children
+    assert place.parent.is_file()
+
+
+def test_messages_are_the_same_with_kept_tables(tmp_path):
+    code = "from constrint import Model; Model.from_text('bm in 1..64; bm x == 3')"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    messages = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment).stderr
+        for _ in range(2)
+    ]
+    assert "a product is written bm * x" in messages[0]
+    assert messages[0] == messages[1]
+    assert list(tmp_path.glob("constrint/grammar-lark-*.json"))
