@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
-from constrint.engine.state import State, kernel
+from constrint.engine.state import SETTLED, State, kernel
 from constrint.engine.store import set_hi, set_lo
 
 CEILDIV = 17
@@ -46,6 +46,10 @@ def ceildiv(st: State, c: int) -> bool:
     x = st.args[first]
     y = st.args[first + 1]
     q = st.args[first + 2]
+    xl = st.lo[x]
+    xh = st.hi[x]
+    yl = st.lo[y]
+    yh = st.hi[y]
     if not (set_lo(st, x, 0) and set_lo(st, y, 1)):
         return False
     if not (set_lo(st, q, -(-st.lo[x] // st.hi[y])) and set_hi(st, q, -(-st.hi[x] // st.lo[y]))):
@@ -58,4 +62,8 @@ def ceildiv(st: State, c: int) -> bool:
         return False
     if qh > 0 and not set_lo(st, y, -(-st.lo[x] // qh)):
         return False
-    return ql <= 1 or set_hi(st, y, (st.hi[x] - 1) // (ql - 1))
+    if ql > 1 and not set_hi(st, y, (st.hi[x] - 1) // (ql - 1)):
+        return False
+    if st.lo[x] == xl and st.hi[x] == xh and st.lo[y] == yl and st.hi[y] == yh:
+        st.scalar[SETTLED] = 1
+    return True

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_all
-from constrint.engine.state import State, kernel
+from constrint.engine.state import SETTLED, State, kernel
 from constrint.engine.store import contains, remove, set_class, set_hi, set_lo
 
 DIVMOD = 7
@@ -149,6 +149,10 @@ def division(st: State, c: int) -> bool:
     y = st.args[first + 1]
     q = st.args[first + 2]
     r = st.args[first + 3]
+    xl = st.lo[x]
+    xh = st.hi[x]
+    yl = st.lo[y]
+    yh = st.hi[y]
     if not (
         exclude_zero(st, y)
         and bound_quotient(st, x, y, q)
@@ -157,6 +161,9 @@ def division(st: State, c: int) -> bool:
         and bound_divisor(st, x, y, q, r)
     ):
         return False
+    if st.lo[x] == xl and st.hi[x] == xh and st.lo[y] == yl and st.hi[y] == yh:
+        # Only the results moved, and x and y already fit them.
+        st.scalar[SETTLED] = 1 if (xl != xh and yl != yh) or (xl == xh and yl == yh) else 0
     if st.lo[y] == st.hi[y]:
         if st.lo[x] == st.hi[x]:
             return True

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, literal_holds, magnitude
-from constrint.engine.state import ANY, BOUNDS, FIXED, HOLES, LOWER, UPPER, State, kernel
+from constrint.engine.state import ANY, BOUNDS, FIXED, HOLES, LOWER, SETTLED, UPPER, State, kernel
 from constrint.engine.store import (
     contains,
     literal_value,
@@ -21,6 +21,12 @@ LINEAR_EQ = 1
 LINEAR_NE = 2
 LINEAR_LE_IF = 3
 LINEAR_EQ_IF = 4
+
+# What `prune_eq` changed.
+FAILED = 0
+UNCHANGED = 1
+ONE = 2
+SEVERAL = 3
 
 Terms = tuple[tuple[int, int], ...]
 
@@ -51,7 +57,8 @@ class _Linear(Node):
         return sum(a * values[v] for a, v in self.terms)
 
     def encode(self) -> list[int]:
-        return [self.bound, 0] + [cell for term in self.terms for cell in term]
+        distinct = len({v for _, v in self.terms}) == len(self.terms)
+        return [self.bound, int(distinct)] + [cell for term in self.terms for cell in term]
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         return 2 * (abs(self.bound) + sum(abs(a) * magnitude(lo, hi, v) for a, v in self.terms)) + 2
@@ -176,8 +183,11 @@ def prune_le(st: State, first: int, last: int, sign: int, bound: int) -> bool:
 
 
 @kernel
-def prune_eq(st: State, first: int, last: int, bound: int) -> bool:
-    """Propagate sum == bound for the terms in args[first:last]."""
+def prune_eq(st: State, first: int, last: int, bound: int) -> int:
+    """Propagate sum == bound for the terms in args[first:last].
+
+    Returns FAILED, UNCHANGED, ONE where one variable came to fit the others exactly, or SEVERAL.
+    """
     args = st.args
     lo = st.lo
     hi = st.hi
@@ -193,7 +203,8 @@ def prune_eq(st: State, first: int, last: int, bound: int) -> bool:
             above -= a * hi[v]
             below += a * lo[v]
     if above < 0 or below < 0:
-        return False
+        return FAILED
+    changed = UNCHANGED
     for i in range(first, last, 2):
         a = args[i]
         v = args[i + 1]
@@ -204,16 +215,27 @@ def prune_eq(st: State, first: int, last: int, bound: int) -> bool:
         if a > 0:
             width = a * (high - low)
             if width > above and not set_hi(st, v, low + above // a):
-                return False
+                return FAILED
             if width > below and not set_lo(st, v, high - below // a):
-                return False
+                return FAILED
         else:
             width = a * (low - high)
             if width > above and not set_lo(st, v, high - above // -a):
-                return False
+                return FAILED
             if width > below and not set_hi(st, v, low + below // -a):
-                return False
-    return True
+                return FAILED
+        if lo[v] != low or hi[v] != high:
+            # Exact: the new bounds are what the others leave, without rounding.
+            if a > 0:
+                exact = (hi[v] == high or (hi[v] - low) * a == above) and (
+                    lo[v] == low or (high - lo[v]) * a == below
+                )
+            else:
+                exact = (hi[v] == high or (low - hi[v]) * a == below) and (
+                    lo[v] == low or (lo[v] - high) * a == above
+                )
+            changed = ONE if changed == UNCHANGED and exact else SEVERAL
+    return changed
 
 
 @kernel
@@ -250,7 +272,11 @@ def linear_le(st: State, c: int) -> bool:
 def linear_eq(st: State, c: int) -> bool:
     """``sum == bound``."""
     first = st.start[c]
-    return prune_eq(st, first + 2, st.start[c + 1], st.args[first])
+    changed = prune_eq(st, first + 2, st.start[c + 1], st.args[first])
+    # Where one variable came to fit the others exactly, they fit it too.
+    if changed == UNCHANGED or (changed == ONE and st.args[first + 1] == 1):
+        st.scalar[SETTLED] = 1
+    return changed != FAILED
 
 
 @kernel
@@ -301,7 +327,7 @@ def linear_eq_if(st: State, c: int) -> bool:
     literal = args[first + 1]
     value = literal_value(st, literal)
     if value == 1:
-        return prune_eq(st, first + 2, last, bound)
+        return prune_eq(st, first + 2, last, bound) != FAILED
     if value == 0:
         return prune_ne(st, first + 2, last, bound)
     least = 0

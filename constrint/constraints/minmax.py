@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
-from constrint.engine.state import State, kernel
+from constrint.engine.state import SETTLED, State, kernel
 from constrint.engine.store import set_hi, set_lo
 
 MAXIMUM = 9
@@ -69,6 +69,8 @@ def maximum(st: State, c: int) -> bool:
         high = max(high, st.hi[x])
     if not (set_lo(st, z, low) and set_hi(st, z, high)):
         return False
+    if st.hi[z] >= high:  # else it could not go all the way, and the arguments must follow
+        st.scalar[SETTLED] = 1
     zl = st.lo[z]
     reaching = -1
     for i in range(first + 1, last):
@@ -76,7 +78,11 @@ def maximum(st: State, c: int) -> bool:
             if reaching >= 0:
                 return True
             reaching = args[i]
-    return reaching >= 0 and set_lo(st, reaching, zl)
+    if reaching < 0 or not set_lo(st, reaching, zl):
+        return False
+    if st.lo[reaching] > zl:
+        st.scalar[SETTLED] = 0
+    return True
 
 
 @kernel
@@ -97,6 +103,8 @@ def minimum(st: State, c: int) -> bool:
         high = min(high, st.hi[x])
     if not (set_lo(st, z, low) and set_hi(st, z, high)):
         return False
+    if st.lo[z] <= low:  # else it could not go all the way, and the arguments must follow
+        st.scalar[SETTLED] = 1
     zh = st.hi[z]
     reaching = -1
     for i in range(first + 1, last):
@@ -104,4 +112,8 @@ def minimum(st: State, c: int) -> bool:
             if reaching >= 0:
                 return True
             reaching = args[i]
-    return reaching >= 0 and set_hi(st, reaching, zh)
+    if reaching < 0 or not set_hi(st, reaching, zh):
+        return False
+    if st.hi[reaching] < zh:
+        st.scalar[SETTLED] = 0
+    return True

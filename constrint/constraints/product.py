@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_all
-from constrint.engine.state import State, kernel
+from constrint.engine.state import SETTLED, State, kernel
 from constrint.engine.store import contains, remove, set_hi, set_lo
 
 PRODUCT = 5
@@ -132,13 +132,20 @@ def product(st: State, c: int) -> bool:
     x = st.args[first]
     y = st.args[first + 1]
     z = st.args[first + 2]
-    if st.lo[x] >= 0 and st.lo[y] >= 0:
+    xl = st.lo[x]
+    xh = st.hi[x]
+    yl = st.lo[y]
+    yh = st.hi[y]
+    if xl >= 0 and yl >= 0:
         if not bound_natural_product(st, x, y, z):
             return False
     elif not (keep_within_product(st, x, y, z) and bound_factor(st, x, y, z) and bound_factor(st, y, x, z)):
         return False
+    if st.lo[x] == xl and st.hi[x] == xh and st.lo[y] == yl and st.hi[y] == yh:
+        st.scalar[SETTLED] = 1
     value = st.lo[z]
-    if value != 0 and value == st.hi[z]:
+    if value != 0 and value == st.hi[z] and (xl != xh or yl != yh):
+        st.scalar[SETTLED] = 0
         if st.hole[x] >= 0 and st.lo[x] != st.hi[x] and not keep_divisors(st, x, y, value):
             return False
         if st.hole[y] >= 0 and st.lo[y] != st.hi[y] and not keep_divisors(st, y, x, value):

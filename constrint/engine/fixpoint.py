@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from constrint.constraints import dispatch
-from constrint.engine.state import CHANGED, HEAD, PRIORITIES, PROPAGATIONS, TAIL, State, kernel
+from constrint.engine.state import CHANGED, HEAD, PRIORITIES, PROPAGATIONS, SETTLED, TAIL, State, kernel
 
 FAILED = 0
 STABLE = 1
@@ -103,12 +103,12 @@ def fixpoint(st: State, budget: int) -> int:
         c = queue[priority * capacity + head % capacity]
         scalar[HEAD + priority] = head + 1
         scalar[PROPAGATIONS] += 1
-        if idempotent[c] == 0:
-            queued[c] = 0
+        scalar[SETTLED] = idempotent[c]
         if not dispatch(st, c):
             queued[c] = 0
             clear(st)
             return FAILED
-        if idempotent[c] == 1:
+        # Still marked as queued, a settled constraint is not woken by its own changes.
+        if scalar[SETTLED] == 1 and scalar[CHANGED] > 0:
             wake(st)
-            queued[c] = 0
+        queued[c] = 0

@@ -59,7 +59,8 @@ UNBOUNDED = 24  # the variable that search could not branch on
 WIDER = 25  # 1 once a bound left the range that stands for all integers: failures since then prove nothing
 SPENT = 26  # propagations at the present node
 PATIENCE = 27  # a node that takes more of them is split before its fixpoint: its bounds may be creeping
-SCALARS = 28
+SETTLED = 28  # 1: running the present constraint again at once would change nothing
+SCALARS = 29
 
 # Phases: what `run` does next.
 PROPAGATE = 0
