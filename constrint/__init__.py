@@ -2,6 +2,7 @@
 
 from constrint.arrays import ExprArray
 from constrint.branching import Brancher
+from constrint.declare import Constraint
 from constrint.domain import Domain
 from constrint.errors import (
     ConstrintError,
@@ -33,7 +34,7 @@ from constrint.functions import (
     sum_,
     table,
 )
-from constrint.model import Constraint, Model
+from constrint.model import Model
 from constrint.result import Result, Statistics, Status
 
 __all__ = [

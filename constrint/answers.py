@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
+    from constrint.declare import Constraint, Declarations
     from constrint.explain import Conflict
-    from constrint.model import Constraint, Engine, Model
+    from constrint.model import Engine, Model
 
 BLAME_SECONDS = 5.0
 """How long the guilty assumptions are looked for where the call has no time limit of its own."""
@@ -49,7 +50,7 @@ def blame(model: Model, assumptions: Sequence[Constraint], seconds: float) -> Co
 
 
 def blocking(
-    model: Model, solution: Result | Mapping[str, int], names: Iterable[str | IntExpr] | None
+    model: Declarations, solution: Result | Mapping[str, int], names: Iterable[str | IntExpr] | None
 ) -> BoolExpr:
     """The condition that some of the variables differ from a solution."""
     values = solution.values if isinstance(solution, Result) else solution
@@ -67,7 +68,7 @@ def blocking(
     return Or(tuple(_differs(model.variables[name], values[name]) for name in chosen))
 
 
-def _name(model: Model, key: str | IntExpr) -> str:
+def _name(model: Declarations, key: str | IntExpr) -> str:
     name = key if isinstance(key, str) else getattr(key, "name", None)
     if name not in model.variables:
         raise ModelError(f"{key!r} is no variable of this model: only variables can be blocked")

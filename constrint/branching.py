@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from constrint.constraints import Node
 from constrint.engine.state import ANY_VALUE, GREATEST, LEAST, LOWER_HALF, UPPER_HALF
+
+if TYPE_CHECKING:
+    from constrint.constraints import Node
 
 VariableSelector: TypeAlias = Literal["first_fail", "input_order"]
 ValueSelector: TypeAlias = Literal["auto", "min", "max", "lower_half", "upper_half", "random"]

@@ -10,8 +10,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from constrint.declare import Constraint
 from constrint.errors import UnboundedError
-from constrint.model import Constraint, Model
+from constrint.model import Model
 from constrint.result import Status
 
 

@@ -1,4 +1,4 @@
-"""The model: variables, constraints, what to optimise, and the calls that answer it. Read this first.
+"""The model: what it is made of (`declare`), and the calls that answer it. Read this first.
 
 A model only collects expressions. Each call of `solve`, `iter_solutions` or `count` lowers them to the
 normal form (`lower`), simplifies that (`presolve`) and searches (`search`).
@@ -6,223 +6,35 @@ normal form (`lower`), simplifies that (`presolve`) and searches (`search`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from constrint.arrays import ExprArray, Shape, names_of, shape_of
-from constrint.branching import Brancher
-from constrint.domain import BINARY, Domain
-from constrint.errors import LimitError, ModelError, Position
-from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
+from constrint.declare import Declarations, constraints_of
+from constrint.errors import LimitError, ModelError
+from constrint.expr import BoolExpr, IntLike
 from constrint.goals import Direction, Goal, as_goals, goals_of
 from constrint.result import Result, Status
-from constrint.scopes import Snapshot, copy_model, pop, scope
-from constrint.search import Options, Solver
+from constrint.scopes import copy_model
 
 if TYPE_CHECKING:
     from constrint.answers import Front
+    from constrint.branching import Brancher
     from constrint.explain import Conflict
     from constrint.planner import Explanation
+    from constrint.search import Solver
     from constrint.solutionset import SolutionSet
 
 Engine: TypeAlias = Literal["auto", "interpreted", "compiled"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # comparing expressions builds one
-class Constraint:
-    """A condition of the model.
-
-    Attributes:
-        expr: The condition.
-        name: Its name, or None.
-        assumed: Whether it was only assumed, by `Model.assume` or for one call.
-    """
-
-    expr: BoolExpr
-    name: str | None = None
-    assumed: bool = False
-
-    @property
-    def position(self) -> Position | None:
-        """Where the condition stands in the user's source, if that is known."""
-        return self.expr.position
-
-
-class Model:
-    """Integer variables, constraints over them, and what to optimise.
-
-    Attributes:
-        name: Name of the model.
-        variables: The variables by name, in order of declaration.
-        lets: Named expressions by name, in order of definition.
-        constraints: The constraints in order.
-        goals: What `solve` optimises unless told otherwise: lexicographic, the most important first.
-        preferences: What `solve` prefers unless told otherwise.
-    """
-
-    def __init__(self, name: str = "model") -> None:
-        self.name = name
-        self.variables: dict[str, IntVar | BoolVar] = {}
-        self.lets: dict[str, IntExpr] = {}
-        self.constraints: list[Constraint] = []
-        self.goals: list[Goal] = []
-        self.preferences: list[Goal] = []
-        self._scopes: list[Snapshot] = []
-
-    def int_var(
-        self,
-        name: str,
-        lo: int | None = None,
-        hi: int | None = None,
-        *,
-        step: int = 1,
-        values: Iterable[int] | None = None,
-    ) -> IntVar:
-        """Declare an integer variable: bounds and a stride, or an explicit set of values.
-
-        Args:
-            name: Name, new in this model.
-            lo: Least value, or None for no bound.
-            hi: Greatest value, or None for no bound.
-            step: Distance between values, counted from `lo` (from `hi` where there is no `lo`).
-            values: Exactly these values, in place of bounds and step.
-
-        Returns:
-            The variable, to build expressions with.
-        """
-        if values is not None:
-            if lo is not None or hi is not None or step != 1:
-                raise ModelError(f"'{name}': give either values or bounds and step, not both")
-            domain = Domain.of_values([value.__index__() for value in values])
-        else:
-            if step < 1:
-                raise ModelError(f"'{name}': step must be at least 1, not {step}")
-            low = None if lo is None else lo.__index__()
-            domain = Domain.of_range(low, None if hi is None else hi.__index__(), step.__index__())
-        variable = IntVar(name, domain)
-        self._declare(name)
-        self.variables[name] = variable
-        return variable
-
-    def int_vars(
-        self,
-        name: str,
-        shape: Shape,
-        lo: int | None = None,
-        hi: int | None = None,
-        *,
-        step: int = 1,
-        values: Iterable[int] | None = None,
-    ) -> ExprArray:
-        """Declare an array of integer variables, name[0], name[1] … (or name[0,0] …); see `int_var`."""
-        members = None if values is None else list(values)
-        lengths = shape_of(shape)
-        names = names_of(name, lengths)
-        return ExprArray([self.int_var(one, lo, hi, step=step, values=members) for one in names], lengths)
-
-    def bool_vars(self, name: str, shape: Shape) -> ExprArray:
-        """Declare an array of Boolean variables; see `bool_var`."""
-        lengths = shape_of(shape)
-        return ExprArray([self.bool_var(one) for one in names_of(name, lengths)], lengths)
-
-    def bool_var(self, name: str) -> BoolVar:
-        """Declare a Boolean variable, which is a condition, and 0 or 1 where an integer is wanted."""
-        self._declare(name)
-        variable = BoolVar(name, BINARY)
-        self.variables[name] = variable
-        return variable
-
-    def let(self, name: str, expr: IntLike) -> IntExpr:
-        """Name an expression: results show its value under this name. It is no variable."""
-        self._declare(name)
-        self.lets[name] = as_expr(expr)
-        return self.lets[name]
-
-    def _declare(self, name: str) -> None:
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"a name must be a string that is not empty, not {name!r}")
-        if name in self.variables or name in self.lets:
-            raise ModelError(f"'{name}' is declared twice: give each variable and let its own name")
-
-    def add(self, *conditions: BoolExpr, name: str | None = None) -> None:
-        """Add constraints: all of them must hold.
-
-        Args:
-            *conditions: Boolean expressions.
-            name: Name of the constraints, for messages.
-        """
-        self.constraints.extend(_constraints(conditions, name))
-
-    def assume(self, *conditions: BoolExpr, name: str | None = None) -> tuple[Constraint, ...]:
-        """Add constraints that messages call assumptions; `retract` takes them back.
-
-        Args:
-            *conditions: Boolean expressions.
-            name: Name of the assumptions, for messages.
-
-        Returns:
-            The assumptions, for `retract`.
-        """
-        assumptions = _constraints(conditions, name, assumed=True)
-        self.constraints.extend(assumptions)
-        return tuple(assumptions)
-
-    def retract(self, *constraints: Constraint) -> None:
-        """Take these constraints back; without arguments, all assumptions."""
-        given = set(constraints) or {constraint for constraint in self.constraints if constraint.assumed}
-        if not given.issubset(self.constraints):
-            raise ModelError("a constraint that is not (or no longer) in the model cannot be retracted")
-        self.constraints[:] = [constraint for constraint in self.constraints if constraint not in given]
-
-    def scope(self) -> AbstractContextManager[Model]:
-        """For `with m.scope(): …`: what is declared and added in the block goes at its end."""
-        return scope(self, self._scopes)
-
-    def push(self) -> None:
-        """Open a scope: `pop` takes back what is declared and added from here on."""
-        self._scopes.append(Snapshot.of(self))
-
-    def pop(self) -> None:
-        """Close the innermost scope."""
-        pop(self, self._scopes)
+class Model(Declarations):
+    """Integer variables, constraints over them, and what to optimise; `Declarations` has its attributes."""
 
     def copy(self) -> Model:
         """A model of its own with the same contents."""
         return copy_model(self)
-
-    def block(
-        self, solution: Result | Mapping[str, int], variables: Iterable[str | IntExpr] | None = None
-    ) -> Constraint:
-        """Exclude a solution: at least one variable must differ from it.
-
-        Args:
-            solution: The solution, or values by name.
-            variables: The variables of which one must differ; all by default.
-
-        Returns:
-            The constraint, for `retract`.
-        """
-        from constrint.answers import blocking
-
-        constraint = Constraint(blocking(self, solution, variables), "blocked")
-        self.constraints.append(constraint)
-        return constraint
-
-    def minimize(self, *exprs: IntLike) -> None:
-        """Let `solve` minimise this expression; several are lexicographic, the first most important."""
-        self.goals.extend([(as_expr(expr), "min") for expr in exprs])
-
-    def maximize(self, *exprs: IntLike) -> None:
-        """Let `solve` maximise this expression; several are lexicographic, the first most important."""
-        self.goals.extend([(as_expr(expr), "max") for expr in exprs])
-
-    def prefer(self, *goals: tuple[IntLike, Direction]) -> None:
-        """Let `solve` give the lexicographic optimum of these (expression, "max" | "min") pairs."""
-        self.preferences.extend(as_goals(goals))
 
     def solve(
         self,
@@ -265,7 +77,7 @@ class Model:
             from constrint.answers import solve_assuming
 
             options = {"seed": seed, "branching": branching, "engine": engine}
-            assumed = _constraints(assumptions, None, assumed=True)
+            assumed = constraints_of(assumptions, None, assumed=True)
             return solve_assuming(
                 self, assumed, {"minimize": goals, "prefer": preferences, **options}, time_limit
             )
@@ -379,6 +191,9 @@ class Model:
     ) -> Solver:
         if engine not in ("auto", "interpreted", "compiled"):
             raise ModelError(f'engine is "auto", "interpreted" or "compiled", not {engine!r}')
+        from constrint.branching import Brancher
+        from constrint.search import Options, Solver
+
         return Solver(self, Options(time_limit, seed, engine, branching or Brancher()))
 
     @staticmethod
@@ -478,23 +293,3 @@ class Model:
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}: {len(self.variables)} variables, {len(self.constraints)} constraints)"
-
-
-def _constraints(conditions: Iterable[Any], name: str | None, *, assumed: bool = False) -> list[Constraint]:
-    constraints = []
-    for condition in conditions:
-        if not isinstance(condition, BoolExpr):
-            raise ModelError(_no_condition(condition))
-        constraints.append(Constraint(condition, name, assumed))
-    return constraints
-
-
-def _no_condition(value: object) -> str:
-    if isinstance(value, bool):
-        return (
-            f"{value} is a Python truth value, not a condition: Python compared two plain numbers before the "
-            "model saw them. Compare an expression, such as a variable"
-        )
-    if isinstance(value, IntExpr):
-        return "a constraint must be a condition, not a number: compare the expression, such as `… == 0`"
-    return f"a constraint must be a condition, not {type(value).__name__}: write a comparison of expressions"

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from constrint.errors import ModelError
 
 if TYPE_CHECKING:
+    from constrint.declare import Declarations
     from constrint.model import Model
+
+Scoped = TypeVar("Scoped", bound="Declarations")
 
 
 @dataclass(frozen=True)
@@ -20,11 +23,11 @@ class Snapshot:
     held: dict[str, Any]
 
     @staticmethod
-    def of(model: Model) -> Snapshot:
+    def of(model: Declarations) -> Snapshot:
         """The collections of a model as they are now."""
         return Snapshot({name: collection.copy() for name, collection in _collections(model).items()})
 
-    def restore(self, model: Model) -> None:
+    def restore(self, model: Declarations) -> None:
         """Give a model its collections back, in place: whoever holds one sees the change."""
         for name, collection in _collections(model).items():
             collection.clear()
@@ -32,7 +35,7 @@ class Snapshot:
             add(self.held[name])
 
 
-def _collections(model: Model) -> dict[str, Any]:
+def _collections(model: Declarations) -> dict[str, Any]:
     return {
         "variables": model.variables,
         "lets": model.lets,
@@ -51,7 +54,7 @@ def copy_model(model: Model) -> Model:
     return copy
 
 
-def pop(model: Model, scopes: list[Snapshot]) -> None:
+def pop(model: Declarations, scopes: list[Snapshot]) -> None:
     """Close the innermost scope of a model."""
     if not scopes:
         raise ModelError("there is no open scope: call push() before pop()")
@@ -59,7 +62,7 @@ def pop(model: Model, scopes: list[Snapshot]) -> None:
 
 
 @contextmanager
-def scope(model: Model, scopes: list[Snapshot]) -> Iterator[Model]:
+def scope(model: Scoped, scopes: list[Snapshot]) -> Iterator[Scoped]:
     """A scope for a `with` block; scopes that were opened in it and left open are closed, too."""
     depth = len(scopes)
     scopes.append(Snapshot.of(model))

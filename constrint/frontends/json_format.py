@@ -17,7 +17,8 @@ from constrint.expr import BoolConst, BoolVar, Const, IntExpr, IntVar
 from constrint.frontends.json_nodes import READERS, WRITERS, Place
 
 if TYPE_CHECKING:
-    from constrint.model import Constraint, Model
+    from constrint.declare import Constraint
+    from constrint.model import Model
 
 Json: TypeAlias = Any
 
