@@ -1,0 +1,21 @@
+"""Tiling files look as `constrint fmt` writes them, so that a change shows only what it changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from constrint.frontends.format import format_text
+
+TILINGS = sorted((Path(__file__).parents[2] / "kernels").glob("*/tiling.constrint"))
+
+
+@pytest.mark.parametrize("path", TILINGS, ids=lambda path: path.parent.name)
+def test_tilings_are_formatted(path):
+    text = path.read_text(encoding="utf-8")
+    assert format_text(text, filename=str(path)) == text, f"run: constrint fmt --write {path}"
+
+
+def test_there_are_tilings():
+    assert len(TILINGS) >= 3
