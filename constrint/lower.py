@@ -8,16 +8,12 @@ subexpression is lowered, whatever its value is used for: that is what makes und
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import gcd, lcm
 from typing import Any
 
 from constrint import expr as e
-from constrint.conditions import Conditions
-from constrint.domain import BINARY, Domain
+from constrint.arithmetic import Arithmetic
 from constrint.errors import ModelError
-from constrint.ir import FALSE, HUGE_BITS, TRUE, Infeasible, Linear, NeedsWiderBounds, Problem
-
-LARGEST_POWER_BITS = 1_000_000
+from constrint.ir import FALSE, HUGE_BITS, TRUE, Infeasible, Linear
 
 
 def is_domain(node: e.BoolExpr) -> bool:
@@ -28,7 +24,7 @@ def is_domain(node: e.BoolExpr) -> bool:
     return isinstance(node, e.Member) and isinstance(node.arg, e.IntVar)
 
 
-class Lowering:
+class Lowering(Arithmetic):
     """One run of lowering.
 
     Attributes:
@@ -37,244 +33,8 @@ class Lowering:
     """
 
     def __init__(self, huge_bits: int = HUGE_BITS) -> None:
-        self.problem = Problem(huge_bits)
-        self.conditions = Conditions(self.problem)
-        self.variables: dict[e.IntExpr, int] = {}
-        self._sums: dict[int, Linear] = {}
+        super().__init__(huge_bits)
         self._literals: dict[int, int] = {}
-        self._largest = 1 << (huge_bits // 8)
-
-    def declare(self, variable: e.IntVar | e.BoolVar) -> int:
-        """Number a variable of the user's."""
-        domain = BINARY if isinstance(variable, e.BoolVar) else variable.domain
-        self._check_domain(domain)
-        v = self.variables[variable] = self.problem.declare(domain)
-        return v
-
-    def _check_domain(self, domain: Domain) -> None:
-        for bound in (domain.lo, domain.hi, domain.step):
-            if bound is not None:
-                self._check(bound)
-
-    def _check(self, value: int) -> int:
-        if abs(value) > self._largest:
-            raise NeedsWiderBounds
-        return value
-
-    # Integer expressions
-
-    def sum_of(self, node: e.IntExpr) -> Linear:
-        """The value of an integer expression as a sum over variables."""
-        known = self._sums.get(id(node))
-        if known is None:
-            if isinstance(node, e.BoolExpr):
-                known = self._of_literal(self.literal(node))
-            else:
-                known = _INTEGER[type(node)](self, node)
-            largest = self._largest
-            for value in (known.constant, *known.terms.values()):
-                if not -largest <= value <= largest:
-                    raise NeedsWiderBounds
-            self._sums[id(node)] = known
-        return known
-
-    def variable_of(self, node: e.IntExpr) -> int:
-        """A variable that equals an integer expression."""
-        return self.problem.of_linear(self.sum_of(node))
-
-    def _variable(self, v: int) -> Linear:
-        if self.problem.is_fixed(v):
-            return Linear({}, self.problem.lo[v])
-        return Linear({v: 1}, 0)
-
-    def _of_literal(self, literal: int) -> Linear:
-        positive = self._variable(literal >> 1)
-        return Linear({}, 1).plus(positive, -1) if literal & 1 else positive
-
-    def _int_var(self, node: e.IntVar) -> Linear:
-        v = self.variables.get(node)
-        if v is None:
-            raise ModelError(f"'{node.name}' belongs to another model: declare it in this one with int_var")
-        return self._variable(v)
-
-    def _const(self, node: e.Const) -> Linear:
-        return Linear({}, node.value)
-
-    def _sum(self, node: e.Sum) -> Linear:
-        constant = node.constant
-        terms: dict[int, int] = {}
-        for factor, term in node.terms:
-            part = self.sum_of(term)
-            constant += factor * part.constant
-            for v, a in part.terms.items():
-                terms[v] = terms.get(v, 0) + factor * a
-        return Linear({v: a for v, a in terms.items() if a}, constant)
-
-    def _mul(self, node: e.Mul) -> Linear:
-        factor = 1
-        powers: dict[int, int] = {}
-        for arg in node.args:
-            part = self.sum_of(arg)
-            if not part.terms:
-                factor *= part.constant
-                continue
-            common = part.content()
-            factor *= common
-            v = self.problem.of_linear(part.divided(common))
-            powers[v] = powers.get(v, 0) + 1
-        if factor == 0 or not powers:
-            return Linear({}, factor)
-        problem = self.problem
-        factors = [v if n == 1 else problem.power(v, problem.constant(n)) for v, n in powers.items()]
-        while len(factors) > 1:
-            x, y = self._next_pair(factors)
-            factors.remove(x)
-            factors.remove(y)
-            factors.insert(0, problem.product(x, y))
-        return self._variable(factors[0]).scaled(factor)
-
-    def _next_pair(self, factors: list[int]) -> tuple[int, int]:
-        """Two factors whose product is known already, or the first two."""
-        for i, x in enumerate(factors):
-            for y in factors[:i]:
-                if x != y and self.problem.has_product(x, y):
-                    return y, x
-        return factors[0], factors[1]
-
-    def _floor_div(self, node: e.FloorDiv) -> Linear:
-        dividend, divisor = self.sum_of(node.left), self.sum_of(node.right)
-        if divisor.terms:
-            return self._divide(dividend, divisor)
-        if divisor.constant == 0:
-            raise Infeasible
-        return self._divide_by_constant(dividend, divisor.constant)
-
-    def _division(self, dividend: Linear, divisor: Linear) -> tuple[int, int]:
-        return self.problem.division(self.problem.of_linear(dividend), self.problem.of_linear(divisor))
-
-    def _divide(self, dividend: Linear, divisor: Linear) -> Linear:
-        if dividend.terms:
-            common = gcd(dividend.content(), divisor.content())
-            dividend, divisor = dividend.divided(common), divisor.divided(common)
-        problem = self.problem
-        if problem.bounds(dividend)[1] <= 0 and problem.bounds(divisor)[0] >= 1:
-            x, y = problem.of_linear(dividend.scaled(-1)), problem.of_linear(divisor)
-            return self._variable(problem.rounded_up(x, y)).scaled(-1)
-        return self._variable(self._division(dividend, divisor)[0])
-
-    def _divide_by_constant(self, dividend: Linear, divisor: int) -> Linear:
-        if divisor < 0:
-            return self._divide_by_constant(dividend.scaled(-1), -divisor)
-        common = gcd(divisor, dividend.constant, *dividend.terms.values())
-        dividend, divisor = dividend.divided(common), divisor // common
-        whole = Linear(
-            {v: a // divisor for v, a in dividend.terms.items() if a % divisor == 0},
-            dividend.constant // divisor,
-        )
-        rest = dividend.plus(whole, -divisor)
-        if not rest.terms:
-            return whole
-        if next(iter(rest.terms.values())) < 0:
-            # -((-a) // d) rounds up, and so does (a + d - 1) // d: one form for both is shared.
-            return whole.plus(self._quotient(Linear({}, divisor - 1).plus(rest, -1), divisor), -1)
-        return whole.plus(self._quotient(rest, divisor))
-
-    def _quotient(self, dividend: Linear, divisor: int) -> Linear:
-        whole, constant = divmod(dividend.constant, divisor)
-        rest = Linear(dividend.terms, constant)
-        low, high = self.problem.bounds(rest)
-        if low // divisor == high // divisor:
-            return Linear({}, whole + low // divisor)
-        return Linear({self.conditions.quotient(rest, divisor): 1}, whole)
-
-    def _mod(self, node: e.Mod) -> Linear:
-        dividend, divisor = self.sum_of(node.left), self.sum_of(node.right)
-        if divisor.terms:
-            return self._variable(self._division(dividend, divisor)[1])
-        modulus = divisor.constant
-        if modulus == 0:
-            raise Infeasible
-        rest = Linear({v: a for v, a in dividend.terms.items() if a % modulus}, dividend.constant % modulus)
-        if not rest.terms:
-            return rest
-        _, remainder = self._division(rest, divisor)
-        return self._variable(remainder)
-
-    def _pow(self, node: e.Pow) -> Linear:
-        base, exponent = self.sum_of(node.left), self.sum_of(node.right)
-        if not exponent.terms:
-            if exponent.constant < 0:
-                raise Infeasible
-            if not base.terms:
-                if (
-                    abs(base.constant) > 1
-                    and exponent.constant * base.constant.bit_length() > LARGEST_POWER_BITS
-                ):
-                    raise ModelError(f"{base.constant} ** {exponent.constant} is too large to compute")
-                return Linear({}, base.constant**exponent.constant)
-            if exponent.constant <= 1:
-                return base if exponent.constant else Linear({}, 1)
-        problem = self.problem
-        return self._variable(problem.power(problem.of_linear(base), problem.of_linear(exponent)))
-
-    def _abs(self, node: e.Abs) -> Linear:
-        arg = self.sum_of(node.arg)
-        low, high = self.problem.bounds(arg)
-        if low >= 0:
-            return arg
-        if high <= 0:
-            return arg.scaled(-1)
-        if next(iter(arg.terms.values())) < 0:
-            arg = arg.scaled(-1)
-        return self._variable(self.problem.absolute(self.problem.of_linear(arg)))
-
-    def _extreme(self, node: e.Min | e.Max) -> Linear:
-        greatest = type(node) is e.Max
-        parts: dict[tuple[frozenset[tuple[int, int]], int], Linear] = {}
-        for arg in node.args:
-            part = self.sum_of(arg)
-            parts[frozenset(part.terms.items()), part.constant] = part
-        if len(parts) == 1:
-            return next(iter(parts.values()))
-        xs = [self.problem.of_linear(part) for part in parts.values()]
-        return self._variable(self.problem.extreme(xs, greatest))
-
-    def _divisors(self, node: e.Gcd | e.Lcm) -> Linear:
-        parts = [self.sum_of(arg) for arg in node.args]
-        is_gcd = type(node) is e.Gcd
-        known = (gcd if is_gcd else lcm)(*[part.constant for part in parts if not part.terms])
-        pair = self.problem.common_divisor if is_gcd else self.problem.common_multiple
-        if known == (1 if is_gcd else 0) and any(not part.terms for part in parts):
-            return Linear({}, known)
-        variables = list(dict.fromkeys(self.problem.of_linear(part) for part in parts if part.terms))
-        if not variables:
-            return Linear({}, known)
-        # gcd(x) is abs(x), which is gcd(x, 0); lcm(x) is lcm(x, 1).
-        result = pair(variables[0], self.problem.constant(known))
-        for v in variables[1:]:
-            result = pair(result, v)
-        return self._variable(result)
-
-    def _element(self, node: e.Element) -> Linear:
-        index = self.sum_of(node.index)
-        if not node.values or (not index.terms and not 0 <= index.constant < len(node.values)):
-            raise Infeasible
-        for value in node.values:
-            self._check(value)
-        if not index.terms:
-            return Linear({}, node.values[index.constant])
-        return self._variable(self.problem.element(node.values, self.problem.of_linear(index)))
-
-    def _if_then_else(self, node: e.IfThenElse) -> Linear:
-        literal = self.literal(node.condition)
-        then, otherwise = self.sum_of(node.then), self.sum_of(node.otherwise)
-        if literal in (TRUE, FALSE):
-            return then if literal == TRUE else otherwise
-        difference = then.plus(otherwise, -1)
-        if not difference.terms:
-            return otherwise.plus(self._of_literal(literal), difference.constant)
-        of_linear = self.problem.of_linear
-        return self._variable(self.problem.choice(literal, of_linear(then), of_linear(otherwise)))
 
     # Conditions
 
@@ -447,23 +207,6 @@ class Lowering:
             self.conditions.require_any([first ^ 1, second])
             self.conditions.require_any([first, second ^ 1])
 
-
-_INTEGER: dict[type, Callable[[Lowering, Any], Linear]] = {
-    e.Const: Lowering._const,
-    e.IntVar: Lowering._int_var,
-    e.Sum: Lowering._sum,
-    e.Mul: Lowering._mul,
-    e.FloorDiv: Lowering._floor_div,
-    e.Mod: Lowering._mod,
-    e.Pow: Lowering._pow,
-    e.Abs: Lowering._abs,
-    e.Min: Lowering._extreme,
-    e.Max: Lowering._extreme,
-    e.Gcd: Lowering._divisors,
-    e.Lcm: Lowering._divisors,
-    e.Element: Lowering._element,
-    e.IfThenElse: Lowering._if_then_else,
-}
 
 _BOOLEAN: dict[type, Callable[[Lowering, Any, int | None], int]] = {
     e.BoolConst: Lowering._bool_const,
