@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from constrint.declare import Constraint, Declarations
     from constrint.explain import Conflict
     from constrint.model import Engine, Model
+    from constrint.search import Solver
 
 BLAME_SECONDS = 5.0
 """How long the guilty assumptions are looked for where the call has no time limit of its own."""
@@ -79,6 +80,34 @@ def _differs(variable: IntVar | BoolVar, value: int) -> BoolExpr:
     if isinstance(variable, BoolVar) and value in (0, 1):
         return Not(variable) if value else variable
     return Comparison("!=", variable, as_expr(value))
+
+
+class Solutions(Iterator[Result]):
+    """The solutions of a model, found as they are asked for."""
+
+    def __init__(self, solver: Solver, limit: int | None) -> None:
+        self._solver = solver
+        self._results = solver.every(limit)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all have been given: not before the end, nor where a limit came first."""
+        return self._solver.complete
+
+    def __next__(self) -> Result:
+        return next(self._results)
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """The values of all variables, a row for each solution that is left."""
+        from constrint.export import to_numpy
+
+        return to_numpy(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The values of all variables as a data frame, a row for each solution that is left; needs pandas."""
+        from constrint.export import to_pandas
+
+        return to_pandas(self)
 
 
 class Front(Sequence[Result]):

@@ -41,6 +41,10 @@ Define = Annotated[
         "--define", "-D", metavar="NAME=VALUE", help="A constant, or a list of them: 64, or 16,32,64."
     ),
 ]
+Assume = Annotated[
+    list[str] | None,
+    typer.Option("--assume", "-A", metavar="CONDITION", help="A condition that holds for this call only."),
+]
 
 
 class BadInputError(Exception):
@@ -83,12 +87,19 @@ def shown_name(file: str) -> str:
     return "<stdin>" if file == "-" else file
 
 
-def load(file: str, dialect: str, define: list[str] | None) -> Model:
-    """The model in a file."""
+def load(file: str, dialect: str, define: list[str] | None, assume: list[str] | None = None) -> Model:
+    """The model in a file, with what is assumed."""
     constants = dict(parse_definition(definition) for definition in define or [])
     if file.endswith(".json") and dialect == "constrint":
         dialect = "json"
-    return Model.from_text(read_text(file), filename=shown_name(file), constants=constants, dialect=dialect)
+    text = read_text(file)
+    model = Model.from_text(text, filename=shown_name(file), constants=constants, dialect=dialect)
+    if assume:
+        from constrint.frontends.text import read_condition
+
+        for condition in assume:
+            model.assume(read_condition(condition, model, constants, filename="--assume"))
+    return model
 
 
 def parse_definition(definition: str) -> tuple[str, int | list[int]]:
@@ -123,6 +134,7 @@ def solve(
     ] = None,
     json: Json = False,
     define: Define = None,
+    assume: Assume = None,
     dialect: Dialect = "constrint",
 ) -> None:
     """Find a solution (the best one, if the file says what to optimise)."""
@@ -133,7 +145,7 @@ def solve(
             raise BadInputError("--all, --count and --sample exclude each other")
         if limit is not None and not every:
             raise BadInputError("--limit goes with --all")
-        model = load(file, dialect, define)
+        model = load(file, dialect, define, assume)
         mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
         code = answer(
             model, Request(mode, number=sample or limit, seed=seed, time_limit=time_limit, json=json)
@@ -171,13 +183,14 @@ def explain(
     ] = 60.0,
     json: Json = False,
     define: Define = None,
+    assume: Assume = None,
     dialect: Dialect = "constrint",
 ) -> None:
     """Say which constraints of an infeasible model contradict each other."""
     from constrint.cli_answers import explanation
 
     with reported():
-        code = explanation(load(file, dialect, define), time_limit=time_limit, json=json)
+        code = explanation(load(file, dialect, define, assume), time_limit=time_limit, json=json)
         if code:
             raise typer.Exit(code)
 

@@ -6,12 +6,13 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any, Literal, TypeAlias
 
 from constrint.errors import LimitError
-from constrint.explain import Conflict, describe, find_conflict
+from constrint.explain import Conflict, find_conflict, shown
+from constrint.expr import IntExpr
 from constrint.model import Model
 from constrint.result import Result, Status
 
@@ -108,20 +109,16 @@ class _Solutions:
         self.model = model
         self.request = request
         self.found = 0
-        self.cut_short = False
+        self.complete = self.cut_short = False
 
     def __iter__(self) -> Iterator[Mapping[str, int]]:
-        started = time.monotonic()
         limit = self.request.number if self.request.mode == "all" else None
-        for result in self.model.iter_solutions(limit=limit, time_limit=self.request.time_limit):
+        solutions = self.model.iter_solutions(limit=limit, time_limit=self.request.time_limit)
+        for result in solutions:
             self.found += 1
             yield result.values
-        elapsed = time.monotonic() - started
-        self.cut_short = self.request.time_limit is not None and elapsed >= self.request.time_limit
-
-    @property
-    def complete(self) -> bool:
-        return not self.cut_short and (self.request.mode != "all" or self.found != self.request.number)
+        self.complete = solutions.complete
+        self.cut_short = not self.complete and (limit is None or self.found < limit)
 
     def none(self) -> int:
         """What to print and the exit code, where there was no solution."""
@@ -137,18 +134,32 @@ class _Solutions:
 def _count(model: Model, request: Request) -> int:
     if request.time_limit is None:
         number, complete = model.count(), True
-        if number == 0:
-            return _infeasible(model, request.json)
     else:
-        solutions = _Solutions(model, request)
-        number, complete = sum(1 for _ in solutions), not solutions.cut_short
-        if number == 0:
-            return solutions.none()
+        from constrint.planner import count_planned
+
+        started = time.monotonic()
+        planned = count_planned(model, request.time_limit)
+        number, complete = planned or 0, planned is not None
+        if planned is None:
+            solutions = _Solutions(model, _later(request, started))
+            number = sum(1 for _ in solutions)
+            complete = solutions.complete
+            if number == 0:
+                return solutions.none()
+    if number == 0:
+        return _infeasible(model, request.json)
     if request.json:
         _write_json({"count": number, "complete": complete})
     else:
         _write(f"{number}" if complete else f"at least {number} (stopped by the time limit)")
     return 0
+
+
+def _later(request: Request, started: float) -> Request:
+    """The request with the time that is left."""
+    if request.time_limit is None:
+        return request
+    return replace(request, time_limit=max(0.0, request.time_limit - (time.monotonic() - started)))
 
 
 def _all(model: Model, request: Request) -> int:
@@ -170,8 +181,21 @@ def _all(model: Model, request: Request) -> int:
 
 
 def _sample(model: Model, request: Request) -> int:
-    """Solutions drawn uniformly: a reservoir over all of them, so that memory stays small."""
-    random, wanted = Random(request.seed), request.number or 1
+    """Solutions drawn uniformly and without repetition."""
+    wanted, started = request.number or 1, time.monotonic()
+    try:
+        found = model.solutions(time_limit=request.time_limit)
+    except LimitError:
+        return _sample_stream(model, _later(request, started), wanted)
+    if not found:
+        return _infeasible(model, request.json)
+    chosen = [_with_lets(model, solution) for solution in found.sample(wanted, request.seed)]
+    return _write_sample(chosen, found.size, True, request)
+
+
+def _sample_stream(model: Model, request: Request, wanted: int) -> int:
+    """A reservoir over all solutions, for sets that are too large to be built."""
+    random = Random(request.seed)
     solutions = _Solutions(model, request)
     chosen: list[Mapping[str, int]] = []
     for values in solutions:
@@ -182,13 +206,24 @@ def _sample(model: Model, request: Request) -> int:
     if not chosen:
         return solutions.none()
     random.shuffle(chosen)
+    code = _write_sample(chosen, solutions.found, solutions.complete, request)
+    if not request.json:
+        solutions.warn()
+    return code
+
+
+def _with_lets(model: Model, solution: Mapping[str, int]) -> dict[str, int]:
+    assignment: dict[IntExpr, int] = {variable: solution[name] for name, variable in model.variables.items()}
+    lets = {name: int(expr.evaluate(assignment)) for name, expr in model.lets.items()}
+    return {**{name: int(value) for name, value in solution.items()}, **lets}
+
+
+def _write_sample(chosen: list[Any], count: int, complete: bool, request: Request) -> int:
     if request.json:
-        lines = [dict(values) for values in chosen]
-        _write_json({"solutions": lines, "count": solutions.found, "complete": solutions.complete})
+        _write_json({"solutions": [dict(row) for row in chosen], "count": count, "complete": complete})
     else:
         for values in chosen:
             _write(_line(values))
-        solutions.warn()
     return 0
 
 
@@ -211,7 +246,8 @@ def _conflict_facts(conflict: Conflict) -> dict[str, Any]:
         constraints.append(
             {
                 "name": constraint.name,
-                "text": position.text if position else describe(constraint),
+                "assumed": constraint.assumed,
+                "text": shown(constraint),
                 "file": position.file if position else None,
                 "line": position.line if position else None,
                 "column": position.column if position else None,

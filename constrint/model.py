@@ -6,7 +6,7 @@ normal form (`lower`), simplifies that (`presolve`) and searches (`search`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -19,7 +19,7 @@ from constrint.result import Result, Status
 from constrint.scopes import copy_model
 
 if TYPE_CHECKING:
-    from constrint.answers import Front
+    from constrint.answers import Front, Solutions
     from constrint.branching import Brancher
     from constrint.explain import Conflict
     from constrint.planner import Explanation
@@ -91,12 +91,15 @@ class Model(Declarations):
         seed: int = 0,
         branching: Brancher | None = None,
         engine: Engine = "auto",
-    ) -> Iterator[Result]:
+    ) -> Solutions:
         """All solutions, each once and in no promised order; at most `limit` of them.
 
-        They are those of the model as it is now: it may be changed while they are taken.
+        They are those of the model as it is now: it may be changed while they are taken. Afterwards
+        `complete` of the iterator says whether a limit cut them short.
         """
-        return self.copy()._solver(time_limit, seed, branching, engine).every(limit)
+        from constrint.answers import Solutions
+
+        return Solutions(self.copy()._solver(time_limit, seed, branching, engine), limit)
 
     def pareto(
         self,

@@ -52,6 +52,7 @@ class Solver:
         self.options = options
         self.started = perf_counter()
         self.total = Statistics()
+        self.complete = False  # whether `every` has given all solutions
 
     def _add(self, run: Run, solutions: int) -> None:
         work = run.statistics()
@@ -201,6 +202,7 @@ class Solver:
                     return
         except Stopped:
             return
+        self.complete = True
 
     def _all(self) -> Iterator[Assignment]:
         """All solutions; where bounds leave the range that stands for all integers, in a wider one."""

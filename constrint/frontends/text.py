@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     Node: TypeAlias = Tree[Token]
 
 
+_NO_CONDITIONS = frozenset(["named", "let", "declare", "declare_bool", "objective", "prefer"])
+"""Statements that are more than a condition."""
+
+
 def read_model(
     text: str,
     *,
@@ -56,6 +60,30 @@ def read_model(
             reader.line, 1, "brackets are nested too deeply here", "name a part with :="
         ) from None
     return reader.model
+
+
+def read_condition(
+    text: str,
+    model: Model,
+    constants: Mapping[str, int | Sequence[int]] | None = None,
+    *,
+    filename: str = "<text>",
+) -> BoolExpr:
+    """One condition over the names of a model; it is not added to it.
+
+    Args:
+        text: The condition.
+        model: The model.
+        constants: Names that stand for integers, or for sequences of them.
+        filename: Name of the text in messages.
+    """
+    source = Source(text, filename)
+    reader = _Reader(source, constants or {})
+    reader.names.update({**model.variables, **model.lets})
+    statements = [cast("Node", statement) for statement in parse(source).children]
+    if len(statements) != 1 or statements[0].data in _NO_CONDITIONS:
+        raise source.error(1, 1, "one condition is needed here", "such as x >= 3 and y in {1, 2}")
+    return reader.boolean(statements[0])
 
 
 def _check_constants(constants: Mapping[str, int | Sequence[int]]) -> dict[str, Meaning]:

@@ -232,6 +232,22 @@ def test_what_cannot_be_blocked_is_named(solution, variables, message):
         m.block(m.solve(assumptions=[v["x"] == 99]))
 
 
+def test_an_iterator_knows_whether_it_was_complete():
+    m, _ = box()
+    everything = m.iter_solutions()
+    next(everything)
+    assert not everything.complete
+    assert everything.to_numpy().shape == (72, 3)
+    assert everything.complete
+    for some in (m.iter_solutions(limit=5), m.iter_solutions(time_limit=0.0)):
+        assert len(some.to_pandas()) <= 5
+        assert not some.complete
+    m.add(m.variables["x"] > 99)
+    nothing = m.iter_solutions()
+    assert list(nothing) == []
+    assert nothing.complete
+
+
 # ------------------------------------------------------------ Pareto
 
 

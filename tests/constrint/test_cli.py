@@ -225,3 +225,50 @@ def test_fmt_write_and_check(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o640
     assert [file.name for file in tmp_path.iterdir()] == ["a.constrint"]
     assert CliRunner().invoke(app, ["fmt", "--check", str(path)]).exit_code == 0
+
+
+def test_assumptions_of_a_call():
+    text = "x, y in 1..9; twice := 2 * x; cap: x + y <= 10"
+    assert run("solve", "-A", "twice == 18", text=text).output == "x     = 9\ny     = 1\ntwice = 18\n"
+    result = run("explain", "--assume", "x == w", "-A", "y > 4", "-A", "x > 1", "-D", "w=9", text=text)
+    assert result.exit_code == 1
+    assert result.output == (
+        "infeasible: these 3 constraints contradict each other:\n"
+        "  <stdin>:1:36: cap: x + y <= 10\n"
+        "  --assume:1:1: assumed: x == w\n"
+        "  --assume:1:1: assumed: y > 4\n"
+    )
+    conflict = json.loads(run("solve", "--json", "-A", "x > 9", text=text).stdout)["conflict"]
+    assert [(guilty["text"], guilty["assumed"]) for guilty in conflict["constraints"]] == [("x > 9", True)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("z == 1", "--assume:1:1: 'z' is not declared"),
+        ("z in 1..3", "--assume:1:1: 'z' is not declared"),
+        ("x + 1", "'x + 1' is a number, not a condition"),
+        ("x := 1", "one condition is needed here"),
+        ("x == 1; y == 1", "one condition is needed here"),
+        ("x ==", "the constraint ends too early"),
+    ],
+)
+def test_what_cannot_be_assumed(condition, message):
+    result = run("solve", "--assume", condition, text="x, y in 1..9")
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_samples_of_huge_sets_take_no_time():
+    text = "\n".join(f"x{i} in 1..1000" for i in range(12)) + "\nfirst := x0 + x1\nx0 != x1"
+    answer = json.loads(run("solve", "--sample", "3", "--json", text=text).stdout)
+    assert answer["count"] == 10**36 - 10**33
+    assert answer["complete"]
+    assert all(
+        row["first"] == row["x0"] + row["x1"] and row["x0"] != row["x1"] for row in answer["solutions"]
+    )
+
+
+def test_counts_of_huge_sets_keep_to_the_time_limit():
+    text = "\n".join(f"x{i} in 1..1000" for i in range(12))
+    assert run("solve", "--count", "--time-limit", "5", text=text).output == f"{10**36}\n"
