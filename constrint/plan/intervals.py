@@ -41,6 +41,16 @@ def _wide(values: Any, dtype: Any) -> Any:
     return int(values)
 
 
+def _stacked(values: list[Any]) -> Any:
+    """All values along a new first axis, as Python integers where one does not fit 64 bits."""
+    wide = any(
+        value.dtype == OBJECT if isinstance(value, np.ndarray | np.generic) else abs(value) >= 1 << 62
+        for value in values
+    )
+    dtype = OBJECT if wide else np.dtype(np.int64)
+    return np.stack(np.broadcast_arrays(*(np.asarray(value, dtype=dtype) for value in values)))
+
+
 def _part(frame: Frame, term: Term) -> tuple[Term | None, int, tuple[int, ...]]:
     """The kept part of a flat term, if it is at hand."""
     return frame.continued(term)
@@ -80,9 +90,8 @@ def _mul(frame: Frame, term: Term) -> Bounds:
         if arg.lo >= 0 and np.all(np.asarray(lo) >= 0):
             lo, hi = lo * low, hi * high
             continue
-        corners = (lo * low, lo * high, hi * low, hi * high)
-        lo = np.minimum(np.minimum(corners[0], corners[1]), np.minimum(corners[2], corners[3]))
-        hi = np.maximum(np.maximum(corners[0], corners[1]), np.maximum(corners[2], corners[3]))
+        corners = _stacked([lo * low, lo * high, hi * low, hi * high])
+        lo, hi = corners.min(axis=0), corners.max(axis=0)
     return lo, hi
 
 
@@ -144,15 +153,14 @@ def _iff(frame: Frame, term: Term) -> Bounds:
     return (a_lo & b_lo) | ~(a_hi | b_hi), ~((a_lo & ~b_hi) | (b_lo & ~a_hi))
 
 
-def _extreme(function: Any) -> Any:
-    def rule(frame: Frame, term: Term) -> Bounds:
-        pairs = [bounds(frame, arg) for arg in term.args]
-        lo, hi = pairs[0]
-        for low, high in pairs[1:]:
-            lo, hi = function(lo, low), function(hi, high)
-        return lo, hi
+def _least(frame: Frame, term: Term) -> Bounds:
+    pairs = [bounds(frame, arg) for arg in term.args]
+    return _stacked([low for low, _ in pairs]).min(axis=0), _stacked([high for _, high in pairs]).min(axis=0)
 
-    return rule
+
+def _greatest(frame: Frame, term: Term) -> Bounds:
+    pairs = [bounds(frame, arg) for arg in term.args]
+    return _stacked([low for low, _ in pairs]).max(axis=0), _stacked([high for _, high in pairs]).max(axis=0)
 
 
 _RULES: dict[str, Any] = {
@@ -165,6 +173,6 @@ _RULES: dict[str, Any] = {
     "or": _junction,
     "not": _not,
     "iff": _iff,
-    "min": _extreme(np.minimum),
-    "max": _extreme(np.maximum),
+    "min": _least,
+    "max": _greatest,
 }
