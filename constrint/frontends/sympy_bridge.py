@@ -347,7 +347,7 @@ def _assumed(symbol: Any, variable: IntExpr) -> list[BoolExpr]:
     conditions: list[BoolExpr] = []
     if known.get("even") or known.get("odd"):
         conditions.append(Comparison("==", Mod(variable, Const(2)), Const(int(bool(known.get("odd"))))))
-    if known.get("nonzero"):
+    if known.get("nonzero") and not (known.get("positive") or known.get("negative")):
         conditions.append(Comparison("!=", variable, Const(0)))
     return conditions
 
