@@ -237,8 +237,10 @@ class Arithmetic(ABC):
         if not variables:
             return Linear({}, known)
         # gcd(x) is abs(x), which is gcd(x, 0); lcm(x) is lcm(x, 1).
-        result = pair(variables[0], self.problem.constant(known))
-        for v in variables[1:]:
+        if len(variables) == 1 or known != (0 if is_gcd else 1):
+            variables.append(self.problem.constant(known))
+        result = pair(variables[0], variables[1])
+        for v in variables[2:]:
             result = pair(result, v)
         return self._variable(result)
 

@@ -294,7 +294,8 @@ def _domains(
         if domain.values is not None or wide:
             domains.append(np.array(list(domain), dtype=OBJECT if wide else INT64))
         else:
-            domains.append(np.arange(domain.lo, domain.hi + 1, domain.step, dtype=INT64))
+            # np.arange would count the steps of great numbers in floating point.
+            domains.append(domain.lo + domain.step * np.arange(domain.size, dtype=INT64))
     return domains, limits
 
 

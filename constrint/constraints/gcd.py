@@ -136,7 +136,10 @@ def lcm(st: State, c: int) -> bool:
     if yl == yh and abs(yl) > 1 and not set_class(st, z, abs(yl), 0):
         return False
     multiple = st.lo[z]
-    if multiple == 0 or multiple != st.hi[z]:
+    most = st.hi[z]
+    if multiple == 0:
         return True
+    if multiple != most:
+        return set_lo(st, x, -most) and set_hi(st, x, most) and set_lo(st, y, -most) and set_hi(st, y, most)
     # Both divide a multiple that is known and not 0.
     return keep_divisors(st, x, multiple) and keep_divisors(st, y, multiple)

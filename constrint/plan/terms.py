@@ -266,7 +266,7 @@ class Terms:
         args = total.args if total.op == "sum" else (total,)
         common = math.gcd(*coefficients)
         if not common:
-            return self._bool("defined", args, None) if truth is not False else self.false
+            return self._decided(args, truth is not False)
         if op == "le":
             bound = -constant // common
         elif constant % common:
@@ -281,9 +281,10 @@ class Terms:
         return self._bool(op, args, (coefficients, bound))
 
     def _decided(self, args: tuple[Term, ...], truth: bool) -> Term:
-        if not truth:
-            return self.false
-        return self.true if all(arg.safe for arg in args) else self._bool("defined", args, None)
+        if all(arg.safe for arg in args):
+            return self.const(truth)
+        defined = self._bool("defined", args, None)
+        return defined if truth else self.junction("and", [self.false, defined])
 
     def _bool_equals(self, arg: Term, value: int, equal: bool) -> Term:
         if value not in (0, 1):
