@@ -90,7 +90,7 @@ def _one(model: Model, request: Request) -> int:
 
 def _write_result(model: Model, result: Result) -> None:
     if result.status is Status.FEASIBLE:
-        _write("# stopped by the time limit: there may be a better solution")
+        _write("# stopped early: there may be a better solution")
     width = max((len(name) for name in result.values), default=0)
     for name, value in result.values.items():
         _write(f"{name:<{width}} = {value}")

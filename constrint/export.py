@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
+from constrint.extras import needed
 from constrint.result import Result
 
 if TYPE_CHECKING:
@@ -51,11 +52,13 @@ def to_pandas(solutions: Solutions, names: Sequence[str] | None = None) -> pd.Da
         solutions: The solutions.
         names: The columns; by default all, in the order of the first solution.
     """
-    import pandas as pd
-
+    pandas = needed("pandas", "pandas", "a data frame")
     rows = to_dicts(solutions)
     columns = _columns(rows, names)
-    return pd.DataFrame({name: [row[name] for row in rows] for name in columns}, columns=columns)
+    frame: pd.DataFrame = pd.DataFrame(
+        {name: [row[name] for row in rows] for name in columns}, columns=columns
+    )
+    return frame
 
 
 def _columns(rows: Sequence[Mapping[str, int]], names: Sequence[str] | None) -> list[str]:

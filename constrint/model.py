@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from constrint.declare import Declarations, constraints_of
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr, IntLike
+from constrint.extras import needed
 from constrint.goals import Direction, Goal, as_goals, goals_of
 from constrint.result import Result, Status
 from constrint.scopes import copy_model
@@ -279,15 +280,15 @@ class Model(Declarations):
         Returns:
             The model; its variables are the symbols, with the bounds of their assumptions.
         """
-        from constrint.frontends.sympy_bridge import read_relations
-
-        return read_relations(relations, name)
+        bridge = needed("constrint.frontends.sympy_bridge", "constrint[sympy]", "reading sympy relations")
+        model: Model = bridge.read_relations(relations, name)
+        return model
 
     def to_sympy(self) -> list[Any]:
         """The variables and constraints as sympy relations; needs sympy (extra: sympy)."""
-        from constrint.frontends.sympy_writer import write_relations
-
-        return write_relations(self)
+        writer = needed("constrint.frontends.sympy_writer", "constrint[sympy]", "writing sympy relations")
+        relations: list[Any] = writer.write_relations(self)
+        return relations
 
     def _repr_html_(self) -> str:
         from constrint.notebook import model_html

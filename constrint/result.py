@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
+from constrint.extras import needed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,9 +98,9 @@ class Result:
 
     def to_pandas(self) -> pd.Series:
         """The values as a series; needs pandas."""
-        import pandas as pd
-
-        return pd.Series(self.to_dict(), dtype=object if not self.values else None)
+        pandas = needed("pandas", "pandas", "a series")
+        series: pd.Series = pandas.Series(self.to_dict(), dtype=object if not self.values else None)
+        return series
 
     def _repr_html_(self) -> str:
         from constrint.notebook import result_html

@@ -89,6 +89,31 @@ def test_interrupting_is_clean():
     process.stderr.close()
 
 
+def test_interrupting_an_optimisation_gives_the_best_so_far():
+    names = [f"x{i}" for i in range(14)]
+    text = f"{', '.join(names)} in 0..60\nall_different({', '.join(names)})\n"
+    text += f"({' + '.join(f'{name} * {name}' for name in names)}) % 1009 == 17\n"
+    text += f"maximize {' + '.join(f'({name} * {i + 3}) % 61' for i, name in enumerate(names))}\n"
+    process = subprocess.Popen(
+        [*COMMAND, "solve", "--json", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process.stdin.write(text)
+    process.stdin.close()
+    time.sleep(3.0)
+    assert process.poll() is None, process.stderr.read()
+    process.send_signal(signal.SIGINT)
+    answer = json.loads(process.stdout.read())
+    assert process.wait(timeout=30) == 0
+    assert answer["status"] == "feasible"
+    assert len({answer["values"][name] for name in names}) == 14
+    process.stdout.close()
+    process.stderr.close()
+
+
 @pytest.mark.parametrize("module", ["constrint", "constrint.cli"])
 def test_starting_imports_no_parser_and_no_compiler(module):
     probe = (

@@ -70,6 +70,20 @@ def test_pandas_is_imported_only_when_needed():
     assert done.stdout == "\n"
 
 
+def test_missing_packages_are_named(monkeypatch):
+    for name in ("pandas", "sympy"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for module in ("sympy_bridge", "sympy_writer"):
+        monkeypatch.delitem(sys.modules, f"constrint.frontends.{module}", raising=False)
+    m = model()
+    for call in (m.solve().to_pandas, m.iter_solutions().to_pandas):
+        with pytest.raises(ModelError, match="needs pandas: pip install 'pandas'"):
+            call()
+    for call in (m.to_sympy, lambda: Model.from_sympy([])):
+        with pytest.raises(ModelError, match=r"needs sympy: pip install 'constrint\[sympy\]'"):
+            call()
+
+
 def test_notebook_cells_show_everything_and_escape_it():
     m = model()
     html = m._repr_html_()

@@ -232,6 +232,7 @@ def test_a_tiling_in_the_first_dialect():
         ("x < 2;", "1:3: unexpected character '<'", "a + 1 <= b"),
         ("x != 2;", "1:3: unexpected character '!'", "no '!='"),
         ("x = 2;", "1:3: unexpected character '='", "written =="),
+        ("0 == x % 3;", "1:8: '%' cannot stand here", "a % b == 0"),
         ("x % 3 == 1;", "1:1: '%' stands in a % b == 0 only", "a == q * b + r"),
         ("x % 3 <= 1;", "1:7: '<=' cannot stand here", "two sides"),
         ("x % y % z == 0;", "1:7: '%' cannot stand here", "one '%'"),
