@@ -55,9 +55,8 @@ def to_pandas(solutions: Solutions, names: Sequence[str] | None = None) -> pd.Da
     pandas = needed("pandas", "pandas", "a data frame")
     rows = to_dicts(solutions)
     columns = _columns(rows, names)
-    frame: pd.DataFrame = pd.DataFrame(
-        {name: [row[name] for row in rows] for name in columns}, columns=columns
-    )
+    data = {name: [row[name] for row in rows] for name in columns}
+    frame: pd.DataFrame = pandas.DataFrame(data, columns=columns)
     return frame
 
 
