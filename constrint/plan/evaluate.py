@@ -229,7 +229,7 @@ def _mul(frame: Frame, term: Term) -> Any:
 
 def _divisor(frame: Frame, term: Term, divisor: Any) -> Any:
     """The divisor, with 1 where it is zero, and those rows noted as undefined."""
-    if term.safe or not frame.parts.terms.contains_zero(term.args[1]):
+    if term.safe or (term.args[1].safe and not frame.parts.terms.contains_zero(term.args[1])):
         return divisor
     zero = divisor == 0
     if isinstance(divisor, np.ndarray):
@@ -255,7 +255,7 @@ def _mod(frame: Frame, term: Term) -> Any:
 
 def _pow(frame: Frame, term: Term) -> Any:
     base, exponent = frame.typed(term.args[0], term.dtype), frame.typed(term.args[1], term.dtype)
-    if term.args[1].lo < 0:
+    if term.args[1].lo < 0 or not term.args[1].safe:
         negative = exponent < 0
         frame.require(~negative if isinstance(negative, np.ndarray) else np.bool_(not negative))
         exponent = np.where(negative, 0, exponent).astype(term.dtype)
@@ -281,7 +281,9 @@ def _many(function: Callable[[Any, Any], Any]) -> Callable[[Frame, Term], Any]:
 
 def _element(frame: Frame, term: Term) -> Any:
     index = np.asarray(frame.value(term.args[0]))
-    if not (term.args[0].lo >= 0 and term.args[0].hi < len(term.data)):
+    arg = term.args[0]
+    # Where the argument has no value it may be any number.
+    if not (arg.safe and arg.lo >= 0 and arg.hi < len(term.data)):
         inside = (index >= 0) & (index < len(term.data))
         frame.require(inside)
         index = np.where(inside, index, 0)
@@ -304,7 +306,7 @@ def _divides(frame: Frame, term: Term) -> Any:
     peak = max(-divisor.lo, divisor.hi, -dividend.lo, dividend.hi)
     dtype = np.dtype(np.int32) if peak < 1 << 31 else np.dtype(np.int64) if peak < 1 << 62 else OBJECT
     d, x = frame.typed(divisor, dtype), frame.typed(dividend, dtype)
-    if not frame.parts.terms.contains_zero(divisor):
+    if divisor.safe and not frame.parts.terms.contains_zero(divisor):
         return (x % d if dtype == OBJECT else np.fmod(x, d)) == 0
     zero = d == 0
     if isinstance(d, np.ndarray):
