@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, overload
 
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, BoolVar, Comparison, IntExpr, IntVar, Not, Or, as_expr
+from constrint.expr import BoolExpr, BoolVar, Comparison, IntExpr, IntVar, Not, Or, as_expr, linear
 from constrint.goals import Goal
 from constrint.result import Result, Status
 from constrint.scopes import copy_model
@@ -167,7 +167,11 @@ def _objective(result: Result) -> tuple[int, ...]:
 
 @dataclass
 class ParetoSearch:
-    """Finds Pareto optima: each is the lexicographic optimum of what no earlier one equals or beats."""
+    """Finds Pareto optima: each is an optimum of what no earlier one equals or beats in every goal.
+
+    With two goals it is the lexicographic one, so that a bound on the second is all that earlier ones leave
+    behind. With more, the sum of the goals is optimised: one search in place of one for each.
+    """
 
     model: Model
     goals: list[Goal]
@@ -190,21 +194,31 @@ class ParetoSearch:
         except KeyboardInterrupt:
             if not results:
                 raise
+        results.sort(key=self._rank, reverse=True)
         return Front(self.goals, results, complete)
+
+    def _rank(self, result: Result) -> tuple[int, ...]:
+        """A key that is greater for what is better in the first goal, then in the second, and so on."""
+        pairs = zip(_objective(result), self.goals, strict=True)
+        return tuple(value if direction == "max" else -value for value, (_, direction) in pairs)
 
     def _optima(self) -> Iterator[Result | None]:
         """Optima one by one; None after the last. Ends early at the time limit."""
         rest = copy_model(self.model)
         own = len(rest.constraints)
+        goals: list[Goal] = self.goals
+        if len(goals) > 2:
+            goals = [(linear([(1 if way == "max" else -1, expr) for expr, way in goals]), "max")]
         while True:
             remaining = None if self.deadline is None else max(0.0, self.deadline - perf_counter())
-            result = rest.solve(minimize=self.goals, time_limit=remaining, engine=self.engine)
+            result = rest.solve(maximize=goals, time_limit=remaining, engine=self.engine)
             if result.status is Status.INFEASIBLE:
                 yield None
                 return
             if result.status is not Status.OPTIMAL:
                 return
-            yield replace(result, objective=_objective(result))
+            result = replace(result, objective=tuple(int(result[expr]) for expr, _ in self.goals))
+            yield result
             if len(self.goals) <= 2:
                 # Optima come in the order of the first goal: the last has the best value of the second.
                 del rest.constraints[own:]
