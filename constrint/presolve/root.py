@@ -15,6 +15,7 @@ from constrint.presolve.cycles import has_negative_cycle
 from constrint.presolve.equations import tighten_classes
 from constrint.presolve.factors import list_factors
 from constrint.presolve.joint import joint_bounds
+from constrint.presolve.residues import check_residues
 from constrint.presolve.simplex import Bound
 
 ROOT_PROPAGATIONS = 20_000  # bounds that creep further than this are left to search
@@ -72,6 +73,7 @@ def _reason(problem: Problem, state: State, outcome: int) -> int:
     """Number theory and linear algebra on a propagated state, and propagation of what they prove."""
     if not tighten_classes(state, problem.nodes):
         return FAILED
+    check_residues(state, problem.nodes)
     if state.scalar[CHANGED]:
         outcome = fixpoint(state, ROOT_PROPAGATIONS)
     limit = problem.finite

@@ -37,6 +37,9 @@ def solved(text: str, **options):
         "x, y in 0..10 ** 9; x * x + y * y == 10 ** 18 + 7",
         "x, y in 0..10 ** 9; x * x - y * y == 10 ** 18 + 2",
         "x, y in 2..; x * y == 10 ** 18 + 9",
+        "x, y in 0..10 ** 9; x * x + 3 * y * y == 3 * 10 ** 16 + 2",
+        "x, y, z in -10 ** 9..10 ** 9; x ** 3 + y ** 3 + z ** 3 == 10 ** 20 + 3",
+        "x, y, z in ..; x ** 2 + y ** 2 + z ** 2 == 8 * (z + y * x * 0) + 7 - 8 * z + 8 * 10 ** 30",
         "x in ..; x % 6 == 1; x % 10 == 4",
     ],
 )
@@ -108,6 +111,26 @@ def test_equation_systems_against_brute_force(seed):
         model.add(sum(a * x for a, x in zip(row, xs, strict=True)) == bound + 0 * xs[0])
     found = [tuple(r.values.values()) for r in model.iter_solutions()]
     assert sorted(found) == points
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_equations_of_powers_against_brute_force(seed):
+    rng = random.Random(seed)
+    terms = [
+        (rng.choice([-4, -3, -2, -1, 1, 2, 3, 5]), rng.choice([1, 2, 2, 3, 4]))
+        for _ in range(rng.randint(1, 3))
+    ]
+    steps = [rng.choice([1, 1, 2, 3, 4]) for _ in terms]
+    bound = rng.randint(-40, 80)
+    model = Model()
+    xs = [model.int_var(f"x{i}", -6, 7, step=step) for i, step in enumerate(steps)]
+    model.add(sum(a * x**n for (a, n), x in zip(terms, xs, strict=True)) == bound + 0 * xs[0])
+    expected = [
+        p
+        for p in itertools.product(*[range(-6, 8, step) for step in steps])
+        if sum(a * x**n for (a, n), x in zip(terms, p, strict=True)) == bound
+    ]
+    assert sorted(tuple(r.values.values()) for r in model.iter_solutions()) == expected
 
 
 @pytest.mark.parametrize("seed", range(80))
