@@ -182,9 +182,13 @@ class SolutionSet:
         labels = self._labels.get(v)
         if labels is None:
             return column
-        decoded = np.array(list(labels.values()))
-        if decoded.dtype.kind in "US":
-            decoded = decoded.astype(OBJECT)
+        values = list(labels.values())
+        if all(isinstance(value, bool | int | float) for value in values):
+            decoded = np.array(values)
+        else:
+            decoded = np.empty(len(values), dtype=OBJECT)
+            for i, value in enumerate(values):  # at once, numpy would take a tuple for a row
+                decoded[i] = value
         codes = np.array(list(labels))
         return np.asarray(decoded[np.searchsorted(codes, column)])
 

@@ -1,0 +1,286 @@
+"""Callables as restrictions: called once with symbols in place of numbers, where that shows all they do.
+
+A callable that asks for the truth of a symbol (`if`, `and`, `or`, a comparison chain) cannot be traced; it is
+called with the values of its parameters instead, once for each combination that is reached.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+
+from constrint.errors import ModelError
+from constrint.plan.restrictions import Parameters, Restriction, split
+from constrint.plan.terms import BOOL, Array, Term, Terms
+
+TRIED = 200  # calls that look which parameters a callable reads
+
+
+class CannotTrace(Exception):  # noqa: N818 - turns to calling
+    """The callable needs numbers."""
+
+
+def _tree(value: object) -> ast.expr:
+    if isinstance(value, Symbol):
+        return value.tree
+    if isinstance(value, bool | int | float | str):
+        return ast.Constant(value)
+    if hasattr(value, "item") and hasattr(value, "dtype"):
+        return ast.Constant(value.item())
+    raise CannotTrace
+
+
+def _binary(operator: ast.operator) -> tuple[Callable[[Symbol, object], Symbol], ...]:
+    def forward(self: Symbol, other: object) -> Symbol:
+        return Symbol(ast.BinOp(self.tree, operator, _tree(other)))
+
+    def backward(self: Symbol, other: object) -> Symbol:
+        return Symbol(ast.BinOp(_tree(other), operator, self.tree))
+
+    return forward, backward
+
+
+def _comparison(operator: ast.cmpop) -> Callable[[Symbol, object], Symbol]:
+    def compare(self: Symbol, other: object) -> Symbol:
+        return Symbol(ast.Compare(self.tree, [operator], [_tree(other)]))
+
+    return compare
+
+
+class Symbol:
+    """Stands for a number while a callable is traced; remembers what is done with it."""
+
+    __slots__ = ("tree",)
+    __hash__ = None  # type: ignore[assignment] # a symbol is no key: equality builds a condition
+
+    def __init__(self, tree: ast.expr) -> None:
+        self.tree = tree
+
+    def __bool__(self) -> NoReturn:
+        raise CannotTrace
+
+    __index__ = __int__ = __float__ = __iter__ = __len__ = __bool__
+
+    __add__, __radd__ = _binary(ast.Add())
+    __sub__, __rsub__ = _binary(ast.Sub())
+    __mul__, __rmul__ = _binary(ast.Mult())
+    __truediv__, __rtruediv__ = _binary(ast.Div())
+    __floordiv__, __rfloordiv__ = _binary(ast.FloorDiv())
+    __mod__, __rmod__ = _binary(ast.Mod())
+    __pow__, __rpow__ = _binary(ast.Pow())
+    __and__, __rand__ = _binary(ast.BitAnd())
+    __or__, __ror__ = _binary(ast.BitOr())
+    __lt__ = _comparison(ast.Lt())
+    __le__ = _comparison(ast.LtE())
+    __gt__ = _comparison(ast.Gt())
+    __ge__ = _comparison(ast.GtE())
+    __eq__ = _comparison(ast.Eq())  # type: ignore[assignment] # builds a condition
+    __ne__ = _comparison(ast.NotEq())  # type: ignore[assignment] # builds a condition
+
+    def __neg__(self) -> Symbol:
+        return Symbol(ast.UnaryOp(ast.USub(), self.tree))
+
+    def __abs__(self) -> Symbol:
+        return Symbol(ast.Call(ast.Name("abs"), [self.tree], []))
+
+
+class _Record(dict[str, Any]):
+    """Parameters by name or attribute; remembers which were read."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        super().__init__(values)
+        self.read: dict[str, None] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        self.read[name] = None
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """As a dict's."""
+        self.read[name] = None
+        return super().get(name, default)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+@dataclass
+class Called:
+    """A restriction that can only be called.
+
+    Attributes:
+        function: The callable.
+        names: The parameters that it takes, or reads.
+        by_name: Whether they are its arguments; otherwise it takes one mapping.
+        parameters: All parameters.
+        text: What to call it in messages.
+        scope: Set of its parameters.
+        undefined: Calls that raised an arithmetic error, which counts as not allowed.
+    """
+
+    function: Callable[..., Any]
+    names: list[str]
+    by_name: bool
+    parameters: Parameters
+    text: str
+    scope: int = 0
+    undefined: int = 0
+    _known: dict[tuple[Any, ...], bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.names:
+            self.scope |= 1 << self.parameters.numbers[name]
+
+    def term(self, terms: Terms) -> Term:
+        """The term of the restriction."""
+        numbers = [self.parameters.numbers[name] for name in self.names]
+        return terms.call(self._rows, [terms.var(v) for v in numbers])
+
+    def _rows(self, columns: Sequence[Any]) -> tuple[Array, None]:
+        lists = [self._labelled(name, column) for name, column in zip(self.names, columns, strict=True)]
+        rows = max((len(values) for values in lists if values is not None), default=1)
+        full = [
+            values if values is not None else [self._label(name, column)] * rows
+            for name, values, column in zip(self.names, lists, columns, strict=True)
+        ]
+        known = self._known
+        found = np.empty(rows, dtype=BOOL)
+        for i, row in enumerate(zip(*full, strict=True)):
+            holds = known.get(row)
+            if holds is None:
+                holds = known[row] = self._holds(row)
+            found[i] = holds
+        return found, None
+
+    def _labelled(self, name: str, column: Any) -> list[Any] | None:
+        if not isinstance(column, np.ndarray) or column.ndim == 0:
+            return None
+        labels = self.parameters.labels.get(self.parameters.numbers[name])
+        values: list[Any] = column.tolist()
+        return values if labels is None else [labels[value] for value in values]
+
+    def _label(self, name: str, code: Any) -> Any:
+        labels = self.parameters.labels.get(self.parameters.numbers[name])
+        return code if labels is None else labels[code]
+
+    def _holds(self, row: Sequence[Any]) -> bool:
+        values = dict(zip(self.names, row, strict=True))
+        try:
+            return bool(self.function(**values) if self.by_name else self.function(_Record(values)))
+        except ArithmeticError:
+            self.undefined += 1
+            return False
+        except KeyError as problem:
+            raise ModelError(
+                f"restriction {self.text} reads {problem} for some values only: give it named arguments, "
+                "such as `lambda block_x, block_y: …`, so that it is known what it depends on"
+            ) from problem
+        except Exception as problem:
+            raise ModelError(f"restriction {self.text} raised {problem!r} for {values}") from problem
+
+
+def trace(
+    function: Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]]
+) -> list[Restriction] | Called:
+    """A callable as restrictions that were traced, or as one that is called.
+
+    Args:
+        function: Takes parameters by their names, or one mapping of all of them.
+        parameters: The parameters.
+        values: The values of each parameter, by number.
+
+    Returns:
+        The parts that were traced; otherwise the callable with what it depends on.
+    """
+    text = _text_of(function)
+    names = _argument_names(function)
+    by_name = bool(names) and all(name in parameters.numbers for name in names)
+    if not by_name and len(names) != 1:
+        unknown = ", ".join(name for name in names if name not in parameters.numbers) or "none"
+        raise ModelError(
+            f"restriction {text}: its arguments must be parameters, or one mapping of all; unknown: {unknown}"
+        )
+    symbols = {name: Symbol(ast.Name(name)) for name in parameters.numbers}
+    try:
+        if by_name:
+            answer = function(**{name: symbols[name] for name in names})
+        else:
+            answer = function(_Record(dict(symbols)))
+        if isinstance(answer, bool):
+            answer = Symbol(ast.Constant(answer))
+        restrictions = split(_tree(answer), parameters, text)
+        for restriction in restrictions:
+            _ = restriction.scope
+        if _is_understood(restrictions, len(values), values):
+            return restrictions
+    except (CannotTrace, TypeError, AttributeError, ModelError, KeyError):
+        pass  # whatever it is, calling it shows it
+    reads = names if by_name else _read(function, parameters, values, text)
+    return Called(function, list(reads), by_name, parameters, text)
+
+
+def _is_understood(restrictions: Sequence[Restriction], count: int, values: Sequence[Sequence[Any]]) -> bool:
+    """Whether each traced part has a term; tried on terms of unknown numbers."""
+    lists: list[Any] = []
+    limits: list[tuple[int, int]] = []
+    for v in range(count):
+        labels = restrictions[0].parameters.labels.get(v)
+        numbers = sorted(labels) if labels is not None else sorted(values[v])
+        lists.append(np.array(numbers))
+        integers = lists[-1].dtype.kind != "f"
+        limits.append((int(numbers[0]), int(numbers[-1])) if integers else (0, 0))
+    terms = Terms(lists, limits)
+    for restriction in restrictions:
+        restriction.term(terms)
+    return True
+
+
+def _argument_names(function: Callable[..., Any]) -> list[str]:
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    signature = inspect.signature(function)
+    return [
+        name
+        for name, parameter in signature.parameters.items()
+        if parameter.kind in kinds and parameter.default is inspect.Parameter.empty
+    ]
+
+
+def _text_of(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__name__", type(function).__name__)
+    code = getattr(function, "__code__", None)
+    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else str(name)
+
+
+def _read(
+    function: Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]], text: str
+) -> list[str]:
+    """Which parameters a callable of one mapping reads: seen in trial calls, or named in its code."""
+    code = getattr(function, "__code__", None)
+    constants = set(itertools.chain(code.co_consts, code.co_names)) if code is not None else set()
+    read = {name: None for name in parameters.numbers if name in constants}
+    for row in itertools.islice(_trial_rows(values), TRIED):
+        record = _Record(dict(zip(parameters.numbers, row, strict=True)))
+        try:
+            function(record)
+        except ArithmeticError:
+            pass
+        except Exception as problem:
+            raise ModelError(f"restriction {text} raised {problem!r} for {dict(record)}") from problem
+        read.update({name: None for name in record.read if name in parameters.numbers})
+    return [name for name in parameters.numbers if name in read]
+
+
+def _trial_rows(values: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Assignments spread over all values; the same in every run."""
+    for i in range(TRIED):
+        places = [(i * (7 * v + 1) + i // len(column)) % len(column) for v, column in enumerate(values)]
+        yield tuple([column[place] for column, place in zip(values, places, strict=True)])
