@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from constrint.answers import Front, Solutions
     from constrint.branching import Brancher
     from constrint.explain import Conflict
-    from constrint.planner import Explanation
+    from constrint.plan.describe import Explanation
     from constrint.search import Solver
     from constrint.solutionset import SolutionSet
 
@@ -161,7 +161,7 @@ class Model(Declarations):
 
     def plan(self) -> Explanation:
         """What `solutions` and `count` do for this model, step by step; print it."""
-        from constrint.planner import explain_plan
+        from constrint.plan.describe import explain_plan
 
         return explain_plan(self)
 

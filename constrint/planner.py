@@ -22,6 +22,7 @@ from constrint.plan.diagram import Diagram, Layer, smallest_type
 from constrint.plan.evaluate import Frame, Parts
 from constrint.plan.layers import Budget, LayerBuilder, TooLarge
 from constrint.plan.order import Order, components
+from constrint.plan.sums import count_sum
 from constrint.plan.terms import FLOAT, INT64, OBJECT, Array, Term, Terms, Unsupported
 from constrint.plan.translate import Translator, conjuncts
 
@@ -213,13 +214,34 @@ class Planner:
             found.append((variables, [term for term in self.open if term.mask & mask]))
         return found
 
+    def count(self, budget: Budget) -> int:
+        """The number of solutions; sums are counted without a diagram."""
+        if not self.feasible or self.terms is None:
+            return 0
+        total = 1
+        left = []
+        for variables, conditions in self.components():
+            number = count_sum(self.terms, conditions, variables)
+            if number is None:
+                left.append((variables, conditions))
+            else:
+                total *= number
+        if not total:
+            return 0
+        built = self._build(left, budget)
+        return total * math.prod(component.diagram.size for component in built) if built or not left else 0
+
     def build(self, budget: Budget) -> list[Component]:
         """The diagrams of all components; none where there is no solution."""
         if not self.feasible or self.terms is None:
             return []
+        return self._build(self.components(), budget)
+
+    def _build(self, groups: Sequence[tuple[list[int], list[Term]]], budget: Budget) -> list[Component]:
+        assert self.terms is not None
         parts = Parts(self.terms)
         orders = []
-        for variables, conditions in self.components():
+        for variables, conditions in groups:
             if not conditions:
                 orders.append((variables, conditions, 0.0))
                 continue
@@ -320,18 +342,6 @@ def _propagated(model: Model, variables: Sequence[IntVar | BoolVar]) -> list[Any
     return found
 
 
-@dataclass
-class Explanation:
-    """What a plan chose, and why; its text is for people."""
-
-    lines: list[str]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-    __repr__ = __str__
-
-
 def solve_all(
     model: Model, *, memory_limit: int | None = None, time_limit: float | None = None
 ) -> tuple[list[Component], Planner]:
@@ -364,52 +374,9 @@ def count_planned(model: Model, time_limit: float | None) -> int | None:
     deadline = None if time_limit is None else perf_counter() + time_limit
     try:
         planner = plan_model(model)
-        built = planner.build(Budget(COUNTED_ROWS // 4, COUNTED_ROWS, deadline, COUNTED_ESTIMATE))
+        return planner.count(Budget(COUNTED_ROWS // 4, COUNTED_ROWS, deadline, COUNTED_ESTIMATE))
     except (Unsupported, TooLarge):
         return None
-    if not planner.feasible or (model.variables and not built):
-        return 0
-    return math.prod(component.diagram.size for component in built)
-
-
-KIND_TEXT: dict[str, str] = {
-    "all": "every value tried, then filtered",
-    "range": "a range of the sorted values for each node",
-    "table": "a table of the values that go with each key",
-    "solved": "computed from an equation",
-}
-
-
-def explain_plan(model: Model) -> Explanation:
-    """Components, orders, widths and methods, for people."""
-    try:
-        built, _ = solve_all(model)
-    except (Unsupported, TooLarge) as problem:
-        return Explanation([f"search: {problem}"])
-    names = list(model.variables)
-    if not built:
-        return Explanation(["no solution: the plan proves it"])
-    free = [c.diagram for c in built if not c.conditions]
-    lines = [f"{len(built) - len(free)} components and {len(free)} free variables, multiplied"]
-    for number, component in enumerate([c for c in built if c.conditions], 1):
-        diagram = component.diagram
-        lines.append(
-            f"component {number}: {component.conditions} conditions, {diagram.size:,} solutions, "
-            f"{diagram.edges:,} edges (estimated work: {component.estimate:,.0f} rows)"
-        )
-        for k, v in enumerate(diagram.variables):
-            layer = diagram.layers[k]
-            lines.append(
-                f"  {names[v]}: {layer.nodes:,} nodes, {len(layer.value):,} edges; "
-                f"{KIND_TEXT[component.kinds[k]]}"
-            )
-    if free:
-        lines.append("free: " + ", ".join(f"{names[d.variables[0]]} ({d.size:,} values)" for d in free))
-    total = 1
-    for component in built:
-        total *= component.diagram.size
-    lines.append(f"{total:,} solutions")
-    return Explanation(lines)
 
 
 def limit_error(problem: Exception) -> LimitError:

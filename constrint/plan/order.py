@@ -16,9 +16,9 @@ from constrint.plan.evaluate import Frame, Parts
 from constrint.plan.terms import FLOAT, INT64, OBJECT, Array, Term, Terms
 
 SAMPLES = 512
-BEAM = 3
+BEAM = 6
 WIDE_BEAM_VARIABLES = 12  # components with more variables are ordered greedily
-STARTS = 6
+STARTS = 8
 MANY = 2000  # variables times conditions, beyond which an order is not searched for
 INFINITE = 1e18
 

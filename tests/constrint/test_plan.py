@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 from math import comb
+from random import Random
 
 import numpy as np
 import pytest
 from random_models import draw_model
 
-from constrint import LimitError, Model, divides, element, max_
+from constrint import LimitError, Model, divides, element, max_, sum_
 from constrint.plan import joins, layers
 from constrint.planner import solve_all
 
@@ -162,3 +163,28 @@ def test_conditions_that_hold_whatever_follows_are_forgotten():
     found = m.solutions()
     assert found.size == 1301 * 51**4 - 51  # 300 is reached by 51 pairs of even values with a 50
     assert found.width < 60
+
+
+def test_sums_are_counted_by_their_partial_sums():
+    random = Random(5)
+    counted = 0
+    for seed in range(200):
+        m = Model()
+        names = [
+            m.int_var(f"x{i}", random.randint(-9, 3), random.randint(4, 15), step=random.choice([1, 1, 2, 3]))
+            for i in range(random.randint(2, 4))
+        ]
+        total = sum_([random.choice([-3, -2, 1, 2, 4, 6]) * name for name in names])
+        bound = random.randint(-20, 40)
+        m.add(total == bound if seed % 2 else total <= bound)
+        count = m.count()
+        assert count == m.solutions().size, f"seed {seed}"
+        counted += count > 0
+    assert counted > 120
+
+
+def test_a_sum_beyond_int64_is_counted_exactly():
+    m = Model()
+    x = [m.int_var(f"x{i}", 0, 9) for i in range(40)]
+    m.add(sum_(x) <= 359)
+    assert m.count() == 10**40 - 1
