@@ -9,7 +9,7 @@ struct ForwardArguments {
   const void* recurrent;  // R, [H, G, D, D]: row = output unit, column = unit of h it reads
   const void* bias;       // [H, G, D]
   void* states;           // [S, T + 1, B, H, D]: index 0 of time holds the initial states, the kernel writes 1 … T
-  void* workspace;        // bytes as the tiling says, zeroed before every launch; may be null where it says 0
+  void* workspace;        // bytes as the tiling says, each set to workspace_fill of kernel.yaml before every launch; may be null if 0
   int steps;              // T
   int batch;              // B
   int heads;              // H

@@ -40,7 +40,7 @@ struct Elements {
 #pragma unroll
       for (int gate = 0; gate < Shape::gates; gate++) {
         const int unit = first_unit + lane.unit(set * groups_per_unit);
-        bias[set][gate] = lane.finishes() ? to_float(biases[(head * Shape::gates + gate) * Shape::head_dim + unit]) : 0.0f;
+        bias[set][gate] = lane.finishes() ? to_float(biases[(static_cast<size_t>(head) * Shape::gates + gate) * Shape::head_dim + unit]) : 0.0f;
       }
   }
 

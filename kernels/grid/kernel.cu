@@ -5,9 +5,12 @@
 // 0xffffffff, two NaNs that no conversion produces, until the data comes. A block reads a slot straight into its mma fragments and
 // repeats the reads that found the mark; there is no barrier between blocks. The host fills the workspace with the mark before a launch.
 //
-// Why a word that is read is never an old one. Having received exchange e whole, a block knows that all others have received e - 1, and
-// puts the mark back over its own part of slot (e - 1) % 4, which e + 3 will use. A fence and the block's barrier order that mark
-// before the block publishes e + 2. Whoever polls for e + 3 has received all of e + 2, and so sees the mark or e + 3.
+// Why a word that is read is never an old one. When all its warps have received exchange e (its barrier says so), a block knows that all
+// others have received e - 1, and puts the mark back over its own part of slot (e - 1) % 4, which e + 3 will use. A fence and the block's
+// next barrier order that mark before the block publishes e + 2. Whoever polls for e + 3 has received all of e + 2, and so sees the mark
+// or e + 3. This leans on L2 being where all these accesses meet, in the order in which they are issued behind the fence, and on polls
+// not being issued before the loop ahead of them has ended; the PTX memory model alone would also ask for a fence in each publishing
+// and each receiving thread, on the path between blocks.
 //
 // Groups take (head, batch tile) jobs in turn until none is left, so any batch runs on the groups that fit.
 #include "../_common/elements.cuh"
@@ -55,7 +58,7 @@ struct GridExchange {
   uint4 part[Shape::n_tiles][pairs];
   Scalar* tile;       // of this group in slot 0
   int slot_elements;  // from one slot to the next
-  int published = 0;  // exchanges so far, all jobs together
+  int published = 0;  // exchanges so far, all jobs together: below 2^31, since so many steps of h would fit no memory
 
   __device__ __forceinline__ GridExchange(const ForwardArguments& arguments, int group, int groups)
       : tile(static_cast<Scalar*>(arguments.workspace) + group * tile_elements), slot_elements(groups * tile_elements) {}
