@@ -46,6 +46,8 @@ from constrint.engine.store import contains, fix, member_count, pop_level, push_
 
 # Domains up to this wide are tried value by value, wider ones are halved; both in the order of the values.
 ENUMERATED = 64
+# Times the patience with a node after which bounds that still move are taken to creep without an end.
+CREEPING = 10
 
 
 @kernel
@@ -201,16 +203,24 @@ def run(st: State, nodes: int, propagations: int) -> int:
         if nodes <= 0:
             return PAUSED
         before = scalar[PROPAGATIONS]
-        outcome = fixpoint(st, min(propagations, scalar[PATIENCE] - scalar[SPENT]))
+        budget = propagations
+        if scalar[SPENT] < scalar[PATIENCE]:
+            budget = min(budget, scalar[PATIENCE] - scalar[SPENT])
+        outcome = fixpoint(st, budget)
         scalar[SPENT] += scalar[PROPAGATIONS] - before
         i = -1
         if outcome == INTERRUPTED:
             if scalar[SPENT] < scalar[PATIENCE]:
                 return PAUSED
             i = select_variable(st)
-            if i < 0 or st.lo[st.branch[i]] <= -huge or st.hi[st.branch[i]] >= huge:
-                scalar[SPENT] = 0
+            if i < 0:
                 return PAUSED
+            v = st.branch[i]
+            if st.lo[v] <= -huge or st.hi[v] >= huge:
+                if scalar[SPENT] < CREEPING * scalar[PATIENCE]:
+                    return PAUSED
+                scalar[UNBOUNDED] = v
+                return NEEDS_BOUND
         scalar[SPENT] = 0
         nodes -= 1
         scalar[NODES] += 1

@@ -1,4 +1,4 @@
-"""Equations of powers modulo small numbers: squares and cubes have few residues, and their sums may miss one."""
+"""Equations of powers modulo small numbers: squares and cubes have few residues, so their sums miss some."""
 
 from __future__ import annotations
 

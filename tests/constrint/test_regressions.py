@@ -48,3 +48,16 @@ def test_chains_without_bounds_are_infeasible_at_once(text):
     result = Model.from_text(text).solve(time_limit=LIMIT)
     assert result.status is Status.INFEASIBLE
     assert result.statistics.seconds < 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Search for a better value than 0 did not end.
+        "x in ..; y in 0..; abs(y) - y <= 9; minimize abs(x) - x",
+        "x in 0..6; y in -3..; x * x <= 8; minimize abs(y) - y",
+    ],
+)
+def test_bounds_that_creep_without_an_end_are_an_error(text):
+    with pytest.raises(UnboundedError):
+        Model.from_text(text).solve()

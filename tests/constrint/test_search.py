@@ -143,7 +143,7 @@ def test_time_limit_without_an_answer():
     with pytest.raises(ci.LimitError, match="time limit"):
         model.count(time_limit=0.3)
     x, y = model.int_var("x", 0, 10**9), model.int_var("y", 0, 10**9)
-    model.add(x * x + 3 * y * y * y == 10**18 + 7)
+    model.add(x * x + 3 * y * y * y == 10**18 + 21)
     result = model.solve(time_limit=0.3)
     assert result.status is ci.Status.UNKNOWN
     assert not result
