@@ -42,10 +42,6 @@ def read_model(
         if constants:
             raise ModelError("a model in JSON takes no constants")
         return from_json(text, filename)
-    if dialect == "flashrnn":
-        from constrint.frontends.flashrnn import read_flashrnn
-
-        return read_flashrnn(text, filename, constants or {})
     if dialect != "constrint":
         raise ModelError(
             f"there is no dialect '{dialect}': the dialects are 'constrint', 'flashrnn' and 'json'"
