@@ -156,4 +156,7 @@ def any_of(conditions: Iterable[object]) -> BoolExpr:
 def all_different(*values: IntLike | Iterable[IntLike]) -> BoolExpr:
     """The condition that no two of the arguments (or of one iterable) are equal."""
     args = _arguments(values, "all_different")
+    if len(args) == 1:
+        # Nothing to differ from, but the argument must be defined.
+        return args[0] == args[0]
     return placed(And(tuple(a != b for i, a in enumerate(args) for b in args[:i])))

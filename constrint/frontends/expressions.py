@@ -334,6 +334,8 @@ def _if_then_else(arguments: tuple[IntExpr, ...]) -> IntExpr:
 
 
 def _all_different(arguments: tuple[IntExpr, ...]) -> IntExpr:
+    if len(arguments) == 1:
+        return Comparison("==", arguments[0], arguments[0])  # it must be defined, as any argument
     return And(tuple(Comparison("!=", a, b) for i, a in enumerate(arguments) for b in arguments[:i]))
 
 

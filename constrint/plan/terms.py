@@ -8,6 +8,7 @@ float arithmetic and have no bounds.
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -30,6 +31,9 @@ BOOL: Type = np.dtype(np.bool_)
 MOST_POWER_BITS = 4096  # larger powers are left to search
 
 
+_SERIALS = itertools.count()
+
+
 class Unsupported(Exception):  # noqa: N818 - a state of planning, turned into another method or a clear error
     """The planner has no way to treat this model; the message says why."""
 
@@ -46,9 +50,10 @@ class Term:
         hi: Greatest value (integer terms only).
         dtype: The numpy type that it is computed in.
         safe: Whether it is defined for all values of its variables.
+        serial: A number by which terms are sorted, so that every run does the same.
     """
 
-    __slots__ = ("args", "data", "dtype", "hi", "lo", "mask", "op", "safe")
+    __slots__ = ("args", "data", "dtype", "hi", "lo", "mask", "op", "safe", "serial")
 
     def __init__(self, op: str, args: tuple[Term, ...], data: Any, bounds: tuple[Any, Any]) -> None:
         self.op = op
@@ -63,6 +68,7 @@ class Term:
         self.mask: int = mask
         self.safe: bool = safe
         self.dtype: Type = BOOL
+        self.serial = next(_SERIALS)
 
     @property
     def is_int(self) -> bool:
@@ -200,7 +206,7 @@ class Terms:
             lo += low
             hi += high
             peak += max(-low, high, low, -high)
-        ordered = sorted(terms.items(), key=lambda item: (item[0].mask, id(item[0])))
+        ordered = sorted(terms.items(), key=lambda item: (item[0].mask, item[0].serial))
         args = tuple(arg for arg, _ in ordered)
         return self._int("sum", args, (tuple(a for _, a in ordered), constant), (lo, hi), peak)
 
@@ -221,7 +227,7 @@ class Terms:
             else:
                 flat.append(arg)
         if len(flat) > 1:
-            product = self._mul(tuple(sorted(flat, key=lambda arg: (arg.mask, id(arg)))))
+            product = self._mul(tuple(sorted(flat, key=lambda arg: (arg.mask, arg.serial))))
         elif flat:
             product = flat[0]
         else:
@@ -321,6 +327,8 @@ class Terms:
         if step > 1:
             anchor = lo if lo is not None else (hi or 0)
             parts.append(self.divides(self.const(step), self.sum((1,), (arg,), -anchor)))
+        if not parts:
+            return self.defined(arg)
         return self.junction("and", parts)
 
     def junction(self, op: str, args: Sequence[Term], *, lazy: bool = False) -> Term:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from constrint import Model, Status, UnboundedError
+from constrint import Model, Status, UnboundedError, all_different
 
 LIMIT = 20.0
 
@@ -61,3 +61,35 @@ def test_chains_without_bounds_are_infeasible_at_once(text):
 def test_bounds_that_creep_without_an_end_are_an_error(text):
     with pytest.raises(UnboundedError):
         Model.from_text(text).solve()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # The one argument was dropped, and with it that it must be defined.
+        ("x in 0..3; all_different(6 // x)", 3),
+        ("x in 0..3; all_different(1 // 0)", 0),
+        ("x in 0..3; not all_different(6 // x)", 0),
+        # The plan dropped a value that is in no bounds.
+        ("x in 0..3; 6 // x in ..", 3),
+        ("x in 0..3; 6 // x not in ..", 0),
+        ("x in 0..3; 6 // x in .. or x == 7", 3),
+    ],
+)
+def test_parts_that_decide_nothing_must_be_defined(text, expected):
+    _check_all(Model.from_text(text), expected)
+
+
+@pytest.mark.parametrize("wrap", [lambda part: part, lambda part: [part]])
+def test_all_different_of_one_must_be_defined(wrap):
+    model = Model()
+    x, y = model.int_var("x", 0, 3), model.int_var("y", -1, 1)
+    model.add(all_different(wrap(x // y)))
+    _check_all(model, 8)
+
+
+def _check_all(model, expected):
+    """Each way to go through all solutions finds so many."""
+    assert model.count() == expected
+    assert len(list(model.iter_solutions(time_limit=LIMIT))) == expected
+    assert len(list(model.solutions())) == expected
