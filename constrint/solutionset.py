@@ -241,6 +241,13 @@ class SolutionSet:
             return self._stacked(self._columns(0, self.size))
         return fill(table, self._diagrams)
 
+    def to_tuples(self) -> list[tuple[Any, ...]]:
+        """All solutions as tuples of Python's values, in the order of `names`."""
+        if not self.size or not self.names:
+            return [()] * self.size
+        columns = self._columns(0, self.size)
+        return list(zip(*[self._listed(v, columns[v]) for v in range(len(self.names))], strict=True))
+
     def to_columns(self) -> dict[str, Array]:
         """All solutions, an array for each variable, each in the smallest type that fits."""
         if not self.size:

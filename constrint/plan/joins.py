@@ -276,7 +276,7 @@ def _least_factor(step: Step, frame: Frame, condition: Term, i: int) -> Any:
 def _table(step: Step, values: Array, rows: int) -> Join | None:
     groups: dict[tuple[Term, ...], list[Term]] = {}
     for condition in step.closing:
-        key = tuple(sorted(step.parts.frontier(condition, step.before), key=id))
+        key = tuple(sorted(step.parts.frontier(condition, step.before), key=lambda term: term.serial))
         groups.setdefault(key, []).append(condition)
     best: tuple[int, tuple[Term, ...], Array, Array] | None = None
     for key in groups:
