@@ -15,7 +15,7 @@ from constrint.domain import BINARY, Domain
 from constrint.engine.build import Box
 from constrint.errors import LimitError, UnboundedError
 from constrint.expr import IntExpr, IntVar
-from constrint.ir import NeedsWiderBounds
+from constrint.ir import Infeasible, NeedsWiderBounds
 from constrint.nearby import NEARBY_NODES, nearby_roots
 from constrint.prepare import WIDEST_BITS, Options, Plan
 from constrint.presolve import Root, better_than
@@ -147,7 +147,10 @@ class Solver:
         except UnboundedError:
             # A solution bounds the goal, and that may bound what is needed to go on.
             climb.restarts += 1
-            near = self._nearby(plan, root, (climb.variable, climb.direction))
+            try:
+                near = self._nearby(plan, root, (climb.variable, climb.direction))
+            except Infeasible:
+                return None  # the equations have no solution that is better
             if near is None or climb.restarts > MOST_RESTARTS:
                 raise
             climb.found, climb.value = near

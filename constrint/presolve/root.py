@@ -48,14 +48,14 @@ class Root:
 
 def presolve(problem: Problem) -> Root:
     """Propagate at the root; raises `Infeasible` where that proves that there is no solution."""
-    for _ in range(MOST_ROUNDS):
+    for left in range(MOST_ROUNDS - 1, -1, -1):
         state = build(
             Box(problem.lo, problem.hi, problem.step, problem.values), problem.nodes, Branch(), problem.huge
         )
         outcome = fixpoint(state, ROOT_PROPAGATIONS)
         if outcome == FAILED and state.scalar[WIDER]:
             # Nothing is proven, but what propagation creeps along for ever may have an end all the same.
-            if not _narrow_jointly(problem, problem.lo, problem.hi):
+            if left == 0 or not _narrow_jointly(problem, problem.lo, problem.hi):
                 raise OutOfRange
             continue
         if outcome != FAILED:
@@ -64,7 +64,7 @@ def presolve(problem: Problem) -> Root:
             raise OutOfRange if state.scalar[WIDER] else Infeasible
         box = _box(state)
         _absorb(problem, box)
-        if not list_factors(problem):
+        if left == 0 or not list_factors(problem):
             break
     return _root(problem, box, outcome)
 

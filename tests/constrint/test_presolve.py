@@ -9,7 +9,7 @@ from math import gcd
 
 import pytest
 
-from constrint import Model, Status, UnboundedError
+from constrint import Model, Status, UnboundedError, max_
 from constrint.constraints import LinearLe
 from constrint.engine.build import Box
 from constrint.ir import Infeasible
@@ -220,3 +220,38 @@ def test_simplex_on_rationals():
     simplex.row(3, {0: -2, 1: 1}, 0, None)
     with pytest.raises(Contradiction):
         simplex.find_point()
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_open_models_against_their_solutions_near_zero(block):
+    """What is called infeasible has no solution near 0, what is called optimal no better one there."""
+    answered = 0
+    for seed in range(5000 + 60 * block, 5060 + 60 * block):
+        rng = random.Random(seed)
+        model = Model()
+        xs = [
+            model.int_var(f"x{i}", rng.choice([None, None, 0, 1, -3]), rng.choice([None, None, 6]))
+            for i in range(rng.randint(1, 3))
+        ]
+
+        def expr(rng=rng, xs=xs):
+            a, b, c = rng.choice(xs), rng.choice(xs), rng.randint(-3, 3)
+            return [a * b, a * a, a + c * b, abs(a) - b, a // 3 + b, max_(a, b)][rng.randrange(6)]
+
+        for _ in range(rng.randint(1, 4)):
+            e, f, c = expr(), expr(), rng.randint(-9, 12)
+            model.add(rng.choice([e <= c, e >= c, e == c, e + f <= c, e + 2 * f == c, e != c]))
+        goal = expr()
+        domains = [[v for v in range(-9, 10) if v in x.domain] for x in xs]
+        points = [dict(zip(xs, p, strict=True)) for p in itertools.product(*domains)]
+        near = [p for p in points if all(one.expr.evaluate(p) for one in model.constraints)]
+        if near:
+            assert model.solve(time_limit=LIMIT), f"seed {seed}"
+        try:
+            best = model.solve(minimize=goal, time_limit=LIMIT)
+        except UnboundedError:
+            continue
+        answered += 1
+        assert best.status is (Status.OPTIMAL if best else Status.INFEASIBLE), f"seed {seed}"
+        assert not near or best.objective <= min(goal.evaluate(p) for p in near), f"seed {seed}"
+    assert answered >= 30
