@@ -375,7 +375,7 @@ def count_planned(model: Model, time_limit: float | None) -> int | None:
     try:
         planner = plan_model(model)
         return planner.count(Budget(COUNTED_ROWS // 4, COUNTED_ROWS, deadline, COUNTED_ESTIMATE))
-    except (Unsupported, TooLarge):
+    except (Unsupported, TooLarge, OverflowError):  # search has no numbers that are too large
         return None
 
 

@@ -6,6 +6,7 @@ being bound. A sum or product of which a part was kept is continued from that pa
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from functools import reduce
@@ -151,11 +152,19 @@ class Frame:
         self.ok = defined if self.ok is None else self.ok & defined
 
     def typed(self, term: Term, dtype: Any) -> Any:
-        """The values of a term in a wider type; Python's integers stay scalars."""
+        """The values of a term in a type that holds them; scalars become Python's numbers."""
         values = self.value(term)
         if isinstance(values, np.ndarray):
-            return values if values.dtype == dtype else values.astype(dtype)
-        return int(values) if isinstance(values, bool) else values
+            if values.dtype == dtype:
+                return values
+            if values.dtype == OBJECT and dtype != FLOAT and not term.safe:
+                values = np.clip(values, term.lo, term.hi)  # where there is no value it may be any number
+            return values.astype(dtype)
+        if isinstance(values, np.generic):
+            values = values.item()
+        if term.dtype is FLOAT or isinstance(values, float):
+            return values
+        return int(values) if term.safe else max(min(int(values), int(term.hi)), int(term.lo))
 
     def continued(self, term: Term) -> tuple[Term | None, int, tuple[int, ...]]:
         """The kept part of a flat term, its factor, and the other operands."""
@@ -197,7 +206,7 @@ def _linear_type(term: Term) -> Any:
     coefficients, bound = term.data
     peak = abs(bound)
     for a, arg in zip(coefficients, term.args, strict=True):
-        peak += abs(a) * max(-arg.lo, arg.hi, 0)
+        peak += abs(a) * max(-arg.lo, arg.hi, 1)  # 1, as the coefficient itself must fit
     if peak < 1 << 31:
         return np.dtype(np.int32)
     return np.dtype(np.int64) if peak < 1 << 62 else OBJECT
@@ -258,7 +267,7 @@ def _pow(frame: Frame, term: Term) -> Any:
     if term.args[1].lo < 0 or not term.args[1].safe:
         negative = exponent < 0
         frame.require(~negative if isinstance(negative, np.ndarray) else np.bool_(not negative))
-        exponent = np.where(negative, 0, exponent).astype(term.dtype)
+        exponent = np.maximum(np.asarray(exponent, dtype=term.dtype), 0)
     return np.power(np.asarray(base, dtype=term.dtype), exponent)
 
 
@@ -269,12 +278,15 @@ def _float(frame: Frame, term: Term) -> Any:
     return {"+": operator.add, "-": operator.sub, "*": operator.mul}[term.data](left, right)
 
 
+_lcm: Any = np.frompyfunc(math.lcm, 2, 1)  # numpy's divides by zero where Python's integers are 0
+
+
 def _many(function: Callable[[Any, Any], Any]) -> Callable[[Frame, Term], Any]:
     def evaluate(frame: Frame, term: Term) -> Any:
         values = [np.asarray(frame.typed(arg, term.dtype), dtype=term.dtype) for arg in term.args]
         if len(values) == 1:
             return np.abs(values[0]) if term.op in ("gcd", "lcm") else values[0]
-        return reduce(function, values)
+        return reduce(_lcm if term.op == "lcm" and term.dtype == OBJECT else function, values)
 
     return evaluate
 
@@ -315,10 +327,12 @@ def _divides(frame: Frame, term: Term) -> Any:
 
 
 def _member(frame: Frame, term: Term) -> Any:
-    values = np.asarray(frame.value(term.args[0]))
+    arg = term.args[0]
+    values = np.asarray(frame.typed(arg, arg.dtype), dtype=arg.dtype)
     if values.dtype == OBJECT or any(abs(value) >= 1 << 62 for value in term.data):
         members = frozenset(term.data)
-        return np.array([value in members for value in values.tolist()], dtype=BOOL)
+        found = np.array([value in members for value in values.ravel().tolist()], dtype=BOOL)
+        return found.reshape(values.shape)
     return np.isin(values, np.array(term.data, dtype=np.int64 if values.dtype != FLOAT else FLOAT))
 
 

@@ -5,6 +5,7 @@ They prune a row as soon as no completion can satisfy a condition, and show wher
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def _total(frame: Frame, term: Term) -> Bounds:
     part, factor, rest = _part(frame, term)
     items = [] if part is None else [(factor, part)]
     items += [(coefficients[i], term.args[i]) for i in rest]
-    peak = sum(abs(a) * max(-arg.lo, arg.hi, 0) for a, arg in items) + abs(term.data[1])
+    peak = sum(abs(a) * max(-arg.lo, arg.hi, 1) for a, arg in items) + abs(term.data[1])
     dtype = np.dtype(np.int64) if peak < 1 << 62 else OBJECT
     lo: Any = 0
     hi: Any = 0
@@ -81,7 +82,8 @@ def _mul(frame: Frame, term: Term) -> Bounds:
     part, _, rest = _part(frame, term)
     items = [] if part is None else [part]
     items += [term.args[i] for i in rest]
-    dtype = term.dtype if term.dtype == OBJECT else np.dtype(np.int64)
+    peak = math.prod(max(1, -int(arg.lo), int(arg.hi)) for arg in items)
+    dtype = np.dtype(np.int64) if peak < 1 << 62 else OBJECT
     lo: Any = 1
     hi: Any = 1
     for arg in items:
@@ -111,7 +113,7 @@ def _congruent(frame: Frame, term: Term) -> Any:
     coefficients, bound = term.data
     part, factor, rest = _part(frame, term)
     opened = [i for i in rest if term.args[i].mask & ~frame.bound]
-    modulus = int(np.gcd.reduce(np.array([coefficients[i] for i in opened], dtype=OBJECT)))
+    modulus = math.gcd(*[coefficients[i] for i in opened])
     if modulus in (0, 1) or modulus >= 1 << 31:
         return np.True_
     total: Any = 0
@@ -120,8 +122,10 @@ def _congruent(frame: Frame, term: Term) -> Any:
     for a, arg in items:
         if not arg.safe:
             return np.True_
-        total = total + frame.value(arg) % modulus * (a % modulus)
-    return (total - bound) % modulus == 0
+        # The product of two residues needs 62 bits.
+        residue = _wide(frame.value(arg) % modulus, np.dtype(np.int64))
+        total = (total + residue * (a % modulus)) % modulus
+    return (total - bound % modulus) % modulus == 0
 
 
 def _ne(frame: Frame, term: Term) -> Bounds:

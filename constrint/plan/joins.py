@@ -150,7 +150,7 @@ def _wide(values: Any) -> Any:
     """Values in a type that a coefficient cannot overflow, as the condition's bounds were checked."""
     if isinstance(values, np.ndarray) and values.dtype != OBJECT:
         return values.astype(INT64)
-    return values
+    return values.item() if isinstance(values, np.generic) else values
 
 
 def _factor(step: Step, frame: Frame, condition: Term, i: int) -> Any:

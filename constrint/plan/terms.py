@@ -205,7 +205,7 @@ class Terms:
             low, high = (a * arg.lo, a * arg.hi) if a >= 0 else (a * arg.hi, a * arg.lo)
             lo += low
             hi += high
-            peak += max(-low, high, low, -high)
+            peak += max(-low, high, low, -high, abs(a))
         ordered = sorted(terms.items(), key=lambda item: (item[0].mask, item[0].serial))
         args = tuple(arg for arg, _ in ordered)
         return self._int("sum", args, (tuple(a for _, a in ordered), constant), (lo, hi), peak)

@@ -93,3 +93,19 @@ def _check_all(model, expected):
     assert model.count() == expected
     assert len(list(model.iter_solutions(time_limit=LIMIT))) == expected
     assert len(list(model.solutions())) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # numpy's lcm of Python integers divides by zero where both are 0.
+        ("x, y in -3..3; lcm(y * 10**20, x) != 4", 49),
+        # What an undefined part is taken for did not fit its type.
+        ("y in -5..2; z in 2147483648..2147483648; (y + 6 + abs(y)) - z // (2147483648 % z) != 1", 0),
+        # numpy's scalars did not take Python's integers.
+        ("x in 0..1; y in -1..0 step 2; [-8, -7, -4, 2][y + y] // abs(2**1024) != -x", 0),
+        ("x in 0..1; y in -(2**100)..-(2**100); (y ** y) * (12 + y) >= x", 0),
+    ],
+)
+def test_counts_of_great_numbers(text, expected):
+    _check_all(Model.from_text(text), expected)
