@@ -19,6 +19,9 @@ Flag = Annotated[bool, Field(strict=True)]
 Shape = tuple[Positive, Positive, Positive]
 
 MMA_ROWS, MMA_COLUMNS = 16, 8  # the tensor-core tile that the kernels are written for: m16n8k?
+MAX_GRID_BLOCKS = (
+    2**31 - 1
+)  # of a grid's x, on every GPU since compute capability 3.0 (CUDA programming guide)
 ISA_REGISTER_LIMIT = 255  # register numbers have 8 bits and one of them is the zero register
 
 

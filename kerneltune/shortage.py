@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from constrint import IntExpr, Model, Result, Status, UnboundedError
-from kerneltune.hardware import HardwareProfile
+from kerneltune.hardware import MAX_GRID_BLOCKS, HardwareProfile
 from kerneltune.kernel import Strategy
+from kerneltune.memory import arrays
 from kerneltune.problem import DTYPES, HEAD_DIM_STEP, Problem
 from kerneltune.space import TilingSpace
 
 SOLVE_LIMIT = 1.0  # seconds for one question about a relaxed model
+LARGEST_SHOWN = 2**60  # bytes; more than any memory, and beyond it digits say nothing
 LARGEST_HEAD_DIM = 8192  # where the search for a head dimension that works begins
 
 
@@ -38,11 +40,16 @@ class Resource:
 
 def _bytes(size: int) -> str:
     """Exact where the size is near a limit of some kilobytes, rounded where it is far beyond any."""
-    if size >= 2**30:
-        return f"{size / 2**30:.1f} GiB"
-    if size >= 2**20:
-        return f"{size / 2**20:.1f} MiB"
+    if size > LARGEST_SHOWN:
+        return "more than 1 EiB"
+    for power, unit in ((50, "PiB"), (40, "TiB"), (30, "GiB"), (20, "MiB")):
+        if size >= 2**power:
+            return f"{size / 2**power:.1f} {unit}"
     return f"{size / 1024:.10g} KiB" if size % 256 == 0 else f"{size} bytes"
+
+
+def _exactly(size: int) -> str:
+    return _bytes(size) if size > LARGEST_SHOWN else f"{size} bytes ({_bytes(size)})"
 
 
 def _register_limit(profile: HardwareProfile, result: Result) -> int:
@@ -82,6 +89,14 @@ RESOURCES = (
         str,
     ),
     Resource(("cluster_fits",), "cluster", "blocks per cluster", lambda profile, _: profile.cluster_max, str),
+    Resource(("grid_fits",), "blocks", "blocks in the grid", lambda *_: MAX_GRID_BLOCKS, str),
+    Resource(
+        ("device_memory_fits",),
+        "device_memory",
+        "device memory",
+        lambda profile, _: profile.memory_bytes,
+        _exactly,
+    ),
 )
 
 
@@ -89,6 +104,10 @@ def explain(space: TilingSpace) -> str:
     """The reasons, strategy by strategy, and what to ask for instead."""
     profile, problem = space.profile, space.problem
     lines = [f"no tiling of {problem.label} fits {profile.name}:"]
+    if not space.arrays_fit():
+        lines.append(f"  {_arrays_beside_memory(space)}")
+        instead = next(_nearest_in_memory(space), None)
+        return "\n".join([*lines, f"nearest that works: {instead}"] if instead else lines)
     refused = space.refusals()
     if refused and len(set(refused.values())) == 1 and not space.applicable():
         lines.append(f"  {next(iter(refused.values()))}")
@@ -158,6 +177,37 @@ def _weights_beside_the_chip(space: TilingSpace) -> str | None:
     )
 
 
+def _arrays_beside_memory(space: TilingSpace) -> str:
+    """The arrays of the request against the GPU's memory; with them, the tiling does not matter."""
+    problem, profile = space.problem, space.profile
+    parts = ", ".join(f"{name} {_bytes(size)}" for name, size in arrays(problem, space.cell).items())
+    return (
+        f"needs {_exactly(space.array_bytes())} of device memory for {problem.steps} steps ({parts}), "
+        f"{profile.name} has {_exactly(profile.memory_bytes)} (memory_bytes)"
+    )
+
+
+def _nearest_in_memory(space: TilingSpace) -> Iterator[str]:
+    """Requests whose arrays fit: fewer sequences or steps, both, fewer heads as well, or smaller ones."""
+    asked = space.problem
+    one_sequence = replace(asked, batch=1)
+    one_step = replace(one_sequence, steps=1)
+    for start, name in (
+        (asked, "batch"),
+        (asked, "steps"),
+        (one_sequence, "steps"),
+        (one_step, "heads"),
+    ):
+        value = _largest(_fits_with(space, start, name), getattr(start, name))
+        if value:
+            found = {"heads": start.heads, "batch": start.batch, "steps": start.steps, name: value}
+            yield " ".join(f"--{key} {n}" for key, n in found.items() if n != getattr(asked, key))
+    yield from _nearest_working(space)
+    largest = _largest_head_dim(space, one_sequence)
+    if largest:
+        yield f"--batch 1 --head-dim {largest}"
+
+
 def _nearest_working(space: TilingSpace) -> Iterator[str]:
     """Requests that have a tiling, the most alike first: another dtype if need be, then one smaller size."""
     problem, prefix = space.problem, ""
@@ -200,6 +250,8 @@ def _largest(fits: Callable[[int], bool], top: int) -> int | None:
 
 def _fits(space: TilingSpace, problem: Problem) -> bool:
     other = space.for_problem(problem)
+    if not other.arrays_fit():
+        return False
     for strategy in other.applicable():
         model = other.model(strategy)
         model.goals.clear()

@@ -10,8 +10,9 @@ from constrint import ConstrintError, Model, Result
 from constrint.expr import BoolExpr, IntExpr
 from kerneltune.candidate import Candidate
 from kerneltune.errors import InfeasibleError, InputError
-from kerneltune.hardware import HardwareProfile
+from kerneltune.hardware import MAX_GRID_BLOCKS, HardwareProfile
 from kerneltune.kernel import RESULT_NAMES, Cell, Kernels, Strategy
+from kerneltune.memory import arrays
 from kerneltune.problem import Problem
 
 
@@ -88,9 +89,21 @@ class TilingSpace:
         except ConstrintError as error:
             raise InputError(str(error)) from None
         for name in RESULT_NAMES:
-            if name not in model.variables and name not in model.lets:
+            if not _has(model, name):
                 raise InputError(f"{path}: '{name}' is not defined, but every tiling must give it")
+        try:
+            self._limit_launch(model)
+        except ConstrintError as error:
+            raise InputError(f"{path}: {error}") from None
         return model
+
+    def array_bytes(self) -> int:
+        """Device memory of the arrays that a launch of any tiling needs."""
+        return sum(arrays(self.problem, self.cell).values())
+
+    def arrays_fit(self) -> bool:
+        """Whether the arrays fit the GPU's memory: if not, no tiling is of use."""
+        return self.array_bytes() <= self.profile.memory_bytes
 
     def constants(self, strategy: Strategy) -> dict[str, int]:
         """Every name that the strategy's constraint file may use without defining it."""
@@ -110,6 +123,13 @@ class TilingSpace:
     def for_problem(self, problem: Problem) -> TilingSpace:
         """The space of another request on the same GPU."""
         return replace(self, problem=problem, read_seconds={}, solve_seconds={})
+
+    def _limit_launch(self, model: Model) -> None:
+        """What holds for every launch, and so is said here rather than in each constraint file."""
+        workspace = _named(model, "workspace") if _has(model, "workspace") else 0
+        needed = model.let("device_memory", workspace + self.array_bytes())
+        model.add(needed <= self.profile.memory_bytes, name="device_memory_fits")
+        model.add(_named(model, "blocks") <= MAX_GRID_BLOCKS, name="grid_fits")
 
     def _strategies(self) -> list[Strategy]:
         if self.strategy is not None:
@@ -160,6 +180,10 @@ class TilingSpace:
             register_slack=self.register_slack.get(strategy.name, 0),
             workspace_fill=strategy.spec.workspace_fill,
         )
+
+
+def _has(model: Model, name: str) -> bool:
+    return name in model.lets or name in model.variables
 
 
 def _named(model: Model, name: str) -> IntExpr:

@@ -1,5 +1,6 @@
 """Solving, ranking, reasons, and the register loop, on the stand-in kernels."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -172,3 +173,52 @@ def test_requests_of_any_size_are_answered(fake_kernels: Kernels) -> None:
 def test_a_folder_without_strategies_is_said(echo_space: TilingSpace) -> None:
     with pytest.raises(InputError, match=r"there is no strategy below .*fake_kernels"):
         replace(echo_space, kernels=replace(echo_space.kernels, strategies={}))
+
+
+def test_arrays_beyond_device_memory_are_named(echo_space: TilingSpace) -> None:
+    problem = replace(echo_space.problem, batch=10**9, steps=10**12)
+    space = echo_space.for_problem(problem)
+    assert space.candidates() == []
+    reason = space.why_empty()
+    assert "needs more than 1 EiB of device memory" in reason
+    assert "W x [T,B,H,D,G] more than 1 EiB" in reason
+    assert "h100_sxm has 85899345920 bytes (80.0 GiB) (memory_bytes)" in reason
+    asked = re.search(r"nearest that works: --batch 1 --steps (\d+)$", reason)
+    assert asked
+    nearest = replace(problem, batch=1, steps=int(asked[1]))
+    assert echo_space.for_problem(nearest).candidates()
+    assert not echo_space.for_problem(replace(nearest, steps=nearest.steps + 1)).candidates()
+
+
+def test_device_memory_to_the_byte(echo_space: TilingSpace) -> None:
+    """One unit of memory decides: arrays counted by hand for 12 heads of 64, 4 gates, batch 16, 8 steps."""
+    states = len(echo_space.cell.spec.states)
+    need = 2 * (8 * 16 * 12 * 64 * 4 + states * 9 * 16 * 12 * 64 + 12 * 4 * 64 * 64 + 12 * 4 * 64)
+    enough = echo_space.profile.model_copy(update={"memory_bytes": need})
+    assert replace(echo_space, profile=enough).best().values["device_memory"] == need
+    short = replace(echo_space, profile=enough.model_copy(update={"memory_bytes": need - 1}))
+    assert short.candidates() == []
+    assert f"needs {need} bytes" in short.why_empty()
+    assert "nearest that works: --batch 15" in short.why_empty()
+
+
+def test_a_workspace_counts_as_device_memory(tmp_path: Path, echo_space: TilingSpace) -> None:
+    kernels = rewritten(
+        tmp_path, echo_space.kernels, ("cluster := 1\n", "cluster := 1\nworkspace := 2 ** 37 * batch\n")
+    )
+    space = replace(echo_space, kernels=kernels)
+    assert space.candidates() == []
+    assert re.search(r"plain: needs \d+ bytes \(2\.0 TiB\) of device memory, h100_sxm", space.why_empty())
+
+
+def test_a_grid_has_a_largest_size(echo_space: TilingSpace) -> None:
+    """With memory enough for any request, the number of blocks still has an end."""
+    profile = echo_space.profile.model_copy(update={"memory_bytes": 2**62})
+    space = replace(echo_space, profile=profile).for_problem(
+        replace(echo_space.problem, batch=2**33, heads=4, steps=1)
+    )
+    reason = space.why_empty()
+    assert space.candidates() == []
+    assert "needs 2147483648 of blocks in the grid, h100_sxm allows 2147483647" in reason
+    assert f"nearest that works: --batch {2**33 - 16}" in reason
+    assert space.for_problem(replace(space.problem, batch=2**33 - 16)).best().blocks == 2**31 - 4
