@@ -86,7 +86,7 @@ def _keep(place: Path, grammar: str, parser: Lark) -> None:
     aside = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         data, memo = parser.memo_serialize([TerminalDef, Rule])
-        data["options"]["postlex"] = None
+        data["options"] = {**data["options"], "postlex": None}  # a copy: the parser itself uses the original
         text = json.dumps({"grammar": grammar, "data": data, "memo": memo})
         place.parent.mkdir(parents=True, exist_ok=True)
         aside.write_text(text, encoding="utf-8")

@@ -42,11 +42,17 @@ def read_model(
         if constants:
             raise ModelError("a model in JSON takes no constants")
         return from_json(text, filename)
+    source = Source(text.removeprefix("\ufeff"), filename)
+    if dialect == "flashrnn":
+        from constrint.frontends.flashrnn import read_constraints
+
+        model = _empty_model(filename)
+        read_constraints(source, model, _check_constants(constants or {}))
+        return model
     if dialect != "constrint":
         raise ModelError(
             f"there is no dialect '{dialect}': the dialects are 'constrint', 'flashrnn' and 'json'"
         )
-    source = Source(text.removeprefix("\ufeff"), filename)
     reader = _Reader(source, constants or {})
     try:
         for statement in parse(source).children:
@@ -82,6 +88,11 @@ def read_condition(
     return reader.boolean(statements[0])
 
 
+def _empty_model(filename: str) -> Model:
+    named = not filename.startswith("<") and filename != "-"
+    return Model(PurePath(filename).stem) if named else Model()
+
+
 def _check_constants(constants: Mapping[str, int | Sequence[int]]) -> dict[str, Meaning]:
     meanings: dict[str, Meaning] = {}
     for name, value in constants.items():
@@ -101,8 +112,7 @@ class _Reader(ExpressionReader):
 
     def __init__(self, source: Source, constants: Mapping[str, int | Sequence[int]]) -> None:
         super().__init__(source, _check_constants(constants))
-        named = not source.filename.startswith("<") and source.filename != "-"
-        self.model = Model(PurePath(source.filename).stem) if named else Model()
+        self.model = _empty_model(source.filename)
 
     def statement(self, tree: Node) -> None:
         self.line = tree.meta.line
