@@ -35,6 +35,7 @@ from constrint.variables import (
     Linear,
     NeedsWiderBounds,
     Variables,
+    check_length,
 )
 
 __all__ = ["FALSE", "HUGE_BITS", "TRUE", "Infeasible", "Linear", "NeedsWiderBounds", "Problem"]
@@ -157,7 +158,10 @@ class Problem(Variables):
         z = self._shared.get(key)
         if z is None:
             self.keep_between(y, 0, self.huge)
-            most = capped_power(max(abs(self.lo[x]), abs(self.hi[x])), self.hi[y], self.huge)
+            base = max(abs(self.lo[x]), abs(self.hi[x]))
+            if base < self.finite and self.hi[y] < self.finite:
+                check_length((base.bit_length() - 1) * self.hi[y])
+            most = capped_power(base, self.hi[y], self.huge)
             low = -max(1, most)
             if self.lo[x] >= 0:
                 low = capped_power(self.lo[x], self.lo[y] if self.lo[x] else self.hi[y], self.huge)
@@ -194,6 +198,9 @@ class Problem(Variables):
         key = ("ceildiv", x, y)
         q = self._shared.get(key)
         if q is None:
+            # The variable of a sum may be older than what its terms were narrowed to since.
+            self.keep_between(x, 0, self.huge)
+            self.keep_between(y, 1, self.huge)
             q = self._shared[key] = self.variable(-(-self.lo[x] // self.hi[y]), -(-self.hi[x] // self.lo[y]))
             self.define(q, ((x, 1), (y, -1)))
             self.nodes.append(CeilDiv(x, y, q))

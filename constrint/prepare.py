@@ -14,12 +14,12 @@ from constrint.expr import BoolVar, IntExpr
 from constrint.ir import HUGE_BITS, Infeasible, NeedsWiderBounds
 from constrint.lower import Lowering, is_domain
 from constrint.presolve import OutOfRange, Root, presolve
+from constrint.variables import MOST_BITS, check_length
 
 if TYPE_CHECKING:
     from constrint.goals import Goal
     from constrint.model import Engine, Model
 
-MOST_BITS = 1 << 20
 WIDEST_BITS = 1 << 14  # search is repeated with bounds up to this wide where narrower ones prove nothing
 
 
@@ -70,9 +70,7 @@ class Plan:
                     raise UnboundedError(self.first_unbounded()) from None
                 bits *= 4
                 if bits > MOST_BITS:
-                    raise ModelError(
-                        f"the model has numbers of over {MOST_BITS // 8} bits: bound its powers"
-                    ) from None
+                    check_length(bits)
                 continue
             except Infeasible:
                 pass

@@ -8,11 +8,13 @@ from math import gcd
 from constrint.constraints import Member, Node
 from constrint.constraints.member import intervals_of
 from constrint.domain import Domain
+from constrint.errors import ModelError
 
 TRUE = 0  # the literal of variable 0, which is the constant 1
 FALSE = 1
 
 HUGE_BITS = 1024
+MOST_BITS = 1 << 20  # of what stands for a missing bound; the model's own numbers get an eighth of them
 WIDEST_SET = 4096  # explicit sets that span more steps than this become Member constraints
 
 
@@ -22,6 +24,12 @@ class Infeasible(Exception):  # noqa: N818 - an answer, not a fault
 
 class NeedsWiderBounds(Exception):  # noqa: N818 - a signal to start over
     """A number is too close to what stands for a missing bound; start over with a greater one."""
+
+
+def check_length(bits: int) -> None:
+    """Raise the error for a number that is too long to be computed with."""
+    if bits >= MOST_BITS // 8:
+        raise ModelError(f"the model has numbers of over {MOST_BITS // 8} bits: bound its powers")
 
 
 class Linear:

@@ -45,11 +45,17 @@ def capped_power(base: int, exponent: int, cap: int) -> int:
     if base <= 1:
         return 1 if exponent == 0 else base
     power = 1
-    for _ in range(exponent):
-        if power > cap // base:
+    while True:
+        if exponent & 1:
+            if power > cap // base:
+                return cap
+            power *= base
+        exponent >>= 1
+        if exponent == 0:
+            return power
+        if base > cap // base:
             return cap
-        power *= base
-    return power
+        base *= base
 
 
 @kernel

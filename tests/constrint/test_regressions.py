@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import pytest
 
-from constrint import Model, Status, UnboundedError, all_different
+from constrint import Model, ModelError, Status, UnboundedError, all_different
 
 LIMIT = 20.0
 
@@ -109,3 +111,18 @@ def _check_all(model, expected):
 )
 def test_counts_of_great_numbers(text, expected):
     _check_all(Model.from_text(text), expected)
+
+
+def test_quotient_by_a_sum_that_was_narrowed_later():
+    # The variable of the sum still had 0 among its bounds.
+    model = Model.from_text("y in -4..0 step 4; ceildiv(ceildiv(y, y), abs(y)) <= 5")
+    assert [dict(solution.values) for solution in model.iter_solutions(time_limit=LIMIT)] == [{"y": -4}]
+
+
+@pytest.mark.parametrize("constraint", ["x ** 3000000000 > y", "x ** (x ** 40) > y"])
+def test_powers_that_are_too_long_are_refused_at_once(constraint):
+    model = Model.from_text(f"x in 1..3; y in -4..5; {constraint}")
+    started = perf_counter()
+    with pytest.raises(ModelError, match="bound its powers"):
+        model.solve(time_limit=LIMIT)
+    assert perf_counter() - started < 2
