@@ -64,6 +64,11 @@ def reported() -> Iterator[None]:
         # The reader has gone, as in `constrint solve --all … | head`; nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(128 + signal.SIGPIPE) from None
+    except OSError as error:
+        # Reading has its own errors: this is the answer, on a full disk say. What is buffered is given up.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        typer.secho(f"error: cannot write the answer: {(error.strerror or str(error)).lower()}", err=True)
+        raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
         typer.secho("interrupted", err=True)
         raise typer.Exit(128 + signal.SIGINT) from None

@@ -11,6 +11,7 @@ from constrint.arrays import ExprArray, Shape, names_of, shape_of
 from constrint.domain import BINARY, Domain
 from constrint.errors import ModelError, Position
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
+from constrint.given import integer, integer_list
 from constrint.goals import Direction, Goal, as_goals
 from constrint.scopes import Snapshot, pop, scope
 
@@ -83,12 +84,16 @@ class Declarations:
         if values is not None:
             if lo is not None or hi is not None or step != 1:
                 raise ModelError(f"'{name}': give either values or bounds and step, not both")
-            domain = Domain.of_values([value.__index__() for value in values])
+            domain = Domain.of_values(integer_list(values, f"'{name}': the values"))
         else:
+            step = integer(step, f"'{name}': step")
             if step < 1:
                 raise ModelError(f"'{name}': step must be at least 1, not {step}")
-            low = None if lo is None else lo.__index__()
-            domain = Domain.of_range(low, None if hi is None else hi.__index__(), step.__index__())
+            low, high = (
+                None if bound is None else integer(bound, f"'{name}': {which}")
+                for which, bound in (("lo", lo), ("hi", hi))
+            )
+            domain = Domain.of_range(low, high, step)
         variable = IntVar(name, domain)
         self._declare(name)
         self.variables[name] = variable
@@ -105,7 +110,7 @@ class Declarations:
         values: Iterable[int] | None = None,
     ) -> ExprArray:
         """Declare an array of integer variables, name[0], name[1] … (or name[0,0] …); see `int_var`."""
-        members = None if values is None else list(values)
+        members = None if values is None else integer_list(values, f"'{name}': the values")
         lengths = shape_of(shape)
         names = names_of(name, lengths)
         return ExprArray([self.int_var(one, lo, hi, step=step, values=members) for one in names], lengths)

@@ -30,6 +30,7 @@ from constrint.expr import (
     linear,
     placed,
 )
+from constrint.given import integer_list
 
 
 def _listed(values: tuple[IntLike | Iterable[IntLike], ...]) -> tuple[Any, ...]:
@@ -103,6 +104,8 @@ def element(values: Iterable[IntLike], index: IntLike) -> IntExpr:
     """
     position = as_expr(index)
     entries = [as_expr(value) for value in _flat(values)]
+    if not entries:
+        raise ModelError("element needs at least one value: write element([a, b], index)")
     constants = [entry.value for entry in entries if isinstance(entry, Const)]
     if len(constants) == len(entries):
         return Element(tuple(constants), position)
@@ -122,7 +125,7 @@ def if_then_else(condition: object, then: IntLike, otherwise: IntLike) -> IntExp
 def table(values: Iterable[IntLike], rows: Iterable[Sequence[int]]) -> BoolExpr:
     """The condition that the values, taken together, are one of the rows; write `~table(…)` for none."""
     args = tuple(as_expr(value) for value in _flat(values))
-    listed = frozenset(tuple(entry.__index__() for entry in row) for row in rows)
+    listed = frozenset(tuple(integer_list(row, "the entries of a row")) for row in rows)
     if not args:
         raise ModelError("table needs at least one expression")
     for row in listed:

@@ -15,15 +15,20 @@ Goal: TypeAlias = tuple[IntExpr, Direction]
 def as_goals(goals: Iterable[tuple[IntLike, Direction]]) -> list[Goal]:
     """Check (expression, direction) pairs."""
     checked: list[Goal] = []
-    for expr, direction in goals:
+    for goal in goals:
+        if not isinstance(goal, tuple | list) or len(goal) != 2:
+            raise ModelError(f'a goal is a pair (expression, "max") or (expression, "min"), not {goal!r}')
+        expr, direction = goal
         if direction not in ("max", "min"):
             raise ModelError(f'the direction of a goal is "max" or "min", not {direction!r}')
         checked.append((as_expr(expr), direction))
     return checked
 
 
-def goals_of(goals: IntLike | Sequence[Goal] | None, direction: Direction) -> list[Goal]:
-    """The pairs that one argument of `solve` stands for."""
+def goals_of(goals: IntLike | Sequence[IntLike | Goal] | None, direction: Direction) -> list[Goal]:
+    """The pairs that one argument of `solve` stands for; expressions without a direction get its own."""
     if goals is None:
         return []
-    return as_goals(goals) if isinstance(goals, Sequence) else [(as_expr(goals), direction)]
+    if isinstance(goals, str) or not isinstance(goals, Sequence):
+        return [(as_expr(goals), direction)]
+    return as_goals([goal if isinstance(goal, tuple) else (as_expr(goal), direction) for goal in goals])

@@ -15,6 +15,7 @@ from constrint.declare import Declarations, constraints_of
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr, IntLike
 from constrint.extras import needed
+from constrint.given import check_bytes, check_limit, check_seconds, integer
 from constrint.goals import Direction, Goal, as_goals, goals_of
 from constrint.result import Result, Status
 from constrint.scopes import copy_model
@@ -40,8 +41,8 @@ class Model(Declarations):
     def solve(
         self,
         *,
-        minimize: IntLike | Sequence[Goal] | None = None,
-        maximize: IntLike | Sequence[Goal] | None = None,
+        minimize: IntLike | Sequence[IntLike | Goal] | None = None,
+        maximize: IntLike | Sequence[IntLike | Goal] | None = None,
         prefer: Sequence[tuple[IntLike, Direction]] | None = None,
         assumptions: Sequence[BoolExpr] = (),
         time_limit: float | None = None,
@@ -54,8 +55,8 @@ class Model(Declarations):
         Ctrl-C ends it early with the best solution so far, if there is one.
 
         Args:
-            minimize: An expression to minimise, or a list of (expression, "max" | "min") pairs that is
-                optimised lexicographically, the most important first.
+            minimize: An expression to minimise, or a list that is optimised lexicographically, the most
+                important first; its members are expressions or (expression, "max" | "min") pairs.
             maximize: The same with an expression to maximise.
             prefer: (expression, "max" | "min") pairs: the lexicographic optimum, found by trying the values
                 in this order. Faster than optimising where the expressions are variables.
@@ -70,6 +71,7 @@ class Model(Declarations):
         Returns:
             The result; without any of the first three, the goals and preferences set on the model hold.
         """
+        check_seconds(time_limit)
         goals = goals_of(minimize, "min") + goals_of(maximize, "max")
         preferences = as_goals(prefer or ())
         if not goals and not preferences:
@@ -100,6 +102,7 @@ class Model(Declarations):
         """
         from constrint.answers import Solutions
 
+        check_limit(limit)
         return Solutions(self.copy()._solver(time_limit, seed, branching, engine), limit)
 
     def pareto(
@@ -124,6 +127,8 @@ class Model(Declarations):
         """
         from constrint.answers import ParetoSearch
 
+        check_limit(limit)
+        check_seconds(time_limit)
         checked = as_goals(goals)
         if not checked:
             raise ModelError('pareto needs at least one goal: [(expression, "max"), …]')
@@ -135,6 +140,7 @@ class Model(Declarations):
 
         With engine "auto" they are counted without being listed where the model's structure allows it.
         """
+        check_seconds(time_limit)
         started = perf_counter()
         if engine == "auto":
             from constrint.planner import count_planned
@@ -157,6 +163,8 @@ class Model(Declarations):
         """
         from constrint.planner import solution_set
 
+        check_bytes(memory_limit)
+        check_seconds(time_limit)
         return solution_set(self, memory_limit=memory_limit, time_limit=time_limit)
 
     def plan(self) -> Explanation:
@@ -178,6 +186,7 @@ class Model(Declarations):
         """
         from constrint.explain import find_conflict
 
+        check_seconds(time_limit)
         started = perf_counter()
         if assumptions:
             assumed = self.copy()
@@ -195,6 +204,8 @@ class Model(Declarations):
     ) -> Solver:
         if engine not in ("auto", "interpreted", "compiled"):
             raise ModelError(f'engine is "auto", "interpreted" or "compiled", not {engine!r}')
+        check_seconds(time_limit)
+        integer(seed, "seed")
         from constrint.branching import Brancher
         from constrint.search import Options, Solver
 

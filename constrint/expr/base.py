@@ -13,6 +13,7 @@ from typing import NoReturn, SupportsIndex, TypeAlias, Union
 from constrint.domain import Domain
 from constrint.errors import ModelError, Position
 from constrint.expr.position import caller, resolve
+from constrint.given import integer_list
 
 Assignment: TypeAlias = Mapping["IntExpr", int]
 IntLike: TypeAlias = Union["IntExpr", SupportsIndex]
@@ -138,7 +139,8 @@ class IntExpr:
 
     def is_in(self, values: Iterable[int] | Domain) -> BoolExpr:
         """The condition that the value is one of these."""
-        node = conditions.Member(self, values if isinstance(values, Domain) else Domain.of_values(values))
+        domain = values if isinstance(values, Domain) else Domain.of_values(integer_list(values, "values"))
+        node = conditions.Member(self, domain)
         object.__setattr__(node, "_where", caller())
         return node
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from time import perf_counter
 
 import pytest
 
-from constrint import Model, ModelError, Status, UnboundedError, all_different
+from constrint import Model, ModelError, Status, UnboundedError, all_different, element
 
 LIMIT = 20.0
 
@@ -126,3 +129,50 @@ def test_powers_that_are_too_long_are_refused_at_once(constraint):
     with pytest.raises(ModelError, match="bound its powers"):
         model.solve(time_limit=LIMIT)
     assert perf_counter() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m, x: m.int_var("z", 0.5, 3), "'z': lo must be an integer, not 0.5"),
+        (lambda m, x: m.int_var("z", "0", 3), "lo must be an integer, not '0': write an int, such as 0"),
+        (lambda m, x: m.int_var("z", 0, 3, step=1.5), "step must be an integer, not 1.5"),
+        (lambda m, x: m.int_var("z", 0, 3, step=None), "step must be an integer, not None"),
+        (lambda m, x: m.int_var("z", values="abc"), "the values must be a list of integers"),
+        (lambda m, x: x.is_in([0.5]), "each of values must be an integer"),
+        (lambda m, x: m.solve(time_limit="a"), "time_limit must be seconds or None, not 'a'"),
+        (lambda m, x: m.count(time_limit="a"), "time_limit must be seconds or None, not 'a'"),
+        (lambda m, x: m.solutions(memory_limit="a"), "memory_limit must be bytes or None"),
+        (lambda m, x: m.solve(seed="a"), "seed must be an integer"),
+        (lambda m, x: m.iter_solutions(limit=-1), "limit must not be negative"),
+        (lambda m, x: m.pareto([x]), "a goal is a pair"),
+        (lambda m, x: element([], x), "element needs at least one value"),
+    ],
+)
+def test_wrong_arguments_say_what_to_write(call, message):
+    model = Model()
+    x = model.int_var("x", 0, 3)
+    with pytest.raises(ModelError, match=message):
+        call(model, x)
+
+
+def test_a_list_of_expressions_is_a_lexicographic_goal():
+    model = Model()
+    x, y = model.int_var("x", 0, 3), model.int_var("y", 0, 3)
+    model.add(x + y >= 2)
+    assert model.solve(minimize=[x, y]).values == {"x": 0, "y": 2}
+    assert model.solve(maximize=[(x, "min"), y]).values == {"x": 0, "y": 3}
+
+
+def test_an_answer_that_cannot_be_written_is_one_line(tmp_path):
+    model = tmp_path / "a.constrint"
+    model.write_text("x in 0..3\n")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from constrint.cli import main; main()", "solve", str(model)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines() == ["error: cannot write the answer: no space left on device"]
