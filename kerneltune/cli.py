@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kerneltune.errors import InputError, KernelTuneError, RunError
+from kerneltune.errors import InputError, RunError
+from kerneltune.failures import print_json, reporting, run_app
 from kerneltune.hardware import HardwareProfile, load_profile, profile_names
 from kerneltune.kernel import Kernels, discover
 from kerneltune.problem import Problem
@@ -64,12 +62,12 @@ def tile(
     as_json: Json = False,
 ) -> None:
     """Print the fastest tiling that fits the GPU."""
-    with _reporting(as_json):
+    with reporting(as_json):
         problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction)
         space = _space(problem, gpu, kernels_root, strategy)
         candidates = _candidates(space, top)
         if as_json:
-            _print_json(
+            print_json(
                 {
                     "status": "found",
                     "gpu": space.profile.name,
@@ -107,7 +105,7 @@ def compile_command(
     as_json: Json = False,
 ) -> None:
     """Compile the fastest tiling, without a GPU, and hold what it takes against what was promised."""
-    with _reporting(as_json):
+    with reporting(as_json):
         from kerneltune.compile import Compiler
         from kerneltune.feedback import settle
 
@@ -118,7 +116,7 @@ def compile_command(
         _write(cubin, compiled.cubin)
         _write(source, compiled.source.encode())
         if as_json:
-            _print_json(
+            print_json(
                 {
                     "status": "compiled",
                     "gpu": space.profile.name,
@@ -156,7 +154,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run the fastest tilings on this machine's GPU: right, repeatable, and how fast."""
-    with _reporting(as_json):
+    with reporting(as_json):
         from kerneltune.measure import TrialPlan
         from kerneltune.trial import Trial, run_trials
 
@@ -177,7 +175,7 @@ def run(
         ]
         outcomes = list(run_trials(trials, space.kernels.root, timeout=timeout))
         if as_json:
-            _print_json(
+            print_json(
                 {
                     "status": "passed" if all(outcome.passed for outcome in outcomes) else "failed",
                     "gpu": space.profile.name,
@@ -198,10 +196,10 @@ def run(
 @profile_app.command(name="list")
 def profile_list(as_json: Json = False) -> None:
     """The profiles that come with the package."""
-    with _reporting(as_json):
+    with reporting(as_json):
         profiles = [load_profile(name) for name in profile_names()]
         if as_json:
-            _print_json([profile.model_dump() for profile in profiles])
+            print_json([profile.model_dump() for profile in profiles])
             return
         from kerneltune.tables import show_profiles
 
@@ -214,10 +212,10 @@ def profile_show(
     as_json: Json = False,
 ) -> None:
     """Every limit and cost of one profile."""
-    with _reporting(as_json):
+    with reporting(as_json):
         profile = load_profile(name)
         if as_json:
-            _print_json(profile.model_dump())
+            print_json(profile.model_dump())
             return
         from kerneltune.tables import show_profile
 
@@ -225,28 +223,8 @@ def profile_show(
 
 
 def main() -> None:
-    """Run the command line; nothing that goes wrong shows a traceback."""
-    try:
-        app()
-    except Exception as error:  # the last resort: a fault of this package, said in one line
-        if os.environ.get("KERNELTUNE_TRACEBACK"):
-            raise
-        typer.echo(f"internal error: {type(error).__name__}: {error}", err=True)
-        typer.echo("KERNELTUNE_TRACEBACK=1 shows where", err=True)
-        sys.exit(2)
-
-
-@contextmanager
-def _reporting(as_json: bool) -> Iterator[None]:
-    """Turn this package's errors into a message on standard error and the exit code they carry."""
-    try:
-        yield
-    except KernelTuneError as error:
-        if as_json:
-            status = "infeasible" if error.exit_code == 1 else "bad input"
-            _print_json({"status": status, "error": type(error).__name__, "reason": str(error)})
-        typer.echo(str(error), err=True)
-        raise typer.Exit(error.exit_code) from None
+    """Run the command line."""
+    sys.exit(run_app(app, sys.argv[1:]))
 
 
 def _space(problem: Problem, gpu: str, kernels_root: Path | None, strategy: str | None) -> TilingSpace:
@@ -297,10 +275,6 @@ def _write(path: Path | None, content: bytes) -> None:
         path.write_bytes(content)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from None
-
-
-def _print_json(data: Any) -> None:
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kerneltune.folders import data_folder
 from kerneltune.hardware import profile_names
 
 FAKE = ["--kernels", str(Path(__file__).parent / "fake_kernels")]
@@ -179,3 +180,81 @@ def test_closed_pipe_is_quiet() -> None:
     assert done.stdout == "["
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["tile", "lstm", "--gpu", "t4", "--json"], "Missing option '--heads'"),
+        (["tile", "lstm", "--top", "0", "--json"], "--top"),
+        (["profile", "shaw", "t4", "--json"], "shaw"),
+        (["--json"], "No such option: --json"),
+    ],
+)
+def test_usage_errors_in_json(words: list[str], what: str) -> None:
+    done = ask(*words)
+    assert done.returncode == 2
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "bad input"
+    assert what in answer["reason"]
+    assert what in done.stderr
+
+
+def broken_profile_list(*words: str) -> subprocess.CompletedProcess[str]:
+    """The command line with a fault planted in it."""
+    script = (
+        "import sys; from kerneltune import cli\n"
+        "def fault(): raise ZeroDivisionError('planted')\n"
+        f"cli.profile_names = fault; sys.argv[1:] = ['profile', 'list', *{words!r}]; cli.main()\n"
+    )
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+
+def test_internal_errors_in_json() -> None:
+    done = broken_profile_list("--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout) == {
+        "status": "internal error",
+        "error": "ZeroDivisionError",
+        "reason": "planted",
+    }
+    assert "internal error: ZeroDivisionError: planted" in done.stderr
+    assert broken_profile_list().stdout == ""
+
+
+@pytest.mark.parametrize("words", [["list"], ["list", "--json"], ["show", "t5", "--json"]])
+def test_standard_output_that_fails_is_one_line(words: list[str]) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kerneltune.cli", "profile", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "cannot write to standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"heads": "1000000", "batch": "1000000000"}, {"batch": "1000000000", "steps": "1000000000000"}],
+)
+def test_requests_beyond_the_memory_are_infeasible(changes: dict[str, str]) -> None:
+    done = request("tile", "--json", **changes)
+    assert done.returncode == 1
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "infeasible"
+    assert "needs more than 1 EiB of device memory" in answer["reason"]
+    assert "nearest that works: --batch 1 --steps " in answer["reason"]
+
+
+def test_compiling_for_a_target_that_does_not_exist_is_bad_input(tmp_path: Path) -> None:
+    text = (data_folder("hardware_profiles") / "h100_sxm.yaml").read_text(encoding="utf-8")
+    profile = tmp_path / "mine.yaml"
+    profile.write_text(
+        text.replace("name: h100_sxm", "name: mine").replace("sm_90a", "sm_9000"), encoding="utf-8"
+    )
+    done = request("compile", gpu=str(profile))
+    assert done.returncode == 2
+    assert "the profile's target is sm_9000" in done.stderr

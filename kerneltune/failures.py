@@ -1,0 +1,94 @@
+"""What a command says when it fails: a line for people, a JSON object where one was asked for, an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from kerneltune.errors import InfeasibleError, KernelTuneError
+
+BAD_INPUT = KernelTuneError.exit_code
+# Typer has its own copy of click or uses the installed one, by version: its public names lead to the right one.
+ClickError = typer.BadParameter.__mro__[2]
+
+
+def print_json(data: Any) -> None:
+    """Print to standard output, for programs."""
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+@contextmanager
+def reporting(as_json: bool) -> Iterator[None]:
+    """Turn this package's errors into a message on standard error and the exit code they carry."""
+    try:
+        yield
+    except KernelTuneError as error:
+        if as_json:
+            _print_failure(
+                "infeasible" if error.exit_code == InfeasibleError.exit_code else "bad input", error
+            )
+        typer.echo(str(error), err=True)
+        raise typer.Exit(error.exit_code) from None
+
+
+def run_app(app: typer.Typer, arguments: list[str]) -> int:
+    """The exit code of a command line; nothing that goes wrong shows a traceback.
+
+    Errors in the command line itself come before any option is known, so ``--json`` is looked for in it.
+    """
+    as_json = "--json" in arguments
+    try:
+        code = app(arguments, standalone_mode=False)
+        sys.stdout.flush()
+    except ClickError as error:
+        return _usage_error(error, as_json)
+    except typer.Abort:
+        typer.echo("aborted", err=True)
+        return 1
+    except Exception as error:  # the last resort
+        if isinstance(error, OSError) and _standard_output_fails():
+            typer.echo(f"cannot write to standard output: {error.strerror}", err=True)
+            return BAD_INPUT
+        if os.environ.get("KERNELTUNE_TRACEBACK"):
+            raise
+        if as_json:
+            _print_failure("internal error", error)
+        typer.echo(f"internal error: {type(error).__name__}: {error}", err=True)
+        typer.echo("KERNELTUNE_TRACEBACK=1 shows where", err=True)
+        return BAD_INPUT
+    return code if isinstance(code, int) else 0
+
+
+def _usage_error(error: Any, as_json: bool) -> int:
+    if as_json:
+        _print_json_failure("bad input", type(error).__name__, error.format_message())
+    error.show()
+    return int(error.exit_code)
+
+
+def _print_failure(status: str, error: Exception) -> None:
+    _print_json_failure(status, type(error).__name__, str(error))
+
+
+def _print_json_failure(status: str, error: str, reason: str) -> None:
+    print_json({"status": status, "error": error, "reason": reason})
+
+
+def _standard_output_fails() -> bool:
+    """Whether another line, which is blank and so does not matter, cannot be written either.
+
+    If so, standard output is led away, or Python would complain once more when it ends.
+    """
+    try:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
