@@ -11,17 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from kerneltune.errors import InputError, nearest
 from kerneltune.folders import data_folder
-from kerneltune.yamlfile import read_checked
+from kerneltune.problem import DTYPES
+from kerneltune.yamlfile import disagreement, read_checked
 
-Positive = Annotated[int, Field(gt=0, strict=True)]
-Natural = Annotated[int, Field(ge=0, strict=True)]
+Positive = Annotated[int, Field(gt=0, lt=2**63, strict=True)]
+Natural = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
 Shape = tuple[Positive, Positive, Positive]
 
-MMA_ROWS, MMA_COLUMNS = 16, 8  # the tensor-core tile that the kernels are written for: m16n8k?
-MAX_GRID_BLOCKS = (
-    2**31 - 1
-)  # of a grid's x, on every GPU since compute capability 3.0 (CUDA programming guide)
+MMA_ROWS, MMA_COLUMNS, MMA_DEPTHS = 16, 8, (8, 16)  # the products that the kernels are written for
+MAX_GRID_BLOCKS = 2**31 - 1  # of a grid's x since compute capability 3.0 (CUDA programming guide)
 ISA_REGISTER_LIMIT = 255  # register numbers have 8 bits and one of them is the zero register
 
 
@@ -78,17 +77,31 @@ class HardwareProfile(BaseModel):
                 raise ValueError(f"'{name}' is already a limit")
         return cost
 
+    @field_validator("mma_shapes")
+    @classmethod
+    def _depths_exist(cls, shapes: dict[str, list[Shape]]) -> dict[str, list[Shape]]:
+        """A depth that no kernel has would be taken for the best one; other dtypes and tiles are ignored."""
+        for dtype in DTYPES:
+            for m, n, k in shapes.get(dtype, []):
+                if (m, n) == (MMA_ROWS, MMA_COLUMNS) and k not in MMA_DEPTHS:
+                    raise ValueError(f"{dtype} has k = 8 or 16 in products of 16 rows by 8 columns, not {k}")
+        return shapes
+
     @model_validator(mode="after")
     def _limits_agree(self) -> HardwareProfile:
         if self.cluster_max < self.cluster_max_portable:
-            raise ValueError("cluster_max is below cluster_max_portable")
+            raise disagreement("cluster_max_portable", f"exceeds cluster_max, which is {self.cluster_max}")
         sizes = {2**power for power in range(1, self.cluster_max.bit_length())}
         if set(self.cluster_slots) != sizes:
-            raise ValueError(f"cluster_slots must name the cluster sizes {sorted(sizes)}")
+            listed = ", ".join(map(str, sorted(sizes))) or "none"
+            raise disagreement(
+                "cluster_slots", f"must name the cluster sizes up to cluster_max and no others: {listed}"
+            )
         if self.smem_per_block_optin > self.smem_per_sm:
-            raise ValueError("smem_per_block_optin exceeds smem_per_sm")
+            raise disagreement("smem_per_block_optin", f"exceeds smem_per_sm, which is {self.smem_per_sm}")
         if self.max_threads_per_block > self.max_threads_per_sm:
-            raise ValueError("max_threads_per_block exceeds max_threads_per_sm")
+            limit = self.max_threads_per_sm
+            raise disagreement("max_threads_per_block", f"exceeds max_threads_per_sm, which is {limit}")
         return self
 
     @property
@@ -127,6 +140,8 @@ def load_profile(name_or_path: str, root: Path | None = None) -> HardwareProfile
     if path.suffix not in (".yaml", ".yml"):
         path = (root or data_folder("hardware_profiles")) / f"{name_or_path}.yaml"
         if name_or_path not in profile_names(root):
+            if len(Path(name_or_path).parts) > 1 or Path(name_or_path).is_file():
+                raise InputError(f"{name_or_path}: a profile's path must end in .yaml")
             raise InputError(f"unknown GPU '{name_or_path}': {nearest(name_or_path, profile_names(root))}")
     profile = read_checked(path, HardwareProfile)
     if profile.name != path.stem:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_
 from kerneltune.errors import InputError, nearest
 from kerneltune.folders import data_folder
 from kerneltune.hardware import HardwareProfile
-from kerneltune.yamlfile import read_checked
+from kerneltune.yamlfile import disagreement, read_checked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,8 @@ class KernelSpec(BaseModel):
     def _knobs_are_parameters(self) -> KernelSpec:
         for knob in self.knobs:
             if knob not in self.parameters:
-                raise ValueError(f"the knob '{knob}' is no parameter: {nearest(knob, self.parameters)}")
+                hint = nearest(knob, self.parameters)
+                raise disagreement("knobs", f"the knob '{knob}' is no parameter: {hint}")
         return self
 
 
@@ -70,7 +71,8 @@ class CellSpec(BaseModel):
     def _positive_states_exist(self) -> CellSpec:
         for name in self.positive:
             if name not in self.states:
-                raise ValueError(f"the positive state '{name}' is no state: {nearest(name, self.states)}")
+                hint = nearest(name, self.states)
+                raise disagreement("positive", f"the positive state '{name}' is no state: {hint}")
         return self
 
 

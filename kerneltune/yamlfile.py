@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticCustomError
 
 from kerneltune.errors import InputError, nearest
 
 Checked = TypeVar("Checked", bound=BaseModel)
 Location = Sequence[int | str]
+
+DEPTH_SHOWN = 32  # levels; a file nested too deep to be read is reported where it goes beyond them
+LONGEST_SHOWN = 80  # characters of a wrong value
 
 
 def read_checked(path: Path, schema: type[Checked]) -> Checked:
@@ -26,17 +30,35 @@ def read_checked(path: Path, schema: type[Checked]) -> Checked:
     raise InputError("\n".join(lines))
 
 
+def disagreement(key: str, message: str) -> PydanticCustomError:
+    """What a check of several keys raises, so that the complaint points at the one to change."""
+    return PydanticCustomError("disagreement", "{message}", {"message": message, "key": key})
+
+
 def _parse(path: Path) -> Any:
     from ruamel.yaml import YAML
-    from ruamel.yaml.constructor import DuplicateKeyError
+    from ruamel.yaml.constructor import DuplicateKeyError, RoundTripConstructor
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {path}: {error}") from None
+
+    class Constructor(RoundTripConstructor):  # type: ignore[misc]  # ruamel's classes are not typed
+        def construct_object(self, node: Any, deep: bool = False) -> Any:
+            """As the base does, but a value that Python refuses, such as a 13th month, has its place."""
+            try:
+                return super().construct_object(node, deep)
+            except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+                raise MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
+
+    reader = YAML(typ="rt", pure=True)
+    reader.Constructor = Constructor
     try:
-        return YAML(typ="rt", pure=True).load(text)
+        return reader.load(text)
+    except RecursionError:
+        raise InputError(f"{path}:{_too_deep(text)}: nested too deep to be read") from None
     except DuplicateKeyError as error:
         problem = str(error.problem).split(" with value")[0]
         raise InputError(f"{path}:{_mark(error)}: {problem}: keep one of the two") from None
@@ -45,6 +67,19 @@ def _parse(path: Path) -> Any:
         raise InputError(f"{path}:{_mark(error)}: not valid YAML: {what}") from None
     except YAMLError as error:
         raise InputError(f"{path}: not valid YAML: {error}") from None
+
+
+def _too_deep(text: str) -> str:
+    """Where the file first goes beyond ``DEPTH_SHOWN`` levels."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
+
+    depth = 0
+    for event in YAML(typ="rt", pure=True).parse(text):
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if depth > DEPTH_SHOWN:
+            return f"{event.start_mark.line + 1}:{event.start_mark.column + 1}"
+    return "1:1"
 
 
 def _mark(error: Any) -> str:
@@ -72,6 +107,8 @@ def _kind(tree: Any) -> str:
 
 def _complaint(path: Path, tree: Any, schema: type[BaseModel], item: Any) -> str:
     location: Location = item["loc"]
+    if item["type"] == "disagreement" and not location:
+        location = (item["ctx"]["key"],)
     line, column = _position(tree, location)
     name = ".".join(str(part) for part in location) or "file"
     if item["type"] == "extra_forbidden":
@@ -80,7 +117,15 @@ def _complaint(path: Path, tree: Any, schema: type[BaseModel], item: Any) -> str
     if item["type"] == "missing":
         return f"{path}:{line}:{column}: missing key '{name}'"
     message = item["msg"].removeprefix("Value error, ")
-    return f"{path}:{line}:{column}: {name}: {message}, found {item['input']!r}"
+    return f"{path}:{line}:{column}: {name}: {message}{_found(item['input'])}"
+
+
+def _found(value: Any) -> str:
+    """The wrong value; of a mapping, the place says which part is meant."""
+    if isinstance(value, dict):
+        return ""
+    shown = repr(value)
+    return f", found {shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + '…'}"
 
 
 def _position(tree: Any, location: Location) -> tuple[int, int]:

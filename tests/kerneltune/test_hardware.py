@@ -107,7 +107,7 @@ def test_bad_value_has_place(tmp_path: Path, before: str, after: str, place: str
 
 def test_limits_must_agree(tmp_path: Path) -> None:
     found = message(tmp_path, T4.replace("smem_per_block_optin: 65536", "smem_per_block_optin: 65537"))
-    assert "smem_per_block_optin exceeds smem_per_sm" in found
+    assert found.endswith("smem_per_block_optin: exceeds smem_per_sm, which is 65536")
 
 
 @pytest.mark.parametrize("text", ["", "- 1\n- 2\n", "3\n"])
@@ -124,6 +124,60 @@ def test_every_error_of_a_file_is_listed(tmp_path: Path) -> None:
 
 def test_name_must_be_the_file_name(tmp_path: Path) -> None:
     assert "the file is called 't4'" in message(tmp_path, T4.replace("name: t4", "name: t5"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "place", "what"),
+    [
+        ("cluster_max_portable: 1", "cluster_max_portable: 99", "cluster_max_p", "exceeds cluster_max"),
+        ("cp_async", "cluster_slots: {2: 66}\ncp_async", "cluster_slots", "up to cluster_max and no others"),
+        ("max_threads_per_block: 1024", "max_threads_per_block: 2048", "max_threads_per_b", "exceeds"),
+    ],
+)
+def test_keys_that_disagree_have_the_place_of_one(
+    tmp_path: Path, before: str, after: str, place: str, what: str
+) -> None:
+    text = T4.replace(before, after)
+    found = message(tmp_path, text)
+    assert found.startswith(f"{line_of(text, place)}:1: {place}"), found
+    assert what in found
+    assert "found" not in found  # not the whole profile
+    assert "\n" not in found
+
+
+@pytest.mark.parametrize("value", ["2020-13-45", "9" * 5000, "!!int many", "!!bool perhaps"])
+def test_values_that_python_refuses_have_a_place(tmp_path: Path, value: str) -> None:
+    text = T4.replace("sm_count: 40", f"sm_count: {value}")
+    found = message(tmp_path, text)
+    assert found.startswith(f"{line_of(text, 'sm_count')}:11: not valid YAML: "), found
+
+
+def test_nesting_without_end_has_a_place(tmp_path: Path) -> None:
+    text = T4 + "more: " + "[" * 1000
+    assert message(tmp_path, text).startswith(f"{line_of(text, 'more: ')}:38: nested too deep")
+
+
+@pytest.mark.parametrize("depth", [1, 32])
+def test_only_depths_that_kernels_have(tmp_path: Path, depth: int) -> None:
+    found = message(tmp_path, T4.replace("[[16, 8, 8]]", f"[[16, 8, {depth}]]"))
+    assert f"fp16 has k = 8 or 16 in products of 16 rows by 8 columns, not {depth}" in found
+
+
+def test_products_of_other_dtypes_are_no_matter(tmp_path: Path) -> None:
+    text = T4.replace("[[16, 8, 8]]", "[[16, 8, 8], [8, 8, 4]]\n  int8: [[16, 8, 32]]")
+    assert load_profile(write(tmp_path, text)).mma_depth("fp16") == 8
+
+
+def test_numbers_have_an_end(tmp_path: Path) -> None:
+    found = message(tmp_path, T4.replace("sm_count: 40", f"sm_count: {10**23}"))
+    assert "sm_count: Input should be less than 9223372036854775808" in found
+
+
+def test_a_path_without_the_suffix_is_no_name(tmp_path: Path) -> None:
+    path = tmp_path / "t4.txt"
+    path.write_text(T4, encoding="utf-8")
+    with pytest.raises(InputError, match=r"t4\.txt: a profile's path must end in \.yaml"):
+        load_profile(str(path))
 
 
 def test_unreadable_file(tmp_path: Path) -> None:
