@@ -90,9 +90,13 @@ def _nvrtc() -> tuple[str, Build]:
         _, major, minor = nvrtc.nvrtcVersion()
     except RuntimeError as error:
         raise CompilationError(f"NVRTC cannot be loaded: {error}") from None
+    version = f"nvrtc {major}.{minor}"
     headers = _cuda_headers()
+    _, numbers = nvrtc.nvrtcGetSupportedArchs()
+    targets = [f"sm_{number}" for number in numbers]
 
     def build(job: _Job) -> tuple[bytes, str]:
+        _check_target(job.target, targets, version)
         options = options_class(
             name="kerneltune.cu",
             arch=job.target,
@@ -110,7 +114,13 @@ def _nvrtc() -> tuple[str, Build]:
             raise CompilationError(f"NVRTC refused the kernel: {error}".rstrip(" \0\n")) from None
         return cubin, log.getvalue().replace("\0", "")
 
-    return f"nvrtc {major}.{minor}", build
+    return version, build
+
+
+def _check_target(target: str, known: list[str], compiler: str) -> None:
+    """A target that the compiler does not know is the profile's fault, not the tiling's."""
+    if known and target.removesuffix("a") not in known:
+        raise InputError(f"the profile's target is {target}, but {compiler} knows {', '.join(known)}")
 
 
 def _program_classes() -> tuple[Any, Any]:
@@ -136,9 +146,12 @@ def _nvcc() -> tuple[str, Build]:
     if nvcc is None:
         raise CompilationError("nvcc is not on PATH: use --compiler nvrtc, which needs no CUDA toolkit")
     banner = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False).stdout
-    release = banner.partition("release ")[2].partition(",")[0] or "unknown"
+    version = f"nvcc {banner.partition('release ')[2].partition(',')[0] or 'unknown'}"
+    listed = subprocess.run([nvcc, "--list-gpu-code"], capture_output=True, text=True, check=False)
+    targets = listed.stdout.split() if listed.returncode == 0 else []
 
     def build(job: _Job) -> tuple[bytes, str]:
+        _check_target(job.target, targets, version)
         with tempfile.TemporaryDirectory() as folder:
             source, cubin = Path(folder, "kerneltune.cu"), Path(folder, "kerneltune.cubin")
             source.write_text(job.source, encoding="utf-8")
@@ -151,7 +164,7 @@ def _nvcc() -> tuple[str, Build]:
                 raise CompilationError(f"nvcc refused the kernel:\n{done.stderr.strip()}")
             return cubin.read_bytes(), done.stderr
 
-    return f"nvcc {release}", build
+    return version, build
 
 
 BACKENDS: dict[str, Callable[[], tuple[str, Build]]] = {"nvrtc": _nvrtc, "nvcc": _nvcc}

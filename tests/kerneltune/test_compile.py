@@ -159,6 +159,7 @@ def test_nvcc_backend_reads_the_same_report(fake_kernels: Kernels, tmp_path: Pat
     stand_in.write_text(
         "#!/bin/sh\n"
         'if [ "$1" = --version ]; then echo "Cuda compilation tools, release 13.0, V13.0.88"; exit; fi\n'
+        'if [ "$1" = --list-gpu-code ]; then echo sm_80; echo sm_90; exit; fi\n'
         f'echo "$@" > {tmp_path}/command\n'
         'while [ "$1" != -o ]; do shift; done; echo cubin > "$2"\n'
         f'echo "{frame}" >&2; echo "{log}" >&2\n'
@@ -173,3 +174,12 @@ def test_nvcc_backend_reads_the_same_report(fake_kernels: Kernels, tmp_path: Pat
     command = (tmp_path / "command").read_text()
     assert "-arch=sm_90a" in command
     assert "-maxrregcount 88" in command
+    odd = load_profile("h100_sxm").model_copy(update={"target": "sm_9000"})
+    with pytest.raises(InputError, match=r"target is sm_9000, but nvcc 13\.0 knows sm_80, sm_90$"):
+        Compiler(fake_kernels, odd, backend="nvcc").compile(hand_made())
+
+
+def test_a_target_that_does_not_exist_is_the_profiles_fault(fake_kernels: Kernels) -> None:
+    odd = load_profile("h100_sxm").model_copy(update={"target": "sm_9000"})
+    with pytest.raises(InputError, match=r"target is sm_9000, but nvrtc 13\.\d+ knows sm_75, .*sm_90"):
+        Compiler(fake_kernels, odd).compile(hand_made())
