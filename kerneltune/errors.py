@@ -26,7 +26,10 @@ class MissingExtraError(KernelTuneError):
     """An optional dependency is not installed."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs the extra '{extra}': pip install 'constrint[{extra}]'")
+        super().__init__(
+            f"{feature} needs the extra '{extra}': pip install 'constrint[{extra}]', "
+            f"or in a checkout .venv/bin/pip install -e '.[{extra}]'"
+        )
 
 
 class CompilationError(KernelTuneError):

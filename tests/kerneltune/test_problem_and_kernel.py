@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kerneltune.errors import InputError
+from kerneltune.errors import InputError, MissingExtraError
 from kerneltune.hardware import load_profile
 from kerneltune.kernel import Kernels, discover
 from kerneltune.problem import Problem
@@ -114,3 +114,9 @@ def test_dtype_that_a_strategy_lacks(tmp_path: Path) -> None:
     root = copied(tmp_path, "dtypes: [bf16, fp16]", "dtypes: [fp16]")
     refusal = discover(root).strategy("plain").refusal(load_profile("h100_sxm"), "bf16")
     assert refusal == "it is written for fp16, not bf16"
+
+
+def test_a_missing_extra_is_said_for_installs_and_checkouts() -> None:
+    said = str(MissingExtraError("running kernels", "gpu"))
+    assert "pip install 'constrint[gpu]'" in said
+    assert ".venv/bin/pip install -e '.[gpu]'" in said
