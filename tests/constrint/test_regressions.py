@@ -176,3 +176,10 @@ def test_an_answer_that_cannot_be_written_is_one_line(tmp_path):
         )
     assert done.returncode == 2
     assert done.stderr.decode().splitlines() == ["error: cannot write the answer: no space left on device"]
+
+
+def test_cheap_constraints_whose_bounds_creep_do_not_starve_the_others():
+    text = "z in 1000000001..1000000002; w in -3..0; 1000000000 divides 3 * w - lcm(10, z)"
+    solutions = Model.from_text(text).iter_solutions(time_limit=LIMIT)
+    assert list(solutions) == []
+    assert solutions.complete
