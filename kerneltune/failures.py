@@ -1,4 +1,4 @@
-"""What a command says when it fails: a line for people, a JSON object where one was asked for, an exit code."""
+"""What a command says when it fails: a line for people, JSON where it was asked for, an exit code."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import typer
 
 from kerneltune.errors import InfeasibleError, KernelTuneError
 
 BAD_INPUT = KernelTuneError.exit_code
-# Typer has its own copy of click or uses the installed one, by version: its public names lead to the right one.
-ClickError = typer.BadParameter.__mro__[2]
+# By version, typer has a copy of click or uses the installed one: its own names lead to the right class.
+ClickError = cast("type[Exception]", typer.BadParameter.__mro__[2])
 
 
 def print_json(data: Any) -> None:

@@ -45,7 +45,7 @@ def _parse(path: Path) -> Any:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {path}: {error}") from None
 
-    class Constructor(RoundTripConstructor):  # type: ignore[misc]  # ruamel's classes are not typed
+    class Constructor(RoundTripConstructor):
         def construct_object(self, node: Any, deep: bool = False) -> Any:
             """As the base does, but a value that Python refuses, such as a 13th month, has its place."""
             try:
