@@ -1,4 +1,4 @@
-"""Integer arithmetic: all solutions, counts and firsts of small models, beside CP-SAT and python-constraint.
+"""Integer arithmetic: all solutions, counts and firsts of small models, beside other solvers.
 
     python benchmarks/solver/arithmetic.py [--peers] [--out benchmarks/results/arithmetic.json]
 
@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from constrint import Model, divides
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-POWERS = [16, 32, 64, 128, 256]
+from arithmetic_peers import PEERS, POWERS
+from environment import environment
+
+from constrint import Model, divides
 
 
 def factors() -> Model:
@@ -79,78 +82,6 @@ def cold_and_warm(build: Callable[[], Model], solutions: int) -> dict[str, float
     }
 
 
-def with_cpsat(name: str) -> float | None:
-    """CP-SAT lists the small models."""
-    from ortools.sat.python import cp_model
-
-    m = cp_model.CpModel()
-    if name == "a":
-        a, b, c = (m.new_int_var(1, 5040, n) for n in "abc")
-        ab, abc = m.new_int_var(1, 5040, "ab"), m.new_int_var(5040, 5040, "abc")
-        m.add_multiplication_equality(ab, [a, b])
-        m.add_multiplication_equality(abc, [ab, c])
-        listed = [a, b, c]
-        m.add(a <= b)
-        m.add(b <= c)
-    elif name == "b":
-        x, y, z, w = (m.new_int_var(1, 64, n) for n in "xyzw")
-        xy, zw = m.new_int_var(1, 1024, "xy"), m.new_int_var(1, 4096, "zw")
-        u, v, xyzw = m.new_int_var(1, 32, "u"), m.new_int_var(1, 512, "v"), m.new_int_var(1, 4096, "xyzw")
-        m.add_multiplication_equality(xy, [x, y])
-        m.add_multiplication_equality(zw, [z, w])
-        m.add_multiplication_equality(xyzw, [xy, zw])
-        listed = [x, y, z, w]
-        m.add(xy == 32 * u)
-        m.add(zw == 8 * v)
-    else:
-        return None
-
-    class Lister(cp_model.CpSolverSolutionCallback):
-        def on_solution_callback(self) -> None:
-            found.append([self.value(variable) for variable in listed])
-
-    found: list[list[int]] = []
-    solver = cp_model.CpSolver()
-    solver.parameters.enumerate_all_solutions = True
-    solver.parameters.num_workers = 1
-    begun = perf_counter()
-    solver.solve(m, Lister())
-    assert len(found) == MODELS[name][1]
-    return round(perf_counter() - begun, 6)
-
-
-def with_python_constraint(name: str) -> float | None:
-    """python-constraint lists the models with short lists of values."""
-    from constraint import Problem
-
-    problem = Problem()
-    begun = perf_counter()
-    if name == "b":
-        for variable in "xyzw":
-            problem.addVariable(variable, list(range(1, 65)))
-        for text in ("x*y*z*w <= 4096", "x*y % 32 == 0", "z*w % 8 == 0", "x*y <= 1024"):
-            problem.addConstraint(text)
-    elif name == "c":
-        for variable in ("bm", "bn", "bk"):
-            problem.addVariable(variable, POWERS)
-        for variable in ("wm", "wn"):
-            problem.addVariable(variable, [1, 2, 4, 8, *POWERS])
-        problem.addVariable("stages", [1, 2, 3, 4, 5])
-        for text in (
-            "bm % wm == 0",
-            "bn % wn == 0",
-            "64 <= (bm // wm) * (bn // wn) * 32 <= 1024",
-            "stages * (bm + bn) * bk * 2 <= 232448",
-            "wm * wn + 8 * wm + 8 * wn + 1024 <= 8160",
-        ):
-            problem.addConstraint(text)
-    else:
-        return None
-    found = len(problem.getSolutions())
-    assert found == MODELS[name][1]
-    return round(perf_counter() - begun, 6)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", action="store_true")
@@ -160,13 +91,15 @@ def main() -> None:
     for name, (build, solutions) in MODELS.items():
         rows[name] = {"solutions": solutions, **cold_and_warm(build, solutions)}
         if arguments.peers:
-            for peer, run in (("cp_sat", with_cpsat), ("python_constraint", with_python_constraint)):
-                seconds = run(name)
-                if seconds is not None:
-                    rows[name][peer] = seconds
+            for peer, listed in PEERS.items():
+                answers = [answer for _ in range(3) if (answer := listed(name)) is not None]
+                if answers:
+                    assert all(found in (1, solutions) for found, _ in answers), (peer, name, answers)
+                    key = peer if answers[0][0] == solutions else f"{peer} first"
+                    rows[name][key] = round(min(seconds for _, seconds in answers), 6)
         print(name, rows[name])
     if arguments.out:
-        report = {"machine": platform.processor() or platform.machine(), "python": platform.python_version()}
+        report = {"environment": environment("ortools", "python-constraint2", "pychoco", "numpy")}
         arguments.out.write_text(json.dumps({**report, "models": rows}, indent=1) + "\n", encoding="utf-8")
 
 
