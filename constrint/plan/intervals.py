@@ -37,9 +37,8 @@ def _scaled(low: Any, high: Any, a: int, dtype: Any) -> Bounds:
 
 
 def _wide(values: Any, dtype: Any) -> Any:
-    if isinstance(values, np.ndarray | np.generic):
-        return values.astype(dtype)
-    return int(values)
+    """Values in a type; scalars as Python's integers, which are exact."""
+    return values.astype(dtype) if isinstance(values, np.ndarray) else int(values)
 
 
 def _stacked(values: list[Any]) -> Any:
@@ -93,7 +92,8 @@ def _mul(frame: Frame, term: Term) -> Bounds:
             lo, hi = lo * low, hi * high
             continue
         corners = _stacked([lo * low, lo * high, hi * low, hi * high])
-        lo, hi = corners.min(axis=0), corners.max(axis=0)
+        # numpy's scalars would wrap around in the next product.
+        lo, hi = _wide(corners.min(axis=0), dtype), _wide(corners.max(axis=0), dtype)
     return lo, hi
 
 

@@ -110,6 +110,12 @@ def _check_all(model, expected):
         # numpy's scalars did not take Python's integers.
         ("x in 0..1; y in -1..0 step 2; [-8, -7, -4, 2][y + y] // abs(2**1024) != -x", 0),
         ("x in 0..1; y in -(2**100)..-(2**100); (y ** y) * (12 + y) >= x", 0),
+        # A corner of a product was numpy's, and the next product wrapped around or raised.
+        (
+            "x in 2**63 - 2..2**63 + 1; y in -1..3 step 2; z in -6..1; "
+            "7 > min(ceildiv(x, y), -y) >= ceildiv(y, x) * (z + 1 - 2**1024)",
+            64,
+        ),
     ],
 )
 def test_counts_of_great_numbers(text, expected):
