@@ -363,7 +363,7 @@ def solution_set(
 
     try:
         built, planner = solve_all(model, memory_limit=memory_limit, time_limit=time_limit)
-    except (Unsupported, TooLarge) as problem:
+    except (Unsupported, TooLarge, OverflowError) as problem:
         raise limit_error(problem) from problem
     feasible = planner.feasible and (built or not model.variables)
     return SolutionSet(list(model.variables), [c.diagram for c in built] if feasible else None)
