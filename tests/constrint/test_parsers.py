@@ -41,6 +41,12 @@ def test_the_kept_parser_gives_the_same_trees(place, monkeypatch):
     assert [token.type for token in kept.lex(TEXT, dont_ignore=True)].count("COMMENT") == 1
 
 
+def test_keeping_the_tables_leaves_the_parser_its_token_filter(place):
+    made = parser()
+    assert place.exists()
+    assert "_SEP" not in [token.type for token in made.lex("(x\n== 3)")]
+
+
 @pytest.mark.parametrize(
     "content",
     [
