@@ -221,6 +221,9 @@ class Planner:
         total = 1
         left = []
         for variables, conditions in self.components():
+            if not conditions:  # free to take any value, be they too many to list
+                total *= math.prod(self._values(v) for v in variables)
+                continue
             number = count_sum(self.terms, conditions, variables)
             if number is None:
                 left.append((variables, conditions))
@@ -230,6 +233,10 @@ class Planner:
             return 0
         built = self._build(left, budget)
         return total * math.prod(component.diagram.size for component in built) if built or not left else 0
+
+    def _values(self, v: int) -> int:
+        domain, (lo, hi) = self.domains[v], self.limits[v]
+        return hi - lo + 1 if domain is None else len(domain)
 
     def build(self, budget: Budget) -> list[Component]:
         """The diagrams of all components; none where there is no solution."""

@@ -188,3 +188,18 @@ def test_a_sum_beyond_int64_is_counted_exactly():
     x = [m.int_var(f"x{i}", 0, 9) for i in range(40)]
     m.add(sum_(x) <= 359)
     assert m.count() == 10**40 - 1
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("x in 1..10**18", 10**18),
+        ("x in 1..10**18; y in 0..3; y * y == 4", 10**18),
+        ("x in -5..10**30; y in 1..2; b bool", 2 * 2 * (10**30 + 6)),
+        ("x in 1..10**18; y in 1..10**18; x + y - y == 3", 10**18),
+        ("x in 1..10**18; x >= 0 or x == 7", 10**18),
+        ("x in 1..10**18; 1 == 2", 0),
+    ],
+)
+def test_free_variables_are_counted_by_their_range(text: str, count: int) -> None:
+    assert Model.from_text(text).count(time_limit=5) == count
