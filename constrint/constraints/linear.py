@@ -34,34 +34,38 @@ Terms = tuple[tuple[int, int], ...]
 LONG = 4  # sums of this many terms run after all cheaper constraints
 
 
-def _priority(terms: Terms) -> int:
-    return 0 if len(terms) < LONG else 2
+class _Sum(Node):
+    """What linear constraints share, required or tied to a literal."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Linear(Node):
-    """Terms are (coefficient, variable) with coefficients that are not 0."""
-
+    __slots__ = ()
     terms: Terms
     bound: int
 
     @property
     def priority(self) -> int:  # type: ignore[override] # long sums wait for the short
-        return _priority(self.terms)
-
-    def scope(self) -> tuple[int, ...]:
-        return tuple(v for _, v in self.terms)
+        return 0 if len(self.terms) < LONG else 2
 
     def total(self, values: Sequence[int]) -> int:
         """The value of the sum."""
         return sum(a * values[v] for a, v in self.terms)
 
+    def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
+        return 2 * (abs(self.bound) + sum(abs(a) * magnitude(lo, hi, v) for a, v in self.terms)) + 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Linear(_Sum):
+    """Terms are (coefficient, variable) with coefficients that are not 0."""
+
+    terms: Terms
+    bound: int
+
+    def scope(self) -> tuple[int, ...]:
+        return tuple(v for _, v in self.terms)
+
     def encode(self) -> list[int]:
         distinct = len({v for _, v in self.terms}) == len(self.terms)
         return [self.bound, int(distinct)] + [cell for term in self.terms for cell in term]
-
-    def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
-        return 2 * (abs(self.bound) + sum(abs(a) * magnitude(lo, hi, v) for a, v in self.terms)) + 2
 
 
 class LinearLe(_Linear):
@@ -104,27 +108,16 @@ class LinearNe(_Linear):
 
 
 @dataclass(frozen=True, slots=True)
-class _LinearIf(Node):
+class _LinearIf(_Sum):
     literal: int
     terms: Terms
     bound: int
 
-    @property
-    def priority(self) -> int:  # type: ignore[override] # long sums wait for the short
-        return _priority(self.terms)
-
     def scope(self) -> tuple[int, ...]:
         return (self.literal >> 1, *(v for _, v in self.terms))
 
-    def total(self, values: Sequence[int]) -> int:
-        """The value of the sum."""
-        return sum(a * values[v] for a, v in self.terms)
-
     def encode(self) -> list[int]:
         return [self.bound, self.literal] + [cell for term in self.terms for cell in term]
-
-    def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
-        return 2 * (abs(self.bound) + sum(abs(a) * magnitude(lo, hi, v) for a, v in self.terms)) + 2
 
 
 class LinearLeIf(_LinearIf):
