@@ -90,10 +90,12 @@ def test_interrupting_is_clean():
 
 
 def test_interrupting_an_optimisation_gives_the_best_so_far():
-    names = [f"x{i}" for i in range(14)]
+    # Neighbouring products modulo a prime leave the bound of the goal far above what can be reached, so
+    # no machine proves an optimum (the proof would visit about 60**24 assignments) before the signal.
+    names = [f"x{i}" for i in range(24)]
+    pairs = zip(names, [*names[1:], names[0]], strict=True)
     text = f"{', '.join(names)} in 0..60\nall_different({', '.join(names)})\n"
-    text += f"({' + '.join(f'{name} * {name}' for name in names)}) % 1009 == 17\n"
-    text += f"maximize {' + '.join(f'({name} * {i + 3}) % 61' for i, name in enumerate(names))}\n"
+    text += f"maximize {' + '.join(f'({left} * {right}) % 61' for left, right in pairs)}\n"
     process = subprocess.Popen(
         [*COMMAND, "solve", "--json", "-"],
         stdin=subprocess.PIPE,
@@ -109,7 +111,7 @@ def test_interrupting_an_optimisation_gives_the_best_so_far():
     answer = json.loads(process.stdout.read())
     assert process.wait(timeout=30) == 0
     assert answer["status"] == "feasible"
-    assert len({answer["values"][name] for name in names}) == 14
+    assert len({answer["values"][name] for name in names}) == 24
     process.stdout.close()
     process.stderr.close()
 
