@@ -1,0 +1,217 @@
+"""python-constraint's `Problem`: variables, constraints, and the calls that give solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from constrint.errors import LimitError, ModelError
+from constrint.expr import IntExpr
+from constrint.integrations.python_constraint import restrictions
+from constrint.integrations.python_constraint.constraints import Constraint, FunctionConstraint
+from constrint.integrations.python_constraint.scope import Coded, Codes, Scope
+from constrint.model import Model
+
+SET_BYTES = 40_000_000
+"""Memory for which the set of all solutions is built before they are searched for one by one."""
+
+Solution = dict[Any, Any]
+
+
+class Solver:
+    """Accepted where python-constraint takes a solver; the solver is always this one."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+
+class BacktrackingSolver(Solver):
+    """See `Solver`."""
+
+
+class OptimizedBacktrackingSolver(Solver):
+    """See `Solver`."""
+
+
+class RecursiveBacktrackingSolver(Solver):
+    """See `Solver`."""
+
+
+class MinConflictsSolver(Solver):
+    """See `Solver`; unlike python-constraint's, every answer is exact."""
+
+
+class ParallelSolver(Solver):
+    """See `Solver`."""
+
+
+class Variable:
+    """A variable by a name of its own, as python-constraint has it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Domain(list[Any]):
+    """The values of a variable."""
+
+
+class Problem:
+    """Variables with their values, and constraints over them."""
+
+    def __init__(self, solver: Solver | None = None) -> None:
+        self._solver = solver
+        self._values: dict[Hashable, list[Any]] = {}
+        self._constraints: list[tuple[Constraint | str, list[Hashable] | None]] = []
+
+    def reset(self) -> None:
+        """Forget all variables and constraints."""
+        self._values.clear()
+        self._constraints.clear()
+
+    def setSolver(self, solver: Solver | None) -> None:  # noqa: N802
+        """Accepted; changes nothing."""
+        self._solver = solver
+
+    def getSolver(self) -> Solver | None:  # noqa: N802
+        """What `setSolver` was given."""
+        return self._solver
+
+    def addVariable(self, variable: Hashable, domain: Iterable[Any]) -> None:  # noqa: N802
+        """Add a variable with its values, which may be anything that can be compared."""
+        if variable in self._values:
+            raise ModelError(f"Tried to insert duplicated variable {variable!r}: each may be added once")
+        if not isinstance(domain, Iterable):
+            raise ModelError(f"the domain of {variable!r} must be a list of values, not {domain!r}")
+        values = list(domain)
+        if not values:
+            raise ModelError(f"the domain of {variable!r} is empty: give it at least one value")
+        self._values[variable] = values
+
+    def addVariables(self, variables: Iterable[Hashable], domain: Iterable[Any]) -> None:  # noqa: N802
+        """Add several variables with the same values."""
+        values = list(domain)
+        for variable in variables:
+            self.addVariable(variable, values)
+
+    def addConstraint(  # noqa: N802
+        self,
+        constraint: Constraint | Callable[..., Any] | str,
+        variables: Iterable[Hashable] | None = None,
+    ) -> None:
+        """Add a constraint.
+
+        Args:
+            constraint: A constraint object, a function of the values, or a Python expression as a string.
+            variables: The variables it is about, in the order of the function's arguments; all by default
+                (for a string, those that it names).
+        """
+        if not isinstance(constraint, Constraint | str):
+            if not callable(constraint):
+                raise ModelError(f"a constraint is a function, a string or a Constraint, not {constraint!r}")
+            constraint = FunctionConstraint(constraint)
+        names = None if variables is None else list(variables)
+        if isinstance(constraint, str):
+            restrictions.names_in(constraint)
+        self._constraints.append((constraint, names))
+
+    def getSolution(self) -> Solution | None:  # noqa: N802
+        """A solution, or None."""
+        model, coded = self._model()
+        result = model.solve()
+        return _decoded(coded, result.values) if result else None
+
+    def getSolutions(self) -> list[Solution]:  # noqa: N802
+        """All solutions."""
+        return list(self.getSolutionIter())
+
+    def getSolutionIter(self) -> Iterator[Solution]:  # noqa: N802
+        """All solutions, one after the other."""
+        model, coded = self._model()
+        try:
+            rows = model.solutions(memory_limit=SET_BYTES)
+        except LimitError:
+            for result in model.iter_solutions():
+                yield _decoded(coded, result.values)
+            return
+        values = [one.values for one in coded]
+        names = [one.name for one in coded]
+        for chunk in rows.iter_chunks(65536):
+            columns = [[labels[code] for code in chunk[:, v].tolist()] for v, labels in enumerate(values)]
+            for row in zip(*columns, strict=True):
+                yield dict(zip(names, row, strict=True))
+
+    def getSolutionsOrderedList(self, order: Sequence[Hashable] | None = None) -> list[tuple[Any, ...]]:  # noqa: N802
+        """All solutions as tuples of values, in the order of these variables."""
+        names = list(order or self._values)
+        return [tuple([solution[name] for name in names]) for solution in self.getSolutionIter()]
+
+    def getSolutionsAsListDict(  # noqa: N802
+        self, order: Sequence[Hashable] | None = None, validate: bool = True
+    ) -> tuple[list[tuple[Any, ...]], dict[tuple[Any, ...], int], int]:
+        """All solutions as tuples, the place of each tuple, and their number."""
+        rows = self.getSolutionsOrderedList(order)
+        return rows, {row: i for i, row in enumerate(rows)}, len(rows)
+
+    def _model(self) -> tuple[Model, list[Coded]]:
+        if not self._values:
+            raise ModelError("the problem has no variables: call addVariable first")
+        codes = Codes(value for values in self._values.values() for value in values)
+        model = Model("python-constraint")
+        coded: dict[Hashable, Coded] = {}
+        labels: set[str] = set()
+        for name, values in self._values.items():
+            label = str(name)
+            while label in labels:
+                label += "'"
+            labels.add(label)
+            coded[name] = Coded.of(name, label, values, codes)
+            model.variables[label] = coded[name].variable
+        for constraint, names in self._constraints:
+            model.add(self._condition(constraint, names, coded, codes))
+        return model, list(coded.values())
+
+    def _condition(
+        self,
+        constraint: Constraint | str,
+        names: list[Hashable] | None,
+        coded: Mapping[Hashable, Coded],
+        codes: Codes,
+    ) -> Any:
+        described = repr(constraint) if isinstance(constraint, str) else type(constraint).__name__
+        if isinstance(constraint, str):
+            names = [*restrictions.names_in(constraint)]
+        elif names is None:
+            names = list(coded)
+        unknown = [name for name in names if name not in coded]
+        if unknown:
+            raise ModelError(f"the constraint {described} is about {unknown[0]!r}, which is no variable")
+        scope = Scope([coded[name] for name in names], codes, f"the constraint {described}")
+        if isinstance(constraint, str):
+            if not scope.is_arithmetic:
+                raise ModelError(
+                    f"{scope.described} speaks of variables whose values are no integers: give a function"
+                )
+            variables: dict[str, IntExpr] = {str(one.name): one.variable for one in scope.variables}
+            return restrictions.condition_of(constraint, variables)
+        if type(constraint).condition is Constraint.condition:
+            return _own(constraint, scope)
+        return constraint.condition(scope)
+
+
+def _own(constraint: Constraint, scope: Scope) -> Any:
+    """A user's own constraint class: called with assignments, as python-constraint's solvers do."""
+    names = [one.name for one in scope.variables]
+    domains = {one.name: Domain(one.values.values()) for one in scope.variables}
+
+    def holds(*values: Any) -> bool:
+        return constraint(names, domains, dict(zip(names, values, strict=True)))
+
+    return scope.listed(holds)
+
+
+def _decoded(coded: Sequence[Coded], values: Mapping[str, int]) -> Solution:
+    return {one.name: one.values[values[one.variable.name]] for one in coded}

@@ -1,0 +1,156 @@
+"""Constraints as strings in Python's language: parsed, never evaluated.
+
+Python stops early in `and` and `or`, so `b == 0 or a % b == 0` allows b = 0. Each part is therefore a pair:
+whether it holds, and whether it is defined; divisors that may be 0 are replaced by 1 where they are.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from constrint.errors import ModelError
+from constrint.expr import BoolExpr, Const, IntExpr
+from constrint.functions import abs_, all_of, any_of, if_then_else, max_, min_
+
+_FUNCTIONS: dict[str, Callable[..., IntExpr]] = {"abs": abs_, "min": min_, "max": max_}
+_COMPARE: dict[type[ast.cmpop], Callable[[IntExpr, IntExpr], BoolExpr]] = {
+    ast.Eq: lambda a, b: a == b,
+    ast.NotEq: lambda a, b: a != b,
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
+    ast.Gt: lambda a, b: a > b,
+    ast.GtE: lambda a, b: a >= b,
+}
+TRUE = all_of([])
+
+
+@dataclass(frozen=True)
+class Part:
+    """A condition that may be undefined."""
+
+    holds: BoolExpr
+    defined: BoolExpr = TRUE
+
+
+def names_in(text: str) -> list[str]:
+    """The names that a restriction speaks of, in order of appearance; raises `ModelError` for no Python."""
+    names = [node.id for node in ast.walk(_parsed(text)) if isinstance(node, ast.Name)]
+    return [name for name in dict.fromkeys(names) if name not in _FUNCTIONS]
+
+
+def condition_of(text: str, variables: Mapping[str, IntExpr]) -> BoolExpr:
+    """The condition that a restriction states over these variables."""
+    part = _Reader(text, variables).condition(_parsed(text))
+    return part.holds if part.defined is TRUE else part.defined & part.holds
+
+
+def _parsed(text: str) -> ast.expr:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except SyntaxError as problem:
+        raise ModelError(f"the constraint {text!r} is no Python expression: {problem.msg}") from problem
+
+
+@dataclass
+class _Reader:
+    text: str
+    variables: Mapping[str, IntExpr]
+
+    def condition(self, node: ast.expr) -> Part:
+        if isinstance(node, ast.BoolOp):
+            parts = [self.condition(value) for value in node.values]
+            joined = parts[0]
+            for part in parts[1:]:
+                joined = _joined(joined, part, isinstance(node.op, ast.And))
+            return joined
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            part = self.condition(node.operand)
+            return Part(~part.holds, part.defined)
+        guards: list[BoolExpr] = []
+        if isinstance(node, ast.Compare):
+            holds = self._compare(node, guards)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            holds = TRUE if node.value else any_of([])
+        else:
+            holds = self.number(node, guards) != 0
+        return Part(holds, all_of(guards) if guards else TRUE)
+
+    def _compare(self, node: ast.Compare, guards: list[BoolExpr]) -> BoolExpr:
+        sides = [node.left, *node.comparators]
+        tests: list[BoolExpr] = []
+        for i, operator in enumerate(node.ops):
+            left, right = sides[i], sides[i + 1]
+            if isinstance(operator, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
+                value = self.number(left, guards)
+                test = any_of([value == self.number(item, guards) for item in right.elts])
+                tests.append(test if isinstance(operator, ast.In) else ~test)
+            elif type(operator) in _COMPARE:
+                tests.append(_COMPARE[type(operator)](self.number(left, guards), self.number(right, guards)))
+            else:
+                raise self._refused(node)
+        return tests[0] if len(tests) == 1 else all_of(tests)
+
+    def number(self, node: ast.expr, guards: list[BoolExpr]) -> IntExpr:
+        """An integer expression; conditions for it to be defined are added to the guards."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return Const(int(node.value))
+        if isinstance(node, ast.Name):
+            if node.id not in self.variables:
+                close = get_close_matches(node.id, self.variables, 1)
+                hint = f"; did you mean '{close[0]}'?" if close else ""
+                raise ModelError(f"the constraint {self.text!r}: no variable is named '{node.id}'{hint}")
+            return self.variables[node.id]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            value = self.number(node.operand, guards)
+            return -value if isinstance(node.op, ast.USub) else value
+        if isinstance(node, ast.BinOp):
+            return self._binary(node, guards)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+            function = _FUNCTIONS.get(node.func.id)
+            if function is not None:
+                return function(*(self.number(argument, guards) for argument in node.args))
+        if isinstance(node, ast.Compare | ast.BoolOp):
+            part = self.condition(node)
+            if part.defined is not TRUE:
+                guards.append(part.defined)
+            return 1 * part.holds
+        raise self._refused(node)
+
+    def _binary(self, node: ast.BinOp, guards: list[BoolExpr]) -> IntExpr:
+        left, right = self.number(node.left, guards), self.number(node.right, guards)
+        if isinstance(node.op, ast.Add):
+            return left + right
+        if isinstance(node.op, ast.Sub):
+            return left - right
+        if isinstance(node.op, ast.Mult):
+            return left * right
+        if isinstance(node.op, ast.Pow):
+            if not (isinstance(right, Const) and right.value >= 0):
+                guards.append(right >= 0)
+                right = max_(right, 0)
+            return left**right
+        if isinstance(node.op, ast.FloorDiv | ast.Mod):
+            if not (isinstance(right, Const) and right.value != 0):
+                guards.append(right != 0)
+                right = if_then_else(right == 0, 1, right)
+            return left // right if isinstance(node.op, ast.FloorDiv) else left % right
+        raise self._refused(node)
+
+    def _refused(self, node: ast.expr) -> ModelError:
+        hint = "; write // or %, or multiply out" if "/" in ast.unparse(node) else ""
+        return ModelError(
+            f"the constraint {self.text!r}: {ast.unparse(node)} is not understood{hint}. "
+            "A function of the values can say anything"
+        )
+
+
+def _joined(left: Part, right: Part, is_and: bool) -> Part:
+    holds = left.holds & right.holds if is_and else left.holds | right.holds
+    if left.defined is TRUE and right.defined is TRUE:
+        return Part(holds)
+    # The right side is looked at only where the left one does not decide already.
+    skipped = ~left.holds if is_and else left.holds
+    return Part(holds, left.defined & (skipped | right.defined))

@@ -1,0 +1,123 @@
+"""What a constraint of python-constraint is about: variables with their values, and how a value is coded.
+
+Values that are integers stand for themselves. Where a variable has others (strings, floats, tuples), each of
+its values gets an integer; equal values get equal integers, in whichever variable they occur.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from constrint.domain import Domain
+from constrint.errors import ModelError
+from constrint.expr import BoolExpr, IntVar
+from constrint.functions import table
+
+MOST_COMBINATIONS = 2_000_000
+"""Combinations of values for which a function may be called."""
+
+
+class Codes:
+    """An integer for every value of a problem."""
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        listed = list(values)
+        integers = [int(value) for value in listed if is_integral(value)]
+        self._next = max(integers, default=0) + 1
+        self._codes: dict[Any, int] = {}
+
+    def code(self, value: Any) -> int:
+        """The integer of a value."""
+        if is_integral(value):
+            return int(value)
+        key = value if isinstance(value, Hashable) else repr(value)
+        if key not in self._codes:
+            self._codes[key] = self._next + len(self._codes)
+        return self._codes[key]
+
+
+def is_integral(value: Any) -> bool:
+    """Whether a value is equal to an integer."""
+    return isinstance(value, bool | int) or (isinstance(value, float) and value.is_integer())
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A variable of the problem.
+
+    Attributes:
+        name: Its name, anything hashable.
+        variable: The integer variable of its codes.
+        values: Its values by code.
+        is_number: Whether all its values are integers, so that arithmetic on the variable means what it
+            means on the values.
+    """
+
+    name: Hashable
+    variable: IntVar
+    values: dict[int, Any]
+    is_number: bool
+
+    @staticmethod
+    def of(name: Hashable, label: str, values: Sequence[Any], codes: Codes) -> Coded:
+        """The variable with these values; of equal ones the first counts."""
+        coded: dict[int, Any] = {}
+        for value in values:
+            coded.setdefault(codes.code(value), value)
+        is_number = all(type(value) is int for value in values)
+        return Coded(name, IntVar(label, Domain.of_values(coded)), coded, is_number)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The variables of one constraint, in its order, with the coding of the whole problem."""
+
+    variables: Sequence[Coded]
+    codes: Codes
+    described: str
+
+    @property
+    def is_arithmetic(self) -> bool:
+        """Whether every value is an integer."""
+        return all(coded.is_number for coded in self.variables)
+
+    def of(self, names: Iterable[Hashable]) -> list[Coded]:
+        """The variables of these names."""
+        by_name = {coded.name: coded for coded in self.variables}
+        missing = [name for name in names if name not in by_name]
+        if missing:
+            raise ModelError(
+                f"{self.described} speaks of {missing[0]!r}, which is not among its variables "
+                f"({', '.join(repr(name) for name in by_name)}): give them all to addConstraint"
+            )
+        return [by_name[name] for name in names]
+
+    def listed(self, holds: Callable[..., Any]) -> BoolExpr:
+        """The condition as a table of all combinations of values for which the function is true."""
+        size = math.prod(len(coded.values) for coded in self.variables)
+        if size > MOST_COMBINATIONS:
+            raise ModelError(
+                f"{self.described} can only be called, and {size} combinations of values are too many "
+                f"for that (at most {MOST_COMBINATIONS}). Write it with operators only (`&` and `|` between "
+                "comparisons in place of `and` and `or`; no `if`), or split it into smaller constraints"
+            )
+        rows: list[tuple[int, ...]] = []
+        self._extend(holds, (), (), rows)
+        return table([coded.variable for coded in self.variables], rows)
+
+    def _extend(
+        self,
+        holds: Callable[..., Any],
+        row: tuple[int, ...],
+        values: tuple[Any, ...],
+        rows: list[tuple[int, ...]],
+    ) -> None:
+        if len(row) == len(self.variables):
+            if holds(*values):
+                rows.append(row)
+            return
+        for code, value in self.variables[len(row)].values.items():
+            self._extend(holds, (*row, code), (*values, value), rows)

@@ -1,0 +1,164 @@
+"""python-constraint's API: the same programs give the same solutions in the real package."""
+
+import constraint as real
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constrint import ModelError
+from constrint.integrations import python_constraint as ours
+
+
+def solutions(package, build):
+    problem = package.Problem()
+    build(package, problem)
+    return sorted((sorted(solution.items(), key=repr) for solution in problem.getSolutions()), key=repr)
+
+
+def abc(problem, domain=range(6)):
+    problem.addVariables(["a", "b", "c"], list(domain))
+
+
+PROGRAMS = {
+    "function": lambda p, m: (abc(m), m.addConstraint(lambda a, b: a * 2 == b, ["a", "b"])),
+    "function with and": lambda p, m: (
+        abc(m, range(1, 7)),
+        m.addConstraint(lambda a, b: b > a and b % a == 0, "ab"),
+    ),
+    "function with if": lambda p, m: (abc(m), m.addConstraint(lambda a, b: a > 3 if b < 2 else a == b, "ab")),
+    "type is looked at": lambda p, m: (
+        abc(m),
+        m.addConstraint(lambda a: a > 3 if isinstance(a, int) else a < 1, "a"),
+    ),
+    "different": lambda p, m: (abc(m), m.addConstraint(p.AllDifferentConstraint())),
+    "equal": lambda p, m: (abc(m), m.addConstraint(p.AllEqualConstraint(), ["a", "c"])),
+    "sums": lambda p, m: (
+        abc(m),
+        m.addConstraint(p.MaxSumConstraint(7)),
+        m.addConstraint(p.MinSumConstraint(3)),
+        m.addConstraint(p.ExactSumConstraint(9, [1, 2, 3])),
+    ),
+    "products": lambda p, m: (
+        abc(m, range(1, 7)),
+        m.addConstraint(p.MaxProdConstraint(30)),
+        m.addConstraint(p.MinProdConstraint(6), ["a", "b"]),
+    ),
+    "exact product": lambda p, m: (abc(m), m.addConstraint(p.ExactProdConstraint(12))),
+    "float bound": lambda p, m: (abc(m), m.addConstraint(p.MaxSumConstraint(6.5))),
+    "sets": lambda p, m: (
+        abc(m),
+        m.addConstraint(p.InSetConstraint([1, 2, 3]), ["a"]),
+        m.addConstraint(p.NotInSetConstraint([0, 5]), ["b"]),
+        m.addConstraint(p.SomeInSetConstraint([2, 3], 2, True)),
+        m.addConstraint(p.SomeNotInSetConstraint([3], 2)),
+    ),
+    "variable sums": lambda p, m: (
+        abc(m),
+        m.addConstraint(p.VariableExactSumConstraint("c", ["a", "b"]), ["a", "b", "c"]),
+    ),
+    "variable products": lambda p, m: (
+        abc(m, range(1, 7)),
+        m.addConstraint(p.VariableMinProdConstraint("c", ["a", "b"]), ["a", "b", "c"]),
+    ),
+    "strings as values": lambda p, m: (
+        m.addVariables(["x", "y"], ["red", "green", "blue"]),
+        m.addVariable("z", [1, 2]),
+        m.addConstraint(p.AllDifferentConstraint(), ["x", "y"]),
+        m.addConstraint(lambda x, z: (x == "red") == (z == 1), ["x", "z"]),
+    ),
+    "floats as values": lambda p, m: (
+        m.addVariables(["x", "y"], [0.5, 1.0, 1.5]),
+        m.addConstraint(lambda x, y: x + y > 2, ["x", "y"]),
+        m.addConstraint(p.MaxSumConstraint(2.5)),
+    ),
+    "any hashable name": lambda p, m: (
+        m.addVariables([(0, 1), 7], [1, 2, 3]),
+        m.addConstraint(lambda u, v: u < v, [(0, 1), 7]),
+    ),
+    "restriction": lambda p, m: (abc(m), m.addConstraint("a + b * 2 <= 7"), m.addConstraint("a < b < c")),
+    "early or": lambda p, m: (abc(m), m.addConstraint("a == 0 or b % a == 0", ["a", "b"])),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_give_the_same_solutions(name):
+    assert solutions(ours, PROGRAMS[name]) == solutions(real, PROGRAMS[name])
+
+
+def test_queens():
+    problem = ours.Problem(ours.OptimizedBacktrackingSolver())
+    columns = range(6)
+    problem.addVariables(columns, range(6))
+    for first in columns:
+        for second in range(first):
+            problem.addConstraint(
+                lambda a, b, gap=first - second: a != b and abs(a - b) != gap, (first, second)
+            )
+    assert len(problem.getSolutions()) == 4
+    solution = problem.getSolution()
+    assert solution in problem.getSolutions()
+    rows, places, size = problem.getSolutionsAsListDict(order=[5, 4, 3, 2, 1, 0])
+    assert size == 4
+    assert all(places[row] == i for i, row in enumerate(rows))
+    assert {row[::-1] for row in rows} == {tuple(s[c] for c in columns) for s in problem.getSolutions()}
+    problem.reset()
+    with pytest.raises(ModelError, match="addVariable"):
+        problem.getSolutions()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(-4, 6), min_size=1, max_size=5, unique=True), min_size=2, max_size=3),
+    st.sampled_from(["x0 * x1 <= 6", "x0 - x1 in (1, 2, -3)", "x1 == 0 or x0 // x1 != 1", "not x0 > x1"]),
+    st.integers(-5, 8),
+)
+def test_random_problems(domains, text, bound):
+    found = []
+    for package in (real, ours):
+        problem = package.Problem()
+        for i, domain in enumerate(domains):
+            problem.addVariable(f"x{i}", domain)
+        names = [f"x{i}" for i in range(len(domains))]
+        parsed = eval(f"lambda x0, x1: {text}")  # noqa: S307 - a text of this file
+        problem.addConstraint(parsed if package is real else text, ["x0", "x1"])
+        problem.addConstraint(package.MaxSumConstraint(bound), names)
+        found.append({tuple(sorted(s.items())) for s in problem.getSolutions()})
+    assert found[0] == found[1]
+
+
+def test_an_own_constraint_class_is_called():
+    class Even(ours.Constraint):
+        def __call__(self, variables, domains, assignments, *_):
+            return sum(assignments[v] for v in variables) % 2 == 0
+
+    problem = ours.Problem()
+    problem.addVariables("ab", [1, 2, 3])
+    problem.addConstraint(Even())
+    assert len(problem.getSolutions()) == 5
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda m: m.addVariable("a", [1]), "duplicated"),
+        (lambda m: m.addVariable("z", []), "empty"),
+        (lambda m: m.addConstraint(3), "function, a string"),
+        (lambda m: m.addConstraint("a <"), "no Python expression"),
+        (lambda m: (m.addConstraint("a < q"), m.getSolution()), "'q'"),
+        (lambda m: (m.addConstraint("a / b < 3"), m.getSolution()), "//"),
+        (lambda m: (m.addConstraint(lambda a: a, ["zz"]), m.getSolution()), "no variable"),
+    ],
+)
+def test_mistakes_are_named(act, message):
+    problem = ours.Problem()
+    abc(problem)
+    with pytest.raises(ModelError, match=message):
+        act(problem)
+
+
+def test_a_function_that_can_only_be_called_has_a_limit():
+    problem = ours.Problem()
+    problem.addVariables(range(4), range(100))
+    problem.addConstraint(lambda a, b, c, d: a < b and c < d)
+    with pytest.raises(ModelError, match="too many"):
+        problem.getSolution()
