@@ -9,7 +9,10 @@ import numpy as np
 
 from constrint.plan.diagram import Diagram, Layer
 from constrint.plan.joins import number_rows
+from constrint.plan.layers import TooLarge
 from constrint.plan.terms import OBJECT, Array
+
+MOST_ROWS = 2_000_000
 
 
 def of_rows(variables: Sequence[int], columns: Sequence[Array]) -> Diagram:
@@ -40,12 +43,12 @@ def merged(diagram: Diagram) -> Diagram:
     numbers: Array | None = None
     for layer in reversed(diagram.layers):
         target = layer.target if numbers is None else numbers[layer.target]
-        numbers, kept = _equal_nodes(Layer(layer.first, layer.value, target))
+        numbers, kept = equal_nodes(Layer(layer.first, layer.value, target))
         layers.insert(0, kept)
     return Diagram.of_layers(diagram.variables, layers)
 
 
-def _equal_nodes(layer: Layer) -> tuple[Array, Layer]:
+def equal_nodes(layer: Layer) -> tuple[Array, Layer]:
     """A number for each node, equal for nodes with equal edges, and the layer with one node of each."""
     degree = np.diff(layer.first)
     position = np.arange(len(layer.value)) - np.repeat(layer.first[:-1], degree)
@@ -85,7 +88,10 @@ def _mixed(values: Array, salt: int) -> Array:
 
 
 def projected(diagram: Diagram, variables: Sequence[int]) -> Diagram:
-    """The distinct values of some variables, in the diagram's order."""
+    """The distinct values of some variables, in the diagram's order; raises `TooLarge` beyond MOST_ROWS.
+
+    Quick where few values are wanted, as it goes through the layers once with a row for each of them.
+    """
     node: Array = np.zeros(1, dtype=np.int64)
     kept: list[Array] = []
     names = []
@@ -93,6 +99,8 @@ def projected(diagram: Diagram, variables: Sequence[int]) -> Diagram:
         begin = layer.first[node]
         degree = layer.first[node + 1] - begin
         ends = np.cumsum(degree)
+        if int(ends[-1]) > MOST_ROWS:
+            raise TooLarge("the projection has too many rows to be listed")
         edge = np.arange(int(ends[-1])) + np.repeat(begin - (ends - degree), degree)
         kept = [np.repeat(column, degree) for column in kept]
         if v in variables:
