@@ -7,9 +7,10 @@ a condition holds whatever follows, what only it needs to know is forgotten, so 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Protocol
 
 import numpy as np
 
@@ -20,6 +21,16 @@ from constrint.plan.joins import Join, Step, join, number_rows
 from constrint.plan.terms import BOOL, FLOAT, Array, Term, Terms
 
 CHUNK = 1 << 20  # rows that are looked at together
+Piece = tuple[Array, Array, list[Array]]
+
+
+class Mapper(Protocol):
+    """What runs a function for each run of nodes, and gives the results in order: `map`, or threads."""
+
+    def __call__(
+        self, function: Callable[[tuple[int, int]], Piece], items: Sequence[tuple[int, int]], /
+    ) -> Iterable[Piece]:
+        """The results."""
 
 
 class TooLarge(Exception):  # noqa: N818 - a limit, turned into another method or a clear error
@@ -63,6 +74,10 @@ class LayerBuilder:
         order: Its variables in order.
         budget: What may be spent.
         kinds: The join of each layer, for people.
+        mapper: Runs the chunks of a layer.
+        chunk: Rows of a chunk.
+        layers: The layers built so far.
+        nodes: Number of nodes after them.
     """
 
     terms: Terms
@@ -71,18 +86,31 @@ class LayerBuilder:
     order: Sequence[int]
     budget: Budget
     kinds: list[str] = field(default_factory=list)
+    mapper: Mapper = map
+    chunk: int = CHUNK
+    layers: list[Layer] = field(default_factory=list)
+    nodes: int = 1
+    _columns: dict[Term, Array] = field(default_factory=dict)
 
     def build(self) -> Diagram:
         """The diagram of all solutions of the component."""
-        columns: dict[Term, Array] = {}
-        nodes = 1
+        while len(self.layers) < len(self.order):
+            self.advance()
+        return Diagram.of_layers(self.order, self.layers)
+
+    def advance(self) -> None:
+        """Build the next layer."""
+        depth = len(self.layers)
         bound = 0
-        layers = []
-        for v in self.order:
-            layer, columns, nodes = self._layer(v, bound, columns, nodes)
-            layers.append(layer)
+        for v in self.order[:depth]:
             bound |= 1 << v
-        return Diagram.of_layers(self.order, layers)
+        layer, self._columns, self.nodes = self._layer(self.order[depth], bound, self._columns, self.nodes)
+        self.layers.append(layer)
+
+    def keep(self, first: int, last: int) -> None:
+        """Go on with the nodes first … last - 1 only."""
+        self._columns = {term: column[first:last] for term, column in self._columns.items()}
+        self.nodes = last - first
 
     def _layer(
         self, v: int, before: int, columns: dict[Term, Array], nodes: int
@@ -98,9 +126,15 @@ class LayerBuilder:
         tried = join(step)
         self.kinds.append(tried.kind)
         forgettable = _forgettable(touched, frontiers)
-        pieces = [
-            self._rows(step, tried, first, last, kept, forgettable) for first, last in _chunks(tried, nodes)
-        ]
+
+        def rows(run: tuple[int, int]) -> Piece:
+            return self._rows(step, tried, run, kept, forgettable)
+
+        pieces = []
+        runs = _chunks(tried, nodes, self.chunk)
+        for (begin, end), piece in zip(runs, self.mapper(rows, runs), strict=True):
+            self.budget.spend(len(piece[0]), int(tried.count[begin:end].sum()))
+            pieces.append(piece)
         sources, values, states = _joined(pieces, len(kept))
         target, first_rows = number_rows(states, len(sources))
         first = np.zeros(nodes + 1, dtype=np.int64)
@@ -112,14 +146,12 @@ class LayerBuilder:
         self,
         step: Step,
         tried: Join,
-        first: int,
-        last: int,
+        run: tuple[int, int],
         kept: Sequence[Term],
         forgettable: Sequence[tuple[Term, list[int]]],
-    ) -> tuple[Array, Array, list[Array]]:
+    ) -> Piece:
         """Node, value and next state of each row that nothing excludes."""
-        nodes, values = tried.rows(first, last)
-        rows = len(nodes)
+        nodes, values = tried.rows(*run)
         frame = Frame(self.parts, step.before, step.before | 1 << step.v, step.columns, nodes)
         frame.put(self.terms.var(step.v), values)
 
@@ -159,7 +191,6 @@ class LayerBuilder:
                 example = int(np.argmax(where))
                 for i in numbers:
                     states[i] = np.where(where, states[i][example], states[i])
-        self.budget.spend(len(nodes), rows)
         domain = self.terms.domains[step.v]
         if domain is None or domain.dtype != FLOAT:
             values = values.astype(smallest_type(*self.terms.limits[step.v]))
@@ -189,19 +220,19 @@ def _forgettable(
     ]
 
 
-def _chunks(tried: Join, nodes: int) -> list[tuple[int, int]]:
-    """Runs of nodes of which each has at most CHUNK rows, where single nodes allow it."""
-    if tried.total <= CHUNK:
+def _chunks(tried: Join, nodes: int, rows: int) -> list[tuple[int, int]]:
+    """Runs of nodes of which each has at most so many rows, where single nodes allow it."""
+    if tried.total <= rows:
         return [(0, nodes)]
     ends = np.cumsum(tried.count)
     cuts = [0]
     while cuts[-1] < nodes:
         done = int(ends[cuts[-1] - 1]) if cuts[-1] else 0
-        cuts.append(max(int(np.searchsorted(ends, done + CHUNK, "right")), cuts[-1] + 1))
+        cuts.append(max(int(np.searchsorted(ends, done + rows, "right")), cuts[-1] + 1))
     return list(zip(cuts, [min(cut, nodes) for cut in cuts[1:]], strict=False))
 
 
-def _joined(pieces: list[tuple[Array, Array, list[Array]]], count: int) -> tuple[Array, Array, list[Array]]:
+def _joined(pieces: list[Piece], count: int) -> Piece:
     if len(pieces) == 1:
         return pieces[0]
     return (
