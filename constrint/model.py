@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from constrint.solutionset import SolutionSet
 
 Engine: TypeAlias = Literal["auto", "interpreted", "compiled"]
+Backend: TypeAlias = Literal["constrint", "cp-sat"]
 
 
 class Model(Declarations):
@@ -49,6 +50,8 @@ class Model(Declarations):
         seed: int = 0,
         branching: Brancher | None = None,
         engine: Engine = "auto",
+        backend: Backend = "constrint",
+        workers: int = 1,
     ) -> Result:
         """Find a solution: the best one, where something is to be optimised.
 
@@ -67,6 +70,8 @@ class Model(Declarations):
             branching: How to branch.
             engine: "auto" starts interpreted and compiles long searches; "interpreted" and "compiled"
                 force one.
+            backend: Who searches: this solver, or "cp-sat" (extra: cp-sat).
+            workers: Threads of the "cp-sat" backend.
 
         Returns:
             The result; without any of the first three, the goals and preferences set on the model hold.
@@ -76,6 +81,10 @@ class Model(Declarations):
         preferences = as_goals(prefer or ())
         if not goals and not preferences:
             goals, preferences = self.goals, self.preferences
+        if backend != "constrint":
+            return self._solve_elsewhere(
+                backend, assumptions, goals, preferences, (time_limit, seed, workers)
+            )
         if assumptions:
             from constrint.answers import solve_assuming
 
@@ -198,6 +207,27 @@ class Model(Declarations):
         if result.status is Status.UNKNOWN:
             raise LimitError(f"{time_limit} s did not suffice to decide whether there is a solution")
         return find_conflict(self, time_limit=max(0.0, time_limit - (perf_counter() - started)))
+
+    def _solve_elsewhere(
+        self,
+        backend: str,
+        assumptions: Sequence[BoolExpr],
+        goals: Sequence[Goal],
+        preferences: Sequence[Goal],
+        limits: tuple[float | None, int, int],
+    ) -> Result:
+        if backend != "cp-sat":
+            raise ModelError(f'backend is "constrint" or "cp-sat", not {backend!r}')
+        bridge = needed("constrint.integrations.cp_sat", "constrint[cp-sat]", 'backend="cp-sat"')
+        model = self
+        if assumptions:
+            model = self.copy()
+            model.assume(*assumptions)
+        time_limit, seed, workers = limits
+        result: Result = bridge.solve(
+            model, goals, preferences, time_limit=time_limit, seed=seed, workers=integer(workers, "workers")
+        )
+        return result
 
     def _solver(
         self, time_limit: float | None, seed: int, branching: Brancher | None, engine: Engine

@@ -1,0 +1,377 @@
+"""`solve(backend="cp-sat")`: a model lowered and propagated here, solved by OR-Tools CP-SAT (extra: cp-sat).
+
+What CP-SAT is given is the normal form after root reasoning, so any expression of a model gets there. Its
+answers are checked against the user's own expressions, as this solver's are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import product
+from math import gcd, lcm, prod
+from time import perf_counter
+from typing import Any
+
+from ortools.sat.python import cp_model
+
+from constrint import constraints as c
+from constrint.errors import ModelError, UnboundedError
+from constrint.goals import Goal
+from constrint.model import Model
+from constrint.prepare import Plan
+from constrint.presolve import Root
+from constrint.result import Result, Statistics, Status
+from constrint.run import Assignment, check
+from constrint.search import values_of
+
+LARGEST = 1 << 60
+"""Bounds of variables, and sums of terms, that CP-SAT can hold."""
+MOST_ROWS = 200_000
+"""Combinations of arguments for which a function that CP-SAT lacks is listed as a table."""
+
+
+def solve(
+    model: Model,
+    goals: Sequence[Goal],
+    preferences: Sequence[Goal],
+    *,
+    time_limit: float | None = None,
+    seed: int = 0,
+    workers: int = 1,
+) -> Result:
+    """Find the lexicographic optimum of the goals and then the preferences; or just any solution.
+
+    Args:
+        model: The model; all of its numbers must be within 2^60.
+        goals: What to optimise, the most important first.
+        preferences: What to optimise after that.
+        time_limit: Seconds.
+        seed: CP-SAT's random seed.
+        workers: CP-SAT's threads.
+
+    Returns:
+        The result. Raises `ModelError` or `UnboundedError` for a model that CP-SAT cannot hold.
+    """
+    started = perf_counter()
+    targets = [*goals, *preferences]
+    plan = Plan(model, targets, ())
+    if plan.root is None:
+        return Result(Status.INFEASIBLE, statistics=_statistics(started))
+    translation = Translation(plan, plan.root)
+    status, assignment = Status.UNKNOWN, None
+    steps: list[tuple[int, str] | None] = [*plan.goals] or [None]
+    for goal in steps:
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = workers
+        solver.parameters.random_seed = seed % (1 << 31)
+        if time_limit is not None:
+            solver.parameters.max_time_in_seconds = max(0.0, started + time_limit - perf_counter())
+        translation.aim(goal)
+        answer = solver.solve(translation.model)
+        if answer == cp_model.MODEL_INVALID:
+            raise ModelError(f"CP-SAT refuses the model: {translation.model.validate()}")
+        if answer == cp_model.INFEASIBLE:
+            return Result(Status.INFEASIBLE, statistics=_statistics(started))
+        if answer in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            assignment = translation.read(solver)
+            check(plan, assignment)
+        status = {cp_model.OPTIMAL: Status.OPTIMAL, cp_model.UNKNOWN: Status.UNKNOWN}.get(
+            answer, Status.FEASIBLE
+        )
+        if status is not Status.OPTIMAL:
+            break
+        if goal is not None:
+            translation.fix(goal[0], solver.value(translation.variables[goal[0]]))
+    if assignment is None:
+        return Result(Status.UNKNOWN, statistics=_statistics(started))
+    status = Status.FEASIBLE if status is Status.UNKNOWN else status
+    return _result(model, assignment, status, goals, started)
+
+
+def _result(
+    model: Model, assignment: Assignment, status: Status, goals: Sequence[Goal], started: float
+) -> Result:
+    objective = tuple(expr.evaluate(assignment) for expr, _ in goals)
+    return Result(
+        status,
+        values_of(model, assignment),
+        (objective[0] if len(objective) == 1 else objective) if goals else None,
+        replace(_statistics(started), solutions=1),
+        _assignment=assignment,
+    )
+
+
+def _statistics(started: float) -> Statistics:
+    return Statistics(seconds=perf_counter() - started, engine="cp-sat")
+
+
+class Translation:
+    """A CP-SAT model of a normal form.
+
+    Attributes:
+        model: The CP-SAT model.
+        variables: Its variables, by number in the normal form.
+    """
+
+    def __init__(self, plan: Plan, root: Root) -> None:
+        self.model = cp_model.CpModel()
+        self.variables: dict[int, Any] = {}
+        self._plan = plan
+        self._box = root.box
+        used = {v for node in root.nodes for v in node.scope()} | set(plan.variables.values())
+        for v in sorted(used | {v for v, _ in plan.goals}):
+            self.variables[v] = self._variable(v)
+        for node in root.nodes:
+            _RULES.get(type(node), _listed)(self, node)
+
+    def aim(self, goal: tuple[int, str] | None) -> None:
+        """Set what is optimised next."""
+        self.model.clear_objective()  # type: ignore[no-untyped-call] # has no annotations
+        if goal is not None:
+            optimise = self.model.minimize if goal[1] == "min" else self.model.maximize
+            optimise(self.variables[goal[0]])
+
+    def fix(self, v: int, value: int) -> None:
+        """Give a variable its value."""
+        self.model.add(self.variables[v] == value)
+
+    def read(self, solver: cp_model.CpSolver) -> Assignment:
+        """The solution found."""
+        return {variable: solver.value(self.variables[v]) for variable, v in self._plan.variables.items()}
+
+    def _variable(self, v: int) -> Any:
+        box = self._box
+        lo, hi, step, values = box.lo[v], box.hi[v], box.step[v], box.values[v]
+        if max(-lo, hi) >= LARGEST:
+            name = self._plan.name_of(v)
+            if max(-lo, hi) >= self._plan_finite():
+                raise UnboundedError(name)
+            raise ModelError(
+                f"CP-SAT holds numbers up to 2^60, which '{name}' exceeds: use the default backend"
+            )
+        if values is not None:
+            kept = [value for value in values if lo <= value <= hi and (value - lo) % step == 0]
+            return self.model.new_int_var_from_domain(cp_model.Domain.from_values(kept), f"v{v}")
+        if step == 1 or lo == hi:
+            return self.model.new_int_var(lo, hi, f"v{v}")
+        steps = self.model.new_int_var(0, (hi - lo) // step, f"s{v}")
+        variable = self.model.new_int_var(lo, hi, f"v{v}")
+        self.model.add(variable == lo + step * steps)
+        return variable
+
+    def _plan_finite(self) -> int:
+        return 1 << self._plan.bits // 2
+
+    def literal(self, literal: int) -> Any:
+        """A literal of the normal form; its variable is 0 or 1."""
+        variable = self.variables[literal >> 1]
+        return variable.negated() if literal & 1 else variable
+
+    def of(self, numbers: Sequence[int]) -> list[Any]:
+        """The variables of these numbers."""
+        return [self.variables[v] for v in numbers]
+
+    def sum(self, terms: Sequence[tuple[int, int]]) -> Any:
+        """A sum of terms; raises `ModelError` where it may leave CP-SAT's numbers."""
+        lo, hi = self._box.lo, self._box.hi
+        if sum(abs(a) * max(abs(lo[v]), abs(hi[v])) for a, v in terms) >= LARGEST:
+            raise ModelError(
+                "CP-SAT holds sums up to 2^60, which this model exceeds: use the default backend"
+            )
+        return sum(a * self.variables[v] for a, v in terms)
+
+    def is_not(self, total: Any, bound: int) -> list[Any]:
+        """The two halves of a `!=`, as constraints still to be enforced."""
+        return [total <= bound - 1, total >= bound + 1]
+
+    def listed(self, arguments: Sequence[int], result: int, function: Callable[..., int | None]) -> None:
+        """A function of a few values as a table; where it is None, the arguments are not allowed."""
+        domains = [self._members(v) for v in arguments]
+        size = prod(len(domain) for domain in domains)
+        if size > MOST_ROWS:
+            raise ModelError(
+                f"CP-SAT lacks {function.__name__}, and {size} combinations of its arguments are too many "
+                "for a table: use the default backend, or bound them"
+            )
+        rows = [(*row, value) for row in product(*domains) if (value := function(*row)) is not None]
+        if rows:
+            self.model.add_allowed_assignments(self.of([*arguments, result]), rows)
+        else:
+            self.model.add_bool_or([])
+
+    def _members(self, v: int) -> Sequence[int]:
+        lo, hi, step, values = self._box.lo[v], self._box.hi[v], self._box.step[v], self._box.values[v]
+        if values is not None:
+            return [value for value in values if lo <= value <= hi and (value - lo) % step == 0]
+        return range(lo, hi + 1, step)
+
+
+def _linear_ne(t: Translation, node: c.LinearNe) -> None:
+    below = t.model.new_bool_var("")
+    left, right = t.is_not(t.sum(node.terms), node.bound)
+    t.model.add(left).only_enforce_if(below)
+    t.model.add(right).only_enforce_if(~below)
+
+
+def _linear_le_if(t: Translation, node: c.LinearLeIf) -> None:
+    literal, total = t.literal(node.literal), t.sum(node.terms)
+    t.model.add(total <= node.bound).only_enforce_if(literal)
+    t.model.add(total >= node.bound + 1).only_enforce_if(literal.negated())
+
+
+def _linear_eq_if(t: Translation, node: c.LinearEqIf) -> None:
+    literal, total = t.literal(node.literal), t.sum(node.terms)
+    t.model.add(total == node.bound).only_enforce_if(literal)
+    below, above = t.is_not(total, node.bound)
+    side = t.model.new_bool_var("")
+    t.model.add(below).only_enforce_if([literal.negated(), side])
+    t.model.add(above).only_enforce_if([literal.negated(), ~side])
+
+
+def _power(t: Translation, node: c.Power) -> None:
+    exponent = t._members(node.y)
+    if len(exponent) == 1 and exponent[0] >= 1:
+        t.model.add_multiplication_equality(t.variables[node.z], [t.variables[node.x]] * exponent[0])
+        return
+
+    def power(x: int, y: int) -> int | None:
+        return int(x**y) if y >= 0 and (abs(x) <= 1 or y <= 60) and abs(x**y) < LARGEST else None
+
+    t.listed([node.x, node.y], node.z, power)
+
+
+def _divmod(t: Translation, node: c.DivMod) -> None:
+    """Let x == y q + r with r between 0 and y, on the side of y's sign."""
+    x, y, r = t.of([node.x, node.y, node.r])
+    whole = _product_of(t, node.y, node.q)
+    t.model.add(whole + r == x)
+    t.model.add(y != 0)
+    positive = t.model.new_bool_var("")
+    for constraint in (y >= 1, r >= 0, r <= y - 1):
+        t.model.add(constraint).only_enforce_if(positive)
+    for constraint in (y <= -1, r <= 0, r >= y + 1):
+        t.model.add(constraint).only_enforce_if(~positive)
+
+
+def _product_of(t: Translation, x: int, y: int) -> Any:
+    box = t._box
+    corners = [a * b for a in (box.lo[x], box.hi[x]) for b in (box.lo[y], box.hi[y])]
+    if max(map(abs, corners)) >= LARGEST:
+        raise ModelError(
+            "CP-SAT holds products up to 2^60, which this model exceeds: use the default backend"
+        )
+    whole = t.model.new_int_var(min(corners), max(corners), "")
+    t.model.add_multiplication_equality(whole, t.of([x, y]))
+    return whole
+
+
+def _product(t: Translation, node: c.Product) -> None:
+    t.model.add(_product_of(t, node.x, node.y) == t.variables[node.z])
+
+
+def _ceildiv(t: Translation, node: c.CeilDiv) -> None:
+    whole = _product_of(t, node.y, node.q)
+    t.model.add(whole >= t.variables[node.x])
+    t.model.add(whole <= t.variables[node.x] + t.variables[node.y] - 1)
+
+
+def _divides(t: Translation, node: c.Divides) -> None:
+    """The literal is x % d == 0; a divisor of 0 divides 0 only."""
+    box = t._box
+    literal, d, x = t.literal(node.literal), t.variables[node.d], t.variables[node.x]
+    size = max(abs(box.lo[node.x]), abs(box.hi[node.x]), 1)
+    most = max(abs(box.lo[node.d]), abs(box.hi[node.d]), 1)
+    if (size + 1) * most >= LARGEST:
+        raise ModelError(
+            "CP-SAT holds products up to 2^60, which this model exceeds: use the default backend"
+        )
+    quotient = t.model.new_int_var(-size - 1, size + 1, "")
+    whole = t.model.new_int_var(-(size + 1) * most, (size + 1) * most, "")
+    t.model.add_multiplication_equality(whole, [d, quotient])
+    t.model.add(whole == x).only_enforce_if(literal)
+    # Where it does not divide, the rest lies strictly between 0 and the divisor's size, or d = 0 and x != 0.
+    rest = t.model.new_int_var(0, most, "")
+    length = t.model.new_int_var(0, most, "")
+    t.model.add_abs_equality(length, d)
+    is_zero, sign = t.model.new_bool_var(""), t.model.new_bool_var("")
+    t.model.add(d == 0).only_enforce_if(is_zero)
+    t.model.add(length >= 1).only_enforce_if(~is_zero)
+    t.model.add(whole + rest == x).only_enforce_if([literal.negated(), ~is_zero])
+    t.model.add(rest >= 1).only_enforce_if([literal.negated(), ~is_zero])
+    t.model.add(rest <= length - 1).only_enforce_if([literal.negated(), ~is_zero])
+    t.model.add(x >= 1).only_enforce_if([literal.negated(), is_zero, sign])
+    t.model.add(x <= -1).only_enforce_if([literal.negated(), is_zero, ~sign])
+
+
+def _member(t: Translation, node: c.Member) -> None:
+    literal, x = t.literal(node.literal), t.variables[node.x]
+    domain = cp_model.Domain.from_flat_intervals(list(node.intervals))
+    t.model.add_linear_expression_in_domain(x, domain).only_enforce_if(literal)
+    t.model.add_linear_expression_in_domain(x, domain.complement()).only_enforce_if(literal.negated())
+
+
+def _table(t: Translation, node: c.Table) -> None:
+    literal, variables = t.literal(node.literal), t.of(node.variables)
+    t.model.add_allowed_assignments(variables, node.rows).only_enforce_if(literal)
+    t.model.add_forbidden_assignments(variables, node.rows).only_enforce_if(literal.negated())
+
+
+def _choice(t: Translation, node: c.Choice) -> None:
+    literal, z = t.literal(node.literal), t.variables[node.z]
+    t.model.add(z == t.variables[node.x]).only_enforce_if(literal)
+    t.model.add(z == t.variables[node.y]).only_enforce_if(literal.negated())
+
+
+def _gcd(t: Translation, node: c.Gcd) -> None:
+    t.listed([node.x, node.y], node.z, gcd)
+
+
+def _lcm(t: Translation, node: c.Lcm) -> None:
+    t.listed([node.x, node.y], node.z, lcm)
+
+
+def _listed(t: Translation, node: c.Node) -> None:
+    """Any constraint over a few values, as the table of what its definition allows."""
+    scope = list(dict.fromkeys(node.scope()))
+    domains = [t._members(v) for v in scope]
+    if prod(len(domain) for domain in domains) > MOST_ROWS:
+        raise ModelError(f"CP-SAT has no form of {type(node).__name__}: use the default backend")
+    values = list(t._box.lo)
+    rows = []
+    for row in product(*domains):
+        for v, value in zip(scope, row, strict=True):
+            values[v] = value
+        if node.holds(values):
+            rows.append(row)
+    t.model.add_allowed_assignments(t.of(scope), rows) if rows else t.model.add_bool_or([])
+
+
+_RULES: dict[type[c.Node], Callable[[Translation, Any], None]] = {
+    c.LinearLe: lambda t, node: _noted(t.model.add(t.sum(node.terms) <= node.bound)),
+    c.LinearEq: lambda t, node: _noted(t.model.add(t.sum(node.terms) == node.bound)),
+    c.LinearNe: _linear_ne,
+    c.LinearLeIf: _linear_le_if,
+    c.LinearEqIf: _linear_eq_if,
+    c.Product: _product,
+    c.Power: _power,
+    c.DivMod: _divmod,
+    c.CeilDiv: _ceildiv,
+    c.Divides: _divides,
+    c.Maximum: lambda t, node: _noted(t.model.add_max_equality(t.variables[node.z], t.of(node.xs))),
+    c.Minimum: lambda t, node: _noted(t.model.add_min_equality(t.variables[node.z], t.of(node.xs))),
+    c.Absolute: lambda t, node: _noted(t.model.add_abs_equality(t.variables[node.z], t.variables[node.x])),
+    c.Clause: lambda t, node: _noted(t.model.add_bool_or([t.literal(literal) for literal in node.literals])),
+    c.Element: lambda t, node: _noted(
+        t.model.add_element(t.variables[node.index], list(node.table), t.variables[node.z])
+    ),
+    c.Member: _member,
+    c.Table: _table,
+    c.Choice: _choice,
+    c.Gcd: _gcd,
+    c.Lcm: _lcm,
+}
+
+
+def _noted(_: object) -> None:
+    """CP-SAT gives back what was added; nothing is done with it."""

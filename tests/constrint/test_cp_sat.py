@@ -1,0 +1,88 @@
+"""The cp-sat backend gives the answers of the default one."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constrint import (
+    Model,
+    ModelError,
+    Status,
+    UnboundedError,
+    abs_,
+    all_different,
+    ceildiv,
+    divides,
+    element,
+    gcd_,
+    if_then_else,
+    lcm_,
+    max_,
+    min_,
+    table,
+)
+
+SMALL = st.integers(-5, 6)
+CONDITIONS = {
+    "product": lambda x, y, z: x * y == z + 2,
+    "quotient": lambda x, y, z: x // y + x % z == 1,
+    "ceiling": lambda x, y, z: ceildiv(abs_(x), max_(y, 1)) == z,
+    "power": lambda x, y, z: x**2 + y**3 == z,
+    "open exponent": lambda x, y, z: x ** max_(y, 0) >= 2 * z,
+    "divides": lambda x, y, z: divides(x, y) & ~divides(z, x),
+    "extremes": lambda x, y, z: max_(x, y) - min_(y, z) == 2,
+    "gcd": lambda x, y, z: (gcd_(x, y) == 2) | (lcm_(x, z) == 6),
+    "element": lambda x, y, z: element([3, -1, 4, 1], x) == y + z,
+    "choice": lambda x, y, z: if_then_else(x < y, x + 1, z) == 2,
+    "table": lambda x, y, z: table([x, y], [(1, 2), (-3, 4), (0, 0)]) | (z == 3),
+    "negated table": lambda x, y, z: ~table([x, y], [(1, 2), (-3, 4), (0, 0)]) & (x + y == z),
+    "members": lambda x, y, z: x.is_in([-4, 0, 3]) != y.is_in([1, 2]),
+    "different": lambda x, y, z: all_different(x, y, z) & (x + 2 * y != z),
+    "counts": lambda x, y, z: (x > 0) + (y > 0) + (z > 0) == 2,
+}
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.lists(st.sampled_from(sorted(CONDITIONS)), min_size=1, max_size=3), SMALL, SMALL, st.booleans())
+def test_optima_agree(names, a, b, least):
+    model = Model()
+    x, y, z = (model.int_var(name, -4, 5) for name in "xyz")
+    for name in names:
+        model.add(CONDITIONS[name](x, y, z))
+    goal = a * x + b * y - z
+    goals = {"minimize": goal} if least else {"maximize": [goal, x]}
+    ours, theirs = model.solve(**goals), model.solve(**goals, backend="cp-sat")
+    assert ours.status is theirs.status
+    assert ours.objective == theirs.objective
+    assert theirs.statistics.engine == "cp-sat"
+
+
+def test_preferences_strides_and_assumptions():
+    model = Model()
+    x = model.int_var("x", 1, 100, step=7)
+    y = model.int_var("y", values=[2, 30, 500])
+    model.add(x + y <= 130)
+    model.prefer((y, "max"), (x, "max"))
+    assert model.solve(backend="cp-sat").values == model.solve().values == {"x": 99, "y": 30}
+    assert model.solve(assumptions=[x == 8], backend="cp-sat")["x"] == 8
+    assert model.solve(assumptions=[x == 9], backend="cp-sat").status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize(
+    ("upper", "condition", "error"),
+    [
+        (None, lambda x: x % 7 == 3, UnboundedError),
+        (1 << 70, lambda x: x % 7 == 3, ModelError),
+        (1 << 40, lambda x: x * x * x >= 8, ModelError),
+    ],
+)
+def test_what_it_cannot_hold_is_an_error(upper, condition, error):
+    model = Model()
+    model.add(condition(model.int_var("x", 1, upper)), model.int_var("y", 0, 9) > 1)
+    with pytest.raises(error):
+        model.solve(maximize=model.variables["x"], backend="cp-sat")
+
+
+def test_an_unknown_backend_is_named():
+    with pytest.raises(ModelError, match="cp-sat"):
+        Model().solve(backend="gurobi")
