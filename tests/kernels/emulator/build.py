@@ -1,0 +1,173 @@
+"""A translation unit to an executable that runs it on the emulated GPU, and one run of that executable."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rewrite import rewrite, rewrite_tree
+
+HERE = Path(__file__).parent
+COMPILERS = ("g++", "c++", "clang++")
+FLAGS = ("-std=c++20", "-fno-strict-aliasing", "-Wno-unknown-pragmas", "-w")
+# Local variables that a kernel forgets to set hold a pattern, not what was there by chance.
+KERNEL_FLAGS = ("-O1", "-ftrivial-auto-var-init=pattern")
+MACHINE_FLAGS = ("-O2",)
+
+
+class EmulationError(Exception):
+    """The kernel did what no kernel may do; the message says which thread did what."""
+
+
+@cache
+def compiler() -> str | None:
+    """The C++ compiler, or None where there is none."""
+    named = os.environ.get("CXX")
+    for name in (named,) if named else COMPILERS:
+        if found := shutil.which(name):
+            return found
+    return None
+
+
+@dataclass(frozen=True)
+class Launch:
+    """The shape of a launch. All blocks run at the same time if ``all_resident``, as in a cooperative one."""
+
+    blocks: int
+    threads: int
+    cluster: int
+    shared_memory: int
+    all_resident: bool = False
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """An array that a pointer in the kernel's argument struct points to."""
+
+    field: str
+    data: NDArray[np.generic]
+    written: bool = False
+
+
+class Emulator:
+    """Compiles kernels below one root; what has been compiled before comes from ``folder``."""
+
+    def __init__(self, kernels: Path, folder: Path) -> None:
+        self._folder = folder
+        sources = [*kernels.rglob("*.cu"), *kernels.rglob("*.cuh"), *HERE.glob("*.?pp")]
+        self._sources = _digest(*(path.read_bytes() for path in sorted(sources)), str(compiler()).encode())
+        self._headers = folder / f"headers-{self._sources}"
+        if not self._headers.exists():
+            with tempfile.TemporaryDirectory(dir=_made(folder)) as scratch:
+                rewrite_tree(kernels, Path(scratch, "kernels"))
+                _into_place(Path(scratch, "kernels"), self._headers)
+
+    def compile(self, source: str, kernel_name: str) -> Path:
+        """The executable that runs ``kernel_name`` of the translation unit ``source``."""
+        machine = self._machine()
+        executable = self._folder / f"kernel-{_digest(self._sources.encode(), source.encode())}"
+        if not executable.exists():
+            with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
+                unit, program = Path(scratch, "kernel.cpp"), Path(scratch, "kernel")
+                text = f'#include "device.hpp"\n#include "entry.hpp"\n{rewrite(source)}\nEMULATED_KERNEL({kernel_name})\n'
+                unit.write_text(text, encoding="utf-8")
+                includes = ["-I", str(HERE), "-I", str(self._headers)]
+                _run_compiler([*KERNEL_FLAGS, *includes, str(unit), *map(str, machine), "-o", str(program)])
+                _into_place(program, executable)
+        return executable
+
+    def _machine(self) -> list[Path]:
+        objects = []
+        for source in sorted(HERE.glob("*.cpp")):
+            target = self._folder / f"{source.stem}-{self._sources}.o"
+            if not target.exists():
+                with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
+                    made = Path(scratch, target.name)
+                    _run_compiler([*MACHINE_FLAGS, "-c", str(source), "-o", str(made)])
+                    _into_place(made, target)
+            objects.append(target)
+        return objects
+
+
+def run(
+    executable: Path,
+    launch: Launch,
+    layout: np.dtype,
+    scalars: Mapping[str, int],
+    buffers: Sequence[Buffer],
+    seed: int,
+) -> dict[str, NDArray[np.generic]]:
+    """Run once, in the order of threads that ``seed`` draws; the written buffers, by field.
+
+    Args:
+        executable: What `Emulator.compile` gave.
+        launch: The launch's shape.
+        layout: The kernel's argument struct, pointers as 8-byte fields.
+        scalars: The struct's fields that are no pointers.
+        buffers: What the pointers point to.
+        seed: Draws the order of threads and the time that copies and stores take.
+    """
+    arguments = np.zeros(1, layout)
+    for name, value in scalars.items():
+        arguments[name] = value
+    with tempfile.TemporaryDirectory(prefix="emulated-") as scratch:
+        shape = (
+            launch.blocks,
+            launch.threads,
+            launch.cluster,
+            launch.shared_memory,
+            int(launch.all_resident),
+        )
+        lines = ["launch " + " ".join(map(str, (*shape, seed))), f"arguments {scratch}/arguments"]
+        Path(scratch, "arguments").write_bytes(arguments.tobytes())
+        for buffer in buffers:
+            path = Path(scratch, buffer.field)
+            path.write_bytes(np.ascontiguousarray(buffer.data).tobytes())
+            place = layout.fields[buffer.field][1]
+            lines.append(f"buffer {path} {buffer.data.nbytes} {int(buffer.written)} {place}")
+        job = Path(scratch, "job")
+        job.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        done = subprocess.run([str(executable), str(job)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise EmulationError(done.stderr.strip() or f"ended with {done.returncode}")
+        return {
+            b.field: np.frombuffer(Path(scratch, b.field).read_bytes(), b.data.dtype).reshape(b.data.shape)
+            for b in buffers
+            if b.written
+        }
+
+
+def _run_compiler(arguments: list[str]) -> None:
+    name = compiler()
+    assert name is not None, "the tests that need a C++ compiler are deselected without one"
+    done = subprocess.run([name, *FLAGS, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise EmulationError(f"{name} refused the kernel:\n{done.stderr.strip()[:4000]}")
+
+
+def _digest(*parts: bytes) -> str:
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _into_place(made: Path, target: Path) -> None:
+    """Another process may make the same at the same time: whoever is first wins."""
+    try:
+        made.rename(target)
+    except OSError:
+        if not target.exists():
+            raise

@@ -1,0 +1,92 @@
+// What the lanes of a warp, the threads of a block and the blocks of a cluster do together.
+#include <cmath>
+#include <cstring>
+
+#include "fibers.hpp"
+
+namespace emulator {
+
+void collective(const char* what, void* operand, Execute execute, unsigned mask) {
+  Warp& warp = *current->warp;
+  const unsigned lane = current->index.x % 32;
+  if (!(mask >> lane & 1)) fail("%s with a mask that leaves this lane out", what);
+  if (!warp.arrived) {
+    warp.what = what;
+    warp.execute = execute;
+    warp.mask = mask;
+  } else if (warp.execute != execute || std::strcmp(warp.what, what) || warp.mask != mask) {
+    fail("comes to %s while other lanes of its warp wait in %s", what, warp.what);
+  }
+  warp.operands[lane] = operand;
+  warp.waiting[lane] = current;
+  warp.arrived |= 1u << lane;
+  if (warp.arrived != mask) {
+    suspend(what);
+    return;
+  }
+  warp.arrived = 0;
+  warp.collectives++;
+  events++;
+  if (execute) execute(warp.operands);
+  for (unsigned other = 0; other < 32; other++)
+    if (mask >> other & 1 && other != lane) make_ready(warp.waiting[other]);
+  give_way();
+}
+
+void synchronize_warp(unsigned mask) { collective("__syncwarp", nullptr, nullptr, mask); }
+
+namespace {
+
+struct Shuffle {
+  unsigned value, result;
+  int source;
+};
+
+void execute_shuffle(void* const (&operands)[32]) {
+  const unsigned mask = current->warp->mask;
+  for (unsigned lane = 0; lane < 32; lane++) {
+    if (!(mask >> lane & 1)) continue;
+    Shuffle& own = *static_cast<Shuffle*>(operands[lane]);
+    if (!(mask >> own.source & 1)) fail("a shuffle reads lane %d, which does not take part", own.source);
+    own.result = static_cast<Shuffle*>(operands[own.source])->value;
+  }
+}
+
+void arrive(ThreadBarrier& barrier, unsigned threads, bool waits, const char* what) {
+  if (barrier.arrived && barrier.threads != threads) fail("%s with %u threads, others with %u", what, threads, barrier.threads);
+  barrier.threads = threads;
+  events++;
+  if (waits) barrier.waiting.push_back(current);
+  if (++barrier.arrived == threads) {
+    barrier.arrived = 0;
+    for (Thread* thread : barrier.waiting) make_ready(thread);
+    barrier.waiting.clear();
+    current->warp->block->barriers_passed++;
+  }
+  if (waits) suspend(what);  // whoever completes the barrier is ready already, like the others
+}
+
+}  // namespace
+
+unsigned shuffle(unsigned mask, unsigned value, int source) {
+  Shuffle own{value, 0, source};
+  collective("shfl", &own, execute_shuffle, mask);
+  return own.result;
+}
+
+void block_barrier(unsigned number, unsigned threads, bool waits) {
+  static const char* const names[16] = {"barrier 0",  "barrier 1",  "barrier 2",  "barrier 3", "barrier 4",  "barrier 5",
+                                        "barrier 6",  "barrier 7",  "barrier 8",  "barrier 9", "barrier 10", "barrier 11",
+                                        "barrier 12", "barrier 13", "barrier 14", "barrier 15"};
+  if (number > 15 || threads % 32 || threads > block_dim.x) fail("barrier %u of %u threads", number, threads);
+  arrive(current->warp->block->barriers[number], threads, waits, names[number]);
+}
+
+void cluster_barrier() {
+  Cluster& cluster = *current->warp->block->cluster;
+  arrive(cluster.barrier, static_cast<unsigned>(cluster.blocks.size()) * block_dim.x, true, "the cluster's barrier");
+}
+
+unsigned cluster_rank() { return current->warp->block->rank; }
+
+}  // namespace emulator

@@ -1,0 +1,135 @@
+// Threads, warps, blocks and who runs next: the inside of the machine.
+#pragma once
+#include <csetjmp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <ucontext.h>
+#include <unordered_map>
+#include <vector>
+
+#include "machine.hpp"
+
+namespace emulator {
+
+struct Warp;
+struct Block;
+struct Cluster;
+struct Machine;
+
+struct PendingCopy {
+  void* target;
+  const void* source;
+  unsigned bytes, source_bytes, group;
+};
+
+struct RecentLoad {
+  const void* address = nullptr;
+  unsigned char value[16];
+};
+
+struct Thread {
+  jmp_buf resume;
+  ucontext_t start;
+  void* stack = nullptr;
+  Warp* warp = nullptr;
+  Index index{};
+  bool started = false, finished = false;
+  const char* waits_for = nullptr;
+  std::vector<PendingCopy> copies;
+  unsigned copy_group = 0;
+  RecentLoad recent[64];
+};
+
+struct Warp {
+  Block* block = nullptr;
+  std::vector<Thread*> ready;
+  bool listed = false;  // among the machine's ready warps
+  uint32_t priority = 0;
+  // The collective that its lanes are gathering for
+  const char* what = nullptr;
+  Execute execute = nullptr;
+  unsigned mask = 0, arrived = 0;
+  void* operands[32] = {};
+  Thread* waiting[32] = {};
+  unsigned collectives = 0;
+};
+
+struct ThreadBarrier {
+  unsigned arrived = 0, threads = 0;
+  std::vector<Thread*> waiting;
+};
+
+struct TransactionBarrier {
+  unsigned expected = 0, left = 0, phase = 0;
+  long bytes = 0;
+  std::vector<Thread*> waiting;
+};
+
+struct Block {
+  Cluster* cluster = nullptr;
+  Index index{};
+  unsigned rank = 0, running = 0, barriers_passed = 0;
+  unsigned char* shared = nullptr;
+  std::vector<Warp> warps;
+  std::vector<Thread> threads;
+  ThreadBarrier barriers[16];
+  std::unordered_map<uint32_t, TransactionBarrier> transactions;
+};
+
+struct Cluster {
+  std::vector<Block*> blocks;
+  ThreadBarrier barrier;
+};
+
+// A store on its way.
+struct Delivery {
+  unsigned char data[16];
+  unsigned bytes;
+  unsigned char* target;
+  const Thread* issuer;
+  unsigned barriers_passed, collectives;  // of the issuer's block and warp, when it was issued
+  Block* block;                           // whose shared memory it goes to, or null: device memory
+  uint32_t barrier;                       // the transaction barrier there
+};
+
+extern Thread* current;
+extern std::mt19937 draw;
+
+void suspend(const char* waits_for);  // until make_ready
+void make_ready(Thread* thread);
+void give_way();                      // stay ready, let others run
+inline bool one_in(unsigned n) { return draw() % n == 0; }
+
+void deliver_own(const void* address, unsigned bytes);  // what this block has on its way there
+bool deliver_any();
+void wake_line(const void* address);
+bool wake_pollers();
+
+struct Launch {
+  unsigned blocks, threads, cluster, shared_bytes, seed;
+  bool all_resident;
+  std::function<void()> kernel;
+};
+void run_launch(const Launch& launch);
+extern unsigned shared_memory_bytes;
+extern unsigned long events;  // whatever is progress: what does not change while nobody gets on is a deadlock
+
+// Memory between pages that may not be touched; `at_end` puts the last byte next to one.
+class Fenced {
+ public:
+  Fenced(size_t bytes, bool at_end);
+  ~Fenced();
+  Fenced(const Fenced&) = delete;
+  unsigned char* data;
+  void make_read_only();
+  bool margins_untouched() const;
+
+ private:
+  unsigned char* pages;
+  size_t bytes, inner;
+};
+
+}  // namespace emulator

@@ -1,0 +1,207 @@
+// One specialization for each PTX text that a kernel uses, operands in the order of the text. An instruction that is missing here is a
+// compile error that shows its text. Texts are as rewrite.py writes them: one space between words, none after commas.
+#pragma once
+
+namespace emulator {
+
+template <size_t N>
+struct Text {
+  char characters[N];
+  constexpr Text(const char (&text)[N]) {
+    for (size_t i = 0; i < N; i++) characters[i] = text[i];
+  }
+};
+
+template <Text TEXT>
+struct Instruction;
+
+float from_bfloat16(unsigned short bits);
+float from_float16(unsigned short bits);
+unsigned short to_bfloat16(float value);
+unsigned short to_float16(float value);
+float rounded_to_bits(float value, int mantissa_bits);
+
+// Conversions
+template <> struct Instruction<"cvt.rn.bf16x2.f32 %0,%1,%2;"> {
+  static void run(unsigned& packed, float high, float low) { packed = static_cast<unsigned>(to_bfloat16(high)) << 16 | to_bfloat16(low); }
+};
+template <> struct Instruction<"cvt.rn.f16x2.f32 %0,%1,%2;"> {
+  static void run(unsigned& packed, float high, float low) { packed = static_cast<unsigned>(to_float16(high)) << 16 | to_float16(low); }
+};
+template <> struct Instruction<"cvt.f32.f16 %0,%1;"> {
+  static void run(float& value, unsigned short half) { value = from_float16(half); }
+};
+template <> struct Instruction<"cvt.rn.f16.f32 %0,%1;"> {
+  static void run(unsigned short& half, float value) { half = to_float16(value); }
+};
+
+// Approximations: correct to about the bits that the hardware gives.
+template <> struct Instruction<"tanh.approx.f32 %0,%1;"> {
+  static void run(float& y, float x) { y = rounded_to_bits(std::tanh(x), 11); }
+};
+template <> struct Instruction<"ex2.approx.ftz.f32 %0,%1;"> {
+  static void run(float& y, float x) { y = rounded_to_bits(std::exp2(x), 22); }
+};
+template <> struct Instruction<"lg2.approx.ftz.f32 %0,%1;"> {
+  static void run(float& y, float x) { y = rounded_to_bits(std::log2(x), 22); }
+};
+
+// Tensor-core products, fragments as PTX ISA lays them out.
+enum class Element { bfloat16, float16 };
+void multiply_m16n8(Element element, int k, float* c, const unsigned* a, const unsigned* b);
+
+#define EMULATED_MMA_K16(text, element)                                                                                    \
+  template <> struct Instruction<text> {                                                                                   \
+    static void run(float& c0, float& c1, float& c2, float& c3, unsigned a0, unsigned a1, unsigned a2, unsigned a3,        \
+                    unsigned b0, unsigned b1) {                                                                            \
+      float c[4] = {c0, c1, c2, c3};                                                                                       \
+      const unsigned a[4] = {a0, a1, a2, a3}, b[2] = {b0, b1};                                                             \
+      multiply_m16n8(element, 16, c, a, b);                                                                                \
+      c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];                                                                          \
+    }                                                                                                                      \
+  }
+EMULATED_MMA_K16("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};",
+                 Element::bfloat16);
+EMULATED_MMA_K16("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};",
+                 Element::float16);
+#undef EMULATED_MMA_K16
+template <> struct Instruction<"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"> {
+  static void run(float& c0, float& c1, float& c2, float& c3, unsigned a0, unsigned a1, unsigned b0) {
+    float c[4] = {c0, c1, c2, c3};
+    const unsigned a[2] = {a0, a1}, b[1] = {b0};
+    multiply_m16n8(Element::float16, 8, c, a, b);
+    c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
+  }
+};
+
+void load_matrices(unsigned* fragments, int matrices, bool transposed, uint32_t address);
+
+#define EMULATED_LDMATRIX_X4(text, transposed)                                                             \
+  template <> struct Instruction<text> {                                                                   \
+    static void run(unsigned& f0, unsigned& f1, unsigned& f2, unsigned& f3, uint32_t address) {            \
+      unsigned f[4];                                                                                       \
+      load_matrices(f, 4, transposed, address);                                                            \
+      f0 = f[0], f1 = f[1], f2 = f[2], f3 = f[3];                                                          \
+    }                                                                                                      \
+  }
+#define EMULATED_LDMATRIX_X2(text, transposed)                              \
+  template <> struct Instruction<text> {                                    \
+    static void run(unsigned& f0, unsigned& f1, uint32_t address) {         \
+      unsigned f[2];                                                        \
+      load_matrices(f, 2, transposed, address);                             \
+      f0 = f[0], f1 = f[1];                                                 \
+    }                                                                       \
+  }
+EMULATED_LDMATRIX_X4("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3},[%4];", false);
+EMULATED_LDMATRIX_X4("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3},[%4];", true);
+EMULATED_LDMATRIX_X2("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1},[%2];", false);
+EMULATED_LDMATRIX_X2("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1},[%2];", true);
+#undef EMULATED_LDMATRIX_X4
+#undef EMULATED_LDMATRIX_X2
+
+// Shared memory by address
+template <class T>
+T load_shared(uint32_t address, size_t part = 0) {
+  T value;
+  std::memcpy(&value, static_cast<char*>(shared_pointer(address, sizeof(T))) + part, sizeof(T));
+  return value;
+}
+template <> struct Instruction<"ld.shared.u16 %0,[%1];"> {
+  static void run(unsigned short& value, uint32_t address) { value = load_shared<unsigned short>(address); }
+};
+template <> struct Instruction<"ld.shared.u32 %0,[%1];"> {
+  static void run(unsigned& value, uint32_t address) { value = load_shared<unsigned>(address); }
+};
+template <> struct Instruction<"ld.shared.f32 %0,[%1];"> {
+  static void run(float& value, uint32_t address) { value = load_shared<float>(address); }
+};
+template <> struct Instruction<"ld.shared.v2.u32 {%0,%1},[%2];"> {
+  static void run(unsigned& x, unsigned& y, uint32_t address) {
+    const uint2 value = load_shared<uint2>(address);
+    x = value.x, y = value.y;
+  }
+};
+template <> struct Instruction<"ld.shared.v4.u32 {%0,%1,%2,%3},[%4];"> {
+  static void run(unsigned& x, unsigned& y, unsigned& z, unsigned& w, uint32_t address) {
+    const uint4 value = load_shared<uint4>(address);
+    x = value.x, y = value.y, z = value.z, w = value.w;
+  }
+};
+template <> struct Instruction<"st.shared.v4.u32 [%0],{%1,%2,%3,%4};"> {
+  static void run(uint32_t address, unsigned x, unsigned y, unsigned z, unsigned w) {
+    const uint4 value{x, y, z, w};
+    std::memcpy(shared_pointer(address, 16), &value, 16);
+  }
+};
+
+// Asynchronous copies
+template <> struct Instruction<"cp.async.cg.shared.global [%0],[%1],16;"> {
+  static void run(uint32_t target, const void* source) { copy_async(target, source, 16, 16); }
+};
+template <> struct Instruction<"cp.async.commit_group;"> {
+  static void run() { commit_copies(); }
+};
+template <> struct Instruction<"cp.async.wait_group %0;"> {
+  static void run(int newer) { wait_copies(newer); }
+};
+
+// Barriers of part of a block
+template <> struct Instruction<"bar.arrive 1,%0;"> {
+  static void run(unsigned threads) { block_barrier(1, threads, false); }
+};
+template <> struct Instruction<"bar.sync 1,%0;"> {
+  static void run(unsigned threads) { block_barrier(1, threads, true); }
+};
+
+// Clusters
+template <> struct Instruction<"mov.u32 %0,%cluster_ctarank;"> {
+  static void run(unsigned& rank) { rank = cluster_rank(); }
+};
+template <> struct Instruction<"mapa.shared::cluster.u32 %0,%1,%2;"> {
+  static void run(unsigned& address, unsigned shared, unsigned rank) { address = shared_in_block(shared, rank); }
+};
+template <> struct Instruction<"barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"> {
+  static void run() { cluster_barrier(); }
+};
+template <> struct Instruction<"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0],{%1,%2,%3,%4},[%5];"> {
+  static void run(unsigned target, unsigned x, unsigned y, unsigned z, unsigned w, unsigned barrier) {
+    const uint4 value{x, y, z, w};
+    store_async(target, &value, 16, barrier);
+  }
+};
+template <> struct Instruction<"mbarrier.init.shared::cta.b64 [%0],%1;"> {
+  static void run(unsigned address, unsigned arrivals) { barrier_initialize(address, arrivals); }
+};
+template <> struct Instruction<"mbarrier.arrive.shared::cta.b64 _,[%0];"> {
+  static void run(unsigned address) { barrier_arrive(address, 0); }
+};
+template <> struct Instruction<"mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;"> {
+  static void run(unsigned address, unsigned bytes) { barrier_arrive(address, bytes); }
+};
+template <> struct Instruction<
+    "{ .reg .pred done; again: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done,[%0],%1; @!done bra again; }"> {
+  static void run(unsigned address, unsigned parity) { barrier_wait(address, parity); }
+};
+
+// Device memory that blocks share while they run
+template <> struct Instruction<"ld.relaxed.gpu.global.v4.u32 {%0,%1,%2,%3},[%4];"> {
+  static void run(unsigned& x, unsigned& y, unsigned& z, unsigned& w, const void* source) {
+    uint4 value;
+    load_relaxed(&value, source, 16);
+    x = value.x, y = value.y, z = value.z, w = value.w;
+  }
+};
+template <> struct Instruction<"st.relaxed.gpu.global.u32 [%0],%1;"> {
+  static void run(void* target, unsigned value) { store_relaxed(target, &value, 4); }
+};
+template <> struct Instruction<"st.relaxed.gpu.global.v4.u32 [%0],{%1,%2,%3,%4};"> {
+  static void run(void* target, unsigned x, unsigned y, unsigned z, unsigned w) {
+    const uint4 value{x, y, z, w};
+    store_relaxed(target, &value, 16);
+  }
+};
+template <> struct Instruction<"fence.acq_rel.gpu;"> {
+  static void run() { fence(); }
+};
+
+}  // namespace emulator

@@ -1,0 +1,256 @@
+// Shared and device memory, and everything that arrives later than it was asked for.
+#include <cstring>
+#include <sys/mman.h>
+
+#include "fibers.hpp"
+
+namespace emulator {
+
+namespace {
+
+constexpr size_t page = 4096;
+constexpr unsigned char margin = 0xa5;
+constexpr unsigned char barrier_stamp = 0x6b;  // fills a transaction barrier's 8 bytes, which no kernel may write
+constexpr size_t most_deliveries = 512;
+std::vector<Delivery> deliveries;
+std::unordered_multimap<uintptr_t, Thread*> pollers;  // by 16-byte line
+
+Block& block_of(uint32_t address) {
+  Block& own = *current->warp->block;
+  const unsigned rank = address >> 24;
+  if (!rank) return own;
+  if (rank > own.cluster->blocks.size()) fail("shared address %#x lies in no block of the cluster", address);
+  return *own.cluster->blocks[rank - 1];
+}
+
+void check_shared(uint32_t address, size_t bytes) {
+  const size_t offset = address & 0xffffffu;
+  if (offset + bytes > shared_memory_bytes) fail("shared memory access at byte %zu of %u", offset, shared_memory_bytes);
+  if (offset % bytes) fail("shared memory access of %zu bytes at byte %zu is not aligned", bytes, offset);
+}
+
+TransactionBarrier& barrier_at(Block& block, uint32_t address) {
+  const auto found = block.transactions.find(address & 0xffffffu);
+  if (found == block.transactions.end()) fail("there is no transaction barrier at byte %u of block %u", address & 0xffffffu, block.index.x);
+  for (int i = 0; i < 8; i++)
+    if (block.shared[found->first + i] != barrier_stamp) fail("the transaction barrier at byte %u was overwritten", found->first);
+  return found->second;
+}
+
+void complete_if_all_is_there(TransactionBarrier& barrier) {
+  events++;
+  if (barrier.left || barrier.bytes) return;
+  barrier.phase++;
+  barrier.left = barrier.expected;
+  for (Thread* thread : barrier.waiting) make_ready(thread);
+  barrier.waiting.clear();
+}
+
+void complete(size_t index) {
+  // The oldest of those that touch the same bytes: stores to one place keep their order.
+  size_t oldest = 0;
+  const Delivery& chosen = deliveries[index];
+  while (oldest < index && (deliveries[oldest].target + deliveries[oldest].bytes <= chosen.target ||
+                            chosen.target + chosen.bytes <= deliveries[oldest].target))
+    oldest++;
+  const Delivery delivery = deliveries[oldest];
+  deliveries.erase(deliveries.begin() + static_cast<long>(oldest));
+  events++;
+  if (!delivery.block) {
+    std::memcpy(delivery.target, delivery.data, delivery.bytes);
+    wake_line(delivery.target);
+    return;
+  }
+  if (!delivery.block->running) fail("a store arrives at block %u, which has ended", delivery.block->index.x);
+  std::memcpy(delivery.target, delivery.data, delivery.bytes);
+  TransactionBarrier& barrier = barrier_at(*delivery.block, delivery.barrier);
+  barrier.bytes -= delivery.bytes;
+  complete_if_all_is_there(barrier);
+}
+
+void send(const Delivery& delivery) {
+  deliveries.push_back(delivery);
+  if (deliveries.size() > most_deliveries) complete(0);
+}
+
+void perform(const PendingCopy& copy) {
+  std::memcpy(copy.target, copy.source, copy.source_bytes);
+  std::memset(static_cast<char*>(copy.target) + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
+}
+
+}  // namespace
+
+Fenced::Fenced(size_t size, bool at_end) : bytes(size), inner((size + page) / page * page) {
+  pages = static_cast<unsigned char*>(mmap(nullptr, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (pages == MAP_FAILED || mprotect(pages + page, inner, PROT_READ | PROT_WRITE)) fail("no memory for %zu bytes", size);
+  std::memset(pages + page, margin, inner);
+  const size_t offset = at_end ? (inner - size) / 128 * 128 : 0;
+  data = pages + page + offset;
+}
+
+Fenced::~Fenced() { munmap(pages, inner + 2 * page); }
+
+void Fenced::make_read_only() { mprotect(pages + page, inner, PROT_READ); }
+
+bool Fenced::margins_untouched() const {
+  for (const unsigned char* byte = pages + page; byte < pages + page + inner; byte++)
+    if ((byte < data || byte >= data + bytes) && *byte != margin) return false;
+  return true;
+}
+
+void* dynamic_shared_memory() { return current->warp->block->shared; }
+
+uint32_t shared_offset(const void* pointer) {
+  const auto* const byte = static_cast<const unsigned char*>(pointer);
+  const unsigned char* const shared = current->warp->block->shared;
+  if (byte < shared || byte > shared + shared_memory_bytes) fail("the shared address of a pointer that is not to shared memory");
+  return static_cast<uint32_t>(byte - shared);
+}
+
+uint32_t shared_in_block(uint32_t address, unsigned rank) {
+  if (rank >= current->warp->block->cluster->blocks.size()) fail("a cluster address in block %u, which does not exist", rank);
+  return (address & 0xffffffu) | (rank + 1) << 24;
+}
+
+void* shared_pointer(uint32_t address, size_t bytes) {
+  check_shared(address, bytes);
+  return block_of(address).shared + (address & 0xffffffu);
+}
+
+void copy_async(uint32_t target, const void* source, unsigned bytes, unsigned source_bytes) {
+  if (source_bytes && reinterpret_cast<uintptr_t>(source) % bytes) fail("cp.async of %u bytes from an address that is not aligned", bytes);
+  const PendingCopy copy{shared_pointer(target, bytes), source, bytes, source_bytes, current->copy_group};
+  if (one_in(2))
+    perform(copy);
+  else
+    current->copies.push_back(copy);
+}
+
+void commit_copies() { current->copy_group++; }
+
+void wait_copies(int newer) {
+  std::vector<PendingCopy> left;
+  for (const PendingCopy& copy : current->copies)
+    if (static_cast<int>(copy.group) < static_cast<int>(current->copy_group) - newer)
+      perform(copy);
+    else
+      left.push_back(copy);
+  current->copies.swap(left);
+}
+
+void barrier_initialize(uint32_t address, unsigned arrivals) {
+  std::memset(shared_pointer(address, 8), barrier_stamp, 8);
+  TransactionBarrier& barrier = block_of(address).transactions[address & 0xffffffu];
+  if (!barrier.waiting.empty()) fail("a transaction barrier is initialized while threads wait for it");
+  barrier = {};
+  barrier.expected = barrier.left = arrivals;
+}
+
+void barrier_arrive(uint32_t address, unsigned expected_bytes) {
+  TransactionBarrier& barrier = barrier_at(block_of(address), address);
+  if (!barrier.left) fail("more arrivals at a transaction barrier than it was initialized for");
+  barrier.bytes += expected_bytes;
+  barrier.left--;
+  complete_if_all_is_there(barrier);
+}
+
+void barrier_wait(uint32_t address, unsigned parity) {
+  TransactionBarrier& barrier = barrier_at(block_of(address), address);
+  while (barrier.phase % 2 == parity) {
+    barrier.waiting.push_back(current);
+    suspend("a transaction barrier");
+  }
+  events++;
+}
+
+void store_async(uint32_t target, const void* data, unsigned bytes, uint32_t barrier) {
+  Delivery delivery{};
+  std::memcpy(delivery.data, data, bytes);
+  delivery.bytes = bytes;
+  delivery.target = static_cast<unsigned char*>(shared_pointer(target, bytes));
+  delivery.issuer = current;
+  delivery.block = &block_of(target);
+  delivery.barrier = barrier;
+  if (&block_of(barrier) != delivery.block) fail("a store to block %u reports to a barrier elsewhere", delivery.block->index.x);
+  send(delivery);
+}
+
+void store_relaxed(void* target, const void* data, unsigned bytes) {
+  if (reinterpret_cast<uintptr_t>(target) % bytes) fail("a store of %u bytes that is not aligned", bytes);
+  auto* const place = static_cast<volatile unsigned char*>(target);
+  *place = *place;  // an address outside the arrays is the issuer's fault: find it now
+  Delivery delivery{};
+  std::memcpy(delivery.data, data, bytes);
+  delivery.bytes = bytes;
+  delivery.target = static_cast<unsigned char*>(target);
+  delivery.issuer = current;
+  delivery.barriers_passed = current->warp->block->barriers_passed;
+  delivery.collectives = current->warp->collectives;
+  send(delivery);
+}
+
+void load_relaxed(void* data, const void* source, unsigned bytes) {
+  if (reinterpret_cast<uintptr_t>(source) % bytes) fail("a load of %u bytes that is not aligned", bytes);
+  if (one_in(16)) give_way();
+  deliver_own(source, bytes);
+  RecentLoad& recent = current->recent[reinterpret_cast<uintptr_t>(source) / 16 % 64];
+  if (recent.address == source && !std::memcmp(recent.value, source, bytes)) {
+    pollers.emplace(reinterpret_cast<uintptr_t>(source) / 16, current);
+    suspend("a word of device memory to change");
+  } else {
+    events++;
+  }
+  recent.address = source;
+  std::memcpy(recent.value, source, bytes);
+  std::memcpy(data, source, bytes);
+}
+
+// Orders this thread's stores, and those of its warp and block that a barrier put before it.
+void fence() {
+  const Warp& warp = *current->warp;
+  for (size_t i = 0; i < deliveries.size();) {
+    const Delivery& delivery = deliveries[i];
+    const Thread* const issuer = delivery.issuer;
+    const bool before = !delivery.block && (issuer == current || (issuer->warp == &warp && delivery.collectives < warp.collectives) ||
+                                            (issuer->warp->block == warp.block && delivery.barriers_passed < warp.block->barriers_passed));
+    if (before) {
+      complete(i);
+      i = 0;
+    } else {
+      i++;
+    }
+  }
+}
+
+void deliver_own(const void* address, unsigned bytes) {
+  const auto* const from = static_cast<const unsigned char*>(address);
+  for (size_t i = 0; i < deliveries.size(); i++) {
+    const Delivery& delivery = deliveries[i];
+    if (delivery.issuer->warp->block == current->warp->block && !delivery.block && delivery.target < from + bytes &&
+        from < delivery.target + delivery.bytes) {
+      complete(i);
+      i = static_cast<size_t>(-1);
+    }
+  }
+}
+
+bool deliver_any() {
+  if (deliveries.empty()) return false;
+  complete(draw() % deliveries.size());
+  return true;
+}
+
+void wake_line(const void* address) {
+  const auto [first, last] = pollers.equal_range(reinterpret_cast<uintptr_t>(address) / 16);
+  for (auto entry = first; entry != last; ++entry) make_ready(entry->second);
+  pollers.erase(first, last);
+}
+
+bool wake_pollers() {
+  if (pollers.empty()) return false;
+  for (const auto& entry : pollers) make_ready(entry.second);
+  pollers.clear();
+  return true;
+}
+
+}  // namespace emulator
