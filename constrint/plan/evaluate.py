@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import threading
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -21,10 +22,14 @@ PARTIAL = ("sum", "mul", "le", "eq", "ne", "and", "or")
 
 
 class Parts:
-    """Splits terms into what is known once some variables are bound, and the rest."""
+    """Splits terms into what is known once some variables are bound, and the rest.
+
+    Threads may share it: only here are terms made once rows are looked at, and there is one of each.
+    """
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
+        self._lock = threading.RLock()
         self._frontiers: dict[tuple[Term, int], tuple[Term, ...]] = {}
         self._splits: dict[tuple[Term, int], tuple[Term | None, int, tuple[int, ...]]] = {}
 
@@ -36,7 +41,8 @@ class Parts:
         key = (term, seen)
         known = self._frontiers.get(key)
         if known is None:
-            known = self._frontiers[key] = self._frontier(term, bound)
+            with self._lock:
+                known = self._frontiers[key] = self._frontier(term, bound)
         return known
 
     def _frontier(self, term: Term, bound: int) -> tuple[Term, ...]:
@@ -65,7 +71,8 @@ class Parts:
         key = (term, term.mask & bound)
         known = self._splits.get(key)
         if known is None:
-            known = self._splits[key] = self._split(term, bound)
+            with self._lock:
+                known = self._splits[key] = self._split(term, bound)
         return known
 
     def _split(self, term: Term, bound: int) -> tuple[Term | None, int, tuple[int, ...]]:
