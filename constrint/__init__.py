@@ -6,6 +6,7 @@ from constrint.declare import Constraint
 from constrint.domain import Domain
 from constrint.errors import (
     ConstrintError,
+    EmptySpaceError,
     InternalError,
     LimitError,
     ModelError,
@@ -44,6 +45,7 @@ __all__ = [
     "Constraint",
     "ConstrintError",
     "Domain",
+    "EmptySpaceError",
     "ExprArray",
     "IntExpr",
     "IntVar",

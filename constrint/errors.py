@@ -37,6 +37,10 @@ class ModelError(ConstrintError):
     """A model was built or used wrongly from Python; the message says what to write instead."""
 
 
+class EmptySpaceError(ModelError):
+    """A search space without any configuration was to be listed; the message names the restrictions."""
+
+
 class UnboundedError(ConstrintError):
     """Search would have to branch on a variable without finite bounds.
 

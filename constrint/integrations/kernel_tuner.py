@@ -79,6 +79,9 @@ def _build(searchspace: Any, block_size_names: Iterable[str], max_threads: int, 
         if isinstance(modified, list) and threads not in modified:
             modified.append(threads)
     space = from_tune_params(searchspace.tune_params, restrictions)
+    if not space:
+        warnings.warn(space.notes[-1], stacklevel=2)
+        return [], {}, 0
     with _without_collection():
         configurations = space.to_tuples()
         places = dict(zip(configurations, range(len(configurations)), strict=True))

@@ -92,10 +92,14 @@ class Restriction:
 def parse(text: str, parameters: Parameters) -> list[Restriction]:
     """The parts of a restriction that must each hold."""
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = ast.parse(text.strip().replace("\n", " "), mode="eval").body
+        return split(tree, parameters, text)
     except SyntaxError as problem:
         raise ModelError(f"restriction {text!r} is no Python expression: {problem.msg}") from problem
-    return split(tree, parameters, text)
+    except ValueError as problem:  # a zero character
+        raise ModelError(f"restriction {text!r} is no Python expression: {problem}") from problem
+    except (RecursionError, MemoryError):
+        raise ModelError(f"restriction '{text[:60]}…' is nested too deeply") from None
 
 
 def split(tree: ast.expr, parameters: Parameters, text: str) -> list[Restriction]:
@@ -121,8 +125,9 @@ def _function_name(node: ast.Call, parameters: Parameters) -> str:
             f"{ast.unparse(node)} is not understood; the functions are {', '.join(FUNCTIONS)}. "
             "Anything else can be given as a callable"
         )
-    if inside is None and name in parameters.numbers:
-        raise Refused(f"'{name}' is a parameter and Python's function at once: rename the parameter")
+    clash = inside.id if isinstance(inside, ast.Name) else name
+    if clash in parameters.numbers:
+        raise Refused(f"'{clash}' is a parameter and Python's own name at once: rename the parameter")
     return name
 
 

@@ -125,6 +125,7 @@ class Called:
         text: What to call it in messages.
         scope: Set of its parameters.
         undefined: Calls that raised an arithmetic error, which counts as not allowed.
+        example: The values of the first such call.
     """
 
     function: Callable[..., Any]
@@ -134,6 +135,7 @@ class Called:
     text: str
     scope: int = 0
     undefined: int = 0
+    example: dict[str, Any] = field(default_factory=dict)
     _known: dict[tuple[Any, ...], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -178,6 +180,7 @@ class Called:
             return bool(self.function(**values) if self.by_name else self.function(_Record(values)))
         except ArithmeticError:
             self.undefined += 1
+            self.example = self.example or values
             return False
         except KeyError as problem:
             raise ModelError(

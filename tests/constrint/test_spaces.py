@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from constrint import LimitError, ModelError
+from constrint import ConstrintError, EmptySpaceError, LimitError, ModelError
 from constrint.spaces import Space, from_json, from_tune_params, to_t1
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "spaces" / "data"
@@ -158,7 +158,15 @@ def test_calls_that_divide_by_zero_are_not_allowed_and_that_is_said():
 
 def test_strings_that_divide_by_zero_are_reported():
     space = from_tune_params(PARAMS, ["c % b == 0", "b == 0 or a % b == 0"])
-    assert space.notes == ("'c % b == 0' is undefined for some values: those are not allowed",)
+    assert space.notes == (
+        "'c % b == 0' is undefined for 4 of 16 combinations of values, such as b=0, c=1: those are not allowed",
+    )
+
+
+def test_a_part_is_only_undefined_where_those_before_it_hold():
+    space = from_tune_params(PARAMS, ["b != 0 and c % b == 0"])
+    assert same(space, allowed(PARAMS, [python("b != 0 and c % b == 0")]))
+    assert space.notes == ()
 
 
 @pytest.mark.parametrize("path", sorted(DATA.glob("*.json")), ids=lambda path: path.stem)
@@ -193,6 +201,67 @@ def test_t1_in_and_out():
     assert same(from_json(described), allowed(params, [python(text) for text in texts]))
 
 
+def test_t1_reads_python_and_json_notation_as_data():
+    def space(kind, values):
+        return {"ConfigurationSpace": {"TuningParameters": [{"Name": "x", "Type": kind, "Values": values}]}}
+
+    for kind, values, want in [
+        ("int", "[2**i for i in range(5)]", [1, 2, 4, 8, 16]),
+        ("int", "list(range(1, 4)) + [10]", [1, 2, 3, 10]),
+        ("uint", [0, 3], [0, 3]),
+        ("bool", "[true, false]", [True, False]),
+        ("float", "[0.5, 2]", [0.5, 2]),
+        ("string", "['a', 'b c']", ["a", "b c"]),
+    ]:
+        assert from_json(space(kind, values)).tune_params == {"x": want}
+    for kind, values, message in [
+        ("int", "[1.5]", "of type int, and 1.5 is not"),
+        ("uint", "[-1]", "of type uint"),
+        ("int", "[True]", "of type int"),
+        ("int", "open('x')", "not understood"),
+        ("int", "[i for i in range(10**9)]", "too many"),
+        ("int", "[9**9**9**9]", "too large"),
+        ("int", "3", "no list of values"),
+        ("complex", "[1]", "the type is one of"),
+    ]:
+        with pytest.raises(ModelError, match=f"'x'.*{message}"):
+            from_json(space(kind, values))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"tune_params": {"a": [1], "a": [2]}}', "'a' stands twice"),
+        ('{"tune_params": {"a": [1]}', "file.json:1:27: this is no JSON"),
+        ("[1]", "is a JSON object, not a list"),
+        ("{}", "neither 'tune_params' nor"),
+        ('{"ConfigurationSpace": {}}', "needs a list of 'TuningParameters'"),
+        ('{"tune_params": {"a": [1]}, "restrictions": [5]}', "a string or a callable, not 5"),
+        ('{"tune_params": [1]}', "a dict of lists of values"),
+    ],
+)
+def test_files_that_hold_no_space(tmp_path, content, message):
+    path = tmp_path / "file.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ConstrintError, match=message):
+        from_json(path)
+    with pytest.raises(ModelError, match="cannot read"):
+        from_json(tmp_path / "none.json")
+
+
+def test_traced_restrictions_can_be_written():
+    given = [lambda p: (p["a"] > 1) & (p["c"] != -3), "b > 0 and a < 8", lambda a, f: a * f >= 1]
+    params = {name: PARAMS[name] for name in "abcf"}
+    space = from_tune_params(params, given)
+    assert space.restrictions[1] == given[1]
+    again = from_json(json.loads(json.dumps(space.to_t1())))
+    assert again == space
+    with pytest.raises(ModelError, match="restriction 1 can only be called"):
+        from_tune_params(params, [lambda p: 1 < p["a"] < 3]).to_t1()
+    with pytest.raises(ModelError, match="T1 has integers, floats, Booleans and strings"):
+        from_tune_params({"a": [("x", 2)]}).to_t1()
+
+
 def test_values_come_back_as_they_were_given():
     space = from_tune_params({"f": [1, 0.5], "b": [True], "s": [("x", 2), ("y", 1)], "n": np.array([4, 2])})
     config = {"f": 1, "b": True, "s": ("y", 1), "n": 2}
@@ -205,11 +274,31 @@ def test_values_come_back_as_they_were_given():
 
 def test_an_empty_space_says_why():
     space = from_tune_params(PARAMS, ["a < 100", "c > 100"])
-    assert space.size == 0
-    assert space.to_numpy().shape == (0, 6)
-    assert "'c > 100' alone exclude all" in space.notes[-1]
+    assert space.size == len(list(space)) == 0
+    assert space.notes == ("no configuration is valid: 'c > 100' excludes all 1,440 combinations of values",)
     space = from_tune_params(PARAMS, ["a * c > 60", "a < 2", "b > 0"])
-    assert "'a * c > 60' and 'a < 2' alone exclude all" in space.notes[-1]
+    assert "'a * c > 60' and 'a < 2' exclude all" in space.notes[-1]
+    space = from_tune_params(PARAMS, ["a > 2", "b > 2", "a + b + f < 8", "c > 1"])
+    assert "'a > 2' and 'b > 2' and 'a + b + f < 8' exclude all" in space.notes[-1]
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        lambda space: space.to_numpy(),
+        lambda space: space.to_tuples(),
+        lambda space: space.to_columns(),
+        lambda space: space.to_pandas(),
+        lambda space: next(space.iter_chunks()),
+        lambda space: space.sample(3),
+        lambda space: space.sample_numpy(3),
+        lambda space: space.to_csv("never.csv"),
+    ],
+)
+def test_an_empty_space_is_explained_not_listed(listing):
+    space = from_tune_params(PARAMS, ["a * b > 3", "b < 0"])
+    with pytest.raises(EmptySpaceError, match="'a \\* b > 3' and 'b < 0' exclude all 1,440"):
+        listing(space)
 
 
 @pytest.mark.parametrize(
@@ -225,11 +314,20 @@ def test_an_empty_space_says_why():
         (PARAMS, lambda q: {}[3], "raised KeyError"),
         (PARAMS, lambda a, zz: a, "unknown: zz"),
         (PARAMS, 3, "a string or a callable"),
-        ({"min": [1, 2]}, "min(min, 3) < 2", "a parameter and Python's function"),
+        ({"min": [1, 2]}, "min(min, 3) < 2", "a parameter and Python's own name"),
         ({"a": []}, "a", "'a' has no values"),
         ({"a": [1, 1]}, "a", "the value 1 twice"),
         ({"a": "12"}, "a", "must be a list"),
         ({"a b": [1]}, "a", "must be an identifier"),
+        ({"lambda": [1]}, "a", "a word of Python's own"),
+        ({"a": [1, True]}, "a", "the value True twice .1 equals it"),
+        ({"a": [0.5, math.nan]}, "a", "the value nan"),
+        ({"a": [0.5, 2**60 + 1]}, "a", "fractions beside 1152921504606846977"),
+        ({"a": {1: 2}}, "a", "must be a list"),
+        ({"math": [1], "a": [4]}, "math.gcd(a, 4) > 1", "'math' is a parameter"),
+        (PARAMS, "(" * 5000 + "a" + ")" * 5000, "restriction '.*nested too deeply|no Python expression"),
+        (PARAMS, "a > 1\0", "no Python expression"),
+        ({"f": [0.5, 2.5]}, "gcd(f, 2) == 1", "restriction 'gcd.f, 2. == 1'"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*is.*literal:SyntaxWarning")
