@@ -32,12 +32,14 @@ class Options:
         seed: Seed of random value choices.
         engine: "auto", "interpreted" or "compiled".
         brancher: How to branch.
+        learn: Whether to learn from failures, where the numbers fit int64.
     """
 
     time_limit: float | None = None
     seed: int = 0
     engine: Engine = "auto"
     brancher: Brancher = field(default_factory=Brancher)
+    learn: bool = False
 
 
 class Plan:

@@ -36,13 +36,16 @@ class Statistics:
     """How much work a search was.
 
     Attributes:
-        nodes: Search nodes visited.
+        nodes: Search nodes visited, or tables of rows.
         failures: Nodes that failed.
         propagations: Runs of propagators.
         solutions: Solutions found on the way.
         seconds: Wall time, lowering included.
-        engine: "interpreted", or "compiled" where the search was handed over.
+        engine: "interpreted", or "compiled" where the search was handed over; "tables" where an optimum came
+            from tables of rows instead.
         arithmetic: "int64", or "exact" for Python's integers.
+        method: "branching"; or "learning", where `solve(learn=True)` could: it needs int64.
+        learned: Clauses learned from failures.
     """
 
     nodes: int = 0
@@ -52,6 +55,8 @@ class Statistics:
     seconds: float = 0.0
     engine: str = "interpreted"
     arithmetic: str = "int64"
+    method: str = "branching"
+    learned: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,11 @@ from constrint.prepare import WIDEST_BITS, Options, Plan
 from constrint.presolve import Root, better_than
 from constrint.result import Result, Statistics, Status
 from constrint.run import Assignment, GaveUp, Run, Stopped, check
+from constrint.swept import sweep
 
 if TYPE_CHECKING:
     from constrint.goals import Goal
+    from constrint.learn.session import LearningRun
     from constrint.model import Model
 
 __all__ = ["Options", "Plan", "Run", "Solver"]
@@ -54,7 +56,15 @@ class Solver:
         self.total = Statistics()
         self.complete = False  # whether `every` has given all solutions
 
-    def _add(self, run: Run, solutions: int) -> None:
+    def _run(self, plan: Plan, root: Root, goal: tuple[int, str] | None = None) -> Run | LearningRun:
+        """A search for one solution, or for better and better ones: the learning kind, where it is wanted."""
+        if self.options.learn and not root.exact:
+            from constrint.learn.session import LearningRun
+
+            return LearningRun(plan, root, self.options, self.started, goal)
+        return Run(plan, root, self.options, self.started, goal)
+
+    def _add(self, run: Run | LearningRun, solutions: int) -> None:
         work = run.statistics()
         total = self.total
         self.total = replace(
@@ -62,6 +72,7 @@ class Solver:
             nodes=total.nodes + work.nodes,
             failures=total.failures + work.failures,
             propagations=total.propagations + work.propagations,
+            learned=total.learned + work.learned,
             solutions=total.solutions + solutions,
         )
 
@@ -94,8 +105,15 @@ class Solver:
     def _best(self, plan: Plan, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         best: Assignment | None = None
         root = plan.root
+        swept = sweep(plan, self.options, self.started)
+        if swept is not None:
+            self.started, self.total = swept.started, swept.statistics
+            return self._result(Status.OPTIMAL if swept.best else Status.INFEASIBLE, swept.best, [*goals])
         try:
-            for v, direction in plan.goals:
+            # The learning search tries no values in order: it optimises preferences in turn, as goals.
+            learns = self.options.learn and root is not None and not root.exact
+            goals_in_turn = [*plan.goals, *(plan.preferences if learns else ())]
+            for v, direction in goals_in_turn:
                 if root is None:
                     break
                 found = self._optimum(plan, root, v, direction, best)
@@ -103,7 +121,7 @@ class Solver:
                     return self._result(Status.INFEASIBLE)
                 best, value = found
                 root = _fixed(root, v, value)
-            if root is not None and (plan.preferences or not plan.goals):
+            if root is not None and len(goals_in_turn) < max(1, len(plan.goals) + len(plan.preferences)):
                 best = self._first(plan, root)
         except Interrupted as interrupted:
             best = interrupted.best or best
@@ -137,7 +155,7 @@ class Solver:
 
     def _climb(self, plan: Plan, root: Root, climb: _Climb) -> Root | None:
         """Search for better and better solutions; gives what is left to search, with narrower bounds."""
-        run = Run(plan, root, self.options, self.started, (climb.variable, climb.direction))
+        run = self._run(plan, root, (climb.variable, climb.direction))
         solutions = 0
         try:
             while (better := run.next(checked=False)) is not None:  # only the last is an answer
@@ -160,7 +178,7 @@ class Solver:
 
     def _first(self, plan: Plan, root: Root) -> Assignment | None:
         """A solution: the preferred one, where the plan has preferences."""
-        run = Run(plan, root, self.options, self.started)
+        run = self._run(plan, root)
         found: Assignment | None = None
         try:
             found = run.next()

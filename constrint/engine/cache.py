@@ -8,8 +8,12 @@ from pathlib import Path
 
 
 @cache
-def folder() -> Path:
-    """The folder of this engine's machine code, keyed on a hash of its sources and the compiler."""
+def folder(part: str = "engine") -> Path:
+    """The folder of a part's machine code, keyed on a hash of the sources and the compiler.
+
+    Args:
+        part: "engine", or a twin of the learning search, which has more sources.
+    """
     import platform
     from importlib.metadata import version
 
@@ -17,17 +21,18 @@ def folder() -> Path:
 
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256(f"{version('numba')} {platform.python_version()}".encode())
-    for source in sorted([*package.glob("engine/*.py"), *package.glob("constraints/*.py")]):
+    packages = ("engine", "constraints") if part == "engine" else ("engine", "constraints", "learn")
+    for source in sorted(path for name in packages for path in package.glob(f"{name}/*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    return Path(platformdirs.user_cache_dir("constrint")) / f"engine-{digest.hexdigest()[:16]}"
+    return Path(platformdirs.user_cache_dir("constrint")) / f"{part}-{digest.hexdigest()[:16]}"
 
 
-def is_filled() -> bool:
-    """Whether this engine was compiled on this machine before."""
-    return (folder() / "complete").exists()
+def is_filled(part: str = "engine") -> bool:
+    """Whether this part was compiled on this machine before."""
+    return (folder(part) / "complete").exists()
 
 
-def mark_filled() -> None:
+def mark_filled(part: str = "engine") -> None:
     """Note that compiling has come to its end."""
-    folder().mkdir(parents=True, exist_ok=True)
-    (folder() / "complete").touch()
+    folder(part).mkdir(parents=True, exist_ok=True)
+    (folder(part) / "complete").touch()

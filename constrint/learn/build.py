@@ -1,0 +1,240 @@
+"""From a `Normal` to the arrays of the learning search, and growing those that it outgrew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from constrint.constraints import Node
+from constrint.engine.build import Box
+from constrint.engine.state import FIXED, LOWER, UPPER
+from constrint.learn.clauses import attach
+from constrint.learn.heap import FIRST_INCREMENT, push
+from constrint.learn.layout import (
+    ARENA,
+    AT_MOST,
+    DIFFERENT,
+    GOAL,
+    HEAD_CELLS,
+    INCREMENT,
+    KEEP,
+    KERNEL,
+    MUST,
+    NOTHING,
+    QUEUE_TAIL,
+    RESTART_AT,
+    SCALARS,
+    Cells,
+    Learner,
+)
+from constrint.learn.loop import RESTART_UNIT
+from constrint.learn.normal import Atom, Normal, Terms
+
+FIRST_KEEP = 4000  # learned clauses kept before the first reduction
+FIRST_TRAIL = 1000
+WIDEST_EXPLANATION = 16  # cells beyond two for each bound that premises may take
+GROWING = {
+    "trail": ("trail_bound", "trail_old", "trail_new", "trail_before", "trail_why", "trail_level"),
+    "marks": ("seen", "need", "known"),
+    "clauses": ("arena", "watch_next", "watch_key", "watch_clause"),
+}
+
+
+class _Propagators:
+    """The propagators' arrays under construction."""
+
+    def __init__(self) -> None:
+        self.kind: Cells = []
+        self.start: Cells = [0]
+        self.literal: Cells = []
+        self.literal_at: Cells = []
+        self.limit: Cells = []
+        self.term: Cells = []
+        self.factor: Cells = []
+        self.wakes: dict[int, list[tuple[int, int]]] = {}
+
+    def _wake(self, b: int, only_fixed: bool = False) -> None:
+        self.wakes.setdefault(b, []).append((len(self.kind), int(only_fixed)))
+
+    def _finish(self, kind: int, condition: Atom | None, limit: int) -> None:
+        if condition is not None:
+            self._wake(condition[0])
+        self.kind.append(kind)
+        self.start.append(len(self.term))
+        self.literal.append(NOTHING if condition is None else condition[0])
+        self.literal_at.append(0 if condition is None else condition[1])
+        self.limit.append(limit)
+
+    def at_most(self, condition: Atom | None, terms: Terms, limit: int) -> None:
+        """``condition -> sum <= limit``."""
+        for a, v in terms:
+            b = 2 * v + (a < 0)
+            self._wake(b)
+            self.term.append(b)
+            self.factor.append(abs(a))
+        self._finish(AT_MOST, condition, limit)
+
+    def different(self, condition: Atom | None, terms: Terms, limit: int) -> None:
+        """``condition -> sum != limit``."""
+        for a, v in terms:
+            self._wake(2 * v)
+            self._wake(2 * v + 1)
+            self.term.append(2 * v)
+            self.factor.append(a)
+        self._finish(DIFFERENT, condition, limit)
+
+    def kernel(self, place: int, node: Node, box: Box) -> None:
+        """A constraint with a kernel of its own."""
+        for v, mask in node.watches():
+            if mask & (LOWER | FIXED):
+                self._wake(2 * v, only_fixed=not mask & LOWER)
+            if mask & (UPPER | FIXED):
+                self._wake(2 * v + 1, only_fixed=not mask & UPPER)
+        for v in sorted(set(node.scope())):
+            self.term.append(2 * v)
+            self.factor.append(1)
+        self._finish(KERNEL, None, place)
+
+    def wake_lists(self, bounds: int) -> tuple[Cells, Cells, Cells]:
+        """Start, propagator and condition of what each bound wakes."""
+        start, wake, fixed = [0], [], []
+        for b in range(bounds):
+            for p, only_fixed in dict.fromkeys(self.wakes.get(b, ())):
+                wake.append(p)
+                fixed.append(only_fixed)
+            start.append(len(wake))
+        return start, wake, fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """How search decides, by variable.
+
+    Attributes:
+        tier: Lower ones go first.
+        rule: `decide.AS_BEFORE`, or always the least or greatest value.
+        phase: The value to try while there is none from before.
+        activity: What it starts with.
+    """
+
+    tier: Sequence[int]
+    rule: Sequence[int]
+    phase: Sequence[int]
+    activity: Sequence[int]
+
+
+def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Learner:
+    """Make the learner that starts at the root with every propagator queued.
+
+    Args:
+        normal: The problem.
+        nodes: The constraints that its kernels are places of.
+        box: Root domains.
+        guide: How to decide.
+    """
+    n = len(box.lo)
+    propagators = _Propagators()
+    for (condition, terms), limit in normal.at_most.items():
+        propagators.at_most(condition, terms, limit)
+    for condition, terms, limit in normal.different:
+        propagators.different(condition, terms, limit)
+    for place in normal.kernels:
+        propagators.kernel(place, nodes[place], box)
+    wake_start, wake, wake_fixed = propagators.wake_lists(2 * n)
+    count = len(propagators.kind)
+    scalar = [0] * SCALARS
+    scalar[INCREMENT] = FIRST_INCREMENT
+    scalar[KEEP] = FIRST_KEEP
+    scalar[RESTART_AT] = RESTART_UNIT
+    scalar[MUST] = scalar[GOAL] = NOTHING
+    bound = [b for v in range(n) for b in (box.lo[v], -box.hi[v])]
+    room = FIRST_TRAIL + 4 * n
+    cells = sum(HEAD_CELLS + 2 * len(clause) for clause in normal.clauses) + 20 * room
+    watches = 2 * len(normal.clauses) + room
+    ls = Learner(
+        bound=bound,
+        root=list(bound),
+        top=[NOTHING] * (2 * n),
+        plain=[int(box.step[v] == 1 and box.values[v] is None) for v in range(n)],
+        tier=list(guide.tier),
+        **{name: [0] * room for name in (*GROWING["trail"], *GROWING["marks"])},
+        level_start=[0] * (2 * n + 4),
+        level_seen=[0] * (2 * n + 4),
+        kind=propagators.kind,
+        start=propagators.start,
+        literal=propagators.literal,
+        literal_at=propagators.literal_at,
+        limit=propagators.limit,
+        term=propagators.term,
+        factor=propagators.factor,
+        wake_start=wake_start,
+        wake=wake,
+        wake_fixed=wake_fixed,
+        queued=[0] * count,
+        queue=[0] * (2 * count),
+        arena=[0] * cells,
+        watch_head=[NOTHING] * (2 * n),
+        watch_next=[0] * watches,
+        watch_key=[0] * watches,
+        watch_clause=[0] * watches,
+        premise_bound=[0] * (4 * n + WIDEST_EXPLANATION),
+        premise_at=[0] * (4 * n + WIDEST_EXPLANATION),
+        clause_entry=[0] * room,
+        strongest=[NOTHING] * (2 * n),
+        lifted=[0] * max(n + 2, 64),
+        stack=[0] * 256,
+        activity=list(guide.activity),
+        heap=[0] * n,
+        place=[-1] * n,
+        phase=list(guide.phase),
+        best=list(guide.phase),
+        rule=list(guide.rule),
+        when_true=[NOTHING] * n,
+        when_false=[NOTHING] * n,
+        scalar=scalar,
+    )
+    _tie_values(ls, propagators)
+    for v in range(n):
+        if v not in normal.replaced:
+            push(ls, v)
+    for clause in normal.clauses:
+        if len(clause) > 1:
+            add_clause(ls, clause)
+    for p, kind in enumerate(ls.kind):
+        which = 0 if kind <= DIFFERENT else 1
+        tail = scalar[QUEUE_TAIL + which]
+        ls.queue[which * count + tail] = p
+        ls.queued[p] = 1
+        scalar[QUEUE_TAIL + which] = tail + 1
+    return ls
+
+
+def _tie_values(ls: Learner, propagators: _Propagators) -> None:
+    """For each 0/1 variable the sums that hold where it is 1 and where it is 0: they suggest its first value."""
+    for p, kind in enumerate(propagators.kind):
+        b = propagators.literal[p]
+        if kind == AT_MOST and b != NOTHING and ls.tier[b >> 1] == 0:
+            (ls.when_false if b & 1 else ls.when_true)[b >> 1] = p
+
+
+def add_clause(ls: Learner, atoms: Iterable[Atom]) -> None:
+    """Add a clause of at least two members, none of them decided, to a learner at its root."""
+    members = list(atoms)
+    clause = ls.scalar[ARENA]
+    ls.arena[clause] = len(members)
+    for i, (b, k) in enumerate(members):
+        ls.arena[clause + HEAD_CELLS + 2 * i] = b
+        ls.arena[clause + HEAD_CELLS + 2 * i + 1] = k
+    ls.scalar[ARENA] = clause + HEAD_CELLS + 2 * len(members)
+    attach(ls, clause)
+
+
+def units(normal: Normal) -> list[Atom]:
+    """The atoms that hold by themselves."""
+    return [clause[0] for clause in normal.clauses if len(clause) == 1]
+
+
+def grow(ls: Learner) -> Learner:
+    """The same learner with twice the room for entries and clauses."""
+    names = [name for group in GROWING.values() for name in group] + ["clause_entry"]
+    return ls._replace(**{name: [*getattr(ls, name), *[0] * (len(getattr(ls, name)) + 8)] for name in names})

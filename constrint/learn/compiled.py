@@ -1,0 +1,99 @@
+"""The compiled twin of the learning search; see `engine.compiled`, whose way it follows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache as once
+from types import FunctionType
+from typing import Any, cast
+
+import numba
+import numpy as np
+from numba.core import config
+from numba.experimental import structref
+
+from constrint.engine import cache
+from constrint.engine.compiled import _CELLS, _STATE, Structure
+from constrint.engine.state import KERNELS, State
+from constrint.learn import generic, loop
+from constrint.learn.build import grow
+from constrint.learn.layout import LEARN_KERNELS, Learner
+from constrint.learn.loaded import note_loaded, part_of
+
+
+@structref.register
+class LearnerType(numba.types.StructRef):
+    """The type of a structure of the learner's arrays."""
+
+
+class LearnerStructure(structref.StructRefProxy):
+    """What Python holds of it."""
+
+
+structref.define_proxy(LearnerStructure, LearnerType, list(Learner._fields))  # type: ignore[no-untyped-call] # numba is untyped
+
+_LEARNER = LearnerType([(name, _CELLS) for name in Learner._fields])  # type: ignore[no-untyped-call] # as above
+
+
+def _no_kernel(ls: Any, st: Any, p: int) -> bool:
+    """Stands for `run_kernel` where no propagator has one: its callees need not be compiled then."""
+    return False
+
+
+@once
+def _run(has_kernels: bool) -> Callable[[Any, Any, int], int]:
+    """`loop.run`, compiled or loaded."""
+    part = part_of(has_kernels)
+    setattr(config, "CACHE_DIR", str(cache.folder(part)))  # noqa: B010 - numba sets its options at run time
+    is_new = not cache.is_filled(part)
+    if is_new:
+        sys.stderr.write("constrint: compiling the learning search, once on this machine (about a minute)…\n")
+        sys.stderr.flush()
+    signature = numba.int64(_LEARNER, _STATE, numba.int64)
+    twins: dict[int, Any] = {}
+    for function in [*KERNELS, *LEARN_KERNELS]:
+        names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
+        code = _no_kernel.__code__ if function is generic.run_kernel and not has_kernels else function.__code__
+        copy = FunctionType(code, names, function.__name__, function.__defaults__)
+        copy.__qualname__ = function.__qualname__
+        copy.__module__ = function.__module__
+        if function is loop.run:
+            twins[id(function)] = numba.njit(signature, cache=True, error_model="numpy")(copy)
+        else:
+            twins[id(function)] = numba.njit(error_model="numpy")(copy)
+    if is_new:
+        cache.mark_filled(part)
+    note_loaded(has_kernels)
+    return cast("Callable[[Any, Any, int], int]", twins[id(loop.run)])
+
+
+class Session:
+    """A learning search that was handed over.
+
+    Attributes:
+        ls: The learner, with arrays in place of lists; valid until `grow`.
+        st: The engine's state that kernels run on.
+    """
+
+    def __init__(self, ls: Learner, st: State, has_kernels: bool) -> None:
+        self._compiled = _run(has_kernels)
+        arrays = [np.array(cells, dtype=np.int64) for cells in st]
+        self.st = State(*cast("list[list[int]]", arrays))
+        self._state = Structure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
+        self._take(ls)
+
+    def _take(self, ls: Learner) -> None:
+        arrays = [np.array(cells, dtype=np.int64) for cells in ls]
+        # Arrays stand in for lists under the same type: both are only indexed.
+        self.ls = Learner(*cast("list[list[int]]", arrays))
+        self._structure = LearnerStructure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
+
+    def run(self, budget: int) -> int:
+        """`loop.run` on the learner."""
+        return int(self._compiled(self._structure, self._state, budget))
+
+    def grow(self) -> Learner:
+        """Give entries and clauses twice the room."""
+        self._take(grow(self.ls))
+        return self.ls

@@ -1,0 +1,23 @@
+"""Which of the two compiled twins a problem needs, and whether this process has it already.
+
+The twin without kernels serves problems of clauses and sums only, and takes a fraction of the time to compile.
+"""
+
+from __future__ import annotations
+
+_LOADED: set[str] = set()
+
+
+def part_of(has_kernels: bool) -> str:
+    """The name under which a twin is cached."""
+    return "learn" if has_kernels else "learn-sums"
+
+
+def note_loaded(has_kernels: bool) -> None:
+    """A twin was compiled or loaded."""
+    _LOADED.add(part_of(has_kernels))
+
+
+def is_loaded(has_kernels: bool) -> bool:
+    """Whether a twin is there to be used at once."""
+    return part_of(has_kernels) in _LOADED

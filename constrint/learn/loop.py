@@ -1,0 +1,177 @@
+"""Propagate, learn or decide, until there is a solution, nothing is left, or the caller wants a look."""
+
+from __future__ import annotations
+
+from constrint.engine.state import State
+from constrint.learn.analyse import learn
+from constrint.learn.clauses import pass_on, reduce
+from constrint.learn.decide import decide
+from constrint.learn.generic import run_kernel
+from constrint.learn.layout import (
+    ARENA,
+    AT_MOST,
+    BUDGET,
+    CONFLICTS,
+    DECISION,
+    DIFFERENT,
+    EXHAUSTED,
+    FULL,
+    HAS_SOLUTION,
+    HEAD_CELLS,
+    KEEP,
+    KEPT,
+    LEVEL,
+    MUST,
+    MUST_TO,
+    NEXT,
+    NOTHING,
+    PAUSED,
+    PROPAGATIONS,
+    QUEUE_HEAD,
+    QUEUE_TAIL,
+    RESTART_AT,
+    RESTARTS,
+    SOLUTION,
+    TRAIL,
+    WATCHES,
+    Learner,
+    learn_kernel,
+)
+from constrint.learn.linear import keep_at_most, keep_different
+from constrint.learn.trail import back_to, raise_bound, settle_root
+
+CONTRADICTION = 0
+AT_REST = 1
+INTERRUPTED = 2
+
+RESTART_UNIT = 64
+
+
+@learn_kernel
+def has_room(ls: Learner) -> bool:
+    """Whether whatever one propagator, one conflict or one decision adds fits the arrays."""
+    scalar = ls.scalar
+    most = len(ls.bound) + 2
+    return (
+        scalar[TRAIL] + most < len(ls.trail_bound)
+        and scalar[ARENA] + HEAD_CELLS + 2 * most < len(ls.arena)
+        and scalar[WATCHES] + 2 < len(ls.watch_next)
+    )
+
+
+@learn_kernel
+def wake(ls: Learner, b: int) -> None:
+    """Queue the propagators that depend on a bound."""
+    scalar = ls.scalar
+    capacity = len(ls.kind)
+    is_fixed = ls.bound[b] == -ls.bound[b ^ 1]
+    for w in range(ls.wake_start[b], ls.wake_start[b + 1]):
+        p = ls.wake[w]
+        if ls.queued[p] == 0 and (is_fixed or ls.wake_fixed[w] == 0):
+            ls.queued[p] = 1
+            which = 0 if ls.kind[p] <= DIFFERENT else 1
+            tail = scalar[QUEUE_TAIL + which]
+            ls.queue[which * capacity + tail % capacity] = p
+            scalar[QUEUE_TAIL + which] = tail + 1
+
+
+@learn_kernel
+def run_propagator(ls: Learner, st: State, p: int) -> bool:
+    """Run one propagator; False where it notes a conflict."""
+    kind = ls.kind[p]
+    if kind == AT_MOST:
+        return keep_at_most(ls, st, p)
+    if kind == DIFFERENT:
+        return keep_different(ls, st, p)
+    return run_kernel(ls, st, p)
+
+
+@learn_kernel
+def propagate(ls: Learner, st: State) -> int:
+    """Pass on what changed until nothing changes: AT_REST, CONTRADICTION, or INTERRUPTED and to be called again."""
+    scalar = ls.scalar
+    capacity = len(ls.kind)
+    while True:
+        if not has_room(ls) or scalar[BUDGET] <= 0:
+            return INTERRUPTED
+        if scalar[NEXT] < scalar[TRAIL]:
+            at = scalar[NEXT]
+            scalar[NEXT] = at + 1
+            b = ls.trail_bound[at]
+            wake(ls, b)
+            scalar[BUDGET] -= 1
+            if not pass_on(ls, st, b, ls.trail_old[at], ls.trail_new[at]):
+                return CONTRADICTION
+            continue
+        which = 0
+        if scalar[QUEUE_HEAD] == scalar[QUEUE_TAIL]:
+            which = 1
+            if scalar[QUEUE_HEAD + 1] == scalar[QUEUE_TAIL + 1]:
+                return AT_REST
+        head = scalar[QUEUE_HEAD + which]
+        p = ls.queue[which * capacity + head % capacity]
+        scalar[QUEUE_HEAD + which] = head + 1
+        scalar[PROPAGATIONS] += 1
+        scalar[BUDGET] -= 1
+        ls.queued[p] = 0
+        if not run_propagator(ls, st, p):
+            return CONTRADICTION
+
+
+@learn_kernel
+def luby(i: int) -> int:
+    """The i-th number, from 1, of 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 …"""
+    while True:
+        power = 1
+        while power - 1 < i:
+            power *= 2
+        if power - 1 == i:
+            return power // 2
+        i -= power // 2 - 1
+
+
+@learn_kernel
+def restart(ls: Learner) -> None:
+    """Go back to the root and say when to do so next."""
+    scalar = ls.scalar
+    back_to(ls, 0)
+    scalar[RESTARTS] += 1
+    scalar[RESTART_AT] = scalar[CONFLICTS] + RESTART_UNIT * luby(scalar[RESTARTS])
+
+
+@learn_kernel
+def note_solution(ls: Learner) -> None:
+    """Keep the values, to search near them."""
+    for v in range(len(ls.best)):
+        ls.best[v] = ls.bound[2 * v]
+    ls.scalar[HAS_SOLUTION] = 1
+
+
+@learn_kernel
+def run(ls: Learner, st: State, budget: int) -> int:
+    """Search on: to a solution, to the end, for so many propagations, or until arrays are full."""
+    scalar = ls.scalar
+    scalar[BUDGET] = budget
+    if scalar[MUST] != NOTHING:
+        back_to(ls, 0)
+        if not raise_bound(ls, st, scalar[MUST], scalar[MUST_TO], DECISION):
+            return EXHAUSTED
+        scalar[MUST] = NOTHING
+    while True:
+        outcome = propagate(ls, st)
+        if outcome == INTERRUPTED:
+            return PAUSED if has_room(ls) else FULL
+        if outcome == CONTRADICTION:
+            if not learn(ls, st):
+                return EXHAUSTED
+            continue
+        if scalar[LEVEL] == 0:
+            settle_root(ls)
+            if scalar[KEPT] > scalar[KEEP]:
+                reduce(ls)
+        if scalar[CONFLICTS] >= scalar[RESTART_AT] and scalar[LEVEL] > 0:
+            restart(ls)
+            continue
+        if not decide(ls, st):
+            note_solution(ls)
+            return SOLUTION

@@ -1,0 +1,179 @@
+"""One resumable learning search, with the calls of `run.Run`; it moves to the compiled twin when it proves long."""
+
+from __future__ import annotations
+
+from random import Random
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from constrint.branching import directions
+from constrint.engine import cache
+from constrint.engine.build import Branch
+from constrint.engine.build import build as build_state
+from constrint.engine.state import GREATEST, State
+from constrint.learn import decide, loop
+from constrint.learn.build import Guide, build, grow, units
+from constrint.learn.loaded import is_loaded, part_of
+from constrint.learn.layout import (
+    CONFLICTS,
+    DECISION,
+    DECISIONS,
+    EXHAUSTED,
+    FULL,
+    LEARNED,
+    MUST,
+    MUST_TO,
+    PROPAGATIONS,
+    SOLUTION,
+)
+from constrint.learn.normal import Contradiction, Normal, Translation
+from constrint.learn.trail import raise_bound
+from constrint.prepare import Options, Plan
+from constrint.presolve import Root
+from constrint.result import Statistics
+from constrint.run import HAND_OVER_CACHED, HAND_OVER_COLD, Assignment, Stopped, check
+
+if TYPE_CHECKING:
+    from constrint.learn.compiled import Session
+
+SLICE = 20_000  # propagations between two looks at the clock
+COMPILED_SLICE = 1_000_000
+MOST_ENTRIES = 20_000_000  # a longer trail is bounds that creep; search without learning has less to keep
+NARROW, WIDE, LAST = 0, 1, 2  # tiers: 0/1 variables, others of the model, functions and the goal
+
+
+class LearningRun:
+    """One search that learns, resumable after each solution.
+
+    Attributes:
+        engine: Where it runs at present: "interpreted" or "compiled".
+    """
+
+    def __init__(
+        self, plan: Plan, root: Root, options: Options, started: float, goal: tuple[int, str] | None = None
+    ) -> None:
+        self.plan = plan
+        self.engine = "interpreted"
+        self._root = root
+        self._options = options
+        self._goal = goal
+        self._deadline = None if options.time_limit is None else started + options.time_limit
+        self._began = perf_counter()
+        self._session: Session | None = None
+        self._is_over = False
+        try:
+            self._normal = Translation(root.nodes, root.box, [] if goal is None else [goal[0]]).normal
+        except Contradiction:
+            self._normal = Normal()
+            self._is_over = True
+        self._state: State = build_state(root.box, root.nodes, Branch(), root.huge)
+        self._ls = build(self._normal, root.nodes, root.box, self._guide(root))
+        for b, k in units(self._normal):
+            self._is_over = self._is_over or not raise_bound(self._ls, self._state, b, k, DECISION)
+        if options.engine == "compiled" or (options.engine == "auto" and is_loaded(self._has_kernels())):
+            self._hand_over()
+
+    def _has_kernels(self) -> bool:
+        return bool(self._normal.kernels)
+
+    def _guide(self, root: Root) -> Guide:
+        """Declared variables before functions of them, and wide ones towards a better goal."""
+        lo, hi = root.box.lo, root.box.hi
+        branch = self.plan.branch(root, self._options, self._goal)
+        tier = [NARROW if hi[v] - lo[v] <= 1 else LAST for v in range(len(lo))]
+        rule = [decide.AS_BEFORE] * len(lo)
+        phase = list(lo)
+        towards = directions(self._goal[0], self.plan.inputs) if self._goal else {}
+        sign = -1 if self._goal and self._goal[1] == "max" else 1
+        for v, value_rule in zip(branch.variables, branch.values, strict=True):
+            if value_rule == GREATEST:
+                phase[v] = hi[v]
+            if tier[v] == LAST:
+                tier[v] = WIDE
+                if towards.get(v):
+                    rule[v] = decide.LEAST if towards[v] == sign else decide.GREATEST
+        if self._goal:
+            tier[self._goal[0]] = LAST
+        random = Random(self._options.seed)
+        activity = [random.randrange(16) if self._options.seed else 0 for _ in lo]
+        return Guide(tier, rule, phase, activity)
+
+    def _hand_over(self) -> None:
+        from constrint.learn.compiled import Session
+
+        self._session = Session(self._ls, self._state, self._has_kernels())
+        self._ls = self._session.ls
+        self.engine = "compiled"
+
+    def _is_long(self) -> bool:
+        if self.engine == "compiled" or self._options.engine != "auto":
+            return False
+        spent = perf_counter() - self._began
+        if spent < HAND_OVER_CACHED:
+            return False
+        return spent >= (HAND_OVER_CACHED if cache.is_filled(part_of(self._has_kernels())) else HAND_OVER_COLD)
+
+    def value(self, v: int) -> int:
+        """Value of a fixed variable."""
+        replaced = self._normal.replaced.get(v)
+        if replaced is None:
+            return int(self._ls.bound[2 * v])
+        return int(self._ls.bound[replaced[0]] >= replaced[1])
+
+    def next(self, checked: bool = True) -> Assignment | None:
+        """The next solution, better than the last where there is a goal; None when there is no other.
+
+        Without a goal only the first may be asked for. Raises `Stopped` at the time limit.
+
+        Args:
+            checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
+        """
+        while not self._is_over:
+            if self._deadline is not None and perf_counter() > self._deadline:
+                raise Stopped
+            if self._session is not None:
+                outcome = self._session.run(COMPILED_SLICE)
+            else:
+                outcome = loop.run(self._ls, self._state, SLICE)
+            if outcome == SOLUTION:
+                self._tighten()
+                assignment = {variable: self.value(v) for variable, v in self.plan.variables.items()}
+                if checked:
+                    check(self.plan, assignment)
+                return assignment
+            if outcome == EXHAUSTED:
+                break
+            if outcome == FULL:
+                self._grow()
+            elif self._is_long():
+                self._hand_over()
+        self._is_over = True
+        return None
+
+    def _tighten(self) -> None:
+        """Ask for better solutions from now on."""
+        if self._goal is None:
+            self._is_over = True
+            return
+        v, direction = self._goal
+        value = self.value(v)
+        self._ls.scalar[MUST] = 2 * v + 1 if direction == "min" else 2 * v
+        self._ls.scalar[MUST_TO] = 1 - value if direction == "min" else value + 1
+
+    def _grow(self) -> None:
+        if self._session is None:
+            self._ls = grow(self._ls)
+        else:
+            self._ls = self._session.grow()
+
+    def statistics(self) -> Statistics:
+        """The work so far; seconds and solutions are the caller's to add."""
+        scalar = self._ls.scalar
+        return Statistics(
+            nodes=int(scalar[DECISIONS]),
+            failures=int(scalar[CONFLICTS]),
+            propagations=int(scalar[PROPAGATIONS]),
+            learned=int(scalar[LEARNED]),
+            engine=self.engine,
+            method="learning",
+        )
