@@ -1,0 +1,383 @@
+"""A FlatZinc document as a model.
+
+Variables that MiniZinc introduced and that a constraint defines are no variables of the model but the
+expression that defines them, so search does not decide them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from constrint.domain import Domain
+from constrint.errors import ConstrintError
+from constrint.expr import BoolExpr, Const, IntExpr, as_bool
+from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, member, relation
+from constrint.frontends.flatzinc.document import Call, Declaration, Document, Item, Name, Value
+from constrint.frontends.flatzinc.library import GLOBALS
+from constrint.functions import sum_
+from constrint.model import Model
+
+DEEPEST = 40
+"""Definitions nested deeper than this are cut by a variable: expressions are walked recursively."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is printed of each solution.
+
+    Attributes:
+        name: The name of the variable or array.
+        exprs: Its value, or its values.
+        ranges: For an array, the range of each of its indices.
+    """
+
+    name: str
+    exprs: tuple[IntExpr, ...]
+    ranges: tuple[tuple[int, int], ...] | None = None
+
+
+@dataclass
+class FlatModel:
+    """A model read from FlatZinc.
+
+    Attributes:
+        model: The model, with its goal.
+        outputs: What is printed of a solution, in order.
+        document: The text as data.
+        searched: The variables of the search annotations in order, with their selectors.
+    """
+
+    model: Model
+    outputs: list[Output] = field(default_factory=list)
+    document: Document = field(default_factory=Document)
+    searched: list[tuple[tuple[IntExpr, ...], str, str]] = field(default_factory=list)
+
+
+def build(document: Document) -> FlatModel:
+    """The model of a document; raises `ParseError` for what it does not know."""
+    return _Builder(document).build()
+
+
+class Arguments:
+    """The arguments of a constraint, looked up as what they are asked for."""
+
+    def __init__(self, builder: _Builder, item: Item, args: Sequence[Value], depth: int = 0) -> None:
+        self._builder = builder
+        self._item = item
+        self._args = args
+        self.depth = depth
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._args)
+
+    def number(self, place: int) -> IntExpr:
+        """An integer expression."""
+        return self._builder.number(self._args[place], self._item.line, self.depth)
+
+    def condition(self, place: int) -> BoolExpr:
+        """A condition."""
+        return self._builder.condition(self._args[place], self._item.line, self.depth)
+
+    def numbers(self, place: int) -> list[IntExpr]:
+        """An array of integer expressions."""
+        return [self._builder.number(value, self._item.line, self.depth) for value in self._entries(place)]
+
+    def conditions(self, place: int) -> list[BoolExpr]:
+        """An array of conditions."""
+        return [self._builder.condition(value, self._item.line, self.depth) for value in self._entries(place)]
+
+    def constant(self, place: int) -> Any:
+        """A constant."""
+        return self._builder.constant(self._args[place], self._item.line)
+
+    def constants(self, place: int) -> list[Any]:
+        """An array of constants."""
+        return [self._builder.constant(value, self._item.line) for value in self._entries(place)]
+
+    def members(self, place: int) -> Domain:
+        """A constant set."""
+        return self._builder.members(self._args[place], self._item.line)
+
+    def member_sets(self, place: int) -> list[Domain]:
+        """An array of constant sets."""
+        return [self._builder.members(value, self._item.line) for value in self._entries(place)]
+
+    def but_last(self) -> Arguments:
+        """These without the last."""
+        return Arguments(self._builder, self._item, self._args[:-1], self.depth)
+
+    def last(self) -> BoolExpr:
+        """The last, a condition."""
+        return self.condition(len(self._args) - 1)
+
+    def _entries(self, place: int) -> list[Value]:
+        return self._builder.entries(self._args[place], self._item.line)
+
+
+class _Builder:
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.model = Model(document.filename)
+        self.flat = FlatModel(self.model, document=document)
+        self._known: dict[str, IntExpr] = {}
+        self._arrays: dict[str, list[Value]] = {}
+        self._definitions: dict[str, Item] = {}
+        self._active: set[str] = set()
+        self._used: set[int] = set()
+
+    def build(self) -> FlatModel:
+        document = self.document
+        for declaration in document.declarations.values():
+            if declaration.is_array:
+                self._arrays[declaration.name] = self._array(declaration)
+        self._find_definitions()
+        for declaration in document.declarations.values():
+            is_single = declaration.is_variable and not declaration.is_array
+            if is_single and declaration.name not in self._definitions:
+                self._named(declaration.name, declaration.line, 0)
+        for item in document.constraints:
+            if item.defines in self._definitions and self._definitions[item.defines] is item:
+                self._named(item.defines, item.line, 0)
+        for item in document.constraints:
+            if id(item) not in self._used:
+                self._add(item)
+        self._outputs()
+        self._goal()
+        return self.flat
+
+    def _find_definitions(self) -> None:
+        """Which constraint stands for which variable that search need not decide."""
+        for item in self.document.constraints:
+            name = item.defines
+            if item.name == "bool2int" and isinstance(item.args[1], Name) and item.args[1].index is None:
+                name = item.args[1].name
+            declaration = self.document.declarations.get(name or "")
+            if name is None or declaration is None or declaration.value is not None or declaration.is_array:
+                continue
+            if name not in self._definitions and self._target(item, name) is not None:
+                self._definitions[name] = item
+
+    # ------------------------------------------------------------ looking up
+
+    def _array(self, declaration: Declaration) -> list[Value]:
+        if not isinstance(declaration.value, list):
+            if isinstance(declaration.value, Name):
+                return self.entries(declaration.value, declaration.line)
+            raise self.document.error(declaration.line, f"the array '{declaration.name}' has no value")
+        return declaration.value
+
+    def entries(self, value: Value, line: int) -> list[Value]:
+        """The entries of an array."""
+        if isinstance(value, list):
+            return value
+        if isinstance(value, Name) and value.index is None and value.name in self._arrays:
+            return self._arrays[value.name]
+        raise self.document.error(line, f"an array is expected, not {value}")
+
+    def number(self, value: Value, line: int, depth: int = 0) -> IntExpr:
+        """An integer expression; a condition counts 1 where it holds."""
+        if isinstance(value, bool | int):
+            return Const(int(value))
+        if isinstance(value, Name):
+            return self._looked_up(value, line, depth)
+        raise self.document.error(line, f"an integer is expected, not {value}")
+
+    def condition(self, value: Value, line: int, depth: int = 0) -> BoolExpr:
+        """A condition."""
+        if isinstance(value, bool):
+            return as_bool(value)
+        if isinstance(value, Name):
+            found = self._looked_up(value, line, depth)
+            if isinstance(found, BoolExpr):
+                return found
+            return as_bool(bool(found.value)) if isinstance(found, Const) else found == 1
+        raise self.document.error(line, f"a Boolean is expected, not {value}")
+
+    def constant(self, value: Value, line: int) -> int:
+        """A constant."""
+        found = self.number(value, line)
+        if not isinstance(found, Const):
+            raise self.document.error(line, f"a constant is expected, not {value}")
+        return found.value
+
+    def members(self, value: Value, line: int) -> Domain:
+        """A constant set."""
+        found: Value | None = value
+        if isinstance(value, Name):
+            named = self._declaration(value, line).value
+            found = named if value.index is None else self._entry(value, line)
+        if isinstance(found, Domain):
+            return found
+        raise self.document.error(line, f"a set of integers is expected, not {value}")
+
+    def _entry(self, name: Name, line: int) -> Value:
+        entries = self.entries(Name(name.name), line)
+        assert name.index is not None
+        if not 1 <= name.index <= len(entries):
+            raise self.document.error(line, f"{name.name}[{name.index}] is outside 1..{len(entries)}")
+        return entries[name.index - 1]
+
+    def _looked_up(self, name: Name, line: int, depth: int) -> IntExpr:
+        if name.index is not None:
+            return self.number(self._entry(name, line), line, depth)
+        return self._named(name.name, line, depth)
+
+    def _declaration(self, name: Name, line: int) -> Declaration:
+        declaration = self.document.declarations.get(name.name)
+        if declaration is None:
+            raise self.document.error(line, f"'{name.name}' is not declared")
+        return declaration
+
+    def _named(self, name: str, line: int, depth: int) -> IntExpr:
+        known = self._known.get(name)
+        if known is not None:
+            return known
+        declaration = self._declaration(Name(name), line)
+        if declaration.is_array:
+            raise self.document.error(line, f"'{name}' is an array, where a single value is expected")
+        if declaration.value is not None:
+            found = self._equal(declaration, depth)
+        elif name in self._definitions and depth < DEEPEST and name not in self._active:
+            found = self._defined(declaration, self._definitions[name], depth)
+        else:
+            found = self._variable(declaration)
+        self._known.setdefault(name, found)
+        return self._known[name]
+
+    def _equal(self, declaration: Declaration, depth: int) -> IntExpr:
+        """A constant, or a variable that is declared equal to something."""
+        assert declaration.value is not None
+        if declaration.domain is None:
+            return self.condition(declaration.value, declaration.line, depth)
+        found = self.number(declaration.value, declaration.line, depth)
+        if declaration.is_variable:
+            self._keep_within(found, declaration.domain)
+        return found
+
+    def _variable(self, declaration: Declaration) -> IntExpr:
+        if declaration.domain is None:
+            return self.model.bool_var(declaration.name)
+        domain = declaration.domain
+        if domain.is_empty:
+            self.model.add(as_bool(False), name=declaration.name)
+            domain = Domain.of_range(0, 0)
+        if domain.values is not None:
+            return self.model.int_var(declaration.name, values=domain.values)
+        return self.model.int_var(declaration.name, domain.lo, domain.hi, step=domain.step)
+
+    def _defined(self, declaration: Declaration, item: Item, depth: int) -> IntExpr:
+        """The expression that a constraint says a variable is."""
+        self._active.add(declaration.name)
+        try:
+            found = self._target(item, declaration.name)
+            assert found is not None
+            expr: IntExpr = found(Arguments(self, item, item.args, depth + 1))
+        finally:
+            self._active.discard(declaration.name)
+        if declaration.name in self._known:  # it was met again below itself, and is a variable since
+            return self._known[declaration.name]
+        self._used.add(id(item))
+        if declaration.domain is None:
+            return expr if isinstance(expr, BoolExpr) else expr == 1
+        self._keep_within(expr, declaration.domain)
+        return expr
+
+    def _keep_within(self, expr: IntExpr, domain: Domain) -> None:
+        if domain.lo is not None or domain.hi is not None:
+            self.model.add(member(expr, domain))
+
+    # ------------------------------------------------------------ adding
+
+    def _add(self, item: Item) -> None:
+        condition = relation(item.name, GLOBALS)
+        if condition is None:
+            raise self.document.error(
+                item.line, f"the constraint '{item.name}' is not supported (with {len(item.args)} arguments)"
+            )
+        try:
+            self.model.add(condition(Arguments(self, item, item.args)), name=f"line {item.line}: {item.name}")
+        except (IndexError, ValueError) as problem:
+            message = f"'{item.name}' has arguments that do not fit ({problem})"
+            raise self.document.error(item.line, message) from None
+        except ConstrintError as problem:
+            if type(problem).__name__ == "ParseError":
+                raise
+            raise self.document.error(item.line, f"{item.name}: {problem}") from None
+
+    def _outputs(self) -> None:
+        for declaration in self.document.declarations.values():
+            for annotation in declaration.annotations:
+                if annotation == Name("output_var"):
+                    expr = self._named(declaration.name, declaration.line, 0)
+                    if declaration.domain is None and not isinstance(expr, BoolExpr):
+                        expr = self.condition(Name(declaration.name), declaration.line)
+                    self.flat.outputs.append(Output(declaration.name, (expr,)))
+                if isinstance(annotation, Call) and annotation.name == "output_array":
+                    entries = self.entries(Name(declaration.name), declaration.line)
+                    read = self.condition if declaration.domain is None else self.number
+                    exprs = tuple(read(entry, declaration.line) for entry in entries)
+                    ranges = []
+                    for part in self.entries(annotation.args[0], declaration.line):
+                        domain = self.members(part, declaration.line)
+                        ranges.append((domain.lo or 0, domain.hi or 0) if not domain.is_empty else (1, 0))
+                    self.flat.outputs.append(Output(declaration.name, exprs, tuple(ranges)))
+
+    def _goal(self) -> None:
+        document = self.document
+        if document.objective is not None:
+            goal = self.number(document.objective, 1)
+            (self.model.minimize if document.goal == "minimize" else self.model.maximize)(goal)
+        for annotation in document.search:
+            self._search(annotation)
+
+    def _search(self, annotation: Value) -> None:
+        if not isinstance(annotation, Call):
+            return
+        if annotation.name == "seq_search":
+            for part in self.entries(annotation.args[0], 1):
+                self._search(part)
+        elif annotation.name in ("int_search", "bool_search") and len(annotation.args) >= 3:
+            exprs = tuple(self.number(entry, 1) for entry in self.entries(annotation.args[0], 1))
+            selectors = [part.name if isinstance(part, Name | Call) else "" for part in annotation.args[1:3]]
+            self.flat.searched.append((exprs, selectors[0], selectors[1]))
+
+    # ------------------------------------------------------------ definitions
+
+    def _target(self, item: Item, name: str) -> Any:
+        """What a variable is by a constraint, as a function of the arguments; None where it does not say."""
+        if item.name in FUNCTIONS:
+            function, place = FUNCTIONS[item.name]
+            return function if item.args[place] == Name(name) else None
+        if item.name in CONDITIONS:
+            condition, place = CONDITIONS[item.name]
+            return condition if len(item.args) > place and item.args[place] == Name(name) else None
+        if item.name == "int_lin_eq":
+            return self._solved_for(item, name)
+        if item.name.endswith("_reif") and item.args[-1] == Name(name):
+            inner = relation(item.name.removesuffix("_reif"), GLOBALS)
+            return None if inner is None else lambda a: inner(a.but_last())
+        return None
+
+    def _solved_for(self, item: Item, name: str) -> Any:
+        """A linear equation solved for a variable with coefficient 1 or -1."""
+        factors, variables = (self.entries(part, item.line) for part in item.args[:2])
+        if variables.count(Name(name)) != 1:
+            return None
+        place = variables.index(Name(name))
+        sign = factors[place]
+        if sign not in (1, -1):
+            return None
+
+        def solved(a: Arguments) -> IntExpr:
+            others = [
+                -sign * self.constant(factor, item.line) * self.number(x, item.line, a.depth)
+                for i, (factor, x) in enumerate(zip(factors, variables, strict=True))
+                if i != place
+            ]
+            return sum_(others) + sign * int(a.constant(2))
+
+        return solved

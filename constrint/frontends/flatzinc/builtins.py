@@ -1,0 +1,164 @@
+"""FlatZinc's constraints by name: as conditions (`RELATIONS`), and as the numbers they define (`FUNCTIONS`).
+
+A constraint with `_reif` or `_imp` at the end of its name is the one without, made equivalent to its last
+argument or implied by it. Division rounds towards 0 here, and remainders have the sign of the dividend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from constrint.domain import Domain
+from constrint.expr import BoolExpr, IntExpr
+from constrint.functions import abs_, all_of, any_of, element, if_then_else, max_, min_, sum_
+
+Arguments: TypeAlias = "Any"  # frontends.flatzinc.build.Arguments, which imports this module
+Relation: TypeAlias = Callable[[Arguments], BoolExpr]
+Function: TypeAlias = Callable[[Arguments], IntExpr]
+
+
+def _sign_apart(x: IntExpr, y: IntExpr, quotient: IntExpr) -> IntExpr:
+    """A quotient of absolute values, negated where the signs of x and y differ."""
+    return if_then_else((x < 0) == (y < 0), quotient, -quotient)
+
+
+def truncated_div(x: IntExpr, y: IntExpr) -> IntExpr:
+    """The quotient rounded towards 0."""
+    return _sign_apart(x, y, abs_(x) // abs_(y))
+
+
+def truncated_mod(x: IntExpr, y: IntExpr) -> IntExpr:
+    """The remainder with the sign of the dividend."""
+    rest = abs_(x) % abs_(y)
+    return if_then_else(x < 0, -rest, rest)
+
+
+def power(x: IntExpr, y: IntExpr) -> IntExpr:
+    """`x ** y`, which is `1 div x ** -y` where y is negative."""
+    return if_then_else(y >= 0, x ** max_(y, 0), truncated_div(1 + 0 * x, x ** max_(-y, 0)))
+
+
+def linear(a: Arguments) -> IntExpr:
+    """The sum of the second argument's variables, times the first's coefficients."""
+    return sum_([factor * x for factor, x in zip(a.constants(0), a.numbers(1), strict=True)])
+
+
+def booleans(a: Arguments) -> IntExpr:
+    """The same over Boolean variables."""
+    return sum_([factor * (1 * x) for factor, x in zip(a.constants(0), a.conditions(1), strict=True)])
+
+
+def chosen(values: Sequence[IntExpr], index: IntExpr) -> IntExpr:
+    """`values[index]`, counted from 1."""
+    return element(values, index - 1)
+
+
+def parity(conditions: Sequence[BoolExpr]) -> BoolExpr:
+    """Whether an odd number of conditions hold."""
+    return sum_([1 * condition for condition in conditions]) % 2 == 1
+
+
+def clause(a: Arguments) -> BoolExpr:
+    """One of the first conditions, or not all of the second."""
+    return any_of([*a.conditions(0), *(~condition for condition in a.conditions(1))])
+
+
+FUNCTIONS: dict[str, tuple[Function, int]] = {
+    "int_plus": (lambda a: a.number(0) + a.number(1), 2),
+    "int_minus": (lambda a: a.number(0) - a.number(1), 2),
+    "int_times": (lambda a: a.number(0) * a.number(1), 2),
+    "int_div": (lambda a: truncated_div(a.number(0), a.number(1)), 2),
+    "int_mod": (lambda a: truncated_mod(a.number(0), a.number(1)), 2),
+    "int_pow": (lambda a: power(a.number(0), a.number(1)), 2),
+    "int_pow_fixed": (lambda a: power(a.number(0), a.number(1)), 2),
+    "int_abs": (lambda a: abs_(a.number(0)), 1),
+    "int_negate": (lambda a: -a.number(0), 1),
+    "int_min": (lambda a: min_(a.number(0), a.number(1)), 2),
+    "int_max": (lambda a: max_(a.number(0), a.number(1)), 2),
+    "array_int_maximum": (lambda a: max_(a.numbers(1)), 0),
+    "array_int_minimum": (lambda a: min_(a.numbers(1)), 0),
+    "array_int_element": (lambda a: chosen(a.numbers(1), a.number(0)), 2),
+    "array_var_int_element": (lambda a: chosen(a.numbers(1), a.number(0)), 2),
+    "bool2int": (lambda a: 1 * a.condition(0), 1),
+}
+"""By name: the number that is defined, and which argument it is."""
+
+RELATIONS: dict[str, Relation] = {
+    "int_eq": lambda a: a.number(0) == a.number(1),
+    "int_ne": lambda a: a.number(0) != a.number(1),
+    "int_le": lambda a: a.number(0) <= a.number(1),
+    "int_lt": lambda a: a.number(0) < a.number(1),
+    "int_ge": lambda a: a.number(0) >= a.number(1),
+    "int_gt": lambda a: a.number(0) > a.number(1),
+    "int_lin_eq": lambda a: linear(a) == a.constant(2),
+    "int_lin_ne": lambda a: linear(a) != a.constant(2),
+    "int_lin_le": lambda a: linear(a) <= a.constant(2),
+    "int_lin_lt": lambda a: linear(a) < a.constant(2),
+    "int_lin_ge": lambda a: linear(a) >= a.constant(2),
+    "int_lin_gt": lambda a: linear(a) > a.constant(2),
+    "bool_lin_eq": lambda a: booleans(a) == a.number(2),
+    "bool_lin_le": lambda a: booleans(a) <= a.number(2),
+    "bool_eq": lambda a: a.condition(0).iff(a.condition(1)),
+    "bool_ne": lambda a: a.condition(0) ^ a.condition(1),
+    "bool_not": lambda a: a.condition(0) ^ a.condition(1),
+    "bool_le": lambda a: a.condition(0).implies(a.condition(1)),
+    "bool_lt": lambda a: ~a.condition(0) & a.condition(1),
+    "bool_and": lambda a: (a.condition(0) & a.condition(1)).iff(a.condition(2)),
+    "bool_or": lambda a: (a.condition(0) | a.condition(1)).iff(a.condition(2)),
+    "bool_xor": lambda a: (a.condition(0) ^ a.condition(1)).iff(a.condition(2) if a.count > 2 else True),
+    "bool_clause": clause,
+    "array_bool_and": lambda a: all_of(a.conditions(0)).iff(a.condition(1)),
+    "array_bool_or": lambda a: any_of(a.conditions(0)).iff(a.condition(1)),
+    "array_bool_xor": lambda a: parity(a.conditions(0)),
+    "array_bool_element": lambda a: (chosen([1 * b for b in a.conditions(1)], a.number(0)) == 1).iff(
+        a.condition(2)
+    ),
+    "array_var_bool_element": lambda a: (chosen([1 * b for b in a.conditions(1)], a.number(0)) == 1).iff(
+        a.condition(2)
+    ),
+    "set_in": lambda a: member(a.number(0), a.members(1)),
+}
+"""By name: the condition that must hold."""
+
+CONDITIONS: dict[str, tuple[Relation, int]] = {
+    "bool_and": (lambda a: a.condition(0) & a.condition(1), 2),
+    "bool_or": (lambda a: a.condition(0) | a.condition(1), 2),
+    "bool_xor": (lambda a: a.condition(0) ^ a.condition(1), 2),
+    "bool_not": (lambda a: ~a.condition(0), 1),
+    "bool_eq": (lambda a: a.condition(0), 1),
+    "array_bool_and": (lambda a: all_of(a.conditions(0)), 1),
+    "array_bool_or": (lambda a: any_of(a.conditions(0)), 1),
+}
+"""By name: the condition that a Boolean variable is defined as, and which argument that variable is."""
+
+
+def member(value: IntExpr, domain: Domain) -> BoolExpr:
+    """Whether a value is in a set."""
+    if domain.values is None and domain.step == 1 and not domain.is_empty:
+        bounds = []
+        if domain.lo is not None:
+            bounds.append(value >= domain.lo)
+        if domain.hi is not None:
+            bounds.append(value <= domain.hi)
+        return all_of(bounds)
+    return value.is_in(domain)
+
+
+def relation(name: str, extra: Mapping[str, Relation]) -> Relation | None:
+    """The condition of a constraint by its name; None for one that is unknown."""
+    known = extra.get(name) or RELATIONS.get(name)
+    if known is not None:
+        return known
+    if name in FUNCTIONS:
+        function, target = FUNCTIONS[name]
+        return lambda a: function(a) == a.number(target)
+    for ending in ("_reif", "_imp"):
+        if name.endswith(ending):
+            inner = relation(name.removesuffix(ending), extra)
+            if inner is None:
+                return None
+            if ending == "_reif":
+                return lambda a: inner(a.but_last()).iff(a.last())
+            return lambda a: a.last().implies(inner(a.but_last()))
+    return None

@@ -1,0 +1,172 @@
+"""FlatZinc: what MiniZinc writes, read, solved and printed."""
+
+import pytest
+from typer.testing import CliRunner
+
+from constrint import ParseError
+from constrint.frontends.flatzinc import read_flatzinc
+from constrint.frontends.flatzinc.cli import app, description, write_description
+from constrint.frontends.flatzinc.solve import Options, lines
+
+SEND = """
+predicate fzn_all_different_int(array [int] of var int: x);
+array [1..4] of int: C_ = [1000,100,10,1];   % comment
+var 1..9: S:: output_var;
+var 0..9: E; var {0,5,6,9}: N; var 0..9: D; var 1..9: M; var 0..9: O; var 0..9: R; var 0..9: Y;
+var 0..99999: sum:: is_defined_var;
+array [1..8] of var int: all:: output_array([1..8]) = [S,E,N,D,M,O,R,Y];
+constraint fzn_all_different_int(all);
+constraint int_lin_eq([1000,91,-90,1,-9000,-900,10,-1],[S,E,N,D,M,O,R,Y],0);
+constraint int_lin_eq([1,-1000,-100,-10,-1],[sum,S,E,N,D],0):: defines_var(sum);
+constraint int_le(sum, 9999);
+solve satisfy;
+"""
+
+
+def output(text, **options):
+    return list(lines(read_flatzinc(text), Options(**options)))
+
+
+def test_a_puzzle():
+    found = output(SEND, all_solutions=True)
+    assert found == ["S = 9;", "all = array1d(1..8, [9, 5, 6, 7, 1, 0, 8, 2]);", "----------", "=========="]
+    assert "sum" not in read_flatzinc(SEND).model.variables
+
+
+def brute(condition, lo=-4, hi=5):
+    return sum(condition(x, y, z) for x in range(lo, hi) for y in range(lo, hi) for z in range(lo, hi))
+
+
+def trunc(x, y):
+    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "condition"),
+    [
+        ("int_div(x,y,z)", lambda x, y, z: y != 0 and trunc(x, y) == z),
+        ("int_mod(x,y,z)", lambda x, y, z: y != 0 and x - y * trunc(x, y) == z),
+        ("int_times(x,y,z)", lambda x, y, z: x * y == z),
+        ("int_pow(x,y,z)", lambda x, y, z: x**y == z if y >= 0 else x != 0 and trunc(1, x**-y) == z),
+        ("int_max(x,y,z)", lambda x, y, z: max(x, y) == z),
+        ("array_int_minimum(z,[x,y])", lambda x, y, z: min(x, y) == z),
+        ("array_var_int_element(x,[y,3,z],2)", lambda x, y, z: x in (1, 2, 3) and (y, 3, z)[x - 1] == 2),
+        ("array_int_element(x,[2,3,-1],z)", lambda x, y, z: x in (1, 2, 3) and (2, 3, -1)[x - 1] == z),
+        ("int_lin_le([2,-1,1],[x,y,z],3)", lambda x, y, z: 2 * x - y + z <= 3),
+        ("set_in(x,{-3,1,4})", lambda x, y, z: x in (-3, 1, 4)),
+        ("set_in(x,2..3)", lambda x, y, z: x in (2, 3)),
+        ("fzn_table_int([x,z],[1,2,-1,3])", lambda x, y, z: (x, z) in ((1, 2), (-1, 3))),
+    ],
+)
+def test_constraints_mean_what_minizinc_says(constraint, condition):
+    declared = "var -4..4: x:: output_var; var -4..4: y:: output_var; var -4..4: z:: output_var;\n"
+    assert read_flatzinc(f"{declared} constraint {constraint}; solve satisfy;").model.count() == brute(
+        condition
+    )
+    # The same, as a definition of z or b that search does not decide, and reified.
+    name, _, args = constraint.partition("(")
+    reified = f"{declared} var bool: b; constraint {name}_reif({args[:-1]},b); constraint bool_eq(b,true);"
+    reified += "solve satisfy;"
+    assert read_flatzinc(reified).model.count() == brute(condition)
+    defined = f"{declared} constraint {constraint} :: defines_var(z); solve satisfy;"
+    found = [line for line in output(defined, all_solutions=True) if line.startswith("---")]
+    assert len(found) == brute(condition)
+
+
+BOOLS = "var bool: a; var bool: b; var bool: c;"
+
+
+@pytest.mark.parametrize(
+    ("constraint", "condition"),
+    [
+        ("bool_and(a,b,c)", lambda a, b, c: (a and b) == c),
+        ("bool_xor(a,b,c)", lambda a, b, c: (a != b) == c),
+        ("bool_clause([a],[b,c])", lambda a, b, c: a or not b or not c),
+        ("bool_clause_reif([a],[b],c)", lambda a, b, c: (a or not b) == c),
+        ("array_bool_or([a,b],c)", lambda a, b, c: (a or b) == c),
+        ("array_bool_xor([a,b,c])", lambda a, b, c: (a + b + c) % 2 == 1),
+        ("bool_lin_le([2,1,-1],[a,b,c],1)", lambda a, b, c: 2 * a + b - c <= 1),
+        ("bool_le_imp(a,b,c)", lambda a, b, c: not c or a <= b),
+    ],
+)
+def test_booleans(constraint, condition):
+    model = read_flatzinc(f"{BOOLS} constraint {constraint}; solve satisfy;").model
+    truths = (False, True)
+    assert model.count() == sum(condition(a, b, c) for a in truths for b in truths for c in truths)
+
+
+def test_optimisation_and_what_is_printed():
+    text = """
+    var 0..5: x; var 0..5: y; var bool: big:: output_var; var 0..1: i;
+    var int: goal:: output_var:: is_defined_var;
+    array [1..2] of var int: both:: output_array([1..2,1..1]) = [x,y];
+    constraint int_lin_le([3,2],[x,y],12);
+    constraint int_le_reif(3,y,big):: defines_var(big);
+    constraint bool2int(big,i);
+    constraint int_lin_eq([-1,2,3,1],[goal,x,y,i],0):: defines_var(goal);
+    solve :: seq_search([int_search([x],first_fail,indomain_max,complete),
+                         int_search([y],input_order,indomain_min)]) maximize goal;
+    """
+    flat = read_flatzinc(text)
+    assert sorted(flat.model.variables) == ["x", "y"]
+    assert [(len(exprs), *rules) for exprs, *rules in flat.searched] == [
+        (1, "first_fail", "indomain_max"),
+        (1, "input_order", "indomain_min"),
+    ]
+    found = output(text, statistics=True)
+    assert found[:5] == [
+        "big = true;",
+        "goal = 16;",
+        "both = array2d(1..2, 1..1, [0, 5]);",
+        "----------",
+        "==========",
+    ]
+    assert any(line.startswith("%%%mzn-stat: nodes=") for line in found)
+
+
+def test_no_solution_and_no_bounds():
+    assert output("var 1..3: x; constraint int_lt(x,1); solve satisfy;") == ["=====UNSATISFIABLE====="]
+    assert output("var 1..3: x; var 4..2: y; solve satisfy;") == ["=====UNSATISFIABLE====="]
+    assert "=====UNKNOWN=====" in output(
+        "var int: x; var int: y; constraint int_times(x,x,y); solve maximize y;"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("var 1..3: x;\nconstraint int_lt(x,q); solve satisfy;", "2:1: 'q' is not declared"),
+        ("var 1..3: x;\n\nconstraint fly(x); solve satisfy;", "3:1: the constraint 'fly'"),
+        ("var 1.5..3.0: x; solve satisfy;", "floats"),
+        ("var 1..3: x solve satisfy;", "1:13: this is no FlatZinc"),
+        ("var 1..3: x; var 1..3: x; solve satisfy;", "twice"),
+        (
+            "array [1..2] of int: a = [1,2];\nvar 1..3: x; constraint int_lt(x,a[3]); solve satisfy;",
+            "outside 1..2",
+        ),
+        ("var 1..3: x;\nconstraint int_lin_eq([1,2],[x],3); solve satisfy;", "2:1"),
+        ("var 1..3: x;\nconstraint int_eq(x); solve satisfy;", "2:1: 'int_eq' has arguments"),
+    ],
+)
+def test_mistakes_have_a_place(text, message):
+    with pytest.raises(ParseError) as caught:
+        read_flatzinc(text)
+    assert message in str(caught.value)
+
+
+def test_the_command(tmp_path):
+    runner = CliRunner()
+    file = tmp_path / "send.fzn"
+    file.write_text(SEND)
+    answer = runner.invoke(app, ["-a", str(file)])
+    assert answer.exit_code == 0
+    assert answer.stdout.splitlines()[-1] == "=========="
+    broken = runner.invoke(app, ["-"], input="nonsense")
+    assert broken.exit_code == 2
+    assert "<stdin>:1:" in broken.output
+
+
+def test_the_description_for_minizinc(tmp_path):
+    place = write_description(tmp_path)
+    assert place.name == "constrint.msc"
+    assert description()["mznlib"].endswith("minizinc")
