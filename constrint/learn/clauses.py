@@ -119,6 +119,15 @@ def explain_clause(ls: Learner, clause: int, b: int) -> None:
 
 
 @learn_kernel
+def is_old(ls: Learner, clause: int) -> bool:
+    """Whether a clause was learned, joins many levels and was not of use of late."""
+    arena = ls.arena
+    return (
+        arena[clause + LEVELS] > CORE_LEVELS and ls.scalar[CONFLICTS] - arena[clause + USED] > RECENT
+    )
+
+
+@learn_kernel
 def widest_to_drop(ls: Learner) -> int:
     """The number of levels above which clauses go, so that about half of the old ones stay."""
     arena = ls.arena
@@ -138,15 +147,6 @@ def widest_to_drop(ls: Learner) -> int:
         if 2 * kept >= total:
             return i
     return MOST_LEVELS
-
-
-@learn_kernel
-def is_old(ls: Learner, clause: int) -> bool:
-    """Whether a clause was learned, joins many levels and was not of use of late."""
-    arena = ls.arena
-    return (
-        arena[clause + LEVELS] > CORE_LEVELS and ls.scalar[CONFLICTS] - arena[clause + USED] > RECENT
-    )
 
 
 @learn_kernel
