@@ -52,6 +52,16 @@ class TilingSpace:
             found.sort(key=lambda candidate: candidate.cycles)
         return found[:limit]
 
+    def draw(self, strategy: Strategy, count: int, seed: int = 0) -> list[Candidate]:
+        """Up to ``count`` different tilings of one strategy, drawn evenly from all of them, fast or not."""
+        drawn = []
+        for row in self.model(strategy).solutions().sample(count, seed=seed):
+            model = self.model(strategy)
+            for name, value in row.items():
+                model.add(model.variables[name] == value)
+            drawn.append(self._candidate(strategy, self._solved(strategy, model).values))
+        return drawn
+
     def best(self) -> Candidate:
         """The fastest tiling; `InfeasibleError` saying why if there is none."""
         found = self.candidates()

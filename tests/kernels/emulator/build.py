@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from .rewrite import rewrite, rewrite_tree
 
 HERE = Path(__file__).parent
-COMPILERS = ("g++", "c++", "clang++")
+COMPILERS = (os.environ["CXX"],) if os.environ.get("CXX") else ("g++", "c++", "clang++")
 FLAGS = ("-std=c++20", "-fno-strict-aliasing", "-Wno-unknown-pragmas", "-w")
-# Local variables that a kernel forgets to set hold a pattern, not what was there by chance.
+# Local arrays that a kernel forgets to set hold a pattern, not what was there by chance.
 KERNEL_FLAGS = ("-O1", "-ftrivial-auto-var-init=pattern")
 MACHINE_FLAGS = ("-O2",)
 
@@ -31,12 +31,8 @@ class EmulationError(Exception):
 
 @cache
 def compiler() -> str | None:
-    """The C++ compiler, or None where there is none."""
-    named = os.environ.get("CXX")
-    for name in (named,) if named else COMPILERS:
-        if found := shutil.which(name):
-            return found
-    return None
+    """The C++ compiler, CXX or the first that is found; None where there is none."""
+    return next(filter(None, map(shutil.which, COMPILERS)), None)
 
 
 @dataclass(frozen=True)
@@ -79,8 +75,9 @@ class Emulator:
         if not executable.exists():
             with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
                 unit, program = Path(scratch, "kernel.cpp"), Path(scratch, "kernel")
-                text = f'#include "device.hpp"\n#include "entry.hpp"\n{rewrite(source)}\nEMULATED_KERNEL({kernel_name})\n'
-                unit.write_text(text, encoding="utf-8")
+                head = '#include "device.hpp"\n#include "entry.hpp"\n'
+                tail = f"\nEMULATED_KERNEL({kernel_name})\n"
+                unit.write_text(head + rewrite(source) + tail, encoding="utf-8")
                 includes = ["-I", str(HERE), "-I", str(self._headers)]
                 _run_compiler([*KERNEL_FLAGS, *includes, str(unit), *map(str, machine), "-o", str(program)])
                 _into_place(program, executable)

@@ -1,7 +1,8 @@
-"""CUDA sources as C++ that the emulator's headers understand: inline PTX becomes calls, and little else changes.
+"""CUDA sources as C++ for the emulator's headers: inline PTX becomes calls, and little else changes.
 
-``asm volatile("ldmatrix… [%4];" : "=r"(a) : "r"(b))`` becomes ``emulator::Instruction<"ldmatrix…[%4];">::run(a, b)``,
-so the emulator executes the very text that the assembler would get. Lines keep their numbers.
+``asm volatile("ldmatrix… [%4];" : "=r"(a) : "r"(b))`` becomes
+``emulator::Instruction<"ldmatrix…[%4];">::run(a, b)``, so the emulator executes the very text that the
+assembler would get. Lines keep their numbers.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ ESCAPES = {r"\n": "\n", r"\t": "\t", r"\"": '"', r"\\": "\\"}
 
 def rewrite_tree(source: Path, target: Path) -> None:
     """Every CUDA file below ``source``, rewritten, at the same place below ``target``."""
+    target.mkdir(parents=True, exist_ok=True)
     for path in sorted((*source.rglob("*.cu"), *source.rglob("*.cuh"))):
         place = target / path.relative_to(source)
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -44,6 +44,7 @@ unsigned short to_float16(float value) {
   const unsigned short sign = as_bits(value) >> 31 ? 0x8000 : 0;
   if (std::isnan(value)) return 0x7fff;
   const double magnitude = std::fabs(static_cast<double>(value));
+  if (magnitude == 0.0) return sign;
   if (magnitude >= 65520.0) return sign | 0x7c00;
   int exponent;
   std::frexp(magnitude, &exponent);                        // magnitude in [0.5, 1) * 2^exponent

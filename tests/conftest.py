@@ -1,0 +1,30 @@
+"""What the tests need of the machine: without it they are deselected, and the last lines say so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+COMPILERS = (os.environ["CXX"],) if os.environ.get("CXX") else ("g++", "c++", "clang++")
+NO_COMPILER = "kernels on the emulated GPU (marker 'emulated'): NOT RUN, there is no C++ compiler"
+
+
+def compiler() -> str | None:
+    """The C++ compiler for emulated kernels: CXX, or the first that is found."""
+    return next(filter(None, map(shutil.which, COMPILERS)), None)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if compiler():
+        return
+    left_out = [item for item in items if item.get_closest_marker("emulated")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("emulated")]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not compiler():
+        terminalreporter.write_line(NO_COMPILER, yellow=True)

@@ -1,0 +1,18 @@
+"""Shared by the tests of kernels: the emulated GPU."""
+
+from __future__ import annotations
+
+import pytest
+from emulator.build import Emulator
+
+from kerneltune.kernel import Kernels, discover
+
+
+@pytest.fixture(scope="session")
+def kernels() -> Kernels:
+    return discover()
+
+
+@pytest.fixture(scope="session")
+def emulator(kernels: Kernels, tmp_path_factory: pytest.TempPathFactory) -> Emulator:
+    return Emulator(kernels.root, tmp_path_factory.mktemp("emulated"))

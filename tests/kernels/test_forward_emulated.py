@@ -1,0 +1,88 @@
+"""Every strategy with every cell on the emulated GPU, small shapes and tilings drawn from all of them."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from emulator.build import Emulator
+from emulator.passes import run_forward
+
+from kerneltune.candidate import Candidate
+from kerneltune.hardware import load_profile
+from kerneltune.kernel import Kernels, discover
+from kerneltune.problem import Problem
+from kerneltune.space import TilingSpace
+from kerneltune.verify import compare, random_inputs, reference_states
+
+pytestmark = pytest.mark.emulated
+
+KERNELS = discover()
+STRATEGIES = sorted(KERNELS.strategies)
+SEEDS = 4  # orders of threads
+
+
+def drawn(random: random.Random, gpu: str, strategy: str, cell: str, count: int) -> list[Candidate]:
+    """Tilings of small requests that the strategy can serve."""
+    found: list[Candidate] = []
+    profile = load_profile(gpu)
+    dtypes = [d for d in KERNELS.strategy(strategy).spec.dtypes if profile.mma_depth(d)]
+    for _ in range(40):
+        problem = Problem(
+            cell,
+            heads=random.randint(1, 3),
+            head_dim=8 * random.randint(1, 8),
+            batch=random.randint(1, 9),
+            dtype=random.choice(dtypes),
+            steps=random.randint(1, 6),
+        )
+        space = TilingSpace(problem, profile, KERNELS, strategy)
+        found += space.draw(KERNELS.strategy(strategy), 1, seed=random.randrange(1 << 30))
+        if len(found) == count:
+            return found
+    raise AssertionError(f"{strategy} serves none of the small requests on {gpu}")
+
+
+def check(emulator: Emulator, gpu: str, candidate: Candidate, seed: int, blocks: int | None = None) -> None:
+    """Right by the float64 reference, and the same bits in every order of the threads."""
+    profile, cell = load_profile(gpu), KERNELS.cell(candidate.problem.cell)
+    inputs = random_inputs(candidate.problem, cell, seed)
+    runs = [
+        run_forward(emulator, KERNELS, profile, candidate, inputs, seed + order, blocks)
+        for order in range(SEEDS)
+    ]
+    verdict = compare(runs[0], reference_states(inputs, cell), candidate.problem.dtype)
+    assert verdict.right, f"{verdict.sentence}: {candidate}"
+    for other in runs[1:]:
+        np.testing.assert_array_equal(other, runs[0], err_msg=str(candidate))
+
+
+@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_forward_is_right_in_every_order_of_threads(emulator: Emulator, strategy: str, cell: str) -> None:
+    draw = random.Random(f"{strategy} {cell}")
+    for number, candidate in enumerate(drawn(draw, "h100_sxm", strategy, cell, 3 if cell == "lstm" else 2)):
+        check(emulator, "h100_sxm", candidate, seed=100 * number)
+
+
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "cluster"])
+def test_forward_without_asynchronous_copies_and_with_shallow_products(
+    emulator: Emulator, strategy: str
+) -> None:
+    (candidate,) = drawn(random.Random(f"old {strategy}"), "t4", strategy, "lstm", 1)
+    assert candidate.parameters["mma_k"] == 8
+    assert candidate.parameters["async_copy"] == 0
+    check(emulator, "t4", candidate, seed=7)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_group_of_the_grid_takes_jobs_in_turn(emulator: Emulator, kernels: Kernels, steps: int) -> None:
+    """One group for six (head, batch tile) jobs: slots, rings and partial sums are used again."""
+    problem = Problem("lstm", heads=3, head_dim=64, batch=5, dtype="bf16", steps=steps)
+    space = TilingSpace(problem, load_profile("h100_sxm"), kernels, "grid")
+    small = [
+        c for c in space.draw(kernels.strategy("grid"), 60, seed=steps) if c.parameters["batch_tile"] == 4
+    ]
+    candidate = small[0]
+    check(emulator, "h100_sxm", candidate, seed=steps, blocks=64 // candidate.parameters["block_units"])
