@@ -1,7 +1,7 @@
-"""Conflict analysis: from a contradiction to the clause that forbids its cause (first unique implication point).
+"""Conflict analysis: from a contradiction to the clause that forbids its cause.
 
-The trail is undone entry by entry while its reasons are asked for, so that every explanation is given in
-terms of the bounds as they were before the entry that it explains.
+It is that of the first unique implication point. The trail is undone entry by entry while its reasons are
+asked for, so that explanations are in terms of the bounds as they were before the entry that they explain.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
 
 @learn_kernel
 def resolve_premises(ls: Learner) -> None:
-    """Mark the entries that made the premises true: those of this level are open, the others join the clause."""
+    """Mark the entries that made the premises true: open ones of this level, members of the clause below."""
     scalar = ls.scalar
     stamp = scalar[STAMP]
     for i in range(scalar[PREMISES]):
@@ -141,7 +141,11 @@ def is_redundant(ls: Learner, st: State, start: int) -> bool:
                 continue
             if ls.seen[source] == stamp and ls.need[source] >= k:
                 continue
-            if ls.known[source] == -stamp or count == DEEPEST or ls.level_seen[ls.trail_level[source]] != stamp:
+            if (
+                ls.known[source] == -stamp
+                or count == DEEPEST
+                or ls.level_seen[ls.trail_level[source]] != stamp
+            ):
                 holds = False
                 break
             ls.known[source] = stamp

@@ -210,7 +210,7 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
 
 
 def _tie_values(ls: Learner, propagators: _Propagators) -> None:
-    """For each 0/1 variable the sums that hold where it is 1 and where it is 0: they suggest its first value."""
+    """Note for each 0/1 variable which sums hold where it is 1 and where it is 0: they suggest a value."""
     for p, kind in enumerate(propagators.kind):
         b = propagators.literal[p]
         if kind == AT_MOST and b != NOTHING and ls.tier[b >> 1] == 0:

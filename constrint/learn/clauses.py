@@ -122,9 +122,7 @@ def explain_clause(ls: Learner, clause: int, b: int) -> None:
 def is_old(ls: Learner, clause: int) -> bool:
     """Whether a clause was learned, joins many levels and was not of use of late."""
     arena = ls.arena
-    return (
-        arena[clause + LEVELS] > CORE_LEVELS and ls.scalar[CONFLICTS] - arena[clause + USED] > RECENT
-    )
+    return arena[clause + LEVELS] > CORE_LEVELS and ls.scalar[CONFLICTS] - arena[clause + USED] > RECENT
 
 
 @learn_kernel
@@ -151,7 +149,7 @@ def widest_to_drop(ls: Learner) -> int:
 
 @learn_kernel
 def tidy(ls: Learner, clause: int, to: int, widest: int) -> int:
-    """Move a clause down the arena without the members that the root made false; returns where the next goes."""
+    """Move a clause down the arena without what the root made false; returns where the next one goes."""
     arena = ls.arena
     root = ls.root
     size = arena[clause + SIZE]

@@ -54,7 +54,9 @@ def _run(has_kernels: bool) -> Callable[[Any, Any, int], int]:
     twins: dict[int, Any] = {}
     for function in [*KERNELS, *LEARN_KERNELS]:
         names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
-        code = _no_kernel.__code__ if function is generic.run_kernel and not has_kernels else function.__code__
+        code = (
+            _no_kernel.__code__ if function is generic.run_kernel and not has_kernels else function.__code__
+        )
         copy = FunctionType(code, names, function.__name__, function.__defaults__)
         copy.__qualname__ = function.__qualname__
         copy.__module__ = function.__module__

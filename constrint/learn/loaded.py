@@ -1,6 +1,6 @@
 """Which of the two compiled twins a problem needs, and whether this process has it already.
 
-The twin without kernels serves problems of clauses and sums only, and takes a fraction of the time to compile.
+The twin without kernels serves problems of clauses and sums only, and compiles in a fraction of the time.
 """
 
 from __future__ import annotations

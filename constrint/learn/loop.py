@@ -88,7 +88,7 @@ def run_propagator(ls: Learner, st: State, p: int) -> bool:
 
 @learn_kernel
 def propagate(ls: Learner, st: State) -> int:
-    """Pass on what changed until nothing changes: AT_REST, CONTRADICTION, or INTERRUPTED and to be called again."""
+    """Pass on what changed until nothing does: AT_REST, CONTRADICTION, or INTERRUPTED, to be called again."""
     scalar = ls.scalar
     capacity = len(ls.kind)
     while True:
@@ -120,7 +120,7 @@ def propagate(ls: Learner, st: State) -> int:
 
 @learn_kernel
 def luby(i: int) -> int:
-    """The i-th number, from 1, of 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 …"""
+    """The i-th number, from 1, of Luby's sequence 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8."""
     while True:
         power = 1
         while power - 1 < i:

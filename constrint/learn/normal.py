@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from constrint.constraints import Clause, LinearEq, LinearEqIf, LinearLe, LinearLeIf, LinearNe, Node
 from constrint.engine.build import Box
@@ -94,9 +95,6 @@ class Translation:
     def _is_open(self, literal: int) -> bool:
         return self.truth(atom_of(literal)) is None
 
-    def _replace(self, v: int, atom: Atom) -> None:
-        self.normal.replaced[v] = atom
-
     def _link_single_bounds(self) -> None:
         """``literal <-> a x <= bound`` makes the literal an atom of x."""
         for node in self.nodes:
@@ -107,7 +105,7 @@ class Translation:
             if v in self._used or v in self.normal.replaced or not self._is_open(node.literal):
                 continue
             atom = (2 * x + 1, -(node.bound // a)) if a > 0 else (2 * x, -(node.bound // -a))
-            self._replace(v, negated(atom) if node.literal & 1 else atom)
+            self.normal.replaced[v] = negated(atom) if node.literal & 1 else atom
 
     def _link_equal_literals(self) -> None:
         """Binary clauses, of the model and of sums with several limits; equal literals become one."""
@@ -129,10 +127,10 @@ class Translation:
                 continue
             for mine, theirs in ((second, first), (first, second)):
                 v = mine[0] >> 1
-                if v not in self._used and self.truth(mine) is None and theirs[0] >> 1 != v:
-                    if mine[1] == 1 - (mine[0] & 1) and self.box.lo[v] == 0 and self.box.hi[v] == 1:
-                        self._replace(v, negated(theirs) if mine[0] & 1 else theirs)
-                        break
+                is_literal = mine == atom_of(mine[0]) and (self.box.lo[v], self.box.hi[v]) == (0, 1)
+                if is_literal and v not in self._used and theirs[0] >> 1 != v:
+                    self.normal.replaced[v] = negated(theirs) if mine[0] & 1 else theirs
+                    break
         for one, other in ordered:
             self._clause((self.resolved(one), self.resolved(other)))
 
@@ -149,7 +147,7 @@ class Translation:
         found: list[tuple[int, int]] = []
         for group in limits.values():
             group.sort()
-            for (low, first), (high, second) in zip(group, group[1:], strict=False):
+            for (low, first), (high, second) in pairwise(group):
                 found.append((first ^ 1, second))
                 if low == high:
                     found.append((first, second ^ 1))
@@ -187,29 +185,30 @@ class Translation:
                 factors[v] += a
         return tuple((a, v) for v, a in sorted(factors.items()) if a), limit
 
-    def _condition(self, condition: Atom | None) -> Atom | None | bool:
-        """The condition where it is open; None where it holds, False where it does not."""
-        if condition is None:
-            return None
-        truth = self.truth(condition)
-        return condition if truth is None else (None if truth else False)
+    def _is_dead(self, condition: Atom | None) -> bool:
+        """Whether a condition cannot hold."""
+        return condition is not None and self.truth(condition) is False
+
+    def _still_open(self, condition: Atom | None) -> Atom | None:
+        """The condition where it is open, None where it holds."""
+        return None if condition is None or self.truth(condition) else condition
 
     def _at_most(self, condition: Atom | None, terms: Terms, limit: int) -> None:
-        now = self._condition(condition)
-        if now is False:
+        if self._is_dead(condition):
             return
+        condition = self._still_open(condition)
         terms, limit = self._merged(terms, limit)
         lo, hi = self.box.lo, self.box.hi
         if sum(a * (hi[v] if a > 0 else lo[v]) for a, v in terms) <= limit:
             return
-        members: list[Atom] = [] if now is None or now is True else [negated(now)]
+        members = [] if condition is None else [negated(condition)]
         if len(terms) == 1:
             ((a, v),) = terms
             members.append((2 * v + 1, -(limit // a)) if a > 0 else (2 * v, -(limit // -a)))
         if len(terms) <= 1:
             self._clause(tuple(members))
             return
-        key = (None if now is True else now, terms)
+        key = (condition, terms)
         self.normal.at_most[key] = min(limit, self.normal.at_most.get(key, limit))
 
     def _equal(self, condition: Atom | None, terms: Terms, limit: int) -> None:
@@ -217,24 +216,19 @@ class Translation:
         self._at_most(condition, _opposite(terms), -limit)
 
     def _differ(self, condition: Atom | None, terms: Terms, limit: int) -> None:
-        now = self._condition(condition)
-        if now is False:
+        if self._is_dead(condition):
             return
+        condition = self._still_open(condition)
         terms, limit = self._merged(terms, limit)
-        if not terms and limit:
-            return
+        members = [] if condition is None else [negated(condition)]
         if not terms:
-            self._clause(() if now is None or now is True else (negated(now),))
-            return
-        if len(terms) == 1 and limit % terms[0][0]:
-            return
-        if len(terms) == 1:
-            ((a, v),) = terms
-            value = limit // a
-            members = ((2 * v, value + 1), (2 * v + 1, 1 - value))
-            self._clause(members if now is None or now is True else (negated(now), *members))
-            return
-        self.normal.different[None if now is True else now, terms, limit] = None
+            if limit == 0:
+                self._clause(tuple(members))
+        elif len(terms) > 1:
+            self.normal.different[condition, terms, limit] = None
+        elif limit % terms[0][0] == 0:
+            v, value = terms[0][1], limit // terms[0][0]
+            self._clause((*members, (2 * v, value + 1), (2 * v + 1, 1 - value)))
 
     def _clause(self, atoms: tuple[Atom, ...]) -> None:
         """A clause, with one member for each bound, the weakest; without what the box decides."""

@@ -1,4 +1,4 @@
-"""One resumable learning search, with the calls of `run.Run`; it moves to the compiled twin when it proves long."""
+"""One resumable learning search, with the calls of `run.Run`; compiled when it proves long."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from constrint.engine.build import build as build_state
 from constrint.engine.state import GREATEST, State
 from constrint.learn import decide, loop
 from constrint.learn.build import Guide, build, grow, units
-from constrint.learn.loaded import is_loaded, part_of
 from constrint.learn.layout import (
     CONFLICTS,
     DECISION,
@@ -26,6 +25,7 @@ from constrint.learn.layout import (
     PROPAGATIONS,
     SOLUTION,
 )
+from constrint.learn.loaded import is_loaded, part_of
 from constrint.learn.normal import Contradiction, Normal, Translation
 from constrint.learn.trail import raise_bound
 from constrint.prepare import Options, Plan
@@ -111,7 +111,9 @@ class LearningRun:
         spent = perf_counter() - self._began
         if spent < HAND_OVER_CACHED:
             return False
-        return spent >= (HAND_OVER_CACHED if cache.is_filled(part_of(self._has_kernels())) else HAND_OVER_COLD)
+        return spent >= (
+            HAND_OVER_CACHED if cache.is_filled(part_of(self._has_kernels())) else HAND_OVER_COLD
+        )
 
     def value(self, v: int) -> int:
         """Value of a fixed variable."""

@@ -161,7 +161,7 @@ def entry_of(ls: Learner, b: int, k: int) -> int:
 
 @learn_kernel
 def settle_root(ls: Learner) -> None:
-    """At level 0, with nothing left to pass on: what holds now holds for good, and its reasons are forgotten."""
+    """At level 0, with nothing left to pass on: what holds now holds for good, and needs no reasons."""
     scalar = ls.scalar
     for at in range(scalar[TRAIL]):
         b = ls.trail_bound[at]
