@@ -1,0 +1,1 @@
+"""Optima of small spaces by tables: rows of values, evaluated column by column in numpy."""
