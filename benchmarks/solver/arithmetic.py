@@ -1,16 +1,21 @@
 """Integer arithmetic: all solutions, counts and firsts of small models, beside other solvers.
 
-    python benchmarks/solver/arithmetic.py [--peers] [--out benchmarks/results/arithmetic.json]
+    python benchmarks/solver/arithmetic.py [--peers] [--limit 120] [--out benchmarks/results/arithmetic.json]
 
-Times are the least of several runs in seconds, model building included, import excluded. What the peers list
-is what constrint lists: every solution of the same model.
+Times are the least of several runs in seconds on one core, model building included, import excluded. What the
+peers list is what constrint lists: every solution of the same model. Each peer answers in a process of its
+own; one that is not done within the limit is recorded as "> 120", one that is not installed as missing. The
+compiler that NuCS runs at its first use is given time of its own before anything is measured.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -18,7 +23,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from arithmetic_peers import PEERS, POWERS
+from arithmetic_flat import POWERS
+from arithmetic_peers import DISTRIBUTIONS, PEERS, questions
 from environment import environment
 
 from constrint import Model, divides
@@ -60,8 +66,10 @@ MODELS: dict[str, tuple[Callable[[], Model], int]] = {
     "b": (products, 2175),
     "c": (lambda: tiles(POWERS, [1, 2, 4, 8, *POWERS]), 10_000),
     "c2": (lambda: tiles(list(range(8, 257, 8)), list(range(1, 257))), 2_934_571),
-    "12x+15y+20z+28w": (coins, 1_679_328),
+    "coins": (coins, 1_679_328),
 }
+COMPILING = 900
+"""Seconds that a peer may compile for, once, before it is measured."""
 
 
 def least(action: Callable[[], Any], runs: int = 7) -> float:
@@ -73,34 +81,74 @@ def least(action: Callable[[], Any], runs: int = 7) -> float:
     return round(min(times), 6)
 
 
-def cold_and_warm(build: Callable[[], Model], solutions: int) -> dict[str, float]:
+def own(build: Callable[[], Model], solutions: int) -> dict[str, float]:
     assert build().count() == len(build().solutions().to_numpy()) == solutions
     return {
+        "first": least(lambda: build().solve()),
         "count": least(lambda: build().count()),
         "all": least(lambda: build().solutions().to_numpy()),
-        "first": least(lambda: build().solve()),
     }
 
 
+def asked(peer: str, model: str, question: str, limit: float, solutions: int) -> float | str:
+    """The seconds that a peer takes; otherwise why there are none."""
+    command = [sys.executable, str(Path(__file__).with_name("arithmetic_peers.py")), peer, model, question]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return f"> {limit:g}"
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [""])[-1]
+        return f"failed with {done.returncode}: {last}"
+    answer = json.loads(done.stdout.splitlines()[-1])
+    if "missing" in answer:
+        return f"missing: {answer['missing']}"
+    expected = 1 if question == "first" else solutions
+    assert answer["solutions"] == expected, (peer, model, question, answer)
+    return float(answer["seconds"])
+
+
+def peers_of(
+    model: str, limit: float, solutions: int, mine: dict[str, float]
+) -> dict[str, dict[str, float | str]]:
+    """What the peers take, each with how many times as long that is as what constrint takes."""
+    rows: dict[str, dict[str, float | str]] = {}
+    for peer in PEERS:
+        row: dict[str, float | str] = {}
+        for question in questions(peer, model):
+            taken = asked(peer, model, question, limit, solutions)
+            row[question] = taken
+            if isinstance(taken, float):
+                row[f"{question}, times"] = round(taken / mine[question], 2)
+        if row:
+            rows[peer] = row
+    return rows
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--limit", type=float, default=120, help="seconds for a question to a peer")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
-    rows: dict[str, dict[str, float]] = {}
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    if arguments.peers:
+        compiled = Path(tempfile.gettempdir()) / "constrint-benchmark-numba"
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(compiled))
+        asked("nucs", "a", "all", COMPILING, MODELS["a"][1])
+    rows: dict[str, dict[str, Any]] = {}
     for name, (build, solutions) in MODELS.items():
-        rows[name] = {"solutions": solutions, **cold_and_warm(build, solutions)}
+        mine = own(build, solutions)
+        rows[name] = {"solutions": solutions, "constrint": mine}
         if arguments.peers:
-            for peer, listed in PEERS.items():
-                answers = [answer for _ in range(3) if (answer := listed(name)) is not None]
-                if answers:
-                    assert all(found in (1, solutions) for found, _ in answers), (peer, name, answers)
-                    key = peer if answers[0][0] == solutions else f"{peer} first"
-                    rows[name][key] = round(min(seconds for _, seconds in answers), 6)
-        print(name, rows[name])
+            rows[name]["peers"] = peers_of(name, arguments.limit, solutions, mine)
+        print(name, json.dumps(rows[name]), flush=True)
     if arguments.out:
-        report = {"environment": environment("ortools", "python-constraint2", "pychoco", "numpy")}
-        arguments.out.write_text(json.dumps({**report, "models": rows}, indent=1) + "\n", encoding="utf-8")
+        report = {"environment": environment("numpy", *DISTRIBUTIONS), "seconds": rows}
+        arguments.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
