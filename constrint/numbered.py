@@ -45,6 +45,11 @@ class Numbered:
         self.order = tuple(self.names[v] for v in listed) or self.names
 
     @property
+    def diagrams(self) -> tuple[Diagram, ...]:
+        """The independent diagrams whose product the set is; none where it has no solution."""
+        return self._diagrams
+
+    @property
     def edges(self) -> int:
         """Size of the representation: the number of edges of all diagrams."""
         return sum(diagram.edges for diagram in self._diagrams)
@@ -205,6 +210,10 @@ class Numbered:
         names = self.names
         for row in zip(*lists, strict=True):
             yield dict(zip(names, row, strict=True))
+
+    def labelled(self, v: int, codes: Array) -> list[Any]:
+        """The values that the codes of the v-th variable stand for."""
+        return self._listed(v, codes)
 
     def _listed(self, v: int, column: Array) -> list[Any]:
         labels = self._labels.get(v)

@@ -182,6 +182,30 @@ class SolutionSet(Listed):
     def _like(self, diagrams: Sequence[Diagram] | None) -> SolutionSet:
         return SolutionSet(self.names, diagrams, self._labels)
 
+    # Pictures
+
+    def facts(self) -> list[str]:
+        """What to know of the set beside its size, in words."""
+        groups = f"{len(self._diagrams)} independent groups" if len(self._diagrams) > 1 else "one group"
+        return [f"{len(self.names)} variables in {groups}, {self.edges:,} edges, width {self.width:,}"]
+
+    def picture(self, path: str | Path, variables: Sequence[str] | None = None) -> None:
+        """Draw the values, the pairs of values and the diagram's width.
+
+        Args:
+            path: A file `.svg`, or a page of its own `.html`, in which counts show on hover and as tables.
+            variables: Which variables to show all pairs of; by default the first that have several values.
+        """
+        from constrint.pictures import write_picture
+
+        self._demand_any()
+        write_picture(self, path, variables)
+
+    def _repr_html_(self) -> str:
+        from constrint.pictures import notebook
+
+        return notebook(self)
+
     # Files
 
     def save(self, path: str | Path) -> None:

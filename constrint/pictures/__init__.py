@@ -1,0 +1,65 @@
+"""Pictures of solution sets: what values there are, which go together, and how wide the diagram is.
+
+All numbers come from the diagram, so a set of 10**40 solutions is drawn as quickly as one of ten. The
+pictures are SVG from a template: bars and squares with counts as tooltips, which need no plotting library.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from constrint.errors import ModelError
+from constrint.pictures.facts import Facts, facts_of
+from constrint.pictures.layout import Drawing, drawing
+from constrint.tablefiles import placed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from constrint.solutionset import SolutionSet
+
+SHOWN_IN_NOTEBOOK = 200_000
+"""Edges up to which a notebook shows a picture at once."""
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("constrint.pictures", "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def write_picture(solutions: SolutionSet, path: str | Path, variables: Sequence[str] | None = None) -> None:
+    """Write a picture of a set as `.svg`, or as a page of its own, `.html`."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".svg", ".html", ".htm"):
+        raise ModelError(f"{path}: a picture ends in .svg or .html")
+    facts = facts_of(solutions, variables)
+    text = svg(facts) if suffix == ".svg" else page(facts)
+    with placed(path) as aside:
+        aside.write_text(text, encoding="utf-8")
+
+
+def svg(facts: Facts) -> str:
+    """The whole picture."""
+    return _rendered(drawing(facts), facts)
+
+
+def page(facts: Facts) -> str:
+    """The picture as a page with the counts as tables; it needs no other file."""
+    return _ENVIRONMENT.get_template("page.html.j2").render(facts=facts, picture=svg(facts))
+
+
+def notebook(solutions: SolutionSet) -> str:
+    """What a notebook shows of a set: its size and, where that is quick, its values."""
+    if not solutions.size or solutions.edges > SHOWN_IN_NOTEBOOK:
+        return _ENVIRONMENT.get_template("line.html.j2").render(text=repr(solutions))
+    facts = facts_of(solutions, pairs=False)
+    return _rendered(drawing(facts, diagram=False), facts)
+
+
+def _rendered(picture: Drawing, facts: Facts) -> str:
+    return _ENVIRONMENT.get_template("picture.svg.j2").render(picture=picture, facts=facts)

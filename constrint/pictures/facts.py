@@ -1,0 +1,202 @@
+"""The numbers of a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from constrint.errors import ModelError
+from constrint.plan.marginals import pair_shares, value_counts
+from constrint.plan.terms import Array
+
+if TYPE_CHECKING:
+    from constrint.plan.diagram import Diagram
+    from constrint.solutionset import SolutionSet
+
+MOST_BINS = 32
+MOST_PAIRED = 12
+"""Variables of which all pairs are drawn, where none are named."""
+MOST_WORK = 300_000_000
+"""Edges times bins that are followed for the pairs of one diagram."""
+LONGEST = 24
+EXACT = 1 << 40
+"""Up to so many solutions the counts of pairs, computed as shares, are exact when rounded."""
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """The values of one variable in bins.
+
+    Attributes:
+        name: The variable.
+        labels: What each bin holds.
+        counts: Solutions in each bin.
+        bins: Bin of each distinct value, ascending.
+    """
+
+    name: str
+    labels: list[str]
+    counts: list[int]
+    bins: Array
+
+    @property
+    def fixed(self) -> bool:
+        """Whether there is one value only."""
+        return len(self.bins) == 1
+
+
+@dataclass(frozen=True)
+class Pair:
+    """How solutions are spread over two variables.
+
+    Attributes:
+        row: One histogram.
+        column: The other.
+        shares: Share of all solutions in each pair of bins; 0 where there is none.
+    """
+
+    row: Histogram
+    column: Histogram
+    shares: Array
+
+
+@dataclass(frozen=True)
+class LayerFacts:
+    """One layer of a diagram: its variable, nodes and edges, and the number of its diagram."""
+
+    name: str
+    nodes: int
+    edges: int
+    group: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All numbers of a picture.
+
+    Attributes:
+        title: What the set is.
+        lines: More about it.
+        size: Number of solutions.
+        histograms: Variables with more than one value, in order of declaration.
+        fixed: Variables with one value.
+        pairs: Pairs of variables.
+        paired: The variables of the pairs, in order.
+        layers: Layers of all diagrams.
+    """
+
+    title: str
+    lines: list[str]
+    size: int
+    histograms: list[Histogram]
+    fixed: list[Histogram]
+    pairs: list[Pair] = field(default_factory=list)
+    paired: list[Histogram] = field(default_factory=list)
+    layers: list[LayerFacts] = field(default_factory=list)
+
+    def count(self, share: float) -> str:
+        """The number of solutions that a share stands for."""
+        return f"{round(share * self.size):,}" if self.size < EXACT else f"{share:.3g} of all"
+
+
+def facts_of(solutions: SolutionSet, variables: Sequence[str] | None = None, *, pairs: bool = True) -> Facts:
+    """The numbers of a set; pairs of the variables named, or of the first that have several values."""
+    if not solutions.size:
+        raise ModelError("there is no solution, so there is nothing to draw")
+    known = {}
+    for diagram in solutions.diagrams:
+        for v, (values, counts) in zip(diagram.variables, value_counts(diagram), strict=True):
+            others = solutions.size // diagram.size
+            known[v] = _histogram(solutions, v, values, [count * others for count in counts])
+    ordered = [known[v] for v in sorted(known)]
+    free = [histogram for histogram in ordered if not histogram.fixed]
+    if variables is None:
+        paired = free[:MOST_PAIRED]
+    else:
+        for name in variables:
+            solutions.values_of(name)  # an unknown name is refused
+        paired = [h for name in variables for h in ordered if h.name == name]
+    found, left_out = _pairs(solutions, paired) if pairs else ([], [])
+    lines = list(solutions.facts())
+    if variables is None and len(free) > len(paired):
+        lines.append(f"pairs are those of the first {len(paired)} variables that vary")
+    lines += [f"too many edges to follow for the pairs of {', '.join(names)}" for names in left_out]
+    size = f"{solutions.size:,}" if solutions.size < 10**18 else f"about {Decimal(solutions.size):.6e}"
+    return Facts(
+        title=f"{size} solution{'' if solutions.size == 1 else 's'}",
+        lines=lines,
+        size=solutions.size,
+        histograms=free,
+        fixed=[histogram for histogram in ordered if histogram.fixed],
+        pairs=found,
+        paired=paired if found else [],
+        layers=[
+            LayerFacts(solutions.names[v], layer.nodes, len(layer.value), group)
+            for group, diagram in enumerate(solutions.diagrams)
+            for v, layer in zip(diagram.variables, diagram.layers, strict=True)
+        ],
+    )
+
+
+def _histogram(solutions: SolutionSet, v: int, values: Array, counts: list[int]) -> Histogram:
+    labels = [_label(value) for value in solutions.labelled(v, values)]
+    if len(values) <= MOST_BINS:
+        return Histogram(solutions.names[v], labels, counts, np.arange(len(values)))
+    bins = np.arange(len(values)) * MOST_BINS // len(values)
+    starts = np.searchsorted(bins, np.arange(MOST_BINS + 1)).tolist()
+    runs = list(pairwise(starts))
+    return Histogram(
+        solutions.names[v],
+        [f"{labels[i]} … {labels[j - 1]}" if j > i + 1 else labels[i] for i, j in runs],
+        [sum(counts[i:j]) for i, j in runs],
+        bins,
+    )
+
+
+def _label(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(letter if letter.isprintable() else "�" for letter in text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _pairs(solutions: SolutionSet, paired: Sequence[Histogram]) -> tuple[list[Pair], list[list[str]]]:
+    """The pairs, and the variables of diagrams that have too many edges for that."""
+    by_name = {histogram.name: histogram for histogram in paired}
+    shares: dict[tuple[str, str], Array] = {}
+    left_out: dict[str, int] = {}
+    skipped = []
+    for number, diagram in enumerate(solutions.diagrams):
+        names = [solutions.names[v] for v in diagram.variables]
+        inside = {k: by_name[name].bins for k, name in enumerate(names) if name in by_name}
+        if _work(diagram, inside) > MOST_WORK:
+            skipped.append([names[k] for k in inside])
+            left_out.update({names[k]: number for k in inside})
+            continue
+        for (j, k), found_shares in pair_shares(diagram, inside).items():
+            shares[names[j], names[k]] = found_shares
+            shares[names[k], names[j]] = found_shares.T
+    found = []
+    for row, column in combinations(paired, 2):
+        table = shares.get((row.name, column.name))
+        if table is not None:
+            found.append(Pair(row, column, table))
+        elif row.name not in left_out or left_out[row.name] != left_out.get(column.name):
+            independent = np.outer(_own_shares(row, solutions.size), _own_shares(column, solutions.size))
+            found.append(Pair(row, column, independent))
+    return found, skipped
+
+
+def _work(diagram: Diagram, inside: dict[int, Array]) -> int:
+    return sum(
+        (int(bins.max()) + 1) * sum(len(layer.value) for layer in diagram.layers[k:])
+        for k, bins in inside.items()
+    )
+
+
+def _own_shares(histogram: Histogram, size: int) -> Array:
+    return np.array([max(count / size, 1e-150) if count else 0.0 for count in histogram.counts])
