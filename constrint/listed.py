@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ from constrint.plan.listing import fill
 from constrint.plan.terms import FLOAT, OBJECT, Array
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
     from constrint.tablefiles import Progress
@@ -65,16 +67,31 @@ class Listed(Numbered):
                 return smallest_type(int(values.min()), int(values.max()))
         return np.dtype(np.int8)
 
-    def to_numpy(self) -> Array:
+    def to_numpy(self, *, executor: Executor | None = None, workers: int | None = None) -> Array:
         """All solutions as a 2-D array: a row for each, in order of number, a column for each of `names`.
 
         The type is the smallest that fits all values. The columns are each contiguous (Fortran order).
+
+        Args:
+            executor: Lists by the workers of any executor of `concurrent.futures`, and gathers here.
+            workers: How many workers; without an executor, threads of this process.
         """
         self._demand_any()
         table = np.empty((self._rows(), len(self.names)), dtype=self.dtype, order="F")
-        if self.size and self._labels:
-            return self._stacked(self._columns(0, self.size))
-        return fill(table, self._diagrams)
+        if executor is None and workers is None:
+            if self._labels:
+                self._write(table, 0, self._columns(0, self.size))
+            else:
+                fill(table, self._diagrams)
+            return table
+        from constrint.parallel import checked, fill_by_threads, write_runs
+
+        workers = checked(workers, executor)
+        if executor is None and len(self._diagrams) > 1 and not self._labels:
+            fill_by_threads(table, self._diagrams, workers)
+        else:
+            write_runs(self._diagrams, list(self._runs(MANY)), partial(self._write, table), executor, workers)
+        return table
 
     def to_tuples(self) -> list[tuple[Any, ...]]:
         """All solutions as tuples of Python's values, in the order of `names`."""
@@ -101,15 +118,31 @@ class Listed(Numbered):
         """As `sample`, as rows of an array with the columns of `names`."""
         return self._stacked(self._at(self._drawn(count, seed)))
 
-    def iter_chunks(self, rows: int = CHUNK) -> Iterator[Array]:
-        """All solutions as arrays of at most so many rows each: for sets beyond memory."""
-        for start, stop in self._runs(rows):
-            yield self._stacked(self._columns(start, stop))
+    def iter_chunks(
+        self, rows: int = CHUNK, *, executor: Executor | None = None, workers: int | None = None
+    ) -> Iterator[Array]:
+        """All solutions as arrays of at most so many rows each: for sets beyond memory.
 
-    def iter_columns(self, rows: int = CHUNK) -> Iterator[dict[str, Array]]:
+        With an executor or several workers the next chunks are made while one is used.
+        """
+        for columns in self._by_runs(rows, executor, workers):
+            yield self._stacked(columns)
+
+    def iter_columns(
+        self, rows: int = CHUNK, *, executor: Executor | None = None, workers: int | None = None
+    ) -> Iterator[dict[str, Array]]:
         """All solutions as `to_columns` gives them, at most so many rows at a time."""
-        for start, stop in self._runs(rows):
-            yield self._typed(self._columns(start, stop))
+        for columns in self._by_runs(rows, executor, workers):
+            yield self._typed(columns)
+
+    def _by_runs(
+        self, rows: int, executor: Executor | None, workers: int | None
+    ) -> Iterator[dict[int, Array]]:
+        if executor is None and workers is None:
+            return (self._columns(start, stop) for start, stop in self._runs(rows))
+        from constrint.parallel import listed
+
+        return listed(self._diagrams, self._runs(rows), executor, workers)
 
     def to_parquet(self, path: str | Path, rows: int = MANY, progress: Progress | None = None) -> None:
         """Write all solutions as a Parquet file, a row group of at most so many rows at a time.
@@ -160,6 +193,10 @@ class Listed(Numbered):
     def _stacked(self, columns: Mapping[int, Array]) -> Array:
         rows = len(next(iter(columns.values()))) if columns else 0
         table = np.empty((rows, len(self.names)), dtype=self.dtype, order="F")
-        for v, column in columns.items():
-            table[:, v] = self._decoded(v, column)
+        self._write(table, 0, columns)
         return table
+
+    def _write(self, table: Array, start: int, columns: Mapping[int, Array]) -> None:
+        """Write columns into a table, from a row on."""
+        for v, column in columns.items():
+            table[start : start + len(column), v] = self._decoded(v, column)

@@ -21,6 +21,8 @@ from constrint.result import Result, Status
 from constrint.scopes import copy_model
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from constrint.answers import Front, Solutions
     from constrint.branching import Brancher
     from constrint.explain import Conflict
@@ -49,6 +51,7 @@ class Model(Declarations):
         time_limit: float | None = None,
         seed: int = 0,
         branching: Brancher | None = None,
+        learn: bool = False,
         engine: Engine = "auto",
         backend: Backend = "constrint",
         workers: int = 1,
@@ -68,6 +71,9 @@ class Model(Declarations):
             time_limit: Seconds after which to stop with the best so far.
             seed: Seed of random choices.
             branching: How to branch.
+            learn: Whether to learn a clause from every failure (docs/constrint-learn.md): for scheduling and
+                other models of many conditions. It branches in its own way. Models whose numbers need
+                more than int64 are searched without; `Result.statistics.method` says which it was.
             engine: "auto" starts interpreted and compiles long searches; "interpreted" and "compiled"
                 force one.
             backend: Who searches: this solver, or "cp-sat" (extra: cp-sat).
@@ -88,12 +94,12 @@ class Model(Declarations):
         if assumptions:
             from constrint.answers import solve_assuming
 
-            options = {"seed": seed, "branching": branching, "engine": engine}
+            options = {"seed": seed, "branching": branching, "learn": learn, "engine": engine}
             assumed = constraints_of(assumptions, None, assumed=True)
             return solve_assuming(
                 self, assumed, {"minimize": goals, "prefer": preferences, **options}, time_limit
             )
-        return self._solver(time_limit, seed, branching, engine).best(goals, preferences)
+        return self._solver(time_limit, seed, branching, engine, learn).best(goals, preferences)
 
     def iter_solutions(
         self,
@@ -160,12 +166,21 @@ class Model(Declarations):
             time_limit = None if time_limit is None else max(0.0, started + time_limit - perf_counter())
         return self._solver(time_limit, 0, None, engine).count()
 
-    def solutions(self, *, memory_limit: int | None = None, time_limit: float | None = None) -> SolutionSet:
+    def solutions(
+        self,
+        *,
+        memory_limit: int | None = None,
+        time_limit: float | None = None,
+        executor: Executor | None = None,
+        workers: int | None = None,
+    ) -> SolutionSet:
         """All solutions as one compressed set: its size, any solution by number, samples, optima.
 
         Args:
             memory_limit: Bytes that the set may take while it is built; 1 GB by default.
             time_limit: Seconds.
+            executor: Builds large sets with the workers of any executor of `concurrent.futures`.
+            workers: How many workers; without an executor, threads of this process.
 
         Returns:
             The set. Raises `LimitError` where it cannot be built within the limits.
@@ -174,7 +189,9 @@ class Model(Declarations):
 
         check_bytes(memory_limit)
         check_seconds(time_limit)
-        return solution_set(self, memory_limit=memory_limit, time_limit=time_limit)
+        return solution_set(
+            self, memory_limit=memory_limit, time_limit=time_limit, executor=executor, workers=workers
+        )
 
     def plan(self) -> Explanation:
         """What `solutions` and `count` do for this model, step by step; print it."""
@@ -230,7 +247,12 @@ class Model(Declarations):
         return result
 
     def _solver(
-        self, time_limit: float | None, seed: int, branching: Brancher | None, engine: Engine
+        self,
+        time_limit: float | None,
+        seed: int,
+        branching: Brancher | None,
+        engine: Engine,
+        learn: bool = False,
     ) -> Solver:
         if engine not in ("auto", "interpreted", "compiled"):
             raise ModelError(f'engine is "auto", "interpreted" or "compiled", not {engine!r}')
@@ -239,7 +261,7 @@ class Model(Declarations):
         from constrint.branching import Brancher
         from constrint.search import Options, Solver
 
-        return Solver(self, Options(time_limit, seed, engine, branching or Brancher()))
+        return Solver(self, Options(time_limit, seed, engine, branching or Brancher(), learn))
 
     @staticmethod
     def from_text(

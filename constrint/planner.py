@@ -9,7 +9,7 @@ values to try and `intervals` pruning), into a diagram (`diagram`) that answers 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,6 +27,8 @@ from constrint.plan.terms import FLOAT, INT64, OBJECT, Array, Term, Terms, Unsup
 from constrint.plan.translate import Translator, conjuncts
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from constrint.model import Model
     from constrint.solutionset import SolutionSet
 
@@ -35,6 +37,9 @@ MOST_ORDERED = 40_000  # variables times conditions of a component, beyond which
 # What counting spends on a diagram before it leaves the model to search.
 COUNTED_ESTIMATE = 1e9
 COUNTED_ROWS = 50_000_000
+
+Maker = Callable[[LayerBuilder, float], Diagram]
+"""Makes the diagram of a component, of which so many rows are expected: here, or by many (`parallel`)."""
 
 
 class Condition(Protocol):
@@ -238,13 +243,22 @@ class Planner:
         domain, (lo, hi) = self.domains[v], self.limits[v]
         return hi - lo + 1 if domain is None else len(domain)
 
-    def build(self, budget: Budget) -> list[Component]:
+    def build(self, budget: Budget, maker: Maker | None = None) -> list[Component]:
         """The diagrams of all components; none where there is no solution."""
         if not self.feasible or self.terms is None:
             return []
-        return self._build(self.components(), budget)
+        return self._build(self.components(), budget, maker)
 
-    def _build(self, groups: Sequence[tuple[list[int], list[Term]]], budget: Budget) -> list[Component]:
+    def builder(self, order: Sequence[int], budget: Budget) -> LayerBuilder:
+        """What builds the component of these variables, in this order."""
+        assert self.terms is not None
+        mask = sum(1 << v for v in order)
+        conditions = [term for term in self.open if term.mask & mask]
+        return LayerBuilder(self.terms, Parts(self.terms), conditions, order, budget)
+
+    def _build(
+        self, groups: Sequence[tuple[list[int], list[Term]]], budget: Budget, maker: Maker | None = None
+    ) -> list[Component]:
         assert self.terms is not None
         parts = Parts(self.terms)
         orders = []
@@ -264,7 +278,7 @@ class Planner:
                 built.append(Component(self._free(variables[0])))
                 continue
             builder = LayerBuilder(self.terms, parts, conditions, variables, budget)
-            diagram = builder.build()
+            diagram = builder.build() if maker is None else maker(builder, cost)
             if not diagram.size:
                 return []
             built.append(Component(diagram, builder.kinds, len(conditions), cost))
@@ -350,7 +364,12 @@ def _propagated(model: Model, variables: Sequence[IntVar | BoolVar]) -> list[Any
 
 
 def solve_all(
-    model: Model, *, memory_limit: int | None = None, time_limit: float | None = None
+    model: Model,
+    *,
+    memory_limit: int | None = None,
+    time_limit: float | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
 ) -> tuple[list[Component], Planner]:
     """Diagrams of all solutions of a model; raises `Unsupported` or `TooLarge`."""
     budget = Budget()
@@ -359,17 +378,40 @@ def solve_all(
     if time_limit is not None:
         budget.deadline = perf_counter() + time_limit
     planner = plan_model(model)
-    return planner.build(budget), planner
+    return built_by(planner, budget, executor, workers, lambda: {"model": model.to_json()}), planner
+
+
+def built_by(
+    planner: Planner,
+    budget: Budget,
+    executor: Executor | None,
+    workers: int | None,
+    source: Callable[[], dict[str, Any]],
+) -> list[Component]:
+    """The diagrams of all components, built here or by many workers, who plan the same from a source."""
+    if executor is None and workers is None:
+        return planner.build(budget)
+    from constrint.parallel import maker
+
+    with maker(executor, workers, source) as making:
+        return planner.build(budget, making)
 
 
 def solution_set(
-    model: Model, *, memory_limit: int | None = None, time_limit: float | None = None
+    model: Model,
+    *,
+    memory_limit: int | None = None,
+    time_limit: float | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
 ) -> SolutionSet:
     """The set of all solutions of a model; raises `LimitError` where it cannot be built."""
     from constrint.solutionset import SolutionSet
 
     try:
-        built, planner = solve_all(model, memory_limit=memory_limit, time_limit=time_limit)
+        built, planner = solve_all(
+            model, memory_limit=memory_limit, time_limit=time_limit, executor=executor, workers=workers
+        )
     except (Unsupported, TooLarge, OverflowError) as problem:
         raise limit_error(problem) from problem
     feasible = planner.feasible and (built or not model.variables)

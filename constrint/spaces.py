@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from constrint.errors import EmptySpaceError, LimitError, ModelError
 from constrint.frontends import t1
@@ -20,9 +20,12 @@ from constrint.plan.layers import Budget, TooLarge
 from constrint.plan.restrictions import Parameters, Restriction, parse
 from constrint.plan.terms import Unsupported
 from constrint.plan.tracing import Called, trace
-from constrint.planner import Condition, Planner
+from constrint.planner import Condition, Planner, built_by
 from constrint.remarks import Given, Remarks
 from constrint.solutionset import SolutionSet
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 Restrictions = Iterable["str | Callable[..., Any]"]
 
@@ -63,6 +66,11 @@ class Space(SolutionSet):
         """Number of configurations before restrictions."""
         return prod(len(values) for values in self.tune_params.values())
 
+    def facts(self) -> list[str]:
+        """What to know of the space beside its size, in words."""
+        share = f"{self.size / self.cartesian:.3g} of all {self.cartesian:,} combinations of values"
+        return [share, *super().facts(), *self.notes]
+
     def to_t1(self) -> dict[str, Any]:
         """The space in the auto-tuning interchange format T1, to be written as JSON."""
         if None in self.restrictions:
@@ -82,6 +90,8 @@ def from_tune_params(
     restrictions: Restrictions | str | Callable[..., Any] = (),
     *,
     memory_limit: int | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
 ) -> Space:
     """Build the space of all configurations that every restriction allows.
 
@@ -91,12 +101,12 @@ def from_tune_params(
             that take parameters by name or one mapping of all. A restriction that raises an arithmetic
             error for a configuration, such as a division by zero, does not allow it.
         memory_limit: Bytes that the space may take while it is built; 1 GB by default.
+        executor: Builds large spaces with the workers of any executor of `concurrent.futures`.
+        workers: How many workers; without an executor, threads of this process.
 
     Returns:
         The space. An empty one says in its `notes` which restrictions exclude all.
     """
-    if isinstance(restrictions, str) or callable(restrictions):
-        restrictions = [restrictions]
     if isinstance(restrictions, str) or callable(restrictions):
         restrictions = [restrictions]
     if isinstance(restrictions, Mapping) or not isinstance(restrictions, Iterable):
@@ -106,13 +116,14 @@ def from_tune_params(
     parameters = Parameters({name: v for v, name in enumerate(values)}, labels)
     listed = list(restrictions)
     given = [_parts(restriction, parameters, list(values.values())) for restriction in listed]
+    texts = [one if isinstance(one, str) else _text(parts) for one, parts in zip(listed, given, strict=True)]
     conditions: list[Condition] = [part for parts in given for part in parts]
     budget = Budget()
     if memory_limit is not None:
         budget.edges = max(1, memory_limit // 20)
     try:
         planner = Planner(domains, limits, conditions)
-        built = planner.build(budget)
+        built = built_by(planner, budget, executor, workers, lambda: _source(values, texts))
     except (TooLarge, Unsupported) as problem:
         raise LimitError(
             f"the space cannot be built: {problem}. Give it more memory, or fewer values"
@@ -122,8 +133,31 @@ def from_tune_params(
     feasible = planner.feasible and (built or not values)
     if not feasible:
         notes.append(remarks.why_empty())
-    texts = [one if isinstance(one, str) else _text(parts) for one, parts in zip(listed, given, strict=True)]
     return Space(values, [c.diagram for c in built] if feasible else None, labels, notes, texts)
+
+
+def _source(values: Mapping[str, list[Any]], texts: Sequence[str | None]) -> dict[str, Any]:
+    """What a worker plans the space from: plain values and texts."""
+    if None in texts:
+        raise ModelError(
+            f"restriction {texts.index(None) + 1} can only be called, so it cannot be sent to workers: "
+            "give it as a string, or build with workers= and no executor"
+        )
+    for name, given in values.items():
+        for value in given:
+            if not isinstance(value, bool | int | float | str | None):
+                raise ModelError(
+                    f"'{name}' has the value {value!r}, which cannot be sent to workers: only numbers, "
+                    "strings, Booleans and None can. Build without an executor"
+                )
+    return {"tune_params": dict(values), "restrictions": list(texts)}
+
+
+def planned(tune_params: Mapping[str, list[Any]], texts: Sequence[str]) -> Planner:
+    """The plan of a space, made again by a worker."""
+    domains, limits, labels = coded(tune_params)
+    parameters = Parameters({name: v for v, name in enumerate(tune_params)}, labels)
+    return Planner(domains, limits, [part for text in texts for part in parse(text, parameters)])
 
 
 def _parts(

@@ -77,6 +77,22 @@ def of_bytes(content: bytes) -> tuple[list[Diagram] | None, dict[str, Any]]:
     return read(io.BytesIO(content), "the answer of a worker")
 
 
+def columns_to_bytes(columns: Mapping[int, Array]) -> bytes:
+    """Columns of values, for another process."""
+    file = io.BytesIO()
+    packed = {
+        str(v): _decimals(column) if column.dtype == OBJECT else column for v, column in columns.items()
+    }
+    np.savez(file, **packed)  # type: ignore[arg-type] # the names are ours
+    return file.getvalue()
+
+
+def columns_of_bytes(content: bytes) -> dict[int, Array]:
+    """What `columns_to_bytes` wrote."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        return {int(v): _integers(stored[v]) for v in stored.files}
+
+
 def write(file: IO[bytes], diagrams: Sequence[Diagram] | None, header: Mapping[str, Any]) -> None:
     """Write diagrams and a header of JSON."""
     arrays: dict[str, Array] = {}
@@ -122,9 +138,7 @@ def _bad(name: str, problem: BaseException) -> ModelError:
 def _diagram(stored: Any, i: int, variables: Sequence[int]) -> Diagram:
     layers = []
     for k in range(len(variables)):
-        value = stored[f"value_{i}_{k}"]
-        if value.dtype.kind == "U":
-            value = np.array([int(text) for text in value.tolist()], dtype=OBJECT)
+        value = _integers(stored[f"value_{i}_{k}"])
         layers.append(Layer(stored[f"first_{i}_{k}"], value, stored[f"target_{i}_{k}"]))
     nodes = 1
     for k, layer in enumerate(layers):
@@ -174,6 +188,13 @@ def _check_variables(names: Sequence[str], diagrams: Sequence[Diagram] | None, l
 def _decimals(values: Array) -> Array:
     """Integers of any size as text: numpy would cut what `astype(str)` does not expect."""
     return np.array([str(value) for value in values.tolist()], dtype=np.str_)
+
+
+def _integers(values: Array) -> Array:
+    """What `_decimals` wrote, or any other array as it is."""
+    if values.dtype.kind != "U":
+        return values
+    return np.array([int(text) for text in values.tolist()], dtype=OBJECT)
 
 
 def _plain(value: Any) -> Any:

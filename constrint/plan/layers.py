@@ -20,7 +20,7 @@ from constrint.plan.intervals import bounds
 from constrint.plan.joins import Join, Step, join, number_rows
 from constrint.plan.terms import BOOL, FLOAT, Array, Term, Terms
 
-CHUNK = 1 << 20  # rows that are looked at together
+CHUNK = 1 << 17  # rows that are looked at together: more than fit a core's cache take twice as long
 Piece = tuple[Array, Array, list[Array]]
 
 
@@ -75,7 +75,6 @@ class LayerBuilder:
         budget: What may be spent.
         kinds: The join of each layer, for people.
         mapper: Runs the chunks of a layer.
-        chunk: Rows of a chunk.
         layers: The layers built so far.
         nodes: Number of nodes after them.
     """
@@ -87,7 +86,6 @@ class LayerBuilder:
     budget: Budget
     kinds: list[str] = field(default_factory=list)
     mapper: Mapper = map
-    chunk: int = CHUNK
     layers: list[Layer] = field(default_factory=list)
     nodes: int = 1
     _columns: dict[Term, Array] = field(default_factory=dict)
@@ -101,16 +99,42 @@ class LayerBuilder:
     def advance(self) -> None:
         """Build the next layer."""
         depth = len(self.layers)
-        bound = 0
-        for v in self.order[:depth]:
-            bound |= 1 << v
-        layer, self._columns, self.nodes = self._layer(self.order[depth], bound, self._columns, self.nodes)
+        layer, self._columns, self.nodes = self._layer(
+            self.order[depth], self._bound(depth), self._columns, self.nodes
+        )
         self.layers.append(layer)
 
-    def keep(self, first: int, last: int) -> None:
-        """Go on with the nodes first … last - 1 only."""
-        self._columns = {term: column[first:last] for term, column in self._columns.items()}
-        self.nodes = last - first
+    def prefixes(self) -> list[Array]:
+        """For each node the values of the first path that leads to it, a column for each variable bound."""
+        node = np.arange(self.nodes)
+        columns: list[Array] = []
+        for layer in reversed(self.layers):
+            edge = np.full(int(layer.target.max(initial=-1)) + 1, -1)
+            edge[layer.target[::-1]] = np.arange(len(layer.target) - 1, -1, -1)
+            columns.insert(0, layer.value[edge[node]])
+            node = layer.sources()[edge[node]]
+        return columns
+
+    def begin(self, prefixes: Sequence[Array]) -> None:
+        """Start behind the first variables, with a node for each row of their values."""
+        depth = len(prefixes)
+        frame = Frame(self.parts, 0, self._bound(depth), {}, None)
+        for v, column in zip(self.order, prefixes, strict=False):
+            frame.put(self.terms.var(v), column)
+        self.nodes = len(prefixes[0])
+        _, kept = self._frontiers(self._bound(depth))
+        self._columns = dict(zip(kept, self._states(frame, kept, self.nodes), strict=True))
+        empty = Layer(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        self.layers = [empty] * depth
+
+    def _bound(self, depth: int) -> int:
+        return sum(1 << v for v in self.order[:depth])
+
+    def _frontiers(self, after: int) -> tuple[dict[Term, tuple[Term, ...]], list[Term]]:
+        """What each condition that stays open needs to know of the variables bound, and all of that."""
+        opened = [c for c in self.conditions if c.mask & ~after]
+        frontiers = {c: self.parts.frontier(c, after) for c in opened}
+        return frontiers, list(dict.fromkeys([term for terms in frontiers.values() for term in terms]))
 
     def _layer(
         self, v: int, before: int, columns: dict[Term, Array], nodes: int
@@ -118,10 +142,8 @@ class LayerBuilder:
         after = before | 1 << v
         opened = [c for c in self.conditions if c.mask & ~before]
         closing = [c for c in opened if not c.mask & ~after]
-        opened = [c for c in opened if c.mask & ~after]
-        touched = [c for c in opened if c.mask >> v & 1]
-        frontiers = {c: self.parts.frontier(c, after) for c in opened}
-        kept = list(dict.fromkeys([term for terms in frontiers.values() for term in terms]))
+        frontiers, kept = self._frontiers(after)
+        touched = [c for c in frontiers if c.mask >> v & 1]
         step = Step(self.terms, self.parts, v, before, columns, nodes, closing, touched)
         tried = join(step)
         self.kinds.append(tried.kind)
@@ -131,7 +153,7 @@ class LayerBuilder:
             return self._rows(step, tried, run, kept, forgettable)
 
         pieces = []
-        runs = _chunks(tried, nodes, self.chunk)
+        runs = _chunks(tried, nodes)
         for (begin, end), piece in zip(runs, self.mapper(rows, runs), strict=True):
             self.budget.spend(len(piece[0]), int(tried.count[begin:end].sum()))
             pieces.append(piece)
@@ -220,15 +242,15 @@ def _forgettable(
     ]
 
 
-def _chunks(tried: Join, nodes: int, rows: int) -> list[tuple[int, int]]:
-    """Runs of nodes of which each has at most so many rows, where single nodes allow it."""
-    if tried.total <= rows:
+def _chunks(tried: Join, nodes: int) -> list[tuple[int, int]]:
+    """Runs of nodes of which each has at most CHUNK rows, where single nodes allow it."""
+    if tried.total <= CHUNK:
         return [(0, nodes)]
     ends = np.cumsum(tried.count)
     cuts = [0]
     while cuts[-1] < nodes:
         done = int(ends[cuts[-1] - 1]) if cuts[-1] else 0
-        cuts.append(max(int(np.searchsorted(ends, done + rows, "right")), cuts[-1] + 1))
+        cuts.append(max(int(np.searchsorted(ends, done + CHUNK, "right")), cuts[-1] + 1))
     return list(zip(cuts, [min(cut, nodes) for cut in cuts[1:]], strict=False))
 
 

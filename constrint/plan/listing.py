@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from constrint.plan.terms import Array
 
 LONG = 64  # repetitions from which numpy's broadcast beats repeating first
 BLOCK = 1 << 14
+Submit = Callable[..., Any]
 
 
 def product_columns(diagrams: Sequence[Diagram], start: int, stop: int) -> dict[int, Array]:
@@ -48,19 +50,29 @@ def _digits(diagram: Diagram, first: int, count: int) -> list[Array]:
     return [column[order] for column in diagram.columns(0, size)]
 
 
-def fill(table: Array, diagrams: Sequence[Diagram]) -> Array:
-    """Write all solutions of the product into a table with a column for each variable."""
+def fill(table: Array, diagrams: Sequence[Diagram], submit: Submit | None = None) -> None:
+    """Write all solutions of the product into a table with a column for each variable.
+
+    Args:
+        table: What is written to.
+        diagrams: The diagrams; those to the right change faster.
+        submit: Runs what writes a column, if not this thread.
+    """
     if not len(table):
-        return table
+        return
+    submit = submit or _at_once
     outer = 1
     inner = len(table)
     for diagram in diagrams:
         size = diagram.size
         inner //= size
         for v, column in zip(diagram.variables, diagram.columns(0, size), strict=True):
-            _spread(table[:, v], column.astype(table.dtype, copy=False), outer, inner)
+            submit(_spread, table[:, v], column.astype(table.dtype, copy=False), outer, inner)
         outer *= size
-    return table
+
+
+def _at_once(function: Callable[..., None], *arguments: Any) -> None:
+    function(*arguments)
 
 
 def _spread(target: Array, column: Array, outer: int, inner: int) -> None:
