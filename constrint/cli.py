@@ -1,4 +1,4 @@
-"""The `constrint` command: solve, check, explain and format `.constrint` files.
+"""The `constrint` command: solve, check, explain and format `.constrint` files; whole spaces of solutions.
 
 Exit codes: 0 found or done, 1 infeasible (with the reason), 2 bad input (with its place). With `--json` the
 answer is one JSON document on standard output and nothing else is written there.
@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,6 +44,26 @@ Define = Annotated[
 Assume = Annotated[
     list[str] | None,
     typer.Option("--assume", "-A", metavar="CONDITION", help="A condition that holds for this call only."),
+]
+
+Count = Annotated[bool, typer.Option("--count", help="Only the number of solutions.")]
+Sample = Annotated[int | None, typer.Option(min=1, metavar="N", help="N solutions drawn at random.")]
+Seed = Annotated[int, typer.Option(help="Seed of --sample.")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(min=0.0, metavar="SECONDS", help="Stop after this time; exit code 3 if undecided."),
+]
+Memory = Annotated[int | None, typer.Option(min=1, metavar="MB", help="Build with so much memory at most.")]
+Given = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="Only solutions with this value; may be repeated."),
+]
+Out = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="All as .parquet, .csv or .npy; the set as .npz; T1 as .json."),
+]
+Picture = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Values, pairs and the diagram as .svg or .html.")
 ]
 
 
@@ -92,12 +112,35 @@ def shown_name(file: str) -> str:
     return "<stdin>" if file == "-" else file
 
 
+def load_space(
+    file: str, dialect: str, define: list[str] | None, assume: list[str] | None
+) -> Model | Mapping[str, Any]:
+    """The model in a file, or the search space of a tuner that its JSON describes."""
+    from constrint.frontends import t1
+
+    text = read_text(file)
+    if dialect in ("constrint", "json") and text.lstrip().startswith("{"):
+        data = t1.read_text(text, shown_name(file))
+        if t1.is_space(data):
+            if define or assume:
+                raise BadInputError("--define and --assume go with models; use --given")
+            return data
+        dialect = "json"
+    return model_of(text, file, dialect, define, assume)
+
+
 def load(file: str, dialect: str, define: list[str] | None, assume: list[str] | None = None) -> Model:
     """The model in a file, with what is assumed."""
+    return model_of(read_text(file), file, dialect, define, assume)
+
+
+def model_of(
+    text: str, file: str, dialect: str, define: list[str] | None, assume: list[str] | None = None
+) -> Model:
+    """The model in the text of a file, with what is assumed."""
     constants = dict(parse_definition(definition) for definition in define or [])
     if file.endswith(".json") and dialect == "constrint":
         dialect = "json"
-    text = read_text(file)
     model = Model.from_text(text, filename=shown_name(file), constants=constants, dialect=dialect)
     if assume:
         from constrint.frontends.text import read_condition
@@ -125,18 +168,13 @@ def parse_definition(definition: str) -> tuple[str, int | list[int]]:
 def solve(
     file: File,
     every: Annotated[bool, typer.Option("--all", help="Every solution, one a line.")] = False,
-    count: Annotated[bool, typer.Option("--count", help="Only the number of solutions.")] = False,
-    sample: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="N solutions drawn at random.")
-    ] = None,
+    count: Count = False,
+    sample: Sample = None,
     limit: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="At most N solutions, with --all.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of --sample.")] = 0,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(min=0.0, metavar="SECONDS", help="Stop after this time; exit code 3 if undecided."),
-    ] = None,
+    seed: Seed = 0,
+    time_limit: TimeLimit = None,
     json: Json = False,
     define: Define = None,
     assume: Assume = None,
@@ -155,6 +193,51 @@ def solve(
         code = answer(
             model, Request(mode, number=sample or limit, seed=seed, time_limit=time_limit, json=json)
         )
+        if code:
+            raise typer.Exit(code)
+
+
+@app.command()
+def space(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="As for solve, or a tuner's search space: T1, tune_params.")
+    ],
+    count: Count = False,
+    every: Annotated[bool, typer.Option("--list", help="Every solution in order, one a line.")] = False,
+    sample: Sample = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="At most N, with --list.")] = None,
+    seed: Seed = 0,
+    given: Given = None,
+    out: Out = None,
+    picture: Picture = None,
+    time_limit: TimeLimit = None,
+    memory: Memory = None,
+    json: Json = False,
+    define: Define = None,
+    assume: Assume = None,
+    dialect: Dialect = "constrint",
+) -> None:
+    """Build the set of all solutions: its size, samples, lists, files and pictures."""
+    from constrint.cli_space import Request, Shown, describe
+
+    with reported():
+        if sum([every, count, sample is not None]) > 1:
+            raise BadInputError("--list, --count and --sample exclude each other")
+        if limit is not None and not every:
+            raise BadInputError("--limit goes with --list")
+        shown: Shown = "list" if every else "count" if count else "summary" if sample is None else "sample"
+        request = Request(
+            shown,
+            number=sample or limit,
+            seed=seed,
+            given=tuple(given or ()),
+            out=out,
+            picture=picture,
+            json=json,
+            time_limit=time_limit,
+            memory_limit=None if memory is None else memory * 1_000_000,
+        )
+        code = describe(load_space(file, dialect, define, assume), shown_name(file), request)
         if code:
             raise typer.Exit(code)
 

@@ -71,7 +71,7 @@ def explanation(model: Model, *, time_limit: float, json: bool) -> int:
 def _one(model: Model, request: Request) -> int:
     result = model.solve(time_limit=request.time_limit)
     if result.status is Status.INFEASIBLE:
-        return _infeasible(model, request.json)
+        return infeasible(model, request.json)
     if result.status is Status.UNKNOWN:
         return _undecided(request)
     if request.json:
@@ -124,7 +124,7 @@ class _Solutions:
         """What to print and the exit code, where there was no solution."""
         if self.cut_short:
             return _undecided(self.request)
-        return _infeasible(self.model, self.request.json)
+        return infeasible(self.model, self.request.json)
 
     def warn(self) -> None:
         if self.cut_short:
@@ -147,7 +147,7 @@ def _count(model: Model, request: Request) -> int:
             if number == 0:
                 return solutions.none()
     if number == 0:
-        return _infeasible(model, request.json)
+        return infeasible(model, request.json)
     if request.json:
         _write_json({"count": number, "complete": complete})
     else:
@@ -188,7 +188,7 @@ def _sample(model: Model, request: Request) -> int:
     except LimitError:
         return _sample_stream(model, _later(request, started), wanted)
     if not found:
-        return _infeasible(model, request.json)
+        return infeasible(model, request.json)
     chosen = [_with_lets(model, solution) for solution in found.sample(wanted, request.seed)]
     return _write_sample(chosen, found.size, True, request)
 
@@ -227,7 +227,8 @@ def _write_sample(chosen: list[Any], count: int, complete: bool, request: Reques
     return 0
 
 
-def _infeasible(model: Model, as_json: bool) -> int:
+def infeasible(model: Model, as_json: bool) -> int:
+    """Print why a model is infeasible, found in a short time, and give the exit code."""
     return _write_conflict(find_conflict(model, time_limit=REASON_SECONDS), as_json)
 
 
