@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,18 +21,20 @@ if TYPE_CHECKING:
 
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
+# The file that describes a strategy's pass.
+DESCRIPTIONS = {"forward": "kernel.yaml", "backward": "backward.yaml"}
 # Values every tiling must give, whatever its strategy.
 RESULT_NAMES = ("threads", "blocks", "cluster", "shared_memory", "registers", "blocks_per_sm", "cycles")
 
 
 class KernelSpec(BaseModel):
-    """A strategy: how a step's work and its exchange of h are laid over the GPU (``kernel.yaml``)."""
+    """One pass of a strategy: how a step's work and its exchange are laid over the GPU (``kernel.yaml``)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Identifier
     summary: str
-    direction: Literal["forward"] = Field(alias="pass")
+    direction: Literal["forward", "backward"] = Field(alias="pass")
     dtypes: tuple[str, ...]
     requires: dict[str, StrictBool | StrictInt] = {}
     source: str
@@ -82,11 +84,17 @@ class Strategy:
 
     spec: KernelSpec
     folder: Path
+    description: str = "kernel.yaml"  # the file that ``spec`` is from
 
     @property
     def name(self) -> str:
         """The strategy's name."""
         return self.spec.name
+
+    @property
+    def description_path(self) -> Path:
+        """The file that describes it."""
+        return self.folder / self.description
 
     @property
     def constraints_path(self) -> Path:
@@ -106,9 +114,7 @@ class Strategy:
             have = profile.capabilities.get(name)
             if have is None:
                 hint = nearest(name, profile.capabilities)
-                raise InputError(
-                    f"{self.folder / 'kernel.yaml'}: requires: unknown capability '{name}': {hint}"
-                )
+                raise InputError(f"{self.description_path}: requires: unknown capability '{name}': {hint}")
             if isinstance(wanted, bool) and bool(have) != wanted:
                 return f"it needs {name} = {str(wanted).lower()}, which {profile.name} does not have"
             if have < wanted:
@@ -146,11 +152,23 @@ class Cell:
 
 @dataclass(frozen=True)
 class Kernels:
-    """Every strategy and cell below one root folder."""
+    """Every strategy and cell below one root folder; the strategies are those of one pass.
+
+    Attributes:
+        root: The folder.
+        strategies: The strategies by name: of the forward pass, unless ``for_pass`` made this.
+        cells: The cells by name.
+        backward: The strategies of the backward pass.
+    """
 
     root: Path
     strategies: dict[str, Strategy] = field(default_factory=dict)
     cells: dict[str, Cell] = field(default_factory=dict)
+    backward: dict[str, Strategy] = field(default_factory=dict)
+
+    def for_pass(self, direction: str) -> Kernels:
+        """The same with the strategies of a pass; training is the forward pass, which then saves more."""
+        return replace(self, strategies=self.backward) if direction == "backward" else self
 
     def cell(self, name: str) -> Cell:
         """The cell of that name, or `InputError`."""
@@ -167,19 +185,28 @@ class Kernels:
 
 @cache
 def discover(root: Path | None = None) -> Kernels:
-    """Read every ``<strategy>/kernel.yaml`` and ``cells/<cell>/cell.yaml`` below ``root``."""
+    """Read each ``<strategy>/kernel.yaml`` and ``backward.yaml``, each ``cells/<cell>/cell.yaml``."""
     root = root or data_folder("kernels")
-    strategies = {}
-    for path in sorted(root.glob("*/kernel.yaml")):
-        spec = read_checked(path, KernelSpec)
-        _named_as_folder(path, spec.name)
-        strategies[spec.name] = Strategy(spec, path.parent)
+    forward, backward = (_strategies(root, *names) for names in DESCRIPTIONS.items())
     cells = {}
     for path in sorted(root.glob("cells/*/cell.yaml")):
         cell = read_checked(path, CellSpec)
         _named_as_folder(path, cell.name)
         cells[cell.name] = Cell(cell, path.parent)
-    return Kernels(root, strategies, cells)
+    return Kernels(root, forward, cells, backward)
+
+
+def _strategies(root: Path, direction: str, description: str) -> dict[str, Strategy]:
+    found = {}
+    for path in sorted(root.glob(f"*/{description}")):
+        spec = read_checked(path, KernelSpec)
+        _named_as_folder(path, spec.name)
+        if spec.direction != direction:
+            raise InputError(
+                f"{path}: pass: is '{spec.direction}', but this file describes the {direction} pass"
+            )
+        found[spec.name] = Strategy(spec, path.parent, description)
+    return found
 
 
 def _named_as_folder(path: Path, name: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from kerneltune.errors import InputError, nearest
 
 DTYPES = {"bf16": 2, "fp16": 2}  # bytes of one stored number
-PASSES = ("forward",)
+PASSES = ("forward", "training", "backward")
 HEAD_DIM_STEP = 8  # units come in groups of eight: the rows of half a tensor-core tile
 
 
@@ -54,6 +54,7 @@ class Problem:
             "head_dim": self.head_dim,
             "batch": self.batch,
             "dtype_bytes": self.dtype_bytes,
+            "saves": int(self.direction == "training"),
         }
 
     def with_head_dim(self, head_dim: int) -> Problem:

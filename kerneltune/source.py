@@ -17,7 +17,7 @@ SCALARS = {"bf16": "BFloat16", "fp16": "Float16"}  # of kernels/_common/scalar.c
 
 def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwareProfile) -> str:
     """The CUDA source that instantiates ``candidate``; include paths start at the kernels folder."""
-    strategy = kernels.strategy(candidate.strategy)
+    strategy = kernels.for_pass(candidate.problem.direction).strategy(candidate.strategy)
     constants = {name: candidate.values[name] for name in RESULT_NAMES if name != "cycles"}
     constants.update(candidate.parameters)
     for name, value in constants.items():

@@ -11,7 +11,7 @@ from constrint.expr import BoolExpr, IntExpr
 from kerneltune.candidate import Candidate
 from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.hardware import MAX_GRID_BLOCKS, HardwareProfile
-from kerneltune.kernel import RESULT_NAMES, Cell, Kernels, Strategy
+from kerneltune.kernel import DESCRIPTIONS, RESULT_NAMES, Cell, Kernels, Strategy
 from kerneltune.memory import arrays
 from kerneltune.problem import Problem
 
@@ -36,8 +36,13 @@ class TilingSpace:
     solve_seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.kernels = self.kernels.for_pass(self.problem.direction)
         if not self.kernels.strategies:
-            raise InputError(f"there is no strategy below {self.kernels.root}: no */kernel.yaml")
+            description = DESCRIPTIONS.get(self.problem.direction, DESCRIPTIONS["forward"])
+            raise InputError(
+                f"there is no strategy below {self.kernels.root} for the pass '{self.problem.direction}': "
+                f"no */{description}"
+            )
         self.cell: Cell = self.kernels.cell(self.problem.cell)
         if self.strategy is not None:
             self.kernels.strategy(self.strategy)
@@ -178,8 +183,10 @@ class TilingSpace:
         known = {**self.constants(strategy), **values}
         missing = [name for name in strategy.spec.parameters if name not in known]
         if missing:
-            path = strategy.folder / "kernel.yaml"
-            raise InputError(f"{path}: parameters: '{missing[0]}' is not in {strategy.constraints_path.name}")
+            raise InputError(
+                f"{strategy.description_path}: parameters: '{missing[0]}' is not in "
+                f"{strategy.constraints_path.name}"
+            )
         return Candidate(
             strategy=strategy.name,
             problem=self.problem,

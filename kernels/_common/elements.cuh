@@ -2,6 +2,7 @@
 #pragma once
 #include "arguments.cuh"
 #include "forward_shape.cuh"
+#include "saved_steps.cuh"
 #include "scalar.cuh"
 
 namespace kerneltune {
@@ -21,6 +22,7 @@ struct Elements {
 
   float state[Shape::warp_groups][Shape::states];
   float bias[unit_sets][Shape::gates];
+  SavedSteps<Cell, Shape> saved;
 
   __device__ __forceinline__ void load(const ForwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane) {
     using Scalar = typename Shape::Scalar;
@@ -42,6 +44,7 @@ struct Elements {
         const int unit = first_unit + lane.unit(set * groups_per_unit);
         bias[set][gate] = lane.finishes() ? to_float(biases[(static_cast<size_t>(head) * Shape::gates + gate) * Shape::head_dim + unit]) : 0.0f;
       }
+    if constexpr (Shape::saves) saved.begin(arguments, head, first_row, first_unit, state, lane);
   }
 
   // All states but h, which is written every step, after the last one.
@@ -62,8 +65,13 @@ struct Elements {
 
   // input: W x; recurrent: R h (with W x and bias already inside where the accumulator started from them). Returns h.
   __device__ __forceinline__ float step(int group, const float (&sum)[Shape::gates], const float (&input)[Shape::gates]) {
-    Cell::step(sum, input, state[group]);
+    Cell::step(sum, input, state[group], saved.values[group]);
     return state[group][0];
+  }
+
+  // After the new h is on its way: keeps what the backward pass needs of the step, if there is to be one.
+  __device__ __forceinline__ void save() {
+    if constexpr (Shape::saves) saved.write(state);
   }
 
   // What an accumulator of this gate starts from, or what is added to a finished sum.

@@ -1,79 +1,20 @@
-// How a step of one head and batch tile is divided over the warps of a block. All numbers follow from the solved Tiling.
+// The forward product R h: a row for each gate of a unit, summed over the units of h.
 #pragma once
+#include "product_shape.cuh"
 
 namespace kerneltune {
 
-__host__ __device__ constexpr int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
-
-// The product R h of a block is gates * block_units rows by batch_tile columns, summed over head_dim. A warp computes all gates of
-// warp_units units over one of k_splits equal parts of the sum.
-//
-// mma rows: halves of 8 rows, half number = unit_group * gates + gate, two halves to an m16 tile; so the gates of a unit meet in one
-// lane. mma columns are batch rows; a batch tile of 4 uses every other column, which leaves each lane one element instead of two.
-//
-// Finished elements (unit, batch row) come in groups of 32, a lane each: group = (unit group, n tile, parity of the column).
-// In a group, lane 4 g + q holds unit g of the unit group and batch row 4 parity + q of the n tile. So the order of the batch rows in
-// an n tile is 0 4 1 5 2 6 3 7, and h of a group is 4 rows x 8 units = 64 bytes side by side in the order [units / 8][batch tile][8],
-// in which h is exchanged everywhere.
 template <class Cell, class Tiling>
-struct ForwardShape {
-  using Scalar = typename Tiling::Scalar;
+struct ForwardShape : ProductShape<Tiling, Cell::gates, 1> {
   static constexpr int gates = Cell::gates;
   static constexpr int states = Cell::states;
-  static constexpr int head_dim = Tiling::head_dim;
-  static constexpr int batch_tile = Tiling::batch_tile;
-  static constexpr int block_units = Tiling::block_units;
-  static constexpr int warp_units = Tiling::warp_units;
-  static constexpr int k_splits = Tiling::k_splits;
-  static constexpr int mma_chains = Tiling::mma_chains;
+  static constexpr bool saves = Tiling::saves;  // whether what the backward pass needs is kept: the pass "training"
 
-  static constexpr int unit_groups = warp_units / 8;  // of a warp
-  static constexpr int unit_warps = block_units / warp_units;
-  static constexpr int warps = unit_warps * k_splits;
-  static constexpr int threads = warps * 32;
-  static constexpr int row_halves = gates * unit_groups;
-  static constexpr int m_tiles = (row_halves + 1) / 2;  // an odd last half has no rows: its weights are zero
-  static constexpr int n_tiles = (batch_tile + 7) / 8;
-  static constexpr int warp_k_tiles = Tiling::warp_k_tiles;  // of 16; beyond head_dim the weights are zero
-  static constexpr int k_padded = warp_k_tiles * k_splits * 16;
-  static constexpr int columns_per_lane = batch_tile < 8 ? 1 : 2;  // of an n tile
-  static constexpr int groups = block_units / 8 * n_tiles * columns_per_lane;
-  static constexpr int warp_groups = groups < warps ? 1 : groups / warps;
-  static constexpr int finishing_warps = groups / warp_groups;
-
-  static_assert(head_dim % 8 == 0 && block_units % warp_units == 0 && warp_units % 8 == 0, "units come in groups of 8");
-  static_assert(batch_tile == 4 || batch_tile % 8 == 0, "batch rows come in tiles of 8, or 4");
-  static_assert(groups % warp_groups == 0 && finishing_warps <= warps, "every warp finishes the same number of groups, or none");
-  static_assert(k_padded >= head_dim, "the sum must cover the head");
-
-  // Batch row (of the tile) that mma column `column` of n tile `n` computes.
-  static __device__ __forceinline__ int column_row(int n, int column) {
-    return n * 8 + column % 2 * (batch_tile < 8 ? 0 : 4) + column / 2;
-  }
-};
-
-// Where a lane stands in the mma fragments, and which elements it finishes.
-template <class Shape>
-struct Lane {
-  int warp = threadIdx.x / 32;
-  int lane = threadIdx.x % 32;
-  int row = lane / 4;   // g of the fragment layouts
-  int quad = lane % 4;  // q
-  int unit_warp = warp % Shape::unit_warps;
-  int k_split = warp / Shape::unit_warps;
-
-  __device__ __forceinline__ bool finishes() const { return warp < Shape::finishing_warps; }
-
-  // Unit (of the block) and batch row (of the tile) of this lane's element of the warp's group `index`.
-  __device__ __forceinline__ int unit(int index) const {
-    return (warp * Shape::warp_groups + index) / (Shape::n_tiles * Shape::columns_per_lane) * 8 + row;
-  }
-  __device__ __forceinline__ int batch_row(int index) const { return group_batch_row(index, quad); }
-
-  // Batch row of quad `q` in the warp's group `index`.
-  __device__ __forceinline__ int group_batch_row(int index, int q) const {
-    const int column_group = (warp * Shape::warp_groups + index) % (Shape::n_tiles * Shape::columns_per_lane);
-    return column_group * 4 + q;
+  // The weights of row `gate` of a unit at k and k + 1 of the sum, k even; zeros if not present. recurrent: R of all heads.
+  static __device__ __forceinline__ unsigned weight_pair(const void* recurrent, bool present, int head, int gate, int unit, int k) {
+    const size_t row = (static_cast<size_t>(head) * gates + gate) * Tiling::head_dim + unit;
+    const size_t index = (row * Tiling::head_dim + k) / 2;
+    return present ? static_cast<const unsigned*>(recurrent)[index] : 0u;
   }
 };
 

@@ -1,18 +1,18 @@
 // One warp's share of R, kept for the whole sequence as mma A fragments: the first register_k_tiles in registers, the rest in shared
 // memory in fragment order (one conflict-free 16-byte read a lane and tile).
 #pragma once
-#include "forward_shape.cuh"
 #include "mma.cuh"
+#include "product_shape.cuh"
 
 namespace kerneltune {
 
-// Which unit of h stands at position k of the sum. The order is free as long as R and h agree.
+// Which operand stands at which place of a k tile. The order is free as long as R and the operands agree.
 struct NaturalOrder {
-  static __device__ __forceinline__ int unit(int k_tile, int half, int quad) { return k_tile * 16 + half * 8 + 2 * quad; }
+  static __device__ __forceinline__ int k(int k_tile, int half, int quad) { return k_tile * 16 + half * 8 + 2 * quad; }
 };
-// Two k tiles take 32 consecutive units, lane quad q the 8 from 8 q on: its B fragments of both tiles are one 16-byte read of h.
+// Two k tiles take 32 consecutive operands, lane quad q the 8 from 8 q on: its B fragments of both tiles are one 16-byte read.
 struct ChunkedOrder {
-  static __device__ __forceinline__ int unit(int k_tile, int half, int quad) {
+  static __device__ __forceinline__ int k(int k_tile, int half, int quad) {
     return k_tile / 2 * 32 + 8 * quad + k_tile % 2 * 4 + half * 2;
   }
 };
@@ -27,19 +27,19 @@ struct RecurrentWeights {
 
   // recurrent: R of all heads; first_unit: of this block within the head. Each warp reads back only what it wrote itself.
   __device__ __forceinline__ void load(const void* recurrent, int head, int first_unit, const Lane<Shape>& lane, void* shared_storage) {
-    const unsigned* weights = static_cast<const unsigned*>(recurrent);  // pairs of scalars
     const int warp_first = first_unit + lane.unit_warp * Shape::warp_units;
     const int first_k_tile = lane.k_split * Shape::warp_k_tiles;
     shared = static_cast<uint4*>(shared_storage) + (lane.warp * Shape::m_tiles * 32 + lane.lane);
 #pragma unroll
     for (int k = 0; k < REGISTER_K_TILES; k++)
 #pragma unroll
-      for (int m = 0; m < Shape::m_tiles; m++) read_fragment(registers[k][m], weights, head, warp_first, first_k_tile + k, m, lane);
+      for (int m = 0; m < Shape::m_tiles; m++) read_fragment(registers[k][m], recurrent, head, warp_first, first_k_tile + k, m, lane);
+#pragma unroll 1
     for (int k = 0; k < shared_k_tiles; k++)
 #pragma unroll
       for (int m = 0; m < Shape::m_tiles; m++) {
         unsigned fragment[4];
-        read_fragment(fragment, weights, head, warp_first, first_k_tile + REGISTER_K_TILES + k, m, lane);
+        read_fragment(fragment, recurrent, head, warp_first, first_k_tile + REGISTER_K_TILES + k, m, lane);
         shared[shared_index(k, m)] = make_uint4(fragment[0], fragment[1], fragment[2], fragment[3]);
       }
   }
@@ -60,22 +60,20 @@ struct RecurrentWeights {
  private:
   static __device__ __forceinline__ int shared_index(int k, int m) { return (k * Shape::warps * Shape::m_tiles + m) * 32; }
 
-  static __device__ __forceinline__ void read_fragment(unsigned (&a)[4], const unsigned* weights, int head, int warp_first, int k_tile,
-                                                       int m, const Lane<Shape>& lane) {
+  static __device__ __forceinline__ void read_fragment(unsigned (&a)[4], const void* recurrent, int head, int warp_first, int k_tile, int m,
+                                                       const Lane<Shape>& lane) {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       const int row_half = 2 * m + i % 2;
-      const int gate = row_half % Shape::gates;
-      const int unit = warp_first + row_half / Shape::gates * 8 + lane.row;
-      const int source = Order::unit(k_tile, i / 2, lane.quad);
-      const size_t row = (static_cast<size_t>(head) * Shape::gates + gate) * Shape::head_dim + unit;
-      const bool present = row_half < Shape::row_halves && source < Shape::head_dim;
-      a[i] = present ? weights[(row * Shape::head_dim + source) / 2] : 0u;
+      const int unit = warp_first + row_half / Shape::results * 8 + lane.row;
+      const int k = Order::k(k_tile, i / 2, lane.quad);
+      const bool present = row_half < Shape::row_halves && k < Shape::k_size;
+      a[i] = Shape::weight_pair(recurrent, present, head, row_half % Shape::results, unit, k);
     }
   }
 };
 
-// The sums R h of one warp, as mma C fragments. With two chains, odd k tiles are added apart from even ones: a product need not wait for
+// The sums of one warp, as mma C fragments. With two chains, odd k tiles are added apart from even ones: a product need not wait for
 // the one before, where a warp has too few tiles side by side to hide that.
 template <class Shape>
 struct Accumulators {
@@ -92,17 +90,17 @@ struct Accumulators {
           for (int i = 0; i < 4; i++) value[chain][m][n][i] = 0.0f;
   }
 
-  // Gate `gate` of the element in column parity `parity`, unit group `unit_group` (of the warp) and n tile `n`.
-  __device__ __forceinline__ float& element(int unit_group, int n, int parity, int gate) {
-    const int row_half = unit_group * Shape::gates + gate;
+  // Result `result` (forward: gate) of the element in column parity `parity`, unit group `unit_group` (of the warp) and n tile `n`.
+  __device__ __forceinline__ float& element(int unit_group, int n, int parity, int result) {
+    const int row_half = unit_group * Shape::results + result;
     return value[0][row_half / 2][n][row_half % 2 * 2 + parity];
   }
 
   // The same of this lane's element in the warp's group `index`, where the warp finishes what it computes (no split sums).
-  __device__ __forceinline__ float& of_group(int index, int gate) {
+  __device__ __forceinline__ float& of_group(int index, int result) {
     constexpr int unit_columns = Shape::n_tiles * Shape::columns_per_lane;
     const int column = index % unit_columns;
-    return element(index / unit_columns, column / Shape::columns_per_lane, column % Shape::columns_per_lane, gate);
+    return element(index / unit_columns, column / Shape::columns_per_lane, column % Shape::columns_per_lane, result);
   }
 
   template <int MMA_K, class Weights>

@@ -53,4 +53,35 @@ __device__ __forceinline__ Scalar from_float(float value) {
   return Scalar{static_cast<unsigned short>(Scalar::pack(value, 0.0f))};
 }
 
+// COUNT values side by side in shared memory.
+template <class Scalar, int COUNT>
+__device__ __forceinline__ void read_values(float (&value)[COUNT], unsigned address) {
+  if constexpr (COUNT == 4) {
+    unsigned first, second;
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(first), "=r"(second) : "r"(address));
+    value[0] = Scalar::low(first);
+    value[1] = Scalar::high(first);
+    value[2] = Scalar::low(second);
+    value[3] = Scalar::high(second);
+  } else {
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+      unsigned short half;
+      asm volatile("ld.shared.u16 %0, [%1];" : "=h"(half) : "r"(address + i * 2));
+      value[i] = Scalar::low(half);
+    }
+  }
+}
+
+// COUNT values side by side in device memory, which are not read again soon.
+template <class Scalar, int COUNT>
+__device__ __forceinline__ void write_values(Scalar* target, const float (&value)[COUNT]) {
+  if constexpr (COUNT == 4) {
+    __stcs(reinterpret_cast<uint2*>(target), make_uint2(Scalar::pack(value[0], value[1]), Scalar::pack(value[2], value[3])));
+  } else {
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) target[i] = from_float<Scalar>(value[i]);
+  }
+}
+
 }  // namespace kerneltune

@@ -59,6 +59,7 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
       *hidden.at(1 - current, lane.batch_row(group), lane.unit(group)) =
           from_float<Scalar>(elements.step(group, sum, input[group]));
     }
+    elements.save();
     slot = slot == stages - 1 ? 0 : slot + 1;
     ring.template wait<stages - 2>();
     __syncthreads();

@@ -1,10 +1,6 @@
-// Forward pass of a recurrent cell, strategy "cluster": the units of one head and batch tile are spread over the blocks of a cluster.
-// Each block keeps the whole of h in its shared memory and pushes its own new part to the others, whose transaction barriers count the
-// arriving bytes: one barrier wait a step, no barrier between blocks. Clusters: heads x batch tiles, heads fastest.
-//
-// Two buffers of h are enough: a block writes h(t+1) into the others' buffer of h(t-1) only after it has received all of h(t), and every
-// warp of every block sends its part of h(t) after it has read all of h(t-1).
-#include "../_common/cluster.cuh"
+// Forward pass of a recurrent cell, strategy "cluster": the units of one head and batch tile are spread over the blocks of a cluster
+// (cluster_exchange.cuh). Clusters: heads x batch tiles, heads fastest.
+#include "../_common/cluster_exchange.cuh"
 #include "../_common/elements.cuh"
 #include "../_common/hidden_tile.cuh"
 #include "../_common/input_ring.cuh"
@@ -12,58 +8,6 @@
 #include "../_common/recurrent_weights.cuh"
 
 namespace kerneltune {
-
-// The way out for a finishing warp's new part of h: packets of 16 bytes (8 units of a batch row), each to every other block.
-template <class Shape, int CLUSTER>
-struct ClusterExchange {
-  using Hidden = HiddenTile<Shape>;
-  using Scalar = typename Shape::Scalar;
-  static constexpr int warp_packets = 4 * Shape::warp_groups;
-  static constexpr int sends = warp_packets * (CLUSTER - 1);
-  static constexpr int passes = (sends + 31) / 32;
-  static constexpr unsigned remote_bytes = (CLUSTER - 1) * Shape::block_units * Shape::batch_tile * 2;
-
-  unsigned barrier_address;         // of this block's two barriers, one a buffer
-  unsigned remote_buffers[passes];  // of the block that this lane's send of each pass goes to
-  unsigned remote_barriers[passes];
-
-  __device__ __forceinline__ ClusterExchange(Hidden& hidden, unsigned barrier_address, unsigned rank, const Lane<Shape>& lane)
-      : barrier_address(barrier_address) {
-#pragma unroll
-    for (int pass = 0; pass < passes; pass++) {
-      const unsigned other = (rank + 1 + (pass * 32 + lane.lane) / warp_packets) % CLUSTER;
-      remote_buffers[pass] = address_in_block(shared_address(hidden.buffers), other);
-      remote_barriers[pass] = address_in_block(barrier_address, other);
-    }
-    if (threadIdx.x == 0) {
-      barrier(0).initialize(Shape::finishing_warps);
-      barrier(1).initialize(Shape::finishing_warps);
-    }
-  }
-
-  __device__ __forceinline__ TransactionBarrier barrier(int buffer) const { return {barrier_address + buffer * 8}; }
-
-  // Sends what the warp has written into `buffer`. The last h is needed by nobody, so blocks may end without waiting for each other.
-  __device__ __forceinline__ void publish(Hidden& hidden, int buffer, int first_unit, bool last, const Lane<Shape>& lane) const {
-    __syncwarp();
-    if (lane.lane == 0) {
-      if (lane.warp == 0 && !last)
-        barrier(buffer).arrive_expecting(remote_bytes);
-      else
-        barrier(buffer).arrive();
-    }
-    if (last) return;
-#pragma unroll
-    for (int pass = 0; pass < passes; pass++) {
-      const int send = pass * 32 + lane.lane, packet = send % warp_packets;
-      if (send >= sends) continue;
-      const int unit = first_unit + lane.unit(packet / 4) - lane.row;
-      const Scalar* const source = hidden.at(buffer, lane.group_batch_row(packet / 4, packet % 4), unit);
-      const unsigned offset = static_cast<unsigned>(source - hidden.buffers) * sizeof(Scalar);
-      store_async(remote_buffers[pass] + offset, *reinterpret_cast<const uint4*>(source), remote_barriers[pass] + buffer * 8);
-    }
-  }
-};
 
 template <class Cell, class Tiling>
 __device__ __forceinline__ void cluster_forward(const ForwardArguments& arguments) {
@@ -90,11 +34,11 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
   const int first_row = cluster / arguments.heads * Shape::batch_tile;
   const int first_unit = rank * Shape::block_units;
 
+  Weights weights;
+  weights.load(arguments.recurrent, head, first_unit, lane, shared_memory);
   Ring ring(arguments, head, first_row, first_unit, lane, ring_storage);
 #pragma unroll
   for (int step = 0; step < stages - 1; step++) ring.copy_next(step, step < arguments.steps);
-  Weights weights;
-  weights.load(arguments.recurrent, head, first_unit, lane, shared_memory);
   Hidden hidden(shared_memory + Weights::shared_bytes, lane);
   hidden.fill(arguments, head, first_row);
   Elements<Cell, Shape> elements;
@@ -138,6 +82,7 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
             from_float<Scalar>(elements.step(group, sum, input[group]));
       }
       exchange.publish(hidden, 1 - current, first_unit, step + 1 == arguments.steps, lane);
+      elements.save();
       hidden.store_rows(arguments, 1 - current, step + 1, head, first_row, first_unit, first_unit, lane);
     }
     // Every lane has read its slot: publish and the barriers above synchronise the warp.

@@ -27,7 +27,7 @@ def ask(**changes: object) -> Problem:
         ({"head_dim": 3}, "nearest is 8"),
         ({"dtype": "bf61"}, "did you mean 'bf16'"),
         ({"dtype": "float64"}, "unknown dtype 'float64'"),
-        ({"direction": "backward"}, "did you mean 'forward'"),
+        ({"direction": "forwards"}, "did you mean 'forward'"),
     ],
 )
 def test_impossible_requests(changes: dict[str, object], what: str) -> None:
@@ -36,7 +36,8 @@ def test_impossible_requests(changes: dict[str, object], what: str) -> None:
 
 
 def test_constants() -> None:
-    assert ask().constants() == {"heads": 2, "head_dim": 64, "batch": 4, "dtype_bytes": 2}
+    assert ask().constants() == {"heads": 2, "head_dim": 64, "batch": 4, "dtype_bytes": 2, "saves": 0}
+    assert ask(direction="training").constants()["saves"] == 1
 
 
 def test_discovery_finds_folders_by_themselves(fake_kernels: Kernels) -> None:
@@ -76,6 +77,11 @@ def copied(folder: Path, before: str, after: str) -> Path:
         ("cooperative", "cooperative", None),
         ("summary:", "sumary:", r"kernel\.yaml:2:1: unknown key 'sumary': did you mean 'summary'"),
         ("pass: forward", "pass: sideways", r"kernel\.yaml:3:1: pass: "),
+        (
+            "pass: forward",
+            "pass: backward",
+            r"kernel\.yaml: pass: is 'backward', but this file describes the forward",
+        ),
         ("name: plain", "name: fancy", "the folder is called 'plain'"),
         ("  held: values", "  hold: values", "the knob 'hold' is no parameter: did you mean 'held'"),
     ],

@@ -9,10 +9,13 @@ namespace kerneltune {
 struct SlstmCell {
   static constexpr int gates = 4;   // i, f, z, o
   static constexpr int states = 4;  // h, c, n, m
+  static constexpr int saved_values = 4;  // the gate below 1, see step; 1 - sigmoid(f); z and o, activated
+  static constexpr int saved_states = 2;  // c, n
 
   static constexpr __host__ __device__ bool adds_input(int) { return true; }
 
-  static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates], float (&state)[states]) {
+  static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates], float (&state)[states],
+                                              float (&saved)[saved_values]) {
     const float kept = log_sigmoid_fast(sum[1]) + state[3];
     const float stabiliser = fmaxf(kept, sum[0]);
     const float input_gate = exp_fast(sum[0] - stabiliser);
@@ -23,6 +26,11 @@ struct SlstmCell {
     state[2] = fmaf(forget_gate, state[2], input_gate);
     state[3] = stabiliser;
     state[0] = output_gate * __fdividef(state[1], state[2]);
+    // One of the two gates is 1. The other is kept, negative where that is the input gate.
+    saved[0] = kept < sum[0] ? forget_gate : -input_gate;
+    saved[1] = sigmoid_fast(-sum[1]);
+    saved[2] = candidate;
+    saved[3] = output_gate;
   }
 };
 

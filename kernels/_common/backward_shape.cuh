@@ -1,0 +1,24 @@
+// The backward product R^T d: one row for each unit, summed over the gradients d of all gates of the head's units.
+#pragma once
+#include "product_shape.cuh"
+
+namespace kerneltune {
+
+template <class Cell, class Tiling>
+struct BackwardShape : ProductShape<Tiling, 1, Cell::gates> {
+  static constexpr int gates = Cell::gates;
+  static constexpr int states = Cell::states;
+
+  // The weights of a unit's row at k and k + 1 of the sum; zeros if not present. recurrent: R of all heads.
+  static __device__ __forceinline__ unsigned weight_pair(const void* recurrent, bool present, int head, int, int unit, int k) {
+    return present ? weight(recurrent, head, unit, k) | weight(recurrent, head, unit, k + 1) << 16 : 0u;
+  }
+
+ private:
+  static __device__ __forceinline__ unsigned weight(const void* recurrent, int head, int unit, int k) {
+    const size_t row = (static_cast<size_t>(head) * gates + k % gates) * Tiling::head_dim + k / gates;
+    return static_cast<const unsigned short*>(recurrent)[row * Tiling::head_dim + unit];
+  }
+};
+
+}  // namespace kerneltune

@@ -1,0 +1,66 @@
+// The exchange of operands within a cluster: each block keeps all of a head's in its shared memory and pushes its own new part to the others,
+// whose transaction barriers count the arriving bytes: one barrier wait a step, no barrier between blocks.
+//
+// Two buffers are enough: a block writes step s + 1 into the others' buffer of step s - 1 only after it has received all of step s, and
+// every warp of every block sends its part of step s after it has read all of step s - 1.
+#pragma once
+#include "cluster.cuh"
+#include "operand_tile.cuh"
+
+namespace kerneltune {
+
+// The way out for what a finishing warp has put into the tile: packets of 16 bytes (8 operands of a batch row), each to every other block.
+template <class Shape, int CLUSTER>
+struct ClusterExchange {
+  using Tile = OperandTile<Shape>;
+  using Scalar = typename Shape::Scalar;
+  static constexpr int group_packets = 4 * Shape::operands;
+  static constexpr int warp_packets = group_packets * Shape::warp_groups;
+  static constexpr int sends = warp_packets * (CLUSTER - 1);
+  static constexpr int passes = (sends + 31) / 32;
+  static constexpr unsigned remote_bytes = (CLUSTER - 1) * Shape::block_units * Shape::operands * Shape::batch_tile * 2;
+
+  unsigned barrier_address;         // of this block's two barriers, one a buffer
+  unsigned remote_buffers[passes];  // of the block that this lane's send of each pass goes to
+  unsigned remote_barriers[passes];
+
+  __device__ __forceinline__ ClusterExchange(const Tile& tile, unsigned barrier_address, unsigned rank, const Lane<Shape>& lane)
+      : barrier_address(barrier_address) {
+#pragma unroll
+    for (int pass = 0; pass < passes; pass++) {
+      const unsigned other = (rank + 1 + (pass * 32 + lane.lane) / warp_packets) % CLUSTER;
+      remote_buffers[pass] = address_in_block(shared_address(tile.buffers), other);
+      remote_barriers[pass] = address_in_block(barrier_address, other);
+    }
+    if (threadIdx.x == 0) {
+      barrier(0).initialize(Shape::finishing_warps);
+      barrier(1).initialize(Shape::finishing_warps);
+    }
+  }
+
+  __device__ __forceinline__ TransactionBarrier barrier(int buffer) const { return {barrier_address + buffer * 8}; }
+
+  // Sends what the warp has written into `buffer`. The last is needed by nobody, so blocks may end without waiting for each other.
+  __device__ __forceinline__ void publish(const Tile& tile, int buffer, int first_unit, bool last, const Lane<Shape>& lane) const {
+    __syncwarp();
+    if (lane.lane == 0) {
+      if (lane.warp == 0 && !last)
+        barrier(buffer).arrive_expecting(remote_bytes);
+      else
+        barrier(buffer).arrive();
+    }
+    if (last) return;
+#pragma unroll
+    for (int pass = 0; pass < passes; pass++) {
+      const int send = pass * 32 + lane.lane, packet = send % warp_packets;
+      if (send >= sends) continue;
+      const int group = packet / group_packets, chunk = packet % group_packets / 4;
+      const int k = (first_unit + lane.unit(group) - lane.row) * Shape::operands + chunk * 8;
+      const Scalar* const source = tile.at(buffer, lane.group_batch_row(group, packet % 4), k);
+      const unsigned offset = static_cast<unsigned>(source - tile.buffers) * sizeof(Scalar);
+      store_async(remote_buffers[pass] + offset, *reinterpret_cast<const uint4*>(source), remote_barriers[pass] + buffer * 8);
+    }
+  }
+};
+
+}  // namespace kerneltune

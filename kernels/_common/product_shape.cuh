@@ -1,0 +1,85 @@
+// How a step's matrix product of one head and batch tile is divided over the warps of a block. All numbers follow from the solved Tiling.
+#pragma once
+
+namespace kerneltune {
+
+__host__ __device__ constexpr int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+// Arrays may be empty, but C++ knows none of that length.
+__host__ __device__ constexpr int at_least_one(int count) { return count > 0 ? count : 1; }
+
+// A product has RESULTS rows for each of a block's units, and batch_tile columns; it is summed over OPERANDS values of each of the
+// head's units: forward R h (a row for each gate, one h), backward R^T d (one row, a gradient d for each gate). A warp computes
+// the rows of warp_units units over one of k_splits equal parts of the sum; at k stands value k % OPERANDS of unit k / OPERANDS.
+//
+// mma rows: halves of 8 rows, half number = unit_group * RESULTS + result, two halves to an m16 tile; so the results of a unit meet in
+// one lane. mma columns are batch rows; a batch tile of 4 uses every other column, which leaves each lane one element instead of two.
+//
+// Finished elements (unit, batch row) come in groups of 32, a lane each: group = (unit group, n tile, parity of the column).
+// In a group, lane 4 g + q holds unit g of the unit group and batch row 4 parity + q of the n tile. So the order of the batch rows in
+// an n tile is 0 4 1 5 2 6 3 7, and the operands of a group are 4 rows x 8 OPERANDS values in the order [k / 8][batch tile][8], in which
+// they are exchanged everywhere: forward 64 bytes side by side.
+template <class Tiling, int RESULTS, int OPERANDS>
+struct ProductShape {
+  using Scalar = typename Tiling::Scalar;
+  static constexpr int results = RESULTS;
+  static constexpr int operands = OPERANDS;
+  static constexpr int head_dim = Tiling::head_dim;
+  static constexpr int batch_tile = Tiling::batch_tile;
+  static constexpr int block_units = Tiling::block_units;
+  static constexpr int warp_units = Tiling::warp_units;
+  static constexpr int k_splits = Tiling::k_splits;
+  static constexpr int mma_chains = Tiling::mma_chains;
+
+  static constexpr int unit_groups = warp_units / 8;  // of a warp
+  static constexpr int unit_warps = block_units / warp_units;
+  static constexpr int warps = unit_warps * k_splits;
+  static constexpr int threads = warps * 32;
+  static constexpr int row_halves = results * unit_groups;
+  static constexpr int m_tiles = (row_halves + 1) / 2;  // an odd last half has no rows: its weights are zero
+  static constexpr int n_tiles = (batch_tile + 7) / 8;
+  static constexpr int k_size = operands * head_dim;
+  static constexpr int warp_k_tiles = Tiling::warp_k_tiles;  // of 16; beyond k_size the weights are zero
+  static constexpr int k_padded = warp_k_tiles * k_splits * 16;
+  static constexpr int columns_per_lane = batch_tile < 8 ? 1 : 2;  // of an n tile
+  static constexpr int groups = block_units / 8 * n_tiles * columns_per_lane;
+  static constexpr int warp_groups = groups < warps ? 1 : groups / warps;
+  static constexpr int finishing_warps = groups / warp_groups;
+
+  static_assert(head_dim % 8 == 0 && block_units % warp_units == 0 && warp_units % 8 == 0, "units come in groups of 8");
+  static_assert(batch_tile == 4 || batch_tile % 8 == 0, "batch rows come in tiles of 8, or 4");
+  static_assert(groups % warp_groups == 0 && finishing_warps <= warps, "every warp finishes the same number of groups, or none");
+  static_assert(k_padded >= k_size, "the sum must cover the head");
+
+  // Batch row (of the tile) that mma column `column` of n tile `n` computes.
+  static __device__ __forceinline__ int column_row(int n, int column) {
+    return n * 8 + column % 2 * (batch_tile < 8 ? 0 : 4) + column / 2;
+  }
+};
+
+// Where a lane stands in the mma fragments, and which elements it finishes.
+template <class Shape>
+struct Lane {
+  int warp = threadIdx.x / 32;
+  int lane = threadIdx.x % 32;
+  int row = lane / 4;   // g of the fragment layouts
+  int quad = lane % 4;  // q
+  int unit_warp = warp % Shape::unit_warps;
+  int k_split = warp / Shape::unit_warps;
+
+  __device__ __forceinline__ bool finishes() const { return warp < Shape::finishing_warps; }
+
+  // Unit (of the block) and batch row (of the tile) of this lane's element of the warp's group `index`.
+  __device__ __forceinline__ int unit(int index) const {
+    return (warp * Shape::warp_groups + index) / (Shape::n_tiles * Shape::columns_per_lane) * 8 + row;
+  }
+  __device__ __forceinline__ int batch_row(int index) const { return group_batch_row(index, quad); }
+
+  // Batch row of quad `q` in the warp's group `index`.
+  __device__ __forceinline__ int group_batch_row(int index, int q) const {
+    const int column_group = (warp * Shape::warp_groups + index) % (Shape::n_tiles * Shape::columns_per_lane);
+    return column_group * 4 + q;
+  }
+};
+
+}  // namespace kerneltune
