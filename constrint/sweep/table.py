@@ -1,8 +1,8 @@
 """Rows of values of all variables at once: columns that are computed, tested, multiplied by open variables.
 
 A table starts with the variables that the root has fixed. A constraint computes the column of its last open
-variable where it determines it; one without open variables throws rows away. When nothing more follows, rows are
-multiplied by the values of an open variable.
+variable where it determines it; one without open variables throws rows away. When nothing more follows, the
+rows are multiplied by the values of an open variable.
 """
 
 from __future__ import annotations

@@ -356,7 +356,7 @@ def test_ctrl_c_keeps_the_front_so_far(monkeypatch):
         return original(self, *args, **keywords)
 
     monkeypatch.setattr(Run, "next", limited)
-    front = m.pareto([(xs[0], "max"), (xs[1], "max")])
+    front = m.pareto([(xs[0], "max"), (xs[1], "max")], engine="interpreted")
     assert whole.complete
     assert not front.complete
     assert front.objectives == whole.objectives[: len(front)]
@@ -368,4 +368,4 @@ def test_ctrl_c_before_any_solution_is_passed_on(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         m.solve()
     with pytest.raises(KeyboardInterrupt):
-        m.pareto([(xs[0], "max")])
+        m.pareto([(xs[0], "max")], engine="interpreted")

@@ -182,7 +182,11 @@ def test_a_wrong_solution_never_gets_out(monkeypatch):
     model = queens(5)
     monkeypatch.setattr(running, "read", lambda plan, state: dict.fromkeys(plan.variables, 1))
     goal = model.variables["q0"]
-    answers = [model.solve, lambda: model.count(engine="interpreted"), lambda: model.solve(maximize=goal)]
+    answers = [
+        model.solve,
+        lambda: model.count(engine="interpreted"),
+        lambda: model.solve(maximize=goal, engine="interpreted"),
+    ]
     for answer in answers:
         with pytest.raises(ci.InternalError, match="violates"):
             answer()

@@ -1,4 +1,4 @@
-"""Tables of rows against brute force and search: every constraint over columns, and optima of whole models."""
+"""Tables of rows against brute force and search: each constraint over columns, optima of whole models."""
 
 from __future__ import annotations
 
@@ -191,6 +191,15 @@ def test_an_empty_table_is_a_proof():
     result = m.solve(minimize=x + y)
     assert result.status is ci.Status.INFEASIBLE
     assert result.statistics.engine == "tables"
+
+
+def test_a_wrong_row_never_gets_out(monkeypatch):
+    m = ci.Model()
+    x, y = m.int_var("x", 0, 9), m.int_var("y", 0, 9)
+    m.add(x + y >= 8)
+    monkeypatch.setattr(Optimum, "_completed", lambda self, declared: dict.fromkeys(declared, 1))
+    with pytest.raises(ci.InternalError, match="violates"):
+        m.solve(minimize=x * y)
 
 
 def test_equal_optima_give_the_least_values():
