@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
@@ -65,6 +66,9 @@ class CellSpec(BaseModel):
     summary: str
     gates: tuple[str, ...]
     states: tuple[str, ...]
+    saved_values: Annotated[int, Field(ge=0)] = 0  # that training keeps of a unit and step, in storage type
+    saved_states: Annotated[int, Field(ge=0)] = 0  # and states after h, in float32
+    separate_gradients: StrictBool = False  # gradients by W x and by R h + bias differ
     positive: tuple[str, ...] = ()  # states that must start above zero
     recurrent_gain: Annotated[float, Field(gt=0)] = 1.0  # size of the random R it is verified with
     cell_struct: Identifier
@@ -140,14 +144,18 @@ class Cell:
 
     def reference(self) -> Callable[..., np.ndarray[Any, Any]]:
         """The float64 reference's ``forward(wx, r, bias, states0)``."""
+        forward: Callable[..., np.ndarray[Any, Any]] = self.reference_module().forward
+        return forward
+
+    def reference_module(self) -> ModuleType:
+        """The float64 reference: ``forward``, and for gradients ``saved`` and ``backward``."""
         path = self.folder / "reference.py"
         found = importlib.util.spec_from_file_location(f"kerneltune_reference_{self.name}", path)
         if found is None or found.loader is None or not path.is_file():
             raise InputError(f"the cell '{self.name}' has no {path}")
         module = importlib.util.module_from_spec(found)
         found.loader.exec_module(module)
-        forward: Callable[..., np.ndarray[Any, Any]] = module.forward
-        return forward
+        return module
 
 
 @dataclass(frozen=True)

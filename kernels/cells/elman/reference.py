@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from kerneltune.recurrence import Array, Gradients, pulled_back
 
 
 def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
@@ -29,3 +28,30 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
         hidden = np.tanh(total)
         states[0, step + 1] = hidden.transpose(1, 0, 2)
     return states
+
+
+def saved(wx: Array, _r: Array, _bias: Array, states: Array) -> tuple[Array, Array]:
+    """What the backward kernel reads besides h: nothing, `[T, B, H, D, 0]` and `[T + 1, B, H, D, 0]`."""
+    return np.empty((*wx.shape[:4], 0)), np.empty((*states.shape[1:], 0))
+
+
+def backward(
+    wx: Array, r: Array, bias: Array, states: Array, output_gradient: Array, last_gradient: Array
+) -> Gradients:
+    """Gradients by all inputs, given those by h after each step and by the states after the last.
+
+    Args:
+        wx: As for `forward`.
+        r: As for `forward`.
+        bias: As for `forward`.
+        states: What `forward` gave.
+        output_gradient: `[T, B, H, D]`.
+        last_gradient: `[1, B, H, D]`, on top of that by h after the last step.
+    """
+    gradient = np.empty_like(wx)
+    by_hidden = last_gradient[0]
+    for step in reversed(range(len(wx))):
+        by_hidden = by_hidden + output_gradient[step]
+        gradient[step, ..., 0] = by_hidden * (1.0 - states[0, step + 1] ** 2)
+        by_hidden = pulled_back(r, gradient[step])
+    return Gradients(gradient, gradient, by_hidden[None])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from kerneltune.recurrence import Array, Gradients, pulled_back, recurrent_products
 
 
 def sigmoid(x: Array) -> Array:
@@ -39,3 +38,46 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
         hidden = (1.0 - update) * candidate + update * hidden
         states[0, step + 1] = hidden.transpose(1, 0, 2)
     return states
+
+
+def saved(wx: Array, r: Array, bias: Array, states: Array) -> tuple[Array, Array]:
+    """What the backward kernel reads besides h, from the states that `forward` gave.
+
+    Returns:
+        The activated gates and R_n h + b_n, `[T, B, H, D, 4]`, and nothing, `[T + 1, B, H, D, 0]`.
+    """
+    recurrent = recurrent_products(r, bias, states[0, :-1])
+    reset = sigmoid(wx[..., 0] + recurrent[..., 0])
+    update = sigmoid(wx[..., 1] + recurrent[..., 1])
+    candidate = np.tanh(wx[..., 2] + reset * recurrent[..., 2])
+    values = np.stack([reset, update, candidate, recurrent[..., 2]], axis=-1)
+    return values, np.empty((*states.shape[1:], 0))
+
+
+def backward(
+    wx: Array, r: Array, bias: Array, states: Array, output_gradient: Array, last_gradient: Array
+) -> Gradients:
+    """Gradients by all inputs, given those by h after each step and by the states after the last.
+
+    Args:
+        wx: As for `forward`.
+        r: As for `forward`.
+        bias: As for `forward`.
+        states: What `forward` gave.
+        output_gradient: `[T, B, H, D]`.
+        last_gradient: `[1, B, H, D]`, on top of that by h after the last step.
+    """
+    values, _ = saved(wx, r, bias, states)
+    by_input, by_recurrent = np.empty_like(wx), np.empty_like(wx)
+    by_hidden = last_gradient[0]
+    for step in reversed(range(len(wx))):
+        reset, update, candidate, product = np.moveaxis(values[step], -1, 0)
+        by_hidden = by_hidden + output_gradient[step]
+        by_candidate = by_hidden * (1.0 - update) * (1.0 - candidate**2)
+        by_input[step, ..., 0] = by_candidate * product * reset * (1.0 - reset)
+        by_input[step, ..., 1] = by_hidden * (states[0, step] - candidate) * update * (1.0 - update)
+        by_input[step, ..., 2] = by_candidate
+        by_recurrent[step] = by_input[step]
+        by_recurrent[step, ..., 2] = by_candidate * reset
+        by_hidden = by_hidden * update + pulled_back(r, by_recurrent[step])
+    return Gradients(by_input, by_recurrent, by_hidden[None])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from kerneltune.recurrence import Array, Gradients, pulled_back, recurrent_products
 
 
 def sigmoid(x: Array) -> Array:
@@ -40,3 +39,44 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
         states[0, step + 1] = hidden.transpose(1, 0, 2)
         states[1, step + 1] = cell.transpose(1, 0, 2)
     return states
+
+
+def saved(wx: Array, r: Array, bias: Array, states: Array) -> tuple[Array, Array]:
+    """What the backward kernel reads besides h, from the states that `forward` gave.
+
+    Returns:
+        The activated gates, `[T, B, H, D, 4]`, and c, `[T + 1, B, H, D, 1]`.
+    """
+    i, f, z, o = np.moveaxis(wx + recurrent_products(r, bias, states[0, :-1]), -1, 0)
+    return np.stack([sigmoid(i), sigmoid(f), np.tanh(z), sigmoid(o)], axis=-1), states[1][..., None]
+
+
+def backward(
+    wx: Array, r: Array, bias: Array, states: Array, output_gradient: Array, last_gradient: Array
+) -> Gradients:
+    """Gradients by all inputs, given those by h after each step and by the states after the last.
+
+    Args:
+        wx: As for `forward`.
+        r: As for `forward`.
+        bias: As for `forward`.
+        states: What `forward` gave.
+        output_gradient: `[T, B, H, D]`.
+        last_gradient: `[2, B, H, D]`, on top of that by h after the last step.
+    """
+    values, _ = saved(wx, r, bias, states)
+    cell = states[1]
+    gradient = np.empty_like(wx)
+    by_hidden, by_cell = last_gradient
+    for step in reversed(range(len(wx))):
+        i, f, z, o = np.moveaxis(values[step], -1, 0)
+        by_hidden = by_hidden + output_gradient[step]
+        squashed = np.tanh(cell[step + 1])
+        by_cell = by_cell + by_hidden * o * (1.0 - squashed**2)
+        gradient[step, ..., 0] = by_cell * z * i * (1.0 - i)
+        gradient[step, ..., 1] = by_cell * cell[step] * f * (1.0 - f)
+        gradient[step, ..., 2] = by_cell * i * (1.0 - z**2)
+        gradient[step, ..., 3] = by_hidden * squashed * o * (1.0 - o)
+        by_cell = by_cell * f
+        by_hidden = pulled_back(r, gradient[step])
+    return Gradients(gradient, gradient, np.stack([by_hidden, by_cell]))

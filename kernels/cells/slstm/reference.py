@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from kerneltune.recurrence import Array, Gradients, pulled_back, recurrent_products
 
 
 def sigmoid(x: Array) -> Array:
@@ -43,3 +42,57 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
         for state, value in enumerate((hidden, cell, normaliser, stabiliser)):
             states[state, step + 1] = value.transpose(1, 0, 2)
     return states
+
+
+def saved(wx: Array, r: Array, bias: Array, states: Array) -> tuple[Array, Array]:
+    """What the backward kernel reads besides h, from the states that `forward` gave.
+
+    Returns:
+        The stabilised gate that is below 1 (negative: the input gate), 1 - sigmoid(f), the activated z and o,
+        `[T, B, H, D, 4]`, and c and n, `[T + 1, B, H, D, 2]`.
+    """
+    i, f, z, o = np.moveaxis(wx + recurrent_products(r, bias, states[0, :-1]), -1, 0)
+    kept = states[3, :-1] - np.logaddexp(0.0, -f)
+    smaller = np.exp(-np.abs(kept - i))
+    values = np.stack([np.where(kept < i, smaller, -smaller), sigmoid(-f), np.tanh(z), sigmoid(o)], axis=-1)
+    return values, np.moveaxis(states[1:3], 0, -1)
+
+
+def backward(
+    wx: Array, r: Array, bias: Array, states: Array, output_gradient: Array, last_gradient: Array
+) -> Gradients:
+    """Gradients by all inputs, given those by h after each step and by the states after the last.
+
+    Args:
+        wx: As for `forward`.
+        r: As for `forward`.
+        bias: As for `forward`.
+        states: What `forward` gave.
+        output_gradient: `[T, B, H, D]`.
+        last_gradient: `[4, B, H, D]`, on top of that by h after the last step.
+    """
+    values, _ = saved(wx, r, bias, states)
+    _, cell, normaliser, _ = states
+    gradient = np.empty_like(wx)
+    by_hidden, by_cell, by_normaliser, by_stabiliser = last_gradient
+    for step in reversed(range(len(wx))):
+        smaller, left, z, o = np.moveaxis(values[step], -1, 0)
+        grow = np.where(smaller < 0, -smaller, 1.0)
+        keep = np.where(smaller < 0, 1.0, smaller)
+        by_hidden = by_hidden + output_gradient[step]
+        ratio = cell[step + 1] / normaliser[step + 1]
+        by_cell = by_cell + by_hidden * o / normaliser[step + 1]
+        by_normaliser = by_normaliser - by_hidden * o * ratio / normaliser[step + 1]
+        # m' moves both exponents the other way, and follows the larger of log f + m and i
+        by_maximum = by_stabiliser - by_cell * cell[step + 1] - by_normaliser * normaliser[step + 1]
+        by_kept = keep * (by_cell * cell[step] + by_normaliser * normaliser[step])
+        by_kept = by_kept + np.where(smaller < 0, by_maximum, 0.0)
+        by_grown = grow * (by_cell * z + by_normaliser) + np.where(smaller < 0, 0.0, by_maximum)
+        gradient[step, ..., 0] = by_grown
+        gradient[step, ..., 1] = by_kept * left
+        gradient[step, ..., 2] = by_cell * grow * (1.0 - z**2)
+        gradient[step, ..., 3] = by_hidden * ratio * o * (1.0 - o)
+        by_cell, by_normaliser, by_stabiliser = by_cell * keep, by_normaliser * keep, by_kept
+        by_hidden = pulled_back(r, gradient[step])
+    initial = np.stack([by_hidden, by_cell, by_normaliser, by_stabiliser])
+    return Gradients(gradient, gradient, initial)

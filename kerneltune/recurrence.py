@@ -1,0 +1,65 @@
+"""What the float64 references of all cells share: products with R, forwards and backwards."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+class Gradients(NamedTuple):
+    """What a cell's ``backward`` gives, float64.
+
+    Attributes:
+        input: Gradient by W x, `[T, B, H, D, G]`.
+        recurrent: Gradient by R h + bias, of the same shape; often the same.
+        initial: Gradient by the states before the first step, `[S, B, H, D]`.
+    """
+
+    input: Array
+    recurrent: Array
+    initial: Array
+
+
+def recurrent_products(r: Array, bias: Array, hidden: Array) -> Array:
+    """R h + bias of every step.
+
+    Args:
+        r: `[H, G, D, D]`; row = output unit.
+        bias: `[H, G, D]`.
+        hidden: h before each step, `[T, B, H, D]`.
+
+    Returns:
+        `[T, B, H, D, G]`.
+    """
+    steps, batch, heads, dim = hidden.shape
+    stacked = r.reshape(heads, -1, dim).transpose(0, 2, 1)  # [H, D, G * D]
+    flat = hidden.transpose(2, 0, 1, 3).reshape(heads, steps * batch, dim)
+    products = (flat @ stacked).reshape(heads, steps, batch, -1, dim) + bias[:, None, None]
+    return products.transpose(1, 2, 0, 4, 3)
+
+
+def pulled_back(r: Array, gradient: Array) -> Array:
+    """Gradient by h of one step: R^T times the gradient by R h, `[B, H, D, G]` -> `[B, H, D]`."""
+    batch, heads, dim, _ = gradient.shape
+    by_head = gradient.transpose(1, 0, 3, 2).reshape(heads, batch, -1)
+    return (by_head @ r.reshape(heads, -1, dim)).transpose(1, 0, 2)
+
+
+def parameter_gradients(recurrent: Array, hidden: Array) -> tuple[Array, Array]:
+    """Gradients by R and bias: one matrix product over time and batch, and a sum.
+
+    Args:
+        recurrent: Gradient by R h + bias, `[T, B, H, D, G]`.
+        hidden: h before each step, `[T, B, H, D]`.
+
+    Returns:
+        `[H, G, D, D]` and `[H, G, D]`.
+    """
+    _, _, heads, dim, gates = recurrent.shape
+    left = recurrent.transpose(2, 4, 3, 0, 1).reshape(heads, gates * dim, -1)
+    right = hidden.transpose(2, 0, 1, 3).reshape(heads, -1, dim)
+    return (left @ right).reshape(heads, gates, dim, dim), left.sum(axis=2).reshape(heads, gates, dim)

@@ -1,0 +1,90 @@
+"""Backward passes of the references: their gradients against numerical differences, what they save against the states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kerneltune.kernel import discover
+from kerneltune.recurrence import Array, parameter_gradients
+
+KERNELS = discover()
+STEPS, BATCH, HEADS, DIM = 4, 2, 2, 3
+SHIFT = 1e-5
+
+
+class Case:
+    """A small layer and a loss that weighs h of every step and all states after the last."""
+
+    def __init__(self, name: str, seed: int) -> None:
+        spec = KERNELS.cell(name).spec
+        self.reference = KERNELS.cell(name).reference_module()
+        gates, states = len(spec.gates), len(spec.states)
+        random = np.random.default_rng(seed)
+        initial = random.standard_normal((states, BATCH, HEADS, DIM))
+        for state, label in enumerate(spec.states):
+            if label in spec.positive:
+                initial[state] = 0.5 + np.abs(initial[state])
+        self.inputs = [
+            1.5 * random.standard_normal((STEPS, BATCH, HEADS, DIM, gates)),
+            random.standard_normal((HEADS, gates, DIM, DIM)),
+            random.standard_normal((HEADS, gates, DIM)),
+            initial,
+        ]
+        self.output_gradient = random.standard_normal((STEPS, BATCH, HEADS, DIM))
+        self.last_gradient = random.standard_normal((states, BATCH, HEADS, DIM))
+
+    def loss(self) -> float:
+        states = self.reference.forward(*self.inputs)
+        return float((states[0, 1:] * self.output_gradient).sum() + (states[:, -1] * self.last_gradient).sum())
+
+    def analytic(self) -> list[Array]:
+        wx, r, bias, _ = self.inputs
+        states = self.reference.forward(*self.inputs)
+        found = self.reference.backward(wx, r, bias, states, self.output_gradient, self.last_gradient)
+        by_r, by_bias = parameter_gradients(found.recurrent, states[0, :-1])
+        return [found.input, by_r, by_bias, found.initial]
+
+    def numerical(self, which: int) -> Array:
+        array = self.inputs[which]
+        slope = np.empty_like(array)
+        for index in np.ndindex(array.shape):
+            middle = array[index]
+            array[index] = middle + SHIFT
+            above = self.loss()
+            array[index] = middle - SHIFT
+            slope[index] = (above - self.loss()) / (2 * SHIFT)
+            array[index] = middle
+        return slope
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("name", sorted(KERNELS.cells))
+def test_gradients_are_numerical_differences(name: str, seed: int) -> None:
+    case = Case(name, seed)
+    for which, found in enumerate(case.analytic()):
+        expected = case.numerical(which)
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS.cells))
+def test_saved_states_are_those_of_the_forward_pass(name: str) -> None:
+    case = Case(name, 4)
+    wx, r, bias, _ = case.inputs
+    states = case.reference.forward(*case.inputs)
+    values, saved = case.reference.saved(wx, r, bias, states)
+    assert values.shape[:-1] == wx.shape[:-1]
+    assert saved.shape == (STEPS + 1, BATCH, HEADS, DIM, KERNELS.cell(name).spec.saved_states)
+    assert values.shape[-1] == KERNELS.cell(name).spec.saved_values
+    for state in range(saved.shape[-1]):
+        np.testing.assert_array_equal(saved[..., state], states[1 + state])
+
+
+def test_saved_gates_of_an_lstm_make_its_states() -> None:
+    case = Case("lstm", 5)
+    wx, r, bias, _ = case.inputs
+    states = case.reference.forward(*case.inputs)
+    values, _ = case.reference.saved(wx, r, bias, states)
+    i, f, z, o = np.moveaxis(values, -1, 0)
+    np.testing.assert_allclose(f * states[1, :-1] + i * z, states[1, 1:])
+    np.testing.assert_allclose(o * np.tanh(states[1, 1:]), states[0, 1:])
