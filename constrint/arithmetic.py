@@ -5,13 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from math import gcd, lcm
-from typing import Any
+from typing import Any, TypeVar
 
 from constrint import expr as e
 from constrint.domain import BINARY, Domain
 from constrint.errors import ModelError
+from constrint.globals import Function
 from constrint.ir import FALSE, HUGE_BITS, TRUE, Infeasible, Linear, NeedsWiderBounds, Problem
 from constrint.memberships import Memberships
+
+Expr = TypeVar("Expr", bound=e.IntExpr)
 
 LARGEST_POWER_BITS = 1_000_000
 
@@ -29,6 +32,7 @@ class Arithmetic(ABC):
         self.conditions = Memberships(self.problem)
         self.variables: dict[e.IntExpr, int] = {}
         self._sums: dict[int, Linear] = {}
+        self._kept: list[e.IntExpr] = []
         self._largest = 1 << (huge_bits // 8)
 
     def declare(self, variable: e.IntVar | e.BoolVar) -> int:
@@ -48,6 +52,11 @@ class Arithmetic(ABC):
             raise NeedsWiderBounds
         return value
 
+    def kept(self, node: Expr) -> Expr:
+        """An expression that was built for this, kept: what is known of expressions is known by identity."""
+        self._kept.append(node)
+        return node
+
     # Integer expressions
 
     def sum_of(self, node: e.IntExpr) -> Linear:
@@ -55,7 +64,7 @@ class Arithmetic(ABC):
         known = self._sums.get(id(node))
         if known is None:
             if isinstance(node, e.BoolExpr):
-                known = self._of_literal(self.literal(node))
+                known = self.of_literal(self.literal(node))
             else:
                 known = _INTEGER[type(node)](self, node)
             largest = self._largest
@@ -74,7 +83,8 @@ class Arithmetic(ABC):
             return Linear({}, self.problem.lo[v])
         return Linear({v: 1}, 0)
 
-    def _of_literal(self, literal: int) -> Linear:
+    def of_literal(self, literal: int) -> Linear:
+        """1 where a literal is true, else 0."""
         positive = self._variable(literal >> 1)
         return Linear({}, 1).plus(positive, -1) if literal & 1 else positive
 
@@ -261,9 +271,16 @@ class Arithmetic(ABC):
             return then if literal == TRUE else otherwise
         difference = then.plus(otherwise, -1)
         if not difference.terms:
-            return otherwise.plus(self._of_literal(literal), difference.constant)
+            return otherwise.plus(self.of_literal(literal), difference.constant)
         of_linear = self.problem.of_linear
         return self._variable(self.problem.choice(literal, of_linear(then), of_linear(otherwise)))
+
+    def _function(self, node: Function) -> Linear:
+        """A global constraint that is a number."""
+        if node.definition.lower is None:
+            return self.sum_of(self.kept(node.decomposed()))
+        total: Linear = node.definition.lower(self, *node.parts)
+        return total
 
     @abstractmethod
     def literal(self, node: e.BoolExpr, target: int | None = None) -> int:
@@ -285,4 +302,5 @@ _INTEGER: dict[type, Callable[[Any, Any], Linear]] = {
     e.Lcm: Arithmetic._divisors,
     e.Element: Arithmetic._element,
     e.IfThenElse: Arithmetic._if_then_else,
+    Function: Arithmetic._function,
 }

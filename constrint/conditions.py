@@ -44,6 +44,15 @@ class Conditions:
         self._shared[key] = literal
         return literal, True
 
+    def defined(
+        self, key: Hashable, target: int | None, inputs: Iterable[tuple[int, int]]
+    ) -> tuple[int, bool]:
+        """The literal that conditions with this key share, and whether its constraint is still to be made."""
+        literal, is_new = self._new(key, target)
+        if is_new:
+            self._note(literal, inputs)
+        return literal, is_new
+
     def _note(self, literal: int, inputs: Iterable[tuple[int, int]]) -> None:
         """Note what a literal is a function of, and in which direction."""
         sign = -1 if literal & 1 else 1

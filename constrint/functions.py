@@ -154,12 +154,3 @@ def all_of(conditions: Iterable[object]) -> BoolExpr:
 def any_of(conditions: Iterable[object]) -> BoolExpr:
     """The condition that at least one holds; false for none."""
     return placed(Or(tuple(as_bool(condition) for condition in _flat(conditions))))
-
-
-def all_different(*values: IntLike | Iterable[IntLike]) -> BoolExpr:
-    """The condition that no two of the arguments (or of one iterable) are equal."""
-    args = _arguments(values, "all_different")
-    if len(args) == 1:
-        # Nothing to differ from, but the argument must be defined.
-        return args[0] == args[0]
-    return placed(And(tuple(a != b for i, a in enumerate(args) for b in args[:i])))

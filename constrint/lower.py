@@ -13,6 +13,7 @@ from typing import Any
 from constrint import expr as e
 from constrint.arithmetic import Arithmetic
 from constrint.errors import ModelError
+from constrint.globals import Relation
 from constrint.ir import FALSE, HUGE_BITS, TRUE, Infeasible, Linear
 
 
@@ -68,7 +69,7 @@ class Lowering(Arithmetic):
         return self.conditions.any_of([self.literal(node.left) ^ 1, self.literal(node.right)], target)
 
     def _iff(self, node: e.Iff, target: int | None) -> int:
-        left, right = self._of_literal(self.literal(node.left)), self._of_literal(self.literal(node.right))
+        left, right = self.of_literal(self.literal(node.left)), self.of_literal(self.literal(node.right))
         return self.conditions.equal(left.plus(right, -1), target)
 
     def _comparison(self, node: e.Comparison, target: int | None) -> int:
@@ -132,6 +133,12 @@ class Lowering(Arithmetic):
     def _table(self, node: e.Table, target: int | None) -> int:
         return self.conditions.table(*self._table_parts(node), target)
 
+    def _relation(self, node: Relation, target: int | None) -> int:
+        definition = node.definition
+        if definition.literal is not None:
+            return definition.literal(self, target, *node.parts)
+        return self.literal(self.kept(node.decomposed()), target)
+
     # Constraints
 
     def require(self, node: e.BoolExpr) -> None:
@@ -157,8 +164,16 @@ class Lowering(Arithmetic):
         elif kind is e.Implies:
             left, right = node.left, node.right  # type: ignore[attr-defined] # as above
             self.conditions.require_any([self.literal(left) ^ 1, self.literal(right)])
+        elif kind is Relation:
+            self._require_relation(node)  # type: ignore[arg-type] # as above
         else:
             self.conditions.require(self.literal(node))
+
+    def _require_relation(self, node: Relation) -> None:
+        if node.definition.lower is None:
+            self.require(self.kept(node.decomposed()))
+        else:
+            node.definition.lower(self, *node.parts)
 
     def _require_comparison(self, node: e.Comparison) -> None:
         if node.operator in ("<", "<=", ">", ">="):
@@ -220,4 +235,5 @@ _BOOLEAN: dict[type, Callable[[Lowering, Any, int | None], int]] = {
     e.Divides: Lowering._divides,
     e.Member: Lowering._member,
     e.Table: Lowering._table,
+    Relation: Lowering._relation,
 }

@@ -7,14 +7,32 @@ branch of ``dispatch``. The branches are explicit because numba compiles and cac
 from __future__ import annotations
 
 from constrint.constraints.absolute import ABSOLUTE, Absolute, absolute
+from constrint.constraints.all_different import (
+    ALL_DIFFERENT,
+    ALL_DIFFERENT_BOUNDS,
+    AllDifferent,
+    AllDifferentBounds,
+    all_different,
+    all_different_bounds,
+)
+from constrint.constraints.all_different_domain import (
+    ALL_DIFFERENT_DOMAIN,
+    AllDifferentDomain,
+    all_different_domain,
+)
 from constrint.constraints.base import Node
+from constrint.constraints.cardinality import CARDINALITY, Cardinality, cardinality
 from constrint.constraints.ceildiv import CEILDIV, CeilDiv, ceildiv
 from constrint.constraints.choice import CHOICE, Choice, choice
+from constrint.constraints.circuit import CIRCUIT, Circuit, circuit
 from constrint.constraints.clause import CLAUSE, Clause, clause
+from constrint.constraints.cumulative import CUMULATIVE, Cumulative, cumulative
 from constrint.constraints.divides import DIVIDES, Divides, divides
 from constrint.constraints.divmod import DIVMOD, DivMod, division
 from constrint.constraints.element import ELEMENT, Element, element
 from constrint.constraints.gcd import GCD, LCM, Gcd, Lcm, gcd, lcm
+from constrint.constraints.inverse import INVERSE, Inverse, inverse_functions
+from constrint.constraints.lexicographic import LEXICOGRAPHIC, Lexicographic, lexicographic
 from constrint.constraints.linear import (
     LINEAR_EQ,
     LINEAR_EQ_IF,
@@ -34,8 +52,10 @@ from constrint.constraints.linear import (
 )
 from constrint.constraints.member import MEMBER, Member, member
 from constrint.constraints.minmax import MAXIMUM, MINIMUM, Maximum, Minimum, maximum, minimum
+from constrint.constraints.no_overlap import NO_OVERLAP, NoOverlap, no_overlap
 from constrint.constraints.power import POWER, Power, power
 from constrint.constraints.product import PRODUCT, Product, product
+from constrint.constraints.rectangles import RECTANGLES, Rectangles, rectangles
 from constrint.constraints.table import TABLE, Table, table
 from constrint.engine.state import State, kernel
 
@@ -47,14 +67,22 @@ __all__ = [
     "LINEAR_NE",
     "REGISTRY",
     "Absolute",
+    "AllDifferent",
+    "AllDifferentBounds",
+    "AllDifferentDomain",
+    "Cardinality",
     "CeilDiv",
     "Choice",
+    "Circuit",
     "Clause",
+    "Cumulative",
     "DivMod",
     "Divides",
     "Element",
     "Gcd",
+    "Inverse",
     "Lcm",
+    "Lexicographic",
     "LinearEq",
     "LinearEqIf",
     "LinearLe",
@@ -63,9 +91,11 @@ __all__ = [
     "Maximum",
     "Member",
     "Minimum",
+    "NoOverlap",
     "Node",
     "Power",
     "Product",
+    "Rectangles",
     "Table",
     "dispatch",
     "linear_eq",
@@ -96,6 +126,16 @@ REGISTRY: tuple[type[Node], ...] = (
     CeilDiv,
     Choice,
     Table,
+    AllDifferent,
+    AllDifferentBounds,
+    AllDifferentDomain,
+    Cardinality,
+    Circuit,
+    Inverse,
+    Lexicographic,
+    NoOverlap,
+    Cumulative,
+    Rectangles,
 )
 
 
@@ -115,6 +155,8 @@ def dispatch(st: State, c: int) -> bool:
         return ceildiv(st, c)
     if kind == CLAUSE:
         return clause(st, c)
+    if kind == ALL_DIFFERENT:
+        return all_different(st, c)
     if kind == LINEAR_LE_IF:
         return linear_le_if(st, c)
     if kind == LINEAR_EQ_IF:
@@ -143,4 +185,22 @@ def dispatch(st: State, c: int) -> bool:
         return choice(st, c)
     if kind == TABLE:
         return table(st, c)
+    if kind == ALL_DIFFERENT_BOUNDS:
+        return all_different_bounds(st, c)
+    if kind == ALL_DIFFERENT_DOMAIN:
+        return all_different_domain(st, c)
+    if kind == CARDINALITY:
+        return cardinality(st, c)
+    if kind == CIRCUIT:
+        return circuit(st, c)
+    if kind == INVERSE:
+        return inverse_functions(st, c)
+    if kind == LEXICOGRAPHIC:
+        return lexicographic(st, c)
+    if kind == NO_OVERLAP:
+        return no_overlap(st, c)
+    if kind == CUMULATIVE:
+        return cumulative(st, c)
+    if kind == RECTANGLES:
+        return rectangles(st, c)
     return False

@@ -18,12 +18,15 @@ class Node(ABC):
         kind: Number of its kernel in the dispatch.
         priority: Its queue, 0 for the cheapest.
         idempotent: Whether running its kernel a second time at once changes nothing.
+        trailed: Words of memory of its own, 0 at first, that backtracking restores; its last argument is
+            the place of the first in the state's words.
     """
 
     __slots__ = ()
     kind: ClassVar[int]
     priority: ClassVar[int] = 1
     idempotent: ClassVar[bool] = False
+    trailed: ClassVar[int] = 0
 
     @abstractmethod
     def scope(self) -> tuple[int, ...]:

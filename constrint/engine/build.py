@@ -107,6 +107,9 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
     args: Cells = []
     for node in nodes:
         args.extend(node.encode())
+        if node.trailed:
+            args.append(len(words))
+            words.extend([0] * node.trailed)
         start.append(len(args))
     count = len(nodes)
     levels = 64

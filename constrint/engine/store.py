@@ -171,10 +171,8 @@ def fix(st: State, v: int, x: int) -> bool:
 
 
 @kernel
-def clear_bit(st: State, v: int, x: int) -> None:
-    """Take an inner member out of a bitset variable."""
-    bit = (x - st.base[v]) // st.step[v]
-    word = st.hole[v] + bit // BITS
+def set_word(st: State, word: int, value: int) -> None:
+    """Write a word, of a bitset or of a constraint's own memory; backtracking restores it."""
     scalar = st.scalar
     stamp = scalar[STAMP]
     if st.word_stamp[word] != stamp:
@@ -184,7 +182,15 @@ def clear_bit(st: State, v: int, x: int) -> None:
         st.trail_word_stamp[top] = st.word_stamp[word]
         st.word_stamp[word] = stamp
         scalar[WORD_TRAIL] = top + 1
-    st.words[word] &= ~(1 << (bit % BITS))
+    st.words[word] = value
+
+
+@kernel
+def clear_bit(st: State, v: int, x: int) -> None:
+    """Take an inner member out of a bitset variable."""
+    bit = (x - st.base[v]) // st.step[v]
+    word = st.hole[v] + bit // BITS
+    set_word(st, word, st.words[word] & ~(1 << (bit % BITS)))
     save(st, v, HOLES)
 
 

@@ -37,6 +37,7 @@ from constrint.expr import (
     Pow,
     linear,
 )
+from constrint.frontends import global_calls
 from constrint.frontends.syntax import Source
 
 if TYPE_CHECKING:
@@ -217,6 +218,8 @@ class ExpressionReader:
 
     def _call(self, tree: Node) -> IntExpr:
         name, *arguments = (as_tree(child) for child in tree.children)
+        if name_of(name) in global_calls.NAMES:
+            return global_calls.read_call(self, tree, name_of(name), arguments)
         if name_of(name) not in _FUNCTIONS:
             raise self._no_function(name)
         build, fewest, most = _FUNCTIONS[name_of(name)]
@@ -231,8 +234,9 @@ class ExpressionReader:
         name = name_of(tree)
         if name in self.names:
             return self.error(tree, f"'{name}' is not a function", f"a product is written {name} * (…)")
-        near = get_close_matches(name, _FUNCTIONS, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"the functions are {', '.join(_FUNCTIONS)}"
+        known = [*_FUNCTIONS, *global_calls.NAMES]
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"the functions are {', '.join(known)}"
         return self.error(tree, f"there is no function '{name}'", hint)
 
     def _index(self, tree: Node) -> IntExpr:
@@ -333,12 +337,6 @@ def _if_then_else(arguments: tuple[IntExpr, ...]) -> IntExpr:
     return IfThenElse(cast("BoolExpr", condition), then, otherwise)
 
 
-def _all_different(arguments: tuple[IntExpr, ...]) -> IntExpr:
-    if len(arguments) == 1:
-        return Comparison("==", arguments[0], arguments[0])  # it must be defined, as any argument
-    return And(tuple(Comparison("!=", a, b) for i, a in enumerate(arguments) for b in arguments[:i]))
-
-
 _FUNCTIONS: dict[str, tuple[Callable[[tuple[IntExpr, ...]], IntExpr], int, int | None]] = {
     "abs": (lambda arguments: Abs(arguments[0]), 1, 1),
     "min": (Min, 1, None),
@@ -347,7 +345,6 @@ _FUNCTIONS: dict[str, tuple[Callable[[tuple[IntExpr, ...]], IntExpr], int, int |
     "lcm": (Lcm, 1, None),
     "ceildiv": (_ceildiv, 2, 2),
     "if_then_else": (_if_then_else, 3, 3),
-    "all_different": (_all_different, 1, None),
 }
 """How a function is built, and how few and how many arguments it takes."""
 

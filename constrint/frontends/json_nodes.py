@@ -33,6 +33,8 @@ from constrint.expr import (
     Sum,
     Table,
 )
+from constrint.globals import GLOBALS, Definition, Field, Function, Relation
+from constrint.globals.base import node_of
 
 Json: TypeAlias = Any
 Write: TypeAlias = Callable[[IntExpr], Json]
@@ -236,6 +238,53 @@ def _read_table(place: Place, operands: list[Json], read: Read) -> IntExpr:
     return Table(args, frozenset(listed))
 
 
+def _part(place: Place, field: Field, written: Json, read: Read) -> Any:
+    """An argument of a global constraint."""
+    if field.kind == "expr":
+        return read(written, place)
+    if field.kind == "int":
+        return place.integer(written)
+    if field.kind == "word":
+        return place.text(written)
+    items = list(place.items(written))
+    if field.kind == "exprs":
+        return tuple([read(item, where) for where, item in items])
+    if field.kind == "ints":
+        return tuple([where.integer(item) for where, item in items])
+    return tuple([tuple([at.integer(entry) for at, entry in where.items(item)]) for where, item in items])
+
+
+def _global(definition: Definition) -> Reader:
+    fields = definition.fields
+
+    def build(place: Place, operands: list[Json], read: Read) -> IntExpr:
+        needed = sum(field.kind != "word" for field in fields)
+        if not needed <= len(operands) <= len(fields):
+            raise place.error(f"{needed} operands are needed here, not {len(operands)}")
+        parts = [
+            _part(Place(place.filename, f"{place.path}[{i}]"), field, written, read)
+            for i, (field, written) in enumerate(zip(fields, operands, strict=False), 1)
+        ]
+        parts += [field.words[0] for field in fields[len(parts) :]]
+        try:
+            return node_of(definition, tuple(parts))
+        except ModelError as error:
+            raise place.error(str(error)) from None
+
+    return build
+
+
+def _write_global(expr: Any, write: Write, number: Number, members: WriteSet) -> Json:
+    def written(part: Any) -> Json:
+        if isinstance(part, tuple):
+            return [written(inner) for inner in part]
+        if isinstance(part, IntExpr):
+            return write(part)
+        return number(part) if isinstance(part, int) else part
+
+    return [expr.definition.name, *[written(part) for part in expr.parts]]
+
+
 READERS: dict[str, Reader] = {
     **{name: _plain(name, node, count) for name, (node, count) in _PLAIN.items()},
     **{name: _list(name, node, least) for name, (node, least) in _LISTS.items()},
@@ -244,6 +293,7 @@ READERS: dict[str, Reader] = {
     "element": _read_element,
     "in": _read_member,
     "table": _read_table,
+    **{name: _global(definition) for name, definition in GLOBALS.items()},
 }
 """How each operator is read."""
 
@@ -263,6 +313,8 @@ WRITERS: dict[type[IntExpr], Writer] = {
         number(expr.constant),
         *[[number(coefficient), write(term)] for coefficient, term in expr.terms],
     ],
+    Relation: _write_global,
+    Function: _write_global,
     Element: lambda expr, write, number, members: [
         "element",
         [number(value) for value in expr.values],

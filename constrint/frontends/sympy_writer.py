@@ -42,6 +42,7 @@ from constrint.expr import (
     Sum,
     Table,
 )
+from constrint.globals import Function, Relation
 from constrint.model import Model
 
 Writers: TypeAlias = dict[type[Any], Callable[["_Writer", Any], Any]]
@@ -168,6 +169,16 @@ class _Writer:
         left, right = self.numbers(expr.children)
         return _RELATIONS[expr.operator](left, right, evaluate=False)
 
+    def global_condition(self, expr: Relation) -> Any:
+        """What a global constraint decomposes into."""
+        self.made.append(expr.decomposed())
+        return self.condition(self.made[-1])
+
+    def global_number(self, expr: Relation | Function) -> Any:
+        """What a global constraint decomposes into, as a number."""
+        self.made.append(expr.decomposed())
+        return self.number(self.made[-1])
+
     def table(self, expr: Table) -> Any:
         args = self.numbers(expr.args)
         rows = [
@@ -183,6 +194,7 @@ def _undefined(name: str) -> Callable[[_Writer, Any], Any]:
 
 
 _NUMBERS: Writers = {
+    Function: _Writer.global_number,
     Const: lambda writer, expr: sp.Integer(expr.value),
     IntVar: _Writer.symbol,
     Sum: lambda writer, expr: sp.Add(
@@ -205,6 +217,7 @@ _NUMBERS: Writers = {
 """How each integer node is written."""
 
 _CONDITIONS: Writers = {
+    Relation: _Writer.global_condition,
     BoolConst: lambda writer, expr: sp.true if expr.value else sp.false,
     BoolVar: _Writer.symbol,
     Comparison: _Writer.comparison,
@@ -270,6 +283,7 @@ def _listed(writer: _Writer, expr: Table) -> Any:
 
 
 _INDICATORS: Writers = {
+    Relation: _Writer.global_number,
     BoolConst: lambda writer, expr: sp.Integer(int(expr.value)),
     BoolVar: _Writer.symbol,
     Comparison: _compared,

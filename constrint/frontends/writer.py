@@ -40,7 +40,9 @@ from constrint.expr import (
     Table,
     linear,
 )
+from constrint.frontends.global_calls import write_call, write_table
 from constrint.frontends.syntax import KEYWORDS
+from constrint.globals import Function, Relation
 
 if TYPE_CHECKING:
     from constrint.model import Model
@@ -195,17 +197,13 @@ def _write_element(writer: _Writer, expr: Any) -> Written:
 
 
 def _write_table(writer: _Writer, expr: Any) -> Written:
-    """One alternative for each row; for no rows, the first argument different from itself."""
-    first = expr.args[0]
-    if not expr.rows:
-        return writer.junction(And(tuple(Comparison("!=", arg, arg) for arg in expr.args)), "and", _AND)
-    rows = [
-        And(tuple(Comparison("==", arg, Const(entry)) for arg, entry in zip(expr.args, row, strict=True)))
-        for row in sorted(expr.rows)
-    ]
     if len(expr.args) == 1:
-        return _write_member(writer, Member(first, Domain.of_values([row[0] for row in expr.rows])))
-    return writer.junction(Or(tuple(rows)), "or", _OR)
+        return _write_member(writer, Member(expr.args[0], Domain.of_values([row[0] for row in expr.rows])))
+    return write_table(writer.text, expr), _ATOM
+
+
+def _write_global(writer: _Writer, expr: Any) -> Written:
+    return write_call(writer.text, expr), _ATOM
 
 
 def _call(function: str) -> Callable[[_Writer, Any], Written]:
@@ -230,6 +228,8 @@ _WRITERS: dict[type[IntExpr], Callable[[_Writer, Any], Written]] = {
     Element: _write_element,
     IfThenElse: _call("if_then_else"),
     Table: _write_table,
+    Relation: _write_global,
+    Function: _write_global,
     Comparison: _write_pair("", _COMPARE, _SUM, _SUM),
     Divides: _write_pair("divides", _COMPARE, _SUM, _SUM),
     Member: _write_member,

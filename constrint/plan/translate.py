@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from constrint import expr as e
+from constrint.globals import Function, Relation
 from constrint.plan import functions
 from constrint.plan.terms import Term, Terms, Unsupported
 
@@ -21,6 +22,7 @@ class Translator:
         self.terms = terms
         self._numbers = numbers
         self._known: dict[int, Term] = {}
+        self._kept: list[e.IntExpr] = []
 
     def term(self, node: e.IntExpr) -> Term:
         """The term of an expression."""
@@ -31,6 +33,11 @@ class Translator:
                 raise Unsupported(f"expressions of type {type(node).__name__}")
             known = self._known[id(node)] = rule(self, node)
         return known
+
+    def kept(self, node: e.IntExpr) -> e.IntExpr:
+        """An expression built for this, kept: terms are known by the identity of their expressions."""
+        self._kept.append(node)
+        return node
 
     def args(self, nodes: Iterable[e.IntExpr]) -> list[Term]:
         """The terms of several expressions."""
@@ -99,6 +106,10 @@ def _table(translator: Translator, node: e.Table) -> Term:
     return terms.junction("or", [*rows, terms.junction("and", [terms.false, *map(terms.defined, args)])])
 
 
+def _global(translator: Translator, node: Relation | Function) -> Term:
+    return translator.term(translator.kept(node.decomposed()))
+
+
 _RULES: dict[type, Callable[[Translator, Any], Term]] = {
     e.Const: lambda translator, node: translator.terms.const(int(node.value)),
     e.BoolConst: lambda translator, node: translator.terms.const(bool(node.value)),
@@ -128,6 +139,8 @@ _RULES: dict[type, Callable[[Translator, Any], Term]] = {
     e.Member: _member,
     e.IfThenElse: _if_then_else,
     e.Table: _table,
+    Relation: _global,
+    Function: _global,
     e.And: _junction("and"),
     e.Or: _junction("or"),
     e.Not: lambda translator, node: translator.terms.negation(translator.term(node.arg)),
@@ -140,4 +153,6 @@ def conjuncts(condition: e.BoolExpr) -> list[e.BoolExpr]:
     """The parts of a condition that must each hold."""
     if isinstance(condition, e.And):
         return [part for arg in condition.args for part in conjuncts(arg)]
+    if isinstance(condition, Relation) and isinstance(parts := condition.decomposed(), e.And):
+        return conjuncts(parts)
     return [condition]

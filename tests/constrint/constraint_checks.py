@@ -155,6 +155,88 @@ def _table(d: Drawing) -> c.Node:
     return c.Table(literal, variables, tuple(sorted(rows)))
 
 
+def _views(d: Drawing) -> tuple[tuple[int, int, int], ...]:
+    count = d.rng.randint(1, 5)
+    return tuple((d.rng.choice([1, 1, 1, -1, 2, -3]), d.old(), d.rng.randint(-3, 3)) for _ in range(count))
+
+
+def _hull(d: Drawing, views: tuple[tuple[int, int, int], ...]) -> tuple[int, int]:
+    """The least value and the number of values that some views span."""
+    values = [a * x + b for a, v, b in views for x in d.domains[v]]
+    least = min(values) - d.rng.randint(0, 2)
+    return least, max(values) - least + 1 + d.rng.randint(0, 2)
+
+
+def _all_different_domain(d: Drawing) -> c.Node:
+    views = _views(d)
+    return c.AllDifferentDomain(views, *_hull(d, views))
+
+
+def _small(d: Drawing, low: int = 0, high: int = 3) -> int:
+    """A variable of few values near 0, sometimes one that is there."""
+    if d.domains and d.rng.random() < 0.15:
+        return d.rng.randrange(len(d.domains))
+    return d.new(Domain.of_values([d.rng.randint(low, high) for _ in range(d.rng.randint(1, 4))]))
+
+
+def _smalls(d: Drawing, count: int, low: int = 0, high: int = 3) -> tuple[int, ...]:
+    return tuple(_small(d, low, high) for _ in range(count))
+
+
+def _cardinality(d: Drawing) -> c.Node:
+    values = sorted({d.rng.randint(-1, 4) for _ in range(d.rng.randint(1, 3))})
+    variables = _smalls(d, d.rng.randint(1, 4), -1, 4)
+    counts = _smalls(d, len(values), -1, 4)
+    return c.Cardinality(variables, tuple(values), counts, d.rng.random() < 0.5)
+
+
+def _places(d: Drawing, n: int) -> tuple[int, ...]:
+    """Variables that mostly take any of 0 … n - 1."""
+    whole = Domain.of_range(0, n - 1)
+    return tuple(d.new(whole) if d.rng.random() < 0.6 else _small(d, -1, n) for _ in range(n))
+
+
+def _circuit(d: Drawing) -> c.Node:
+    return c.Circuit(_places(d, d.rng.randint(1, 5)))
+
+
+def _inverse(d: Drawing) -> c.Node:
+    n = d.rng.randint(1, 3)
+    return c.Inverse(_places(d, n), _places(d, n))
+
+
+def _lexicographic(d: Drawing) -> c.Node:
+    n = d.rng.randint(1, 3)
+    literal = d.literal()
+    return c.Lexicographic(literal, _smalls(d, n), _smalls(d, n), d.rng.random() < 0.5)
+
+
+def _no_overlap(d: Drawing) -> c.Node:
+    n = d.rng.randint(1, 4)
+    starts = _smalls(d, n, -2, 8)
+    return c.NoOverlap(starts, tuple(_duration(d) for _ in range(n)))
+
+
+def _duration(d: Drawing) -> int:
+    if d.rng.random() < 0.3:
+        return _small(d, -1, 4)
+    return d.new(Domain.of_values([d.rng.randint(0, 4)]))
+
+
+def _cumulative(d: Drawing) -> c.Node:
+    n = d.rng.randint(1, 4)
+    starts = _smalls(d, n, -2, 6)
+    durations, demands = (tuple(_duration(d) for _ in range(n)) for _ in range(2))
+    return c.Cumulative(starts, durations, demands, _small(d, 1, 5))
+
+
+def _rectangles(d: Drawing) -> c.Node:
+    n = d.rng.randint(1, 3)
+    xs, ys = _smalls(d, n, 0, 4), _smalls(d, n, 0, 4)
+    widths, heights = (tuple(_duration(d) for _ in range(n)) for _ in range(2))
+    return c.Rectangles(xs, ys, widths, heights)
+
+
 FACTORIES: dict[type[c.Node], Callable[[Drawing], c.Node]] = {
     c.LinearLe: lambda d: c.LinearLe(d.terms(), d.rng.randint(-12, 20)),
     c.LinearEq: _linear_eq,
@@ -176,6 +258,16 @@ FACTORIES: dict[type[c.Node], Callable[[Drawing], c.Node]] = {
     c.CeilDiv: _pair(c.CeilDiv, lambda a, b: -(-a // b) if a >= 0 and b >= 1 else None),
     c.Choice: _choice,
     c.Table: _table,
+    c.AllDifferent: lambda d: c.AllDifferent(_views(d)),
+    c.AllDifferentBounds: lambda d: c.AllDifferentBounds(_views(d)),
+    c.AllDifferentDomain: _all_different_domain,
+    c.Cardinality: _cardinality,
+    c.Circuit: _circuit,
+    c.Inverse: _inverse,
+    c.Lexicographic: _lexicographic,
+    c.NoOverlap: _no_overlap,
+    c.Cumulative: _cumulative,
+    c.Rectangles: _rectangles,
 }
 
 

@@ -159,6 +159,28 @@ CONDITIONS = {
         ci.if_then_else(a > r.randint(-2, 2), a - b, b * 2) <= r.randint(-3, 3)
     ),
     constraints.Table: lambda r, a, b: _drawn_table(r, [a, b, a + b][: r.randint(1, 3)]),
+    constraints.AllDifferent: lambda r, a, b: ci.all_different(a, b, r.randint(-2, 2), consistency="value"),
+    constraints.AllDifferentBounds: lambda r, a, b: ci.all_different(
+        [a, b, a - b, r.randint(-2, 2)], consistency="bounds"
+    ),
+    constraints.AllDifferentDomain: lambda r, a, b: ci.all_different([a, b, 1 - a], consistency="domain"),
+    constraints.Cardinality: lambda r, a, b: ci.global_cardinality(
+        [a, b, b - 1], {r.randint(-2, 0): b, r.randint(1, 3): r.randint(0, 2)}, closed=r.random() < 0.3
+    ),
+    constraints.Circuit: lambda r, a, b: ci.circuit([a, b, r.choice([0, 1, a - b])]),
+    constraints.Inverse: lambda r, a, b: ci.inverse([a, b], [r.choice([a, b]), r.choice([a, b, 0, 1])]),
+    constraints.Lexicographic: lambda r, a, b: r.choice([ci.lex_less, ci.lex_less_equal])(
+        [a, b, 1], [r.randint(-2, 2), a, b]
+    ),
+    constraints.NoOverlap: lambda r, a, b: ci.no_overlap(
+        [a, b, 1], [r.choice([1, 2, b]), 2, r.randint(0, 2)]
+    ),
+    constraints.Cumulative: lambda r, a, b: ci.cumulative(
+        [a, b, 1], [2, r.choice([1, abs(a)]), 2], [1, r.randint(0, 2), 2], r.choice([2, 3, b])
+    ),
+    constraints.Rectangles: lambda r, a, b: ci.diffn(
+        [a, 0, 2], [b, 1, a], [2, 1, 3], [r.randint(0, 3), 2, 1]
+    ),
 }
 
 

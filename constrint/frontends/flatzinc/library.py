@@ -1,13 +1,36 @@
-"""Global constraints that MiniZinc hands over whole: what `constrint/minizinc/` declares without a body."""
+"""Global constraints that MiniZinc hands over whole: what `constrint/minizinc/` declares without a body.
+
+The names beginning with `constrint_` count from 0, where MiniZinc's own count from wherever an array begins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from constrint.expr import BoolExpr
+from constrint.expr import BoolExpr, IntExpr
 from constrint.frontends.flatzinc.builtins import Arguments, Relation
-from constrint.functions import all_different, all_of, table
+from constrint.functions import all_of, table
+from constrint.globals import (
+    all_different,
+    among,
+    bin_packing,
+    circuit,
+    count,
+    cumulative,
+    decreasing,
+    diffn,
+    global_cardinality,
+    increasing,
+    inverse,
+    knapsack,
+    lex_less,
+    lex_less_equal,
+    no_overlap,
+    nvalue,
+    regular,
+    value_precede,
+)
 
 Entry = TypeVar("Entry")
 
@@ -24,9 +47,87 @@ def _table(a: Arguments) -> BoolExpr:
     return table(xs, in_rows(a.constants(1), len(xs)))
 
 
+def _counts(a: Arguments, closed: bool) -> BoolExpr:
+    return global_cardinality(
+        a.numbers(0), dict(zip(a.constants(1), a.numbers(2), strict=True)), closed=closed
+    )
+
+
+def _bounded_counts(a: Arguments, closed: bool) -> BoolExpr:
+    """The counts of values lie between constants."""
+    values, cover = a.numbers(0), a.constants(1)
+    counts = [count(values, value) for value in cover]
+    limits = zip(counts, a.constants(2), a.constants(3), strict=True)
+    parts = [(low <= number) & (number <= high) for number, low, high in limits]
+    return all_of([*parts, *(value.is_in(cover) for value in values if closed)])
+
+
+def _regular(a: Arguments) -> BoolExpr:
+    """States count from 1, symbols too; the table has the next state of each, 0 for none."""
+    symbols = a.constant(2)
+    table_of_states = in_rows(a.constants(3), symbols)
+    transitions = [
+        (state + 1, symbol + 1, following)
+        for state, row in enumerate(table_of_states)
+        for symbol, following in enumerate(row)
+        if following > 0
+    ]
+    return regular(a.numbers(0), transitions, a.constant(4), list(a.members(5)))
+
+
+def _lexicographic(a: Arguments, strict: bool) -> BoolExpr:
+    """Of lists of different lengths, a shorter one comes before those that it begins."""
+    xs, ys = a.numbers(0), a.numbers(1)
+    common = min(len(xs), len(ys))
+    is_strict = strict if len(xs) == len(ys) else len(xs) > len(ys)
+    if common == 0:
+        return all_of([]) if not is_strict else ~all_of([])
+    return (lex_less if is_strict else lex_less_equal)(xs[:common], ys[:common])
+
+
+def _of_numbers(function: Callable[[list[IntExpr]], BoolExpr]) -> Relation:
+    """A condition on one list, which holds for an empty one."""
+    return lambda a: function(a.numbers(0)) if a.numbers(0) else all_of([])
+
+
+def _capacities(a: Arguments) -> BoolExpr:
+    """Bins count from 0; each load is at most its constant."""
+    capacities, bins, sizes = a.constants(0), a.numbers(1), a.constants(2)
+    inside = [(one >= 0) & (one < len(capacities)) for one in bins]
+    loads = [sum((size * (one == i) for one, size in zip(bins, sizes, strict=True)), start=0)
+             for i in range(len(capacities))]  # fmt: skip
+    return all_of([*inside, *(load <= most for load, most in zip(loads, capacities, strict=True))])
+
+
 GLOBALS: dict[str, Relation] = {
-    "fzn_all_different_int": lambda a: all_different(a.numbers(0)) if a.numbers(0) else all_of([]),
+    "fzn_all_different_int": _of_numbers(all_different),
     "fzn_table_int": _table,
     "fzn_table_bool": _table,
+    "fzn_cumulative": lambda a: cumulative(a.numbers(0), a.numbers(1), a.numbers(2), a.number(3)),
+    "fzn_disjunctive_strict": lambda a: no_overlap(a.numbers(0), a.numbers(1)),
+    "fzn_diffn": lambda a: diffn(a.numbers(0), a.numbers(1), a.numbers(2), a.numbers(3)),
+    "fzn_lex_less_int": lambda a: _lexicographic(a, True),
+    "fzn_lex_lesseq_int": lambda a: _lexicographic(a, False),
+    "fzn_increasing_int": _of_numbers(increasing),
+    "fzn_decreasing_int": _of_numbers(decreasing),
+    "fzn_strictly_increasing_int": _of_numbers(lambda xs: increasing(xs, strict=True)),
+    "fzn_strictly_decreasing_int": _of_numbers(lambda xs: decreasing(xs, strict=True)),
+    "fzn_count_eq": lambda a: count(a.numbers(0), a.number(1)) == a.number(2),
+    "fzn_among": lambda a: among(a.numbers(1), list(a.members(2))) == a.number(0),
+    "fzn_nvalue": lambda a: nvalue(a.numbers(1)) == a.number(0),
+    "fzn_global_cardinality": lambda a: _counts(a, closed=False),
+    "fzn_global_cardinality_closed": lambda a: _counts(a, closed=True),
+    "fzn_global_cardinality_low_up": lambda a: _bounded_counts(a, closed=False),
+    "fzn_global_cardinality_low_up_closed": lambda a: _bounded_counts(a, closed=True),
+    "fzn_regular": _regular,
+    "fzn_knapsack": lambda a: knapsack(
+        a.numbers(2), a.constants(0), a.constants(1), a.number(3), a.number(4)
+    ),
+    "fzn_value_precede_int": lambda a: value_precede([a.constant(0), a.constant(1)], a.numbers(2)),
+    "fzn_value_precede_chain_int": lambda a: value_precede(a.constants(0), a.numbers(1)),
+    "constrint_circuit": lambda a: circuit(a.numbers(0)),
+    "constrint_inverse": lambda a: inverse(a.numbers(0), a.numbers(1)),
+    "constrint_bin_packing_capa": _capacities,
+    "constrint_bin_packing_load": lambda a: bin_packing(a.numbers(1), a.constants(2), a.numbers(0)),
 }
 """By name: the condition."""

@@ -9,7 +9,8 @@ from typing import Any
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr
-from constrint.functions import all_different, all_of, any_of, member, sum_
+from constrint.functions import all_of, any_of, member, sum_
+from constrint.globals import all_different
 from constrint.integrations.python_constraint.scope import Coded, Scope, is_integral
 
 CHECKED = 400

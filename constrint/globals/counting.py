@@ -1,0 +1,200 @@
+"""Counts: count, among, nvalue, global_cardinality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from constrint.constraints import Cardinality
+from constrint.domain import Domain
+from constrint.errors import ModelError
+from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, as_expr, linear, placed
+from constrint.globals.arguments import expressions, integers
+from constrint.globals.base import Definition, Field, Function, Relation, same_lengths
+from constrint.globals.posting import hull_of, variables_of, view_of
+from constrint.ir import Linear
+
+if TYPE_CHECKING:
+    from constrint.lower import Lowering
+
+WIDEST_COUNTED = 100_000  # from the least to the greatest listed value, for the kernel
+MOST_VALUES = 4096  # that nvalue has a truth value of each for
+
+
+def _counted(conditions: Iterable[BoolExpr]) -> IntExpr:
+    return linear([(1, condition) for condition in conditions])
+
+
+COUNT = Definition(
+    "count",
+    (Field("values", "exprs", may_be_empty=True), Field("value", "expr")),
+    lambda values, value: values.count(value),
+    # An empty list needs a value that is defined all the same.
+    lambda args, value: linear([(1, Comparison("==", arg, value)) for arg in args] + [(0, value)]),
+    is_number=True,
+)
+
+AMONG = Definition(
+    "among",
+    (Field("values", "exprs", may_be_empty=True), Field("members", "ints", may_be_empty=True)),
+    lambda values, members: sum(value in members for value in values),
+    lambda args, members: _counted(Member(arg, Domain.of_values(members)) for arg in args),
+    is_number=True,
+)
+
+
+def _first_of_its_value(args: tuple[IntExpr, ...]) -> IntExpr:
+    """How many arguments differ from all before them."""
+    return linear(
+        [(0, args[0])]
+        + [(1, And(tuple(Comparison("!=", a, b) for b in args[:i]))) for i, a in enumerate(args) if i],
+        1,
+    )
+
+
+def _number_of_values(lowering: Lowering, args: tuple[IntExpr, ...]) -> Linear:
+    """The sum over all values of whether one of the arguments has it."""
+    views = [view_of(lowering, arg) for arg in args]
+    least, most = hull_of(lowering, views)
+    if most - least >= min(MOST_VALUES, 2 * len(args) ** 2):
+        return lowering.sum_of(lowering.kept(_first_of_its_value(args)))
+    conditions = lowering.conditions
+    total = Linear({}, 0)
+    for value in range(least, most + 1):
+        found = [conditions.equal(Linear({v: a}, b - value), None) for a, v, b in views]
+        total = total.plus(lowering.of_literal(conditions.any_of(found, None)))
+    return total
+
+
+NVALUE = Definition(
+    "nvalue",
+    (Field("values", "exprs"),),
+    lambda values: len(set(values)),
+    _first_of_its_value,
+    _number_of_values,
+    is_number=True,
+)
+
+
+def _cardinality_meaning(
+    found: tuple[int, ...], values: tuple[int, ...], counts: tuple[int, ...], others: str
+) -> bool:
+    if others == "closed" and not set(found) <= set(values):
+        return False
+    return all(found.count(value) == count for value, count in zip(values, counts, strict=True))
+
+
+def _cardinality_decomposed(
+    args: tuple[IntExpr, ...], values: tuple[int, ...], counts: tuple[IntExpr, ...], others: str
+) -> BoolExpr:
+    parts: list[BoolExpr] = []
+    for value, count in zip(values, counts, strict=True):
+        found = [(1, Comparison("==", arg, Const(value))) for arg in args]
+        parts.append(Comparison("==", linear(found), count))
+    if others == "closed":
+        parts += [Member(arg, Domain.of_values(values)) for arg in args]
+    else:
+        parts += [Comparison("==", arg, arg) for arg in args if not values]
+    return And(tuple(parts))
+
+
+def _post_cardinality(
+    lowering: Lowering,
+    args: tuple[IntExpr, ...],
+    values: tuple[int, ...],
+    counts: tuple[IntExpr, ...],
+    others: str,
+) -> None:
+    if not args or not values or max(values) - min(values) >= WIDEST_COUNTED:
+        lowering.require(lowering.kept(_cardinality_decomposed(args, values, counts, others)))
+        return
+    variables, numbers = variables_of(lowering, args), variables_of(lowering, counts)
+    problem = lowering.problem
+    if others == "closed":
+        for v in variables:
+            problem.keep_values(v, sorted(values))
+    for z in numbers:
+        problem.keep_between(z, 0, len(args))
+    in_order = sorted(zip(values, numbers, strict=True))
+    problem.nodes.append(
+        Cardinality(
+            variables, tuple(v for v, _ in in_order), tuple(z for _, z in in_order), others == "closed"
+        )
+    )
+
+
+def _check_cardinality(
+    args: tuple[IntExpr, ...], values: tuple[int, ...], counts: tuple[IntExpr, ...], others: str
+) -> None:
+    same_lengths("global_cardinality", values=values, counts=counts)
+    if len(set(values)) < len(values):
+        raise ModelError("global_cardinality counts each value once: a value is listed twice")
+
+
+GLOBAL_CARDINALITY = Definition(
+    "global_cardinality",
+    (
+        Field("expressions", "exprs", may_be_empty=True),
+        Field("values", "ints", may_be_empty=True),
+        Field("counts", "exprs", may_be_empty=True),
+        Field("others", "word", ("open", "closed")),
+    ),
+    _cardinality_meaning,
+    _cardinality_decomposed,
+    _post_cardinality,
+    _check_cardinality,
+)
+
+
+def count(values: Iterable[IntLike], value: IntLike) -> IntExpr:
+    """How many of the expressions equal a value, which may be an expression.
+
+    A sum of truth values: consistent on domains for a constant value, where no variable stands twice; on
+    bounds for others. O(n).
+    """
+    parts = (expressions(values, "values"), as_expr(value))
+    return Function(COUNT, COUNT.checked(parts))
+
+
+def among(values: Iterable[IntLike], members: Iterable[int]) -> IntExpr:
+    """How many of the expressions are among some constants.
+
+    A sum of truth values: consistent on domains where no variable stands twice. O(n).
+    """
+    return Function(AMONG, AMONG.checked((expressions(values, "values"), integers(members, "members"))))
+
+
+def nvalue(values: Iterable[IntLike]) -> IntExpr:
+    """How many different values the expressions have.
+
+    The sum over all values of whether one has it (Bessiere, Hebrard, Hnich, Kiziltan and Walsh, CP 2005,
+    decomposition): each truth value is consistent on domains, the sum on bounds. O(n d). Over more than
+    2 n^2 values, the number of expressions that differ from all before them, O(n^2).
+    """
+    return Function(NVALUE, NVALUE.checked((expressions(values, "values"),)))
+
+
+def global_cardinality(
+    values: Iterable[IntLike], counts: Mapping[int, IntLike], *, closed: bool = False
+) -> BoolExpr:
+    """The condition that each listed value occurs as often as its count says.
+
+    The count of each value alone is consistent on domains, their sum on bounds: O(sum of domain sizes).
+
+    Args:
+        values: The expressions that are counted.
+        counts: For each value how often it occurs: a number or an expression.
+        closed: Whether values that are not listed must not occur.
+
+    Returns:
+        The condition. Negated, or as a truth value, it is the conjunction of the counts.
+    """
+    if not isinstance(counts, Mapping):
+        raise ModelError("global_cardinality needs a count for each value: write {1: 2, 5: x}")
+    parts = (
+        expressions(values, "values"),
+        integers(counts.keys(), "the values"),
+        expressions(counts.values(), "the counts"),
+        "closed" if closed else "open",
+    )
+    return placed(Relation(GLOBAL_CARDINALITY, GLOBAL_CARDINALITY.checked(parts)))

@@ -1,0 +1,82 @@
+"""all_different."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
+
+from constrint.constraints import AllDifferent, AllDifferentBounds, AllDifferentDomain
+from constrint.errors import ModelError
+from constrint.expr import And, BoolExpr, Comparison, IntExpr, IntLike, placed
+from constrint.globals.arguments import listed
+from constrint.globals.base import Definition, Field, Relation
+from constrint.globals.posting import hull_of, need, view_of
+
+if TYPE_CHECKING:
+    from constrint.lower import Lowering
+
+Consistency = Literal["auto", "value", "bounds", "domain"]
+
+WIDEST_MATCHED = 100_000  # values that domain consistency keeps a matching of
+TIGHT = 2  # with fewer values than this times the expressions, bounds are worth their price
+
+
+def _meaning(values: tuple[int, ...], consistency: str) -> bool:
+    return len(set(values)) == len(values)
+
+
+def pairwise(args: tuple[IntExpr, ...], consistency: str = "auto") -> BoolExpr:
+    """The disequality of all pairs; of one expression that it has a value."""
+    if len(args) == 1:
+        return Comparison("==", args[0], args[0])
+    return And(tuple(Comparison("!=", a, b) for i, a in enumerate(args) for b in args[:i]))
+
+
+def post_all_different(lowering: Lowering, args: tuple[IntExpr, ...], consistency: str) -> None:
+    """Make expressions differ."""
+    views = tuple([view_of(lowering, arg) for arg in args])
+    if len(args) == 1:
+        return
+    need(len(set(views)) == len(views))
+    if len(args) == 2:
+        lowering.conditions.require_different(lowering.sum_of(args[0]).plus(lowering.sum_of(args[1]), -1))
+        return
+    nodes = lowering.problem.nodes
+    nodes.append(AllDifferent(views))
+    least, most = hull_of(lowering, views)
+    if consistency == "domain":
+        if most - least >= WIDEST_MATCHED:
+            raise ModelError(
+                f"all_different: the values span {most - least + 1} numbers, too many for "
+                'consistency="domain": bound the expressions, or take "bounds"'
+            )
+        nodes.append(AllDifferentDomain(views, least, most - least + 1))
+    elif consistency == "bounds" or (consistency == "auto" and most - least + 1 < TIGHT * len(views)):
+        nodes.append(AllDifferentBounds(views))
+
+
+ALL_DIFFERENT = Definition(
+    "all_different",
+    (Field("values", "exprs"), Field("consistency", "word", ("auto", "value", "bounds", "domain"))),
+    _meaning,
+    pairwise,
+    post_all_different,
+)
+
+
+def all_different(*values: IntLike | Iterable[IntLike], consistency: Consistency = "auto") -> BoolExpr:
+    """The condition that no two of the arguments (or of one iterable) are equal.
+
+    Args:
+        values: The expressions.
+        consistency: "value" takes what one has from the others, O(n) for each that is fixed; "bounds" also
+        keeps every
+            least and greatest value possible (López-Ortiz et al. 2003, O(n log n)); "domain" every value
+            (Régin 1994, O(n d) and more); "auto" is "bounds" where there are fewer than two values for
+            each expression, else "value".
+
+    Returns:
+        The condition. Negated, or as a truth value, it is the disjunction of equalities.
+    """
+    args = listed(values, "all_different")
+    return placed(Relation(ALL_DIFFERENT, ALL_DIFFERENT.checked((args, consistency))))

@@ -1,0 +1,124 @@
+"""Permutations: inverse, circuit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from constrint.constraints import AllDifferent, AllDifferentBounds, Circuit, Inverse
+from constrint.constraints.circuit import is_circuit
+from constrint.domain import Domain
+from constrint.expr import (
+    And,
+    BoolExpr,
+    Comparison,
+    Const,
+    Iff,
+    IfThenElse,
+    IntExpr,
+    IntLike,
+    Max,
+    Member,
+    Min,
+    placed,
+)
+from constrint.globals.arguments import expressions
+from constrint.globals.base import Definition, Field, Relation, same_lengths
+from constrint.globals.posting import keep_in_range, need, variables_of
+
+if TYPE_CHECKING:
+    from constrint.lower import Lowering
+
+
+def _in_range(args: tuple[IntExpr, ...]) -> list[BoolExpr]:
+    return [Member(arg, Domain.of_range(0, len(args) - 1)) for arg in args]
+
+
+def _post_permutation(lowering: Lowering, variables: tuple[int, ...]) -> None:
+    keep_in_range(lowering, variables, len(variables))
+    need(len(set(variables)) == len(variables))
+    if len(variables) > 1:
+        views = tuple((1, v, 0) for v in variables)
+        lowering.problem.nodes += [AllDifferent(views), AllDifferentBounds(views)]
+
+
+def _inverse_meaning(xs: tuple[int, ...], ys: tuple[int, ...]) -> bool:
+    n = len(xs)
+    return all(0 <= y < n for y in ys) and all(0 <= x < n and ys[x] == i for i, x in enumerate(xs))
+
+
+def _inverse_decomposed(xs: tuple[IntExpr, ...], ys: tuple[IntExpr, ...]) -> BoolExpr:
+    pairs: list[BoolExpr] = [
+        Iff(Comparison("==", x, Const(j)), Comparison("==", y, Const(i)))
+        for i, x in enumerate(xs)
+        for j, y in enumerate(ys)
+    ]
+    return And((*_in_range(xs), *_in_range(ys), *pairs))
+
+
+def _post_inverse(lowering: Lowering, xs: tuple[IntExpr, ...], ys: tuple[IntExpr, ...]) -> None:
+    left, right = variables_of(lowering, xs), variables_of(lowering, ys)
+    _post_permutation(lowering, left)
+    _post_permutation(lowering, right)
+    lowering.problem.nodes.append(Inverse(left, right))
+
+
+INVERSE = Definition(
+    "inverse",
+    (Field("xs", "exprs"), Field("ys", "exprs")),
+    _inverse_meaning,
+    _inverse_decomposed,
+    _post_inverse,
+    lambda xs, ys: same_lengths("inverse", xs=xs, ys=ys),
+)
+
+
+def _circuit_decomposed(args: tuple[IntExpr, ...]) -> BoolExpr:
+    """The way from node 0 comes back after n steps and not before; outside nodes count as the nearest."""
+    last = len(args) - 1
+    parts = _in_range(args)
+    at = args[0]
+    for _ in range(1, len(args)):
+        parts.append(Comparison("!=", at, Const(0)))
+        at = _follow(args, Min((Max((at, Const(0))), Const(last))))
+    parts.append(Comparison("==", at, Const(0)))
+    return And(tuple(parts))
+
+
+def _follow(args: tuple[IntExpr, ...], node: IntExpr) -> IntExpr:
+    """The successor of a node that is one."""
+    following = args[-1]
+    for i in range(len(args) - 2, -1, -1):
+        following = IfThenElse(Comparison("==", node, Const(i)), args[i], following)
+    return following
+
+
+def _post_circuit(lowering: Lowering, args: tuple[IntExpr, ...]) -> None:
+    variables = variables_of(lowering, args)
+    _post_permutation(lowering, variables)
+    lowering.problem.nodes.append(Circuit(variables))
+
+
+CIRCUIT = Definition(
+    "circuit", (Field("successors", "exprs"),), is_circuit, _circuit_decomposed, _post_circuit
+)
+
+
+def inverse(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
+    """The condition that ``xs[i] == j`` exactly where ``ys[j] == i``, both counting from 0.
+
+    Consistent on domains for each pair of values, O(n^2), with `all_different` on bounds for each list
+    (Cheng et al., Constraints 1999). Negated, or as a truth value, it is the conjunction of n^2 equivalences.
+    """
+    parts = (expressions(xs, "xs"), expressions(ys, "ys"))
+    return placed(Relation(INVERSE, INVERSE.checked(parts)))
+
+
+def circuit(successors: Iterable[IntLike]) -> BoolExpr:
+    """The condition that the successors of nodes 0, 1, … form one cycle through all of them.
+
+    Chains do not close early (Caseau and Laburthe, ICLP 1997), every node can be reached, and
+    `all_different` is consistent on bounds: O(n^2), weaker than domain consistency, which is NP-hard.
+    Negated, or as a truth value, it is the walk of n steps from node 0, O(n^2) conditions.
+    """
+    return placed(Relation(CIRCUIT, CIRCUIT.checked((expressions(successors, "successors"),))))

@@ -1,0 +1,176 @@
+"""Scheduling and placement: no_overlap, cumulative, diffn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from constrint.constraints import Cumulative, NoOverlap, Rectangles
+from constrint.constraints.cumulative import fits
+from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Or, as_expr, linear, placed
+from constrint.globals.arguments import expressions
+from constrint.globals.base import Definition, Field, Relation, same_lengths
+from constrint.globals.posting import variables_of
+
+if TYPE_CHECKING:
+    from constrint.lower import Lowering
+
+Exprs = tuple[IntExpr, ...]
+Values = tuple[int, ...]
+
+
+def _not_negative(args: Exprs) -> list[BoolExpr]:
+    return [Comparison(">=", arg, Const(0)) for arg in args]
+
+
+def _before(start: IntExpr, duration: IntExpr, other: IntExpr) -> BoolExpr:
+    return Comparison("<=", linear([(1, start), (1, duration)]), other)
+
+
+def _no_overlap_meaning(starts: Values, durations: Values) -> bool:
+    tasks = list(zip(starts, durations, strict=True))
+    return all(d >= 0 for d in durations) and all(
+        s + d <= t or t + e <= s for i, (s, d) in enumerate(tasks) for t, e in tasks[:i]
+    )
+
+
+def _no_overlap_decomposed(starts: Exprs, durations: Exprs) -> BoolExpr:
+    tasks = list(zip(starts, durations, strict=True))
+    parts = [Or((_before(s, d, t), _before(t, e, s))) for i, (s, d) in enumerate(tasks) for t, e in tasks[:i]]
+    return And((*_not_negative(durations), *(Comparison("==", s, s) for s in starts[:1]), *parts))
+
+
+def _post_no_overlap(lowering: Lowering, starts: Exprs, durations: Exprs) -> None:
+    nodes = lowering.problem.nodes
+    nodes.append(NoOverlap(variables_of(lowering, starts), variables_of(lowering, durations)))
+
+
+NO_OVERLAP = Definition(
+    "no_overlap",
+    (Field("starts", "exprs"), Field("durations", "exprs")),
+    _no_overlap_meaning,
+    _no_overlap_decomposed,
+    _post_no_overlap,
+    lambda starts, durations: same_lengths("no_overlap", starts=starts, durations=durations),
+)
+
+
+def _cumulative_decomposed(starts: Exprs, durations: Exprs, demands: Exprs, capacity: IntExpr) -> BoolExpr:
+    """At the start of each task, the demands of those under way fit; no demand is negative."""
+    tasks = list(zip(starts, durations, demands, strict=True))
+    parts = [*_not_negative(durations), *_not_negative(demands), Comparison(">=", capacity, Const(0))]
+    for i, start in enumerate(starts):
+        used: list[tuple[int, IntExpr]] = []
+        for j, (s, d, r) in enumerate(tasks):
+            under_way: BoolExpr = Comparison(">", linear([(1, s), (1, d)]), start)
+            if i != j:
+                under_way = And((Comparison("<=", s, start), under_way))
+            used.append((1, under_way * r))
+        parts.append(Comparison("<=", linear(used), capacity))
+    return And(tuple(parts))
+
+
+def _post_cumulative(
+    lowering: Lowering, starts: Exprs, durations: Exprs, demands: Exprs, capacity: IntExpr
+) -> None:
+    tasks = [variables_of(lowering, group) for group in (starts, durations, demands)]
+    lowering.problem.nodes.append(Cumulative(tasks[0], tasks[1], tasks[2], lowering.variable_of(capacity)))
+
+
+CUMULATIVE = Definition(
+    "cumulative",
+    (
+        Field("starts", "exprs"),
+        Field("durations", "exprs"),
+        Field("demands", "exprs"),
+        Field("capacity", "expr"),
+    ),
+    fits,
+    _cumulative_decomposed,
+    _post_cumulative,
+    lambda starts, durations, demands, capacity: same_lengths(
+        "cumulative", starts=starts, durations=durations, demands=demands
+    ),
+)
+
+
+def _diffn_meaning(xs: Values, ys: Values, widths: Values, heights: Values) -> bool:
+    boxes = list(zip(xs, ys, widths, heights, strict=True))
+    return all(size >= 0 for size in (*widths, *heights)) and all(
+        x + w <= u or u + p <= x or y + h <= v or v + q <= y
+        for i, (x, y, w, h) in enumerate(boxes)
+        for u, v, p, q in boxes[:i]
+    )
+
+
+def _diffn_decomposed(xs: Exprs, ys: Exprs, widths: Exprs, heights: Exprs) -> BoolExpr:
+    boxes = list(zip(xs, ys, widths, heights, strict=True))
+    parts = [
+        Or((_before(x, w, u), _before(u, p, x), _before(y, h, v), _before(v, q, y)))
+        for i, (x, y, w, h) in enumerate(boxes)
+        for u, v, p, q in boxes[:i]
+    ]
+    defined = (Comparison("==", corner, corner) for corner in (*xs[:1], *ys[:1]))
+    return And((*_not_negative(widths), *_not_negative(heights), *defined, *parts))
+
+
+def _post_diffn(lowering: Lowering, xs: Exprs, ys: Exprs, widths: Exprs, heights: Exprs) -> None:
+    groups = [variables_of(lowering, group) for group in (xs, ys, widths, heights)]
+    lowering.problem.nodes.append(Rectangles(*groups))
+
+
+DIFFN = Definition(
+    "diffn",
+    (Field("xs", "exprs"), Field("ys", "exprs"), Field("widths", "exprs"), Field("heights", "exprs")),
+    _diffn_meaning,
+    _diffn_decomposed,
+    _post_diffn,
+    lambda xs, ys, widths, heights: same_lengths("diffn", xs=xs, ys=ys, widths=widths, heights=heights),
+)
+
+
+def no_overlap(starts: Iterable[IntLike], durations: Iterable[IntLike]) -> BoolExpr:
+    """The condition that of any two tasks one ends before the other starts, and no duration is negative.
+
+    A task without duration may lie between others, not inside one. Edge finding, detectable precedences and
+    overload checks (Vilím 2007), O(n^2); weaker than consistency on bounds, which is NP-hard. Negated, or as
+    a truth value, it is a disjunction for each pair.
+    """
+    parts = (expressions(starts, "starts"), expressions(durations, "durations"))
+    return placed(Relation(NO_OVERLAP, NO_OVERLAP.checked(parts)))
+
+
+def cumulative(
+    starts: Iterable[IntLike], durations: Iterable[IntLike], demands: Iterable[IntLike], capacity: IntLike
+) -> BoolExpr:
+    """The condition that the tasks under way never demand more than the capacity, and nothing is negative.
+
+    A task is under way from its start until before start + duration. Time tables (Le Pape 1994) and overload
+    checks (Baptiste et al. 2001), O(n^2); weaker than consistency on bounds, which is NP-hard. Negated, or
+    as a truth value, it is the sum of the demands under way at each start, n^2 conditions.
+    """
+    parts = (
+        expressions(starts, "starts"),
+        expressions(durations, "durations"),
+        expressions(demands, "demands"),
+        as_expr(capacity),
+    )
+    return placed(Relation(CUMULATIVE, CUMULATIVE.checked(parts)))
+
+
+def diffn(
+    xs: Iterable[IntLike], ys: Iterable[IntLike], widths: Iterable[IntLike], heights: Iterable[IntLike]
+) -> BoolExpr:
+    """The condition that no two rectangles overlap: one lies left, right, above or below of the other.
+
+    A rectangle without area may not lie inside another; no side is negative. As strong as the disjunction
+    for each pair (the base level of Beldiceanu and Carlsson, CP 2001), O(n^2). Negated, or as a truth value,
+    it is those disjunctions.
+    """
+    parts = (
+        expressions(xs, "xs"),
+        expressions(ys, "ys"),
+        expressions(widths, "widths"),
+        expressions(heights, "heights"),
+    )
+    return placed(Relation(DIFFN, DIFFN.checked(parts)))

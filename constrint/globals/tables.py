@@ -1,0 +1,81 @@
+"""Tables with two indices: element_2d."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from constrint.constraints import Table
+from constrint.domain import Domain
+from constrint.errors import ModelError, Undefined
+from constrint.expr import Element, IntExpr, IntLike, as_expr, linear
+from constrint.globals.arguments import rows_of
+from constrint.globals.base import Definition, Field, Function
+from constrint.globals.posting import keep_in_range
+from constrint.ir import TRUE, Linear
+
+if TYPE_CHECKING:
+    from constrint.lower import Lowering
+
+Rows = tuple[tuple[int, ...], ...]
+
+
+def _meaning(rows: Rows, row: int, column: int) -> int:
+    if not (0 <= row < len(rows) and 0 <= column < len(rows[0])):
+        raise Undefined("index out of range")
+    return rows[row][column]
+
+
+def _decomposed(rows: Rows, row: IntExpr, column: IntExpr) -> IntExpr:
+    # Through a table of the columns themselves, a column outside is as undefined as a row outside.
+    width = len(rows[0])
+    inside = Element(tuple(range(width)), column)
+    return Element(tuple([entry for line in rows for entry in line]), linear([(width, row), (1, inside)]))
+
+
+def _sum(lowering: Lowering, rows: Rows, row: IntExpr, column: IntExpr) -> Linear:
+    """The variable that equals the entry, by a table of row, column and entry."""
+    problem = lowering.problem
+    i, j = lowering.variable_of(row), lowering.variable_of(column)
+    keep_in_range(lowering, [i], len(rows))
+    keep_in_range(lowering, [j], len(rows[0]))
+    entries = [
+        (r, c, rows[r][c])
+        for r in range(problem.lo[i], problem.hi[i] + 1)
+        for c in range(problem.lo[j], problem.hi[j] + 1)
+        if i != j or r == c
+    ]
+    z = problem.declare(Domain.of_values([entry for _, _, entry in entries]))
+    problem.define(z, ((i, 0), (j, 0)))
+    problem.nodes.append(Table(TRUE, (i, j, z), tuple(entries)))
+    return Linear({z: 1}, 0) if not problem.is_fixed(z) else Linear({}, problem.lo[z])
+
+
+def _check(rows: Rows, row: IntExpr, column: IntExpr) -> None:
+    if len({len(line) for line in rows}) != 1 or not rows[0]:
+        raise ModelError("element_2d needs rows of one length, and at least one column")
+
+
+ELEMENT_2D = Definition(
+    "element_2d",
+    (Field("rows", "rows"), Field("row", "expr"), Field("column", "expr")),
+    _meaning,
+    _decomposed,
+    _sum,
+    _check,
+    is_number=True,
+)
+
+
+def element_2d(rows: Iterable[Iterable[int]], row: IntLike, column: IntLike) -> IntExpr:
+    """``rows[row][column]``, counted from 0; an index outside makes the assignment no solution.
+
+    As a table of row, column and entry: consistent on domains, O(rows times columns).
+
+    Args:
+        rows: Lists of constants of one length, or a two-dimensional array of numpy.
+        row: Number of the row.
+        column: Number of the column.
+    """
+    parts = (rows_of(rows, "rows"), as_expr(row), as_expr(column))
+    return Function(ELEMENT_2D, ELEMENT_2D.checked(parts))

@@ -1,0 +1,151 @@
+"""Random models of every global constraint."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import constrint as ci
+from constrint.globals import GLOBALS
+
+Exprs = Sequence[ci.IntExpr]
+Draw = Callable[[random.Random, Exprs], ci.IntExpr]
+
+
+def some(rng: random.Random, xs: Exprs, least: int = 1, most: int = 4) -> list[ci.IntExpr]:
+    """Several of the expressions, possibly with repetitions, shifted, scaled or constant."""
+    chosen = [rng.choice(xs) for _ in range(rng.randint(least, min(most, len(xs) + 1)))]
+    shapes = [0] * 12 + [1, 2, 3]
+    return [_shaped(rng, x, rng.choice(shapes)) for x in chosen]
+
+
+def _shaped(rng: random.Random, x: ci.IntExpr, shape: int) -> ci.IntExpr:
+    if shape == 1:
+        return x + rng.randint(-2, 2)
+    if shape == 2:
+        return rng.choice([-1, 2]) * x
+    return ci.sum_([rng.randint(0, 3)]) if shape == 3 else x
+
+
+def _pair(rng: random.Random, xs: Exprs, most: int = 3) -> tuple[list[ci.IntExpr], list[ci.IntExpr]]:
+    left = some(rng, xs, 1, most)
+    return left, [rng.choice([rng.choice(xs), rng.choice(xs) + rng.randint(-1, 1)]) for _ in left]
+
+
+def _sizes(rng: random.Random, xs: Exprs, count: int, most: int = 3) -> list[ci.IntLike]:
+    return [rng.choice(xs) if rng.random() < 0.15 else rng.randint(0, most) for _ in range(count)]
+
+
+def _cardinality(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    values = rng.sample(range(-1, 5), rng.randint(1, 3))
+    counts = {v: rng.choice([rng.randint(0, 2), rng.choice(xs)]) for v in values}
+    return ci.global_cardinality(some(rng, xs), counts, closed=rng.random() < 0.4)
+
+
+def _regular(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    states = rng.randint(1, 3)
+    arcs = {(q, a): rng.randrange(states) for q in range(states) for a in range(-1, 4) if rng.random() < 0.7}
+    rows = [(q, a, r) for (q, a), r in arcs.items()]
+    return ci.regular(some(rng, xs), rows, 0, rng.sample(range(states), rng.randint(1, states)))
+
+
+def _no_overlap(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    starts = some(rng, xs)
+    return ci.no_overlap(starts, _sizes(rng, xs, len(starts)))
+
+
+def _cumulative(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    starts = some(rng, xs)
+    sizes = [_sizes(rng, xs, len(starts)) for _ in range(2)]
+    return ci.cumulative(starts, sizes[0], sizes[1], rng.choice([1, 2, 3, rng.choice(xs)]))
+
+
+def _diffn(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    left, low = _pair(rng, xs)
+    return ci.diffn(left, low, *[_sizes(rng, xs, len(left)) for _ in range(2)])
+
+
+def _packing(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    bins = some(rng, xs)
+    loads = [
+        rng.choice([rng.choice(xs), 2 * rng.choice(xs), rng.randint(0, 5)]) for _ in range(rng.randint(1, 3))
+    ]
+    return ci.bin_packing(bins, [rng.randint(0, 3) for _ in bins], loads)
+
+
+def _knapsack(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    counts = some(rng, xs, 1, 3)
+    factors = [[rng.randint(0, 3) for _ in counts] for _ in range(2)]
+    return ci.knapsack(counts, *factors, rng.choice(xs) + rng.randint(0, 3), 2 * rng.choice(xs))
+
+
+def _element_2d(rng: random.Random, xs: Exprs) -> ci.IntExpr:
+    width = rng.randint(1, 4)
+    rows = [[rng.randint(-2, 4) for _ in range(width)] for _ in range(rng.randint(1, 4))]
+    return ci.element_2d(rows, rng.choice(xs), rng.choice(xs))
+
+
+DRAWN: dict[str, Draw] = {
+    "all_different": lambda r, xs: ci.all_different(
+        some(r, xs, 1, 5), consistency=r.choice(["auto", "value", "bounds", "domain"])
+    ),
+    "count": lambda r, xs: ci.count(some(r, xs, 0), r.choice([r.randint(0, 3), r.choice(xs)])),
+    "among": lambda r, xs: ci.among(some(r, xs, 0), r.sample(range(-1, 5), r.randint(0, 3))),
+    "nvalue": lambda r, xs: ci.nvalue(some(r, xs)),
+    "global_cardinality": _cardinality,
+    "element_2d": _element_2d,
+    "inverse": lambda r, xs: ci.inverse(*_pair(r, xs)),
+    "circuit": lambda r, xs: ci.circuit(some(r, xs)),
+    "increasing": lambda r, xs: ci.increasing(some(r, xs)),
+    "strictly_increasing": lambda r, xs: ci.increasing(some(r, xs), strict=True),
+    "decreasing": lambda r, xs: ci.decreasing(some(r, xs)),
+    "strictly_decreasing": lambda r, xs: ci.decreasing(some(r, xs), strict=True),
+    "lex_less": lambda r, xs: ci.lex_less(*_pair(r, xs)),
+    "lex_less_equal": lambda r, xs: ci.lex_less_equal(*_pair(r, xs)),
+    "value_precede": lambda r, xs: ci.value_precede(r.sample(range(4), r.randint(1, 3)), some(r, xs)),
+    "no_overlap": _no_overlap,
+    "cumulative": _cumulative,
+    "diffn": _diffn,
+    "regular": _regular,
+    "bin_packing": _packing,
+    "knapsack": _knapsack,
+}
+assert set(DRAWN) == set(GLOBALS)
+
+
+def draw_condition(name: str, rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    """A condition of a global constraint: itself, or a comparison of the number that it is."""
+    drawn = DRAWN[name](rng, xs)
+    if isinstance(drawn, ci.BoolExpr):
+        return drawn
+    other = rng.choice([rng.randint(-1, 4), rng.choice(xs)])
+    return rng.choice([drawn == other, drawn <= other, drawn > other, drawn != other])
+
+
+def draw_variables(rng: random.Random, model: ci.Model) -> list[ci.IntExpr]:
+    """A few variables of a few values each."""
+    drawn: list[ci.IntExpr] = []
+    for i in range(rng.randint(2, 4)):
+        low = rng.choice([0, 0, 0, -1, 1])
+        if rng.random() < 0.3:
+            drawn.append(model.int_var(f"x{i}", values=rng.sample(range(-1, 6), rng.randint(2, 4))))
+        else:
+            drawn.append(model.int_var(f"x{i}", low, low + rng.randint(1, 3)))
+    if rng.random() < 0.3:
+        drawn.append(model.bool_var("b"))
+    return drawn
+
+
+def draw_model(name: str, seed: int) -> ci.Model:
+    """A model with one global constraint that must hold, does not, or is part of a condition."""
+    rng = random.Random(f"{name} {seed}")
+    model = ci.Model()
+    xs = draw_variables(rng, model)
+    condition = draw_condition(name, rng, xs)
+    other = rng.choice(xs) <= rng.randint(0, 2)
+    forms = [condition] * 4 + [~condition] * 2
+    forms += [condition | other, condition == other, condition.implies(other), condition + 2 * other >= 2]
+    model.add(rng.choice(forms))
+    if rng.random() < 0.3:
+        model.add(draw_condition(rng.choice(list(DRAWN)), rng, xs))
+    return model

@@ -1,0 +1,173 @@
+"""Global constraints as users meet them: every form against brute force, text, JSON, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from global_models import DRAWN, draw_model
+
+import constrint as ci
+from constrint.globals import Function, Relation
+
+NAMES = sorted(DRAWN)
+MODELS = 60
+
+
+def assignments(model: ci.Model):
+    variables = list(model.variables.values())
+    domains = [[0, 1] if isinstance(v, ci.BoolVar) else list(v.domain) for v in variables]
+    for point in itertools.product(*domains):
+        yield dict(zip(variables, point, strict=True))
+
+
+def value(expr: ci.IntExpr, assignment) -> int | None:
+    try:
+        return int(expr.evaluate(assignment))
+    except ci.Undefined:
+        return None
+
+
+def holds(model: ci.Model, assignment) -> bool:
+    return all(value(constraint.expr, assignment) for constraint in model.constraints)
+
+
+def expected(model: ci.Model) -> list[tuple[int, ...]]:
+    return sorted(tuple(a.values()) for a in assignments(model) if holds(model, a))
+
+
+def found(model: ci.Model, **options) -> list[tuple[int, ...]]:
+    return sorted(tuple(r.values.values()) for r in model.iter_solutions(**options))
+
+
+def globals_of(model: ci.Model):
+    stack = [constraint.expr for constraint in model.constraints]
+    while stack:
+        expr = stack.pop()
+        if isinstance(expr, Relation | Function):
+            yield expr
+        stack.extend(expr.children)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_solutions_are_those_of_the_definition(name):
+    solutions = 0
+    for seed in range(MODELS):
+        model = draw_model(name, seed)
+        wanted = expected(model)
+        assert found(model, engine="interpreted") == wanted, model.to_text()
+        assert model.count() == len(wanted), model.to_text()
+        solutions += len(wanted)
+    assert solutions > MODELS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_decompositions_say_the_same(name):
+    for seed in range(MODELS):
+        model = draw_model(name, seed)
+        for expr in globals_of(model):
+            other = expr.decomposed()
+            for assignment in assignments(model):
+                assert value(expr, assignment) == value(other, assignment), model.to_text()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_and_json_keep_the_model(name):
+    for seed in range(MODELS // 4):
+        model = draw_model(name, seed)
+        text = model.to_text()
+        assert ci.Model.from_text(text).to_text() == text
+        again = ci.Model.from_json(model.to_json())
+        assert again.to_text() == text
+        assert found(again) == expected(model)
+
+
+def test_compiled_equals_interpreted():
+    for name in NAMES:
+        for seed in range(3):
+            model = draw_model(name, seed)
+            assert found(model, engine="compiled") == expected(model), model.to_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cumulative([x, y], [1], [1, 1], 2)", "cumulative needs lists of one length, not 2 starts"),
+        ("cumulative(x, [1], [1], 2)", "write starts in brackets: [x]"),
+        ("all_different([x, y], strong)", "consistency is one of auto, value, bounds, domain, not 'strong'"),
+        ("all_different()", "all_different needs at least one entry in values"),
+        ("inverse([x, y])", "inverse takes 2 arguments (xs, ys), not 1"),
+        ("regular([x], [[0, 1, 0], [0, 1, 1]], 0, [0])", "two transitions for one value"),
+        ("regular([x], [[0, 1]], 0, [0])", "a transition is a state, a value and the next state"),
+        ("element_2d([[1, 2], [3]], x, y) == 1", "element_2d needs rows of one length"),
+        ("bin_packing([x], [-1], [y])", "bin_packing: a size is negative"),
+        ("knapsack([x], [1], [-1], y, y)", "a weight or profit is negative"),
+        ("global_cardinality([x], [1, 1], [y, y])", "a value is listed twice"),
+        ("value_precede([1, 1], [x])", "a value is listed twice"),
+        ("table([x, y], [[1]])", "the row (1,) has 1 entries for 2 values"),
+        ("circit(x, y)", "did you mean 'circuit'?"),
+        ("count([x, y], [1])", "a list is not a number"),
+    ],
+)
+def test_mistakes_in_text_are_explained(text, message):
+    with pytest.raises(ci.ParseError) as error:
+        ci.Model.from_text(f"x, y in 0..3\n{text}\n", filename="a.constrint")
+    assert message in str(error.value)
+    assert "a.constrint:2:" in str(error.value)
+
+
+def test_mistakes_in_python_are_explained():
+    model = ci.Model()
+    x = model.int_var("x", 0, 3)
+    with pytest.raises(ci.ModelError, match="successors must be a list"):
+        ci.circuit(x)
+    with pytest.raises(ci.ModelError, match="a count for each value"):
+        ci.global_cardinality([x], [1, 2])
+    with pytest.raises(ci.ModelError, match="3 xs, 1 ys"):
+        ci.inverse([x, x, x], [x])
+    wide = model.int_var("wide", 0, 10**9)
+    model.add(ci.all_different([x, wide, x + wide], consistency="domain"))
+    with pytest.raises(ci.ModelError, match='take "bounds"'):
+        model.solve()
+
+
+def test_mistakes_in_json_are_explained():
+    document = (
+        '{"format": "constrint", "version": 1, "variables": [{"name": "x", "domain": {"lo": 0, "hi": 1}}], '
+        '"constraints": [{"expr": ["inverse", ["x"], ["x", "x"]]}]}'
+    )
+    with pytest.raises(ci.ModelError, match=r"constraints\[0\].expr: inverse needs lists of one length"):
+        ci.Model.from_json(document)
+
+
+def test_arrays_of_numpy():
+    model = ci.Model()
+    x = model.int_vars("x", 3, 0, 3)
+    rows = np.array([[0, 1, 2], [3, 2, 1], [1, 1, 1]])
+    model.add(ci.table(x, rows), ~ci.table(x, rows[2:]), ci.element_2d(rows, x[1], x[2] - 1) >= 1)
+    model.add(ci.bin_packing(x, np.array([1, 1, 1]), [1, 1, 1, 0]) | ci.all_different(x))
+    assert found(model) == expected(model) != []
+
+
+def test_wide_domains():
+    model = ci.Model()
+    x = model.int_vars("x", 3, 0, 10**6)
+    model.add(ci.all_different(x), x[0] * x[1] == 36, x[1] * x[2] == 36, ci.increasing(x[:2]))
+    model.add(ci.global_cardinality(x, {6: 0, 10**6: 0, 36: 0}), ci.nvalue(x) == 3)
+    assert found(model) == []
+    other = ci.Model()
+    y = other.int_vars("y", 3, 2, 10**6)
+    other.add(ci.all_different(y), y[0] == y[1] * y[2], y[0] + y[1] + y[2] == 11)
+    assert found(other) == [(6, 2, 3), (6, 3, 2)]
+
+
+def test_beyond_64_bits():
+    model = ci.Model()
+    big = 10**30
+    x = model.int_vars("x", 3, big, big + 2)
+    model.add(ci.all_different(x, consistency="domain"), ci.lex_less(x[:2], x[1:]))
+    model.add(ci.cumulative(x, [1] * 3, [big] * 3, big), ci.increasing(x) | (x[0] == big + 1))
+    result = model.solve()
+    assert [int(v) - big for v in result.values.values()] in ([0, 1, 2], [1, 2, 0])
+    assert result.statistics.arithmetic == "exact"
