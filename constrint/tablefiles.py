@@ -103,7 +103,7 @@ def _arrow_type(arrow: Any, solutions: Listed, name: str) -> Any:
     if kind != OBJECT:
         return arrow.from_numpy_dtype(kind)
     values = solutions.values_of(name)
-    if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+    if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
         if max(len(str(abs(value))) for value in values) > MOST_DIGITS:
             raise ModelError(f"'{name}' has values of more than {MOST_DIGITS} digits: write .csv")
         return arrow.decimal256(MOST_DIGITS)

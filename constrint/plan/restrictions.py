@@ -85,7 +85,7 @@ class Restriction:
         """The term of the restriction."""
         try:
             return terms.truth(_Translation(terms, self.parameters).term(self.tree))
-        except Refused as problem:
+        except (Refused, Unsupported) as problem:
             raise ModelError(f"restriction {self.text!r}: {problem}") from problem
 
 
