@@ -16,15 +16,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from constrint.domain import Domain
 from constrint.errors import LimitError
-from constrint.expr import BoolVar, IntExpr, IntVar
+from constrint.expr import IntExpr
 from constrint.plan.diagram import Diagram, Layer, smallest_type
+from constrint.plan.domains import MOST_VALUES, boxed_domains, is_wide, listed
 from constrint.plan.evaluate import Frame, Parts
 from constrint.plan.layers import Budget, LayerBuilder, TooLarge
 from constrint.plan.order import Order, components
 from constrint.plan.sums import count_sum
-from constrint.plan.terms import FLOAT, INT64, OBJECT, Array, Term, Terms, Unsupported
+from constrint.plan.terms import FLOAT, INT64, Array, Term, Terms, Unsupported
 from constrint.plan.translate import Translator, conjuncts
+from constrint.plan.wide import Group, count_wide
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
     from constrint.model import Model
     from constrint.solutionset import SolutionSet
 
-MOST_VALUES = 1 << 20  # a variable with more values must be defined by an equation
 MOST_ORDERED = 40_000  # variables times conditions of a component, beyond which no order is sought
 # What counting spends on a diagram before it leaves the model to search.
 COUNTED_ESTIMATE = 1e9
@@ -304,63 +306,19 @@ def _is_true(term: Term) -> bool:
 
 def plan_model(model: Model) -> Planner:
     """The plan of a model; raises `Unsupported` where it has none."""
-    variables: list[IntVar | BoolVar] = list(model.variables.values())
-    numbers = {variable.name: i for i, variable in enumerate(variables)}
-    domains, limits = _domains(model, variables)
-    conditions: list[Condition] = []
+    whole = Group(list(model.variables.values()), defined=list(model.lets.values()))
     for constraint in model.constraints:
-        conditions += [ModelCondition(part, numbers) for part in conjuncts(constraint.expr)]
-    conditions += [ModelCondition(let, numbers, is_let=True) for let in model.lets.values()]
+        whole.conditions += conjuncts(constraint.expr)
+    return _plan_group(whole, boxed_domains(model))
+
+
+def _plan_group(group: Group, boxed: dict[str, Domain]) -> Planner:
+    """The plan of some variables of a model and all that connects them."""
+    numbers = {variable.name: i for i, variable in enumerate(group.variables)}
+    domains, limits = listed(group.variables, boxed)
+    conditions: list[Condition] = [ModelCondition(part, numbers) for part in group.conditions]
+    conditions += [ModelCondition(let, numbers, is_let=True) for let in group.defined]
     return Planner(domains, limits, conditions)
-
-
-def _domains(
-    model: Model, variables: Sequence[IntVar | BoolVar]
-) -> tuple[list[Array | None], list[tuple[int, int]]]:
-    boxed: list[Any] = [variable.domain for variable in variables]
-    if any(domain.size is None or domain.size > MOST_VALUES for domain in boxed):
-        boxed = _propagated(model, variables) or boxed
-    domains: list[Array | None] = []
-    limits = []
-    for variable, domain in zip(variables, boxed, strict=True):
-        if domain.is_empty:
-            return [np.zeros(0, dtype=np.int64)], [(0, 0)]
-        if domain.lo is None or domain.hi is None:
-            raise Unsupported(f"'{variable.name}' has no finite bounds")
-        limits.append((domain.lo, domain.hi))
-        if domain.size > MOST_VALUES:
-            if domain.step != 1 or domain.values is not None:
-                raise Unsupported(f"'{variable.name}' has too many values")
-            domains.append(None)
-            continue
-        wide = max(-domain.lo, domain.hi) >= 1 << 62
-        if domain.values is not None or wide:
-            domains.append(np.array(list(domain), dtype=OBJECT if wide else INT64))
-        else:
-            # np.arange would count the steps of great numbers in floating point.
-            domains.append(domain.lo + domain.step * np.arange(domain.size, dtype=INT64))
-    return domains, limits
-
-
-def _propagated(model: Model, variables: Sequence[IntVar | BoolVar]) -> list[Any] | None:
-    """Domains after propagation at the root, for models with very wide or open ones."""
-    from constrint.domain import EMPTY, Domain
-    from constrint.search import Plan
-
-    plan = Plan(model, (), ())
-    if plan.root is None:
-        return [EMPTY for _ in variables]
-    box, huge = plan.root.box, plan.root.huge
-    found = []
-    for variable in variables:
-        v = plan.variables[variable]
-        lo, hi, values = box.lo[v], box.hi[v], box.values[v]
-        if values is not None:
-            found.append(Domain.of_values(values))
-        else:
-            low, high = (None if lo <= -huge else lo), (None if hi >= huge else hi)
-            found.append(Domain.of_range(low, high, box.step[v]))
-    return found
 
 
 def solve_all(
@@ -422,8 +380,12 @@ def count_planned(model: Model, time_limit: float | None) -> int | None:
     """The number of solutions where a diagram is likely to give it soon; None leaves it to search."""
     deadline = None if time_limit is None else perf_counter() + time_limit
     try:
-        planner = plan_model(model)
-        return planner.count(Budget(COUNTED_ROWS // 4, COUNTED_ROWS, deadline, COUNTED_ESTIMATE))
+        boxed = boxed_domains(model)
+        budget = Budget(COUNTED_ROWS // 4, COUNTED_ROWS, deadline, COUNTED_ESTIMATE)
+        if not any(map(is_wide, boxed.values())):
+            return plan_model(model).count(budget)
+        factor, rest = count_wide(model, boxed, MOST_VALUES, deadline)
+        return factor and factor * _plan_group(rest, boxed).count(budget)
     except (Unsupported, TooLarge, OverflowError):  # search has no numbers that are too large
         return None
 
