@@ -52,6 +52,7 @@ class Model(Declarations):
         seed: int = 0,
         branching: Brancher | None = None,
         learn: bool = False,
+        proof: str | Path | None = None,
         engine: Engine = "auto",
         backend: Backend = "constrint",
         workers: int = 1,
@@ -74,6 +75,7 @@ class Model(Declarations):
             learn: Whether to learn a clause from every failure (docs/constrint-learn.md): for scheduling and
                 other models of many conditions. It branches in its own way. Models whose numbers need
                 more than int64 are searched without; `Result.statistics.method` says which it was.
+            proof: A file to write what the learning search proves to, step by step, for a checker.
             engine: "auto" starts interpreted and compiles long searches; "interpreted" and "compiled"
                 force one.
             backend: Who searches: this solver, or "cp-sat" (extra: cp-sat).
@@ -94,12 +96,18 @@ class Model(Declarations):
         if assumptions:
             from constrint.answers import solve_assuming
 
-            options = {"seed": seed, "branching": branching, "learn": learn, "engine": engine}
+            options = {"seed": seed, "branching": branching, "learn": learn, "engine": engine, "proof": proof}
             assumed = constraints_of(assumptions, None, assumed=True)
             return solve_assuming(
                 self, assumed, {"minimize": goals, "prefer": preferences, **options}, time_limit
             )
-        return self._solver(time_limit, seed, branching, engine, learn).best(goals, preferences)
+        solver = self._solver(time_limit, seed, branching, engine, learn)
+        if proof is None:
+            return solver.best(goals, preferences)
+        from constrint.learn.proof import proving
+
+        with proving(solver, proof):
+            return solver.best(goals, preferences)
 
     def iter_solutions(
         self,

@@ -18,6 +18,7 @@ from constrint.variables import MOST_BITS, check_length
 
 if TYPE_CHECKING:
     from constrint.goals import Goal
+    from constrint.learn.proof import ProofLog
     from constrint.model import Engine, Model
 
 WIDEST_BITS = 1 << 14  # search is repeated with bounds up to this wide where narrower ones prove nothing
@@ -33,6 +34,7 @@ class Options:
         engine: "auto", "interpreted" or "compiled".
         brancher: How to branch.
         learn: Whether to learn from failures, where the numbers fit int64.
+        proof: Where the learning search writes down what it proves, or None.
     """
 
     time_limit: float | None = None
@@ -40,6 +42,7 @@ class Options:
     engine: Engine = "auto"
     brancher: Brancher = field(default_factory=Brancher)
     learn: bool = False
+    proof: ProofLog | None = None
 
 
 class Plan:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from constrint.domain import BINARY, Domain
 from constrint.engine.build import Box
-from constrint.errors import LimitError, UnboundedError
+from constrint.errors import LimitError, ModelError, UnboundedError
 from constrint.expr import IntExpr, IntVar
 from constrint.ir import Infeasible, NeedsWiderBounds
 from constrint.nearby import NEARBY_NODES, nearby_roots
@@ -62,6 +62,8 @@ class Solver:
             from constrint.learn.session import LearningRun
 
             return LearningRun(plan, root, self.options, self.started, goal)
+        if self.options.proof is not None:
+            raise ModelError("a proof needs numbers that fit int64: bound the variables")
         return Run(plan, root, self.options, self.started, goal)
 
     def _add(self, run: Run | LearningRun, solutions: int) -> None:
@@ -94,6 +96,8 @@ class Solver:
     def best(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         """The lexicographic optimum of the goals and then the preferences; or just any solution."""
         plan = Plan(self.model, goals, preferences)
+        if plan.root is None and self.options.proof is not None:
+            self.options.proof.presolved()
         while True:
             try:
                 return self._best(plan, goals, preferences)

@@ -21,11 +21,13 @@ from constrint.learn.layout import (
     FAILED_TO,
     FAILED_WHY,
     HEAD_CELLS,
+    IS_LOGGED,
     KEPT,
     LEARNED,
     LEVEL,
     LEVELS,
     LITERALS,
+    LOG,
     NOTHING,
     OPEN,
     PREMISES,
@@ -229,6 +231,20 @@ def store_clause(ls: Learner) -> int:
 
 
 @learn_kernel
+def write_log(ls: Learner) -> None:
+    """Append the clause under construction to the log: its size and its members."""
+    scalar = ls.scalar
+    log = ls.log
+    end = scalar[LOG]
+    log[end] = scalar[LITERALS]
+    for i in range(scalar[LITERALS]):
+        entry = ls.clause_entry[i]
+        log[end + 1 + 2 * i] = ls.trail_bound[entry] ^ 1
+        log[end + 2 + 2 * i] = 1 - ls.need[entry]
+    scalar[LOG] = end + 1 + 2 * scalar[LITERALS]
+
+
+@learn_kernel
 def learn(ls: Learner, st: State) -> bool:
     """Learn from the conflict that was noted, and go back to where the new clause acts; False at the end.
 
@@ -255,6 +271,8 @@ def learn(ls: Learner, st: State) -> bool:
     merge_members(ls)
     drop_redundant(ls, st)
     scalar[LEARNED] += 1
+    if scalar[IS_LOGGED] == 1:
+        write_log(ls)
     age(ls)
     first = ls.clause_entry[0]
     b = ls.trail_bound[first] ^ 1

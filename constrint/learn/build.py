@@ -14,7 +14,6 @@ from constrint.learn.layout import (
     ARENA,
     AT_MOST,
     DIFFERENT,
-    GOAL,
     HEAD_CELLS,
     INCREMENT,
     KEEP,
@@ -32,6 +31,7 @@ from constrint.learn.normal import Atom, Normal, Terms
 
 FIRST_KEEP = 4000  # learned clauses kept before the first reduction
 FIRST_TRAIL = 1000
+LOG_CELLS = 10_000
 WIDEST_EXPLANATION = 16  # cells beyond two for each bound that premises may take
 GROWING = {
     "trail": ("trail_bound", "trail_old", "trail_new", "trail_before", "trail_why", "trail_level"),
@@ -146,7 +146,7 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
     scalar[INCREMENT] = FIRST_INCREMENT
     scalar[KEEP] = FIRST_KEEP
     scalar[RESTART_AT] = RESTART_UNIT
-    scalar[MUST] = scalar[GOAL] = NOTHING
+    scalar[MUST] = NOTHING
     bound = [b for v in range(n) for b in (box.lo[v], -box.hi[v])]
     room = FIRST_TRAIL + 4 * n
     cells = sum(HEAD_CELLS + 2 * len(clause) for clause in normal.clauses) + 20 * room
@@ -191,6 +191,7 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
         rule=list(guide.rule),
         when_true=[NOTHING] * n,
         when_false=[NOTHING] * n,
+        log=[0] * (LOG_CELLS + 4 * n),
         scalar=scalar,
     )
     _tie_values(ls, propagators)

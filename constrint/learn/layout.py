@@ -30,7 +30,6 @@ BY_CLAUSE = 0  # place of the clause in the arena
 BY_TERMS = 1  # a propagator, whose condition holds
 BY_CONTRAPOSITION = 2  # a propagator, whose condition cannot hold
 DECISION = -1
-NO_CONFLICT = -1
 
 # Kinds of propagators.
 AT_MOST = 0  # [literal ->] sum of factor * bound <= limit, all factors positive
@@ -63,21 +62,19 @@ KEEP = 16  # reduce once so many are kept
 RESTARTS = 17
 RESTART_AT = 18  # number of conflicts at which to restart
 HAS_SOLUTION = 19
-GOAL = 20  # the bound that is to stay small (minimised variables: 2 v), or NOTHING
-MUST = 21  # bound that must rise to MUST_TO at the root before search goes on, or NOTHING
-MUST_TO = 22
-FAILED_BOUND = 23  # the atom that could not be made true, where a conflict is of that form
-FAILED_TO = 24
-FAILED_WHY = 25  # reason, or NO_CONFLICT
-PREMISES = 26  # how many atoms `premise_*` hold
-OPEN = 27  # entries of the present level that analysis still has to resolve
-LITERALS = 28  # members of the clause under construction
-STAMP = 29  # of `seen` and of `level_seen`
-RANDOM = 30
-BUDGET = 31  # propagations until the next pause
-TARGET = 32  # the goal is tried at this value first; NOTHING_TRIED for none
-PROBES = 33
-SCALARS = 34
+MUST = 20  # bound that must rise to MUST_TO at the root before search goes on, or NOTHING
+MUST_TO = 21
+FAILED_BOUND = 22  # the atom that could not be made true, where a conflict is of that form
+FAILED_TO = 23
+FAILED_WHY = 24  # reason
+PREMISES = 25  # how many atoms `premise_*` hold
+OPEN = 26  # entries of the present level that analysis still has to resolve
+LITERALS = 27  # members of the clause under construction
+STAMP = 28  # of `seen` and of `level_seen`
+BUDGET = 29  # propagations until the next pause
+IS_LOGGED = 30  # 1 where every clause that is learned is written to the log
+LOG = 31  # cells of the log in use
+SCALARS = 32
 
 # Outcomes of `run`.
 SOLUTION = 0
@@ -136,4 +133,5 @@ class Learner(NamedTuple):
     rule: Cells
     when_true: Cells
     when_false: Cells
+    log: Cells
     scalar: Cells

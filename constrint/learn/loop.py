@@ -21,6 +21,7 @@ from constrint.learn.layout import (
     KEEP,
     KEPT,
     LEVEL,
+    LOG,
     MUST,
     MUST_TO,
     NEXT,
@@ -56,6 +57,7 @@ def has_room(ls: Learner) -> bool:
         scalar[TRAIL] + most < len(ls.trail_bound)
         and scalar[ARENA] + HEAD_CELLS + 2 * most < len(ls.arena)
         and scalar[WATCHES] + 2 < len(ls.watch_next)
+        and scalar[LOG] + 1 + 2 * most < len(ls.log)
     )
 
 

@@ -48,6 +48,7 @@ class Normal:
         clauses: Members; at least one is true.
         kernels: Places, in the list of nodes, of the constraints that keep their own kernels.
         replaced: Variables that are gone: the atom that says when each of them is 1.
+        implied: Clauses of literals that sums with several limits imply.
     """
 
     at_most: dict[tuple[Atom | None, Terms], int] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class Normal:
     clauses: list[tuple[Atom, ...]] = field(default_factory=list)
     kernels: list[int] = field(default_factory=list)
     replaced: dict[int, Atom] = field(default_factory=dict)
+    implied: list[tuple[int, int]] = field(default_factory=list)
 
 
 class Translation:
@@ -110,7 +112,7 @@ class Translation:
     def _link_equal_literals(self) -> None:
         """Binary clauses, of the model and of sums with several limits; equal literals become one."""
         pairs: set[frozenset[int]] = set()
-        ordered = self._ordered_literals()
+        ordered = self.normal.implied = self._ordered_literals()
         for node in self.nodes:
             if isinstance(node, Clause) and len(set(node.literals)) == 2:
                 pairs.add(frozenset(node.literals))
@@ -138,7 +140,7 @@ class Translation:
         """Clauses between the literals of one sum: where it is at most less, it is at most more."""
         limits: dict[Terms, list[tuple[int, int]]] = defaultdict(list)
         for node in self.nodes:
-            if isinstance(node, LinearLeIf) and self._is_open(node.literal):
+            if isinstance(node, LinearLeIf) and node.terms and self._is_open(node.literal):
                 terms = tuple(sorted(node.terms, key=lambda term: term[1]))
                 literal, bound = node.literal, node.bound
                 if terms[0][0] < 0:

@@ -13,20 +13,23 @@ from constrint.engine.build import build as build_state
 from constrint.engine.state import GREATEST, State
 from constrint.learn import decide, loop
 from constrint.learn.build import Guide, build, grow, units
+from constrint.learn.decompose import Decomposition
 from constrint.learn.layout import (
     CONFLICTS,
     DECISION,
     DECISIONS,
     EXHAUSTED,
     FULL,
+    IS_LOGGED,
     LEARNED,
+    LOG,
     MUST,
     MUST_TO,
     PROPAGATIONS,
     SOLUTION,
 )
 from constrint.learn.loaded import is_loaded, part_of
-from constrint.learn.normal import Contradiction, Normal, Translation
+from constrint.learn.normal import Contradiction, Normal, Translation, atom_of
 from constrint.learn.trail import raise_bound
 from constrint.prepare import Options, Plan
 from constrint.presolve import Root
@@ -35,6 +38,7 @@ from constrint.run import HAND_OVER_CACHED, HAND_OVER_COLD, Assignment, Stopped,
 
 if TYPE_CHECKING:
     from constrint.learn.compiled import Session
+    from constrint.learn.proof import ProofLog
 
 SLICE = 20_000  # propagations between two looks at the clock
 COMPILED_SLICE = 1_000_000
@@ -54,7 +58,7 @@ class LearningRun:
     ) -> None:
         self.plan = plan
         self.engine = "interpreted"
-        self._root = root
+        self._root = root = Decomposition(root).root
         self._options = options
         self._goal = goal
         self._deadline = None if options.time_limit is None else started + options.time_limit
@@ -66,10 +70,18 @@ class LearningRun:
         except Contradiction:
             self._normal = Normal()
             self._is_over = True
+        proof = options.proof
+        if proof is not None:
+            proof.begin(root.box, root.nodes, goal)
+            for pair in self._normal.implied:
+                proof.learned(atom_of(literal) for literal in pair)
         self._state: State = build_state(root.box, root.nodes, Branch(), root.huge)
         self._ls = build(self._normal, root.nodes, root.box, self._guide(root))
+        self._ls.scalar[IS_LOGGED] = int(proof is not None)
         for b, k in units(self._normal):
             self._is_over = self._is_over or not raise_bound(self._ls, self._state, b, k, DECISION)
+        if proof is not None and self._is_over:
+            proof.exhausted()
         if options.engine == "compiled" or (options.engine == "auto" and is_loaded(self._has_kernels())):
             self._hand_over()
 
@@ -137,6 +149,8 @@ class LearningRun:
                 outcome = self._session.run(COMPILED_SLICE)
             else:
                 outcome = loop.run(self._ls, self._state, SLICE)
+            if self._options.proof is not None:
+                self._write_proof(self._options.proof, outcome == SOLUTION)
             if outcome == SOLUTION:
                 self._tighten()
                 assignment = {variable: self.value(v) for variable, v in self.plan.variables.items()}
@@ -149,8 +163,18 @@ class LearningRun:
                 self._grow()
             elif self._is_long():
                 self._hand_over()
+        if self._options.proof is not None and not self._is_over:
+            self._options.proof.exhausted()
         self._is_over = True
         return None
+
+    def _write_proof(self, proof: ProofLog, is_solution: bool) -> None:
+        """Pass on what was learned since the last call, and the solution at hand."""
+        scalar = self._ls.scalar
+        proof.clauses(self._ls.log[: scalar[LOG]])
+        scalar[LOG] = 0
+        if is_solution:
+            proof.solution((v, self.value(v)) for v in range(len(self._root.box.lo)))
 
     def _tighten(self) -> None:
         """Ask for better solutions from now on."""
@@ -163,6 +187,8 @@ class LearningRun:
         self._ls.scalar[MUST_TO] = 1 - value if direction == "min" else value + 1
 
     def _grow(self) -> None:
+        if loop.has_room(self._ls):
+            return  # it was the log that was full
         if self._session is None:
             self._ls = grow(self._ls)
         else:

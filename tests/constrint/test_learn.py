@@ -1,0 +1,261 @@
+"""The learning search: answers against brute force, every clause it learns against a checker, its parts."""
+
+from __future__ import annotations
+
+import dis
+
+import pytest
+from job_shops import MT06, draw_jobs, job_shop, least_span
+from proof_checker import Rejected, TooWide, check_proof
+from random_models import RandomModel, build, draw_model
+
+from constrint import Model, ModelError, Status, sum_
+from constrint.learn import heap, loop, trail
+from constrint.learn.build import Guide
+from constrint.learn.build import build as build_learner
+from constrint.learn.layout import DECISION, LEARN_KERNELS, TRAIL
+from constrint.learn.normal import Normal, Translation
+
+BLOCK = 100
+
+
+def wrong_answers(drawn: RandomModel, engine: str) -> list[str]:
+    """What the learning search answers wrongly about a model."""
+    expected = drawn.solutions()
+    complaints = []
+    m = drawn.build()
+    names = {**m.variables, **m.lets}
+    goal = build(drawn.objective, names)
+    worth = [value for s in expected if (value := drawn.value(drawn.objective, s)) is not None]
+    for direction, choose in (("minimize", min), ("maximize", max)):
+        r = m.solve(**{direction: goal}, learn=True, engine=engine)
+        if (r.status, r.objective) != (
+            (Status.OPTIMAL, choose(worth)) if worth else (Status.INFEASIBLE, None)
+        ):
+            complaints.append(f"{direction}: {r.status}, {r.objective}")
+    r = m.solve(learn=True, engine=engine)
+    if r.status is not (Status.OPTIMAL if expected else Status.INFEASIBLE):
+        complaints.append(f"solve: {r.status}, {len(expected)} solutions")
+    r = m.solve(prefer=[(names[tree[1]], way) for tree, way in drawn.prefer], learn=True, engine=engine)
+    wanted = [(tree[1], 1 if way == "min" else -1) for tree, way in drawn.prefer]
+    best = min([[sign * s[name] for name, sign in wanted] for s in expected], default=None)
+    if best != ([sign * r[name] for name, sign in wanted] if r else None):
+        complaints.append(f"prefer: {dict(r.values)}")
+    return [f"{complaint}\n{drawn.text()}" for complaint in complaints]
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_random_models_against_brute_force(block):
+    for seed in range(50_000 + BLOCK * block, 50_000 + BLOCK * (block + 1)):
+        assert wrong_answers(draw_model(seed), "interpreted") == [], f"seed {seed}"
+
+
+@pytest.mark.timeout(900)  # the first use on a machine compiles
+def test_random_models_compiled():
+    for seed in range(60_000, 60_000 + BLOCK):
+        assert wrong_answers(draw_model(seed), "compiled") == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_job_shops_against_brute_force(seed):
+    jobs = draw_jobs(seed, jobs=3, machines=2 + seed % 2)
+    r = job_shop(jobs).solve(learn=True, engine="interpreted")
+    assert r.status is Status.OPTIMAL
+    assert r.objective == least_span(jobs)
+
+
+def test_a_classic_job_shop_is_proved():
+    r = job_shop(MT06).solve(learn=True, engine="interpreted")
+    assert (r.status, r.objective) == (Status.OPTIMAL, 55)
+    assert r.statistics.method == "learning"
+    assert 0 < r.statistics.learned < 1000
+
+
+@pytest.mark.timeout(900)
+def test_compiled_and_interpreted_search_the_same_way():
+    m = job_shop(draw_jobs(1, 6, 5))
+    interpreted, compiled = (m.solve(learn=True, engine=engine) for engine in ("interpreted", "compiled"))
+    assert dict(interpreted.values) == dict(compiled.values)
+    for name in ("nodes", "failures", "propagations", "learned"):
+        assert getattr(interpreted.statistics, name) == getattr(compiled.statistics, name)
+    assert (interpreted.statistics.engine, compiled.statistics.engine) == ("interpreted", "compiled")
+
+
+def test_same_seed_same_answer():
+    first, second, other = (
+        job_shop(MT06).solve(learn=True, engine="interpreted", seed=seed) for seed in (3, 3, 4)
+    )
+    assert dict(first.values) == dict(second.values)
+    assert first.statistics.nodes == second.statistics.nodes
+    assert other.objective == first.objective
+
+
+def test_pigeons_have_no_holes():
+    m = Model()
+    inside = [[m.bool_var(f"in_{p}_{h}") for h in range(5)] for p in range(6)]
+    for row in inside:
+        m.add(sum_(row) >= 1)
+    for h in range(5):
+        m.add(sum_([row[h] for row in inside]) <= 1)
+    r = m.solve(learn=True, engine="interpreted")
+    assert r.status is Status.INFEASIBLE
+
+
+def test_several_goals_and_preferences_are_lexicographic():
+    m = Model()
+    x, y, z = (m.int_var(name, 0, 20) for name in "xyz")
+    m.add(x + y + z <= 30, (x >= 5) | (y <= 3), x * y <= 60)
+    goals = {"maximize": [x + y, z], "prefer": [(y, "max")]}
+    learned, plain = m.solve(**goals, learn=True), m.solve(**goals)
+    assert [learned[e] for e in (x + y, z, y)] == [plain[e] for e in (x + y, z, y)]
+
+
+def test_numbers_beyond_int64_are_searched_without_learning():
+    m = Model()
+    x = m.int_var("x", 0, 10**12)
+    m.add(x * x * x >= 10**30)
+    r = m.solve(minimize=x, learn=True)
+    assert r["x"] == 10**10
+    assert (r.statistics.method, r.statistics.learned) == ("branching", 0)
+
+
+def test_time_limit_leaves_the_best_so_far():
+    r = job_shop(draw_jobs(2, 12, 12)).solve(learn=True, engine="interpreted", time_limit=0.7)
+    assert r.status in (Status.FEASIBLE, Status.UNKNOWN)
+
+
+# ---------------------------------------------------------------- proofs
+
+
+def proof_of(m: Model, path, **goals) -> str:
+    m.solve(learn=True, proof=path, engine="interpreted", **goals)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_every_step_of_random_proofs_follows(block, tmp_path):
+    too_wide = followed = 0
+    for seed in range(70_000 + BLOCK * block, 70_000 + BLOCK * (block + 1)):
+        drawn = draw_model(seed, max_assignments=100)
+        m = drawn.build()
+        goal = build(drawn.objective, {**m.variables, **m.lets})
+        text = proof_of(m, tmp_path / "proof", maximize=goal)
+        if "presolved" in text:
+            continue
+        try:
+            searches = check_proof(text)
+        except TooWide:
+            too_wide += 1
+            continue
+        followed += 1
+        assert searches[-1].exhausted, f"seed {seed}"
+    assert followed > 60
+    assert too_wide <= 3
+
+
+def test_the_proof_of_a_job_shop_follows(tmp_path):
+    (search,) = check_proof(proof_of(job_shop(draw_jobs(5, 4, 4)), tmp_path / "proof"))
+    assert search.exhausted
+    assert len(search.clauses) > 10
+
+
+def test_a_tampered_proof_is_rejected(tmp_path):
+    text = proof_of(job_shop(draw_jobs(5, 3, 3)), tmp_path / "proof")
+    check_proof(text)
+    start, rest = text[: text.index("solution")], text[text.index("solution") :]
+    for step in ("learned 1 <= 9\n", "exhausted\n", rest.splitlines()[0].replace(" 1=", " 1=9") + "\n"):
+        with pytest.raises(Rejected):
+            check_proof(start + step + rest)
+
+
+def test_a_proof_needs_learning(tmp_path):
+    m = Model()
+    x = m.int_var("x", 0, 3)
+    with pytest.raises(ModelError, match="learn=True"):
+        m.solve(minimize=x, proof=tmp_path / "proof")
+    m.add(x > 3)
+    assert "presolved" in proof_of(m, tmp_path / "proof")
+
+
+# ---------------------------------------------------------------- parts
+
+
+def learner(values_of_x: tuple[int, ...] | range):
+    """A learner of one variable, x, and its engine state."""
+    m = Model()
+    m.int_var("x", values=values_of_x)
+    from constrint.engine.build import Branch
+    from constrint.engine.build import build as build_state
+    from constrint.prepare import Plan
+
+    root = Plan(m, (), ()).root
+    assert root is not None
+    n = len(root.box.lo)
+    ls = build_learner(Normal(), [], root.box, Guide([1] * n, [0] * n, root.box.lo, [0] * n))
+    return ls, build_state(root.box, [], Branch(), root.huge)
+
+
+@pytest.mark.parametrize("values", [(0, 1, 4, 9, 16), tuple(range(3, 30, 4)), tuple(range(-5, 6))])
+def test_bounds_are_rounded_to_the_root_domain(values):
+    x = 1
+    for k in range(values[0] + 1, values[-1] + 1):
+        ls, st = learner(values)
+        assert trail.raise_bound(ls, st, 2 * x, k, DECISION)
+        assert ls.bound[2 * x] == min(value for value in values if value >= k)
+        below = max(value for value in values if value < k)
+        is_plain = values == tuple(range(-5, 6))
+        assert trail.weakest(*learner(values), 2 * x, k) == (k if is_plain else below + 1)
+        ls, st = learner(values)
+        assert trail.raise_bound(ls, st, 2 * x + 1, -k, DECISION)
+        assert -ls.bound[2 * x + 1] == max(value for value in values if value <= k)
+
+
+def test_an_impossible_bound_is_noted_and_changes_nothing():
+    ls, st = learner((0, 1, 4))
+    assert not trail.raise_bound(ls, st, 2, 5, DECISION)
+    assert ls.scalar[TRAIL] == 0
+    assert ls.bound[2] == 0
+
+
+def test_the_heap_gives_narrow_and_active_variables_first():
+    n = 8
+    ls = learner(range(3))[0]._replace(
+        tier=[i % 2 for i in range(n)],
+        activity=[5, 9, 7, 1, 7, 3, 0, 2],
+        heap=[0] * n,
+        place=[-1] * n,
+    )
+    ls.scalar[heap.HEAP] = 0
+    for v in range(n):
+        heap.push(ls, v)
+    heap.bump(ls, 6)
+    assert [heap.pop(ls) for _ in range(n)] == [6, 2, 4, 0, 1, 5, 7, 3]
+
+
+def test_luby():
+    assert [loop.luby(i) for i in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
+
+
+def test_two_orders_of_a_disjunction_are_one_variable():
+    m = Model()
+    s, t = m.int_var("s", 0, 30), m.int_var("t", 0, 30)
+    m.add((s + 5 <= t) | (t + 7 <= s))
+    from constrint.prepare import Plan
+
+    root = Plan(m, (), ()).root
+    assert root is not None
+    normal = Translation(root.nodes, root.box, []).normal
+    assert len(normal.replaced) == 1
+    assert len(normal.at_most) == 2
+    assert normal.clauses == []
+
+
+def test_kernels_stand_before_their_callers():
+    """Numba must have seen a callee before it compiles who calls it."""
+    seen = []
+    for function in LEARN_KERNELS:
+        for step in dis.get_instructions(function):
+            called = function.__globals__.get(step.argval) if step.opname == "LOAD_GLOBAL" else None
+            if called in LEARN_KERNELS:
+                assert called in seen, f"{function.__name__} calls {step.argval}, which is defined later"
+        seen.append(function)
