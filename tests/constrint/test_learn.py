@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dis
+import operator
 
 import pytest
+from global_models import DRAWN
+from global_models import draw_model as draw_globals
 from job_shops import MT06, draw_jobs, job_shop, least_span
 from proof_checker import Rejected, TooWide, check_proof
 from random_models import RandomModel, build, draw_model
+from test_globals import expected
 
 from constrint import Model, ModelError, Status, sum_
 from constrint.learn import heap, loop, trail
@@ -259,3 +263,22 @@ def test_kernels_stand_before_their_callers():
             if called in LEARN_KERNELS:
                 assert called in seen, f"{function.__name__} calls {step.argval}, which is defined later"
         seen.append(function)
+
+
+# ---------------------------------------------------------------- global constraints
+
+
+@pytest.mark.parametrize("name", sorted(DRAWN))
+def test_optima_under_global_constraints(name):
+    """Weighted sums as goals, so that the optimum has to be searched for."""
+    searched = 0
+    for seed in range(60):
+        m = draw_globals(name, 1000 + seed)
+        xs = list(m.variables.values())
+        weights = [(7 * seed + 3 * i) % 11 - 5 for i in range(len(xs))]
+        goal = sum_([w * x for w, x in zip(weights, xs, strict=True)])
+        best = max((sum(map(operator.mul, weights, values)) for values in expected(m)), default=None)
+        r = m.solve(maximize=goal, learn=True, engine="interpreted")
+        assert r.objective == best, m.to_text()
+        searched += r.statistics.method == "learning"
+    assert searched > 10
