@@ -3,7 +3,7 @@
 A step of the layer multiplies, for each of ``heads`` heads, the recurrent weights ``[gates * units, units]``
 with the states ``[units, batch]``, and finishes gates and states unit by unit. Blocks hold tiles of units,
 batch rows and heads over all steps; warps share a block's tile and its sum over ``units``. Of its weights a
-warp keeps some tiles in registers; the rest lies in shared memory beside states, a ring of inputs, partial sums.
+warp keeps some tiles in registers; the rest lies in shared memory beside states, inputs and partial sums.
 
 The model is written with operators that constrint's expressions and those of tiling_peers.py both have.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import prod
 from time import perf_counter
 from typing import Any
@@ -15,7 +16,9 @@ from constrint.engine.build import Box
 from constrint.sweep.operations import Unsuitable
 from constrint.sweep.table import Structure, Table
 
-ROWS = 8192  # of a part
+ROWS = 8192  # of a part, at most
+FIRST_ROWS = 2048  # of the first: the sooner a solution is known, the more rows need not be looked at
+GOAL_SIZE = 4  # times the values of the variable that is best otherwise, that one which a goal is may have
 FEW_ROWS = 1 << 16  # these take a few milliseconds, whatever they are
 OPERATIONS_OF_FREE = 4  # for each variable that nothing defines: so many constraints let few rows live
 
@@ -48,7 +51,9 @@ class Optimum:
         self.work = self.parts = self.improvements = 0
         self._most = most_work
         self._deadline = deadline
+        self._rows = min(FIRST_ROWS, ROWS)
         self._structure = Structure(box, nodes, declared, goals, inputs)
+        self._declared = set(declared)
         free = [v for v in self._structure.declared if v not in self._structure.defined]
         if not self._is_promising(free):
             raise Unsuitable
@@ -86,30 +91,75 @@ class Optimum:
                 raise Unsuitable
             if self._deadline is not None and perf_counter() > self._deadline:
                 raise Unsuitable
-            if size * table.count > ROWS:
-                self._explore_parts(table, v, ROWS // size)
+            if size * table.count > self._rows:
+                self._explore_parts(table, v)
                 return
-            table.multiply(v)
+            table.multiply(v, self._structure.values(v))
 
-    def _explore_parts(self, table: Table, v: int, rows: int) -> None:
+    def _explore_parts(self, table: Table, v: int) -> None:
         """Go on with the best rows of a table, then with the next best, as long as they may be better."""
-        keys = [column if sign > 0 else -column for column, sign in self._known(table) if _is_array(column)]
-        order = np.lexsort(keys[::-1]) if keys else np.arange(table.count)
-        for first in range(0, table.count, rows):
-            part = table.part(order[first : first + rows])
+        values = self._structure.values(v)
+        goal = self._next_goal(table)
+        by_value = goal is not None and self._structure.size(goal[0]) <= GOAL_SIZE * len(values)
+        if goal is not None and by_value:
+            # Rows that are equal so far are told apart by this variable, value by value.
+            v = goal[0]
+            values = self._structure.values(v)[:: 1 if goal[1] == "min" else -1]
+        order, ends = self._ordered(table)
+        start = 0
+        for first, end in pairwise([0, *ends]) if by_value else ():
+            if (end - first) * len(values) > self._rows:
+                self._explore_rows(table, order[start:first], v, values)
+                place = 0
+                while place < len(values):
+                    block = values[place : place + max(1, self._rows // (end - first))]
+                    place += len(block)
+                    self._explore_part(table, order[first:end], v, block)
+                start = end
+        self._explore_rows(table, order[start:], v, values)
+
+    def _explore_rows(self, table: Table, order: Any, v: int, values: Any) -> None:
+        """Go on with rows in their order, each with all values."""
+        first = 0
+        while first < len(order):
+            rows = order[first : first + max(1, self._rows // len(values))]
+            first += len(rows)
+            self._explore_part(table, rows, v, values)
+
+    def _explore_part(self, table: Table, rows: Any, v: int, values: Any) -> None:
+        part = table.part(rows)
+        self._prune(part)
+        if part.count:
+            part.multiply(v, values)
             self._prune(part)
-            if part.count:
-                part.multiply(v)
-                self._explore(part)
+            self._explore(part)
+            self._rows = min(ROWS, 2 * self._rows)
+
+    def _ordered(self, table: Table) -> tuple[Any, list[int]]:
+        """The rows, best first by the goals that are known, and where each group of equal ones ends."""
+        keys = [column if sign > 0 else -column for column, sign in self._known(table) if _is_array(column)]
+        if not keys:
+            return np.arange(table.count), [table.count]
+        order = np.lexsort(keys[::-1])
+        differs = np.zeros(table.count - 1, dtype=bool)
+        for key in keys:
+            differs |= np.diff(key[order]) != 0
+        return order, [*(differs.nonzero()[0] + 1).tolist(), table.count]
+
+    def _next_goal(self, table: Table) -> tuple[int, str] | None:
+        """The first goal that is not known, where it is a variable of the model."""
+        for v, direction in self._goals:
+            if table.at[v] is None:
+                return (v, direction) if v in self._declared else None
+        return None
 
     def _known(self, table: Table) -> list[tuple[Any, int]]:
         """The columns of the leading goals that are known, and 1 where less is better, else -1."""
         known = []
         for v, direction in self._goals:
-            column = table.at[v]
-            if column is None:
+            if table.at[v] is None:
                 break
-            known.append((column, 1 if direction == "min" else -1))
+            known.append((table.column(v), 1 if direction == "min" else -1))
         return known
 
     def _prune(self, table: Table) -> None:

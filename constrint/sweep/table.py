@@ -8,18 +8,28 @@ rows are multiplied by the values of an open variable.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
-from constrint.branching import Inputs
+from constrint.branching import Inputs, dependents
 from constrint.constraints import Node
 from constrint.engine.build import Box
 from constrint.sweep.operations import Bounds, Column, Operation, operations
 
+LAZY_ROWS = 256  # of so many rows, columns are copied when they are needed: most rows are dead by then
+MOST_ORIGINS = 3
 KEPT = 0.75  # rows are thrown away once fewer than this share of them lives
 WIDEST_LOOKUP = 1 << 16  # explicit values are looked up in a table up to this wide
-DEFINED = 16  # variables that others may define are multiplied by as if they had so many times the values
+DEFINED = 4  # variables that others may define are multiplied by as if they had so many times the values
+
+
+class NotCopied:
+    """Stands for a column that is still that of other rows; any operation with it fails."""
+
+
+NOT_COPIED = NotCopied()
 
 
 class Structure:
@@ -32,6 +42,7 @@ class Structure:
         declared: The variables of the model and goals that are open and have constraints.
         settled: The values of open variables without constraints.
         defined: Those of them that a constraint defines by others.
+        weights: For each of them, less for one to multiply by earlier: few values, much that depends on it.
     """
 
     def __init__(
@@ -59,6 +70,11 @@ class Structure:
                 else:
                     self.settled[v] = box.hi[v] if first.get(v) == "max" else box.lo[v]
         self.defined = self._defined(inputs)
+        self.weights: dict[int, float] = {}
+        reached = dependents(len(box.lo), nodes, inputs)
+        for v in self.declared:
+            weight = sqrt(self.size(v)) / (1 + reached[v]) ** 2
+            self.weights[v] = weight * DEFINED if v in self.defined else weight
 
     def _defined(self, inputs: Inputs) -> set[int]:
         """The open variables that some constraint defines by others, which are not functions of them."""
@@ -103,7 +119,7 @@ class Table:
     """Rows over one structure.
 
     Attributes:
-        at: The column of each variable; None where it is open.
+        at: The column of each variable; None where it is open, NOT_COPIED where `column` copies it first.
         count: Number of rows.
         work: Rows looked at so far, summed over all operations.
     """
@@ -120,6 +136,8 @@ class Table:
         self._done = [False] * len(structure.operations)
         self._uses = [len(users) for users in structure.users]
         self._live: list[int] = []
+        self._lazy: dict[int, tuple[Any, int]] = {}
+        self._origins: dict[int, Any] = {}
         self._tests: list[int] = []
         self._solves: list[int] = []
         self._pending: Column = None
@@ -131,22 +149,43 @@ class Table:
             self._note(number)
 
     def part(self, rows: Any) -> Table:
-        """A table of some rows, as an index array or a slice; only of a table that is settled."""
+        """A table of the rows with these numbers; only of a table that is settled."""
         other = object.__new__(Table)
         other.structure = self.structure
-        at = other.at = self.at.copy()
-        for v in self._live:
-            at[v] = at[v][rows]
-        other.count = len(at[self._live[0]]) if self._live else self.count
+        self._copy_all()
+        other.at = self.at.copy()
+        other.count = len(rows)
+        other._live, other._lazy, other._origins = self._live.copy(), {}, {}
+        other._leave(rows)
         other.work = 0
         other._open, other._done, other._uses = self._open.copy(), self._done.copy(), self._uses.copy()
-        other._live, other._tests, other._solves = self._live.copy(), [], []
-        other._pending = None
+        other._tests, other._solves, other._pending = [], [], None
         return other
 
     def row(self, number: int) -> list[tuple[int, int]]:
         """The values that a row has in the columns that are left."""
-        return [(v, int(self.at[v][number])) for v in self._live]
+        return [(v, int(self.column(v)[number])) for v in self._live]
+
+    def column(self, v: int) -> Column:
+        """The column of a variable."""
+        if v in self._lazy:
+            base, frame = self._lazy.pop(v)
+            self.at[v] = base.take(self._origins[frame])
+        return self.at[v]
+
+    def _copy_all(self) -> None:
+        for v in list(self._lazy):
+            self.column(v)
+        self._origins = {}
+
+    def _leave(self, origin: Any) -> None:
+        """Let all columns be copied when needed, from rows of which these are now the numbers."""
+        frame = len(self._origins)
+        for v in self._live:
+            if v not in self._lazy:
+                self._lazy[v] = self.at[v], frame
+                self.at[v] = NOT_COPIED
+        self._origins[frame] = origin
 
     def _note(self, number: int) -> None:
         """Queue an operation that can be run."""
@@ -157,35 +196,38 @@ class Table:
             self._solves.append(number)
 
     def next(self) -> int | None:
-        """The open variable to multiply by: few values, and much that follows of them."""
+        """The open variable to multiply by: little weight, and constraints that it soon decides."""
         best = None
         best_score = 0.0
-        structure = self.structure
+        users = self.structure.users
         at, opened = self.at, self._open
-        for v in structure.declared:
+        for v, weight in self.structure.weights.items():
             if at[v] is None:
                 promise = 1.0
-                for number in structure.users[v]:
+                for number in users[v]:
                     promise += 1 / opened[number] ** 2
-                score = structure.size(v) / promise
-                if v in structure.defined:
-                    score *= DEFINED
+                score = weight / promise
                 if best is None or score < best_score:
                     best, best_score = v, score
         if best is None:
             for v, column in enumerate(at):
-                if column is None and structure.users[v]:
+                if column is None and users[v]:
                     return v
         return best
 
-    def multiply(self, v: int) -> None:
-        """Combine every row with every value of an open variable."""
-        column = self.structure.values(v)
-        size = len(column)
-        if self.count > 1:
-            column = np.tile(column, self.count)
-        for w in self._live:
-            self.at[w] = self.at[w].repeat(size)
+    def multiply(self, v: int, values: Any) -> None:
+        """Combine every row with every one of these values of an open variable."""
+        size = len(values)
+        column = np.tile(values, self.count) if self.count > 1 else values
+        if self.count * size < LAZY_ROWS:
+            self._copy_all()
+            for w in self._live:
+                self.at[w] = self.at[w].repeat(size)
+        elif self._live:
+            if len(self._origins) >= MOST_ORIGINS:
+                self._copy_all()
+            self._origins = {frame: origin.repeat(size) for frame, origin in self._origins.items()}
+            self._leave(np.arange(self.count).repeat(size))
         self.count *= size
         self._uses[v] += 1  # an answer needs it
         self.learn(v, column)
@@ -211,6 +253,7 @@ class Table:
                     if operation.cost > 1:
                         self.compress()
                     self.work += self.count * operation.cost
+                    self._need(operation)
                     mask = operation.test(self.at)
                     self._finish(number)
                     self.keep(mask)
@@ -232,12 +275,20 @@ class Table:
         if operation.cost > 1:
             self.compress()
         self.work += self.count * operation.cost
+        self._need(operation)
         column = solve(self.at)
         self._done[number] = exact
         self.learn(v, column)
         self._keep_domain(v)
         if exact:
             self._finish(number)
+
+    def _need(self, operation: Operation) -> None:
+        """Have the columns of an operation."""
+        if self._lazy:
+            for v in operation.scope:
+                if v in self._lazy:
+                    self.column(v)
 
     def _finish(self, number: int) -> None:
         self._done[number] = True
@@ -293,11 +344,15 @@ class Table:
         rows = mask.nonzero()[0]
         self.count = len(rows)
         uses, at = self._uses, self.at
+        for frame, origin in self._origins.items():
+            self._origins[frame] = origin.take(rows)
         live = []
         for v in self._live:
-            if uses[v] > 0:
-                at[v] = at[v].take(rows)
-                live.append(v)
-            else:
+            if uses[v] == 0:
                 at[v] = 0  # of no use any more, but known
+                self._lazy.pop(v, None)
+                continue
+            live.append(v)
+            if v not in self._lazy:
+                at[v] = at[v].take(rows)
         self._live = live
