@@ -98,8 +98,7 @@ class Listed(Numbered):
         self._demand_any()
         if not self.size or not self.names:
             return [()] * self.size
-        columns = self._columns(0, self._rows())
-        return list(zip(*[self._listed(v, columns[v]) for v in range(len(self.names))], strict=True))
+        return list(self._tuples(self._columns(0, self._rows())))
 
     def to_columns(self) -> dict[str, Array]:
         """All solutions, an array for each variable, each in the smallest type that fits."""

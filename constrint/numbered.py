@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
 
 from constrint.errors import ModelError
 from constrint.plan.diagram import Diagram
-from constrint.plan.listing import product_columns
+from constrint.plan.listing import each, product_columns
 from constrint.plan.terms import OBJECT, Array
 
 Solution = dict[str, Any]
@@ -203,13 +203,20 @@ class Numbered:
         return np.asarray(decoded[np.searchsorted(codes, column)])
 
     def _solutions(self, columns: Mapping[int, Array]) -> Iterator[Solution]:
-        lists = [self._listed(v, columns[v]) for v in range(len(self.names))] if columns else []
-        if not lists:
+        if not columns or not self.names:
             yield from [{}] * (self.size if not self.names else 0)
             return
         names = self.names
-        for row in zip(*lists, strict=True):
+        for row in self._tuples(columns):
             yield dict(zip(names, row, strict=True))
+
+    def _tuples(self, columns: Mapping[int, Array]) -> Iterator[tuple[Any, ...]]:
+        """Rows as tuples of Python's values, in the order of `names`."""
+        return zip(*[self._each(v, columns[v]) for v in range(len(self.names))], strict=True)
+
+    def _each(self, v: int, column: Array) -> Iterable[Any]:
+        labels = self._labels.get(v)
+        return each(column) if labels is None else map(labels.__getitem__, each(column))
 
     def labelled(self, v: int, codes: Array) -> list[Any]:
         """The values that the codes of the v-th variable stand for."""
