@@ -40,20 +40,41 @@ class Power(Node):
 
 
 @kernel
+def bit_length(n: int) -> int:
+    """Binary digits of n >= 0."""
+    bits = 0
+    while n >= 4611686018427387904:  # Python's integers only: steps that double leave few of them
+        shift = 62
+        while n >> 2 * shift > 0:
+            shift *= 2
+        n >>= shift
+        bits += shift
+    while n >= 65536:
+        n >>= 16
+        bits += 16
+    while n > 0:
+        n >>= 1
+        bits += 1
+    return bits
+
+
+@kernel
 def capped_power(base: int, exponent: int, cap: int) -> int:
     """``base ** exponent`` for base >= 0, or the cap where it would be greater."""
     if base <= 1:
         return 1 if exponent == 0 else base
+    # Numbers of at most half the cap's digits have a product below it; dividing the cap takes long.
+    safe = 1 << (bit_length(cap) - 1) // 2
     power = 1
     while True:
         if exponent & 1:
-            if power > cap // base:
+            if (power > safe or base > safe) and power > cap // base:
                 return cap
             power *= base
         exponent >>= 1
         if exponent == 0:
             return power
-        if base > cap // base:
+        if base > safe and base > cap // base:
             return cap
         base *= base
 
@@ -62,26 +83,44 @@ def capped_power(base: int, exponent: int, cap: int) -> int:
 def root(n: int, exponent: int, most: int, cap: int) -> int:
     """The greatest r with r ** exponent <= n, at most `most`; for n >= 0 and exponent >= 1.
 
-    Newton's method from above: halving intervals would take as many steps as a number has digits.
+    Roots with few digits are found digit by digit, others by Newton's method from above, which is
+    fast for small exponents only.
     """
     if n <= 1 or exponent == 1:
         return min(n, most)
-    bits = 0
-    rest = n
-    while rest >= 4294967296:
-        rest >>= 32
-        bits += 32
-    while rest > 0:
-        rest >>= 1
-        bits += 1
+    bits = bit_length(n)
     if exponent >= bits:
         return min(1, most)
-    guess = 1 << ((bits + exponent - 1) // exponent)
+    digits = (bits + exponent - 1) // exponent
+    if digits < exponent:
+        found = 0
+        while digits > 0:
+            digits -= 1
+            if capped_power(found + (1 << digits), exponent, n + 1) <= n:
+                found += 1 << digits
+        return min(found, most)
+    guess = 1 << digits
     while True:
         better = ((exponent - 1) * guess + n // capped_power(guess, exponent - 1, cap)) // exponent
         if better >= guess:
             return min(guess, most)
         guess = better
+
+
+@kernel
+def logarithm(n: int, base: int) -> int:
+    """The greatest e with base ** e <= n; for n >= 1 and base >= 2."""
+    digits = bit_length(n)
+    base_digits = bit_length(base)
+    low = (digits - 1) // base_digits
+    high = digits // (base_digits - 1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if capped_power(base, middle, n + 1) <= n:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 @kernel
@@ -150,25 +189,11 @@ def power_of_positive_base(st: State, x: int, y: int, z: int) -> bool:
         return False
     if zl > 1 and not set_lo(st, x, root(zl - 1, yh, xh, cap) + 1):
         return False
-    if is_bounded and xl >= 2:
-        most = 0
-        power = 1
-        while power <= zh // xl:
-            power *= xl
-            most += 1
-        if not set_hi(st, y, most):
-            return False
-    if xh >= 2:
-        least = 0
-        power = 1
-        while power < zl:
-            least += 1
-            if power > zl // xh:
-                break
-            power *= xh
-        if not set_lo(st, y, least):
-            return False
-    return xh != 1 or zh >= 1
+    if zh < 1:
+        return False
+    if is_bounded and xl >= 2 and not set_hi(st, y, logarithm(zh, xl)):
+        return False
+    return xh < 2 or zl <= 1 or set_lo(st, y, logarithm(zl - 1, xh) + 1)
 
 
 @kernel

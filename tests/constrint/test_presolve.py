@@ -11,6 +11,7 @@ import pytest
 
 from constrint import Model, Status, UnboundedError, max_
 from constrint.constraints import LinearLe
+from constrint.constraints.power import capped_power, logarithm, root
 from constrint.engine.build import Box
 from constrint.ir import Infeasible
 from constrint.presolve.diophantine import Affine, System
@@ -255,3 +256,27 @@ def test_open_models_against_their_solutions_near_zero(block):
         assert best.status is (Status.OPTIMAL if best else Status.INFEASIBLE), f"seed {seed}"
         assert not near or best.objective <= min(goal.evaluate(p) for p in near), f"seed {seed}"
     assert answered >= 30
+
+
+@pytest.mark.parametrize(
+    "n", [0, 1, 2, 7, 8, 9, 80, 81, 82, 2**31, 2**62 - 2, 2**62, 3**200, 3**200 - 1, 10**900]
+)
+def test_roots_logarithms_and_capped_powers_are_exact(n):
+    for k in (1, 2, 3, 5, 17, 61, 200, 899):
+        found = root(n, k, 10**1000, 2**4096)
+        assert found**k <= n < (found + 1) ** k
+    for base in (2, 3, 10, 2**31, 2**31 - 1, 2**61 + 1, 3**100):
+        if n >= 1:
+            found = logarithm(n, base)
+            assert base**found <= n < base ** (found + 1)
+        for exponent in (0, 1, 2, 3, 63, 64):
+            assert capped_power(base, exponent, n + 1) == min(base**exponent, n + 1)
+
+
+def test_an_open_exponent_of_many_thousands_is_bounded_without_steps():
+    result = Model.from_text("x in 2..3; y in 30000..40000; z in 0..; z == x ** y").solve(time_limit=30)
+    assert result.values["z"] == result.values["x"] ** result.values["y"]
+    text = "x in 2..9; y in 0..40000; x ** y == p"
+    found = Model.from_text(text, constants={"p": 7**4000}).solve(time_limit=30)
+    assert (found["x"], found["y"]) == (7, 4000)
+    assert not Model.from_text(text, constants={"p": 7**4000 + 1}).solve(time_limit=30)
