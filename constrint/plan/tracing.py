@@ -9,101 +9,48 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from constrint.errors import ModelError
 from constrint.plan.restrictions import Parameters, Restriction, split
+from constrint.plan.symbols import Symbol, tree_of, watched
 from constrint.plan.terms import BOOL, Array, Term, Terms
 
 TRIED = 200  # calls that look which parameters a callable reads
 
 
-class CannotTrace(Exception):  # noqa: N818 - turns to calling
-    """The callable needs numbers."""
-
-
-def _tree(value: object) -> ast.expr:
-    if isinstance(value, Symbol):
-        return value.tree
-    if isinstance(value, bool | int | float | str):
-        return ast.Constant(value)
-    if hasattr(value, "item") and hasattr(value, "dtype"):
-        return ast.Constant(value.item())
-    raise CannotTrace
-
-
-def _binary(operator: ast.operator) -> tuple[Callable[[Symbol, object], Symbol], ...]:
-    def forward(self: Symbol, other: object) -> Symbol:
-        return Symbol(ast.BinOp(self.tree, operator, _tree(other)))
-
-    def backward(self: Symbol, other: object) -> Symbol:
-        return Symbol(ast.BinOp(_tree(other), operator, self.tree))
-
-    return forward, backward
-
-
-def _comparison(operator: ast.cmpop) -> Callable[[Symbol, object], Symbol]:
-    def compare(self: Symbol, other: object) -> Symbol:
-        return Symbol(ast.Compare(self.tree, [operator], [_tree(other)]))
-
-    return compare
-
-
-class Symbol:
-    """Stands for a number while a callable is traced; remembers what is done with it."""
-
-    __slots__ = ("tree",)
-    __hash__ = None  # type: ignore[assignment] # a symbol is no key: equality builds a condition
-
-    def __init__(self, tree: ast.expr) -> None:
-        self.tree = tree
-
-    def __bool__(self) -> NoReturn:
-        raise CannotTrace
-
-    __index__ = __int__ = __float__ = __iter__ = __len__ = __bool__
-
-    __add__, __radd__ = _binary(ast.Add())
-    __sub__, __rsub__ = _binary(ast.Sub())
-    __mul__, __rmul__ = _binary(ast.Mult())
-    __truediv__, __rtruediv__ = _binary(ast.Div())
-    __floordiv__, __rfloordiv__ = _binary(ast.FloorDiv())
-    __mod__, __rmod__ = _binary(ast.Mod())
-    __pow__, __rpow__ = _binary(ast.Pow())
-    __and__, __rand__ = _binary(ast.BitAnd())
-    __or__, __ror__ = _binary(ast.BitOr())
-    __lt__ = _comparison(ast.Lt())
-    __le__ = _comparison(ast.LtE())
-    __gt__ = _comparison(ast.Gt())
-    __ge__ = _comparison(ast.GtE())
-    __eq__ = _comparison(ast.Eq())  # type: ignore[assignment] # builds a condition
-    __ne__ = _comparison(ast.NotEq())  # type: ignore[assignment] # builds a condition
-
-    def __neg__(self) -> Symbol:
-        return Symbol(ast.UnaryOp(ast.USub(), self.tree))
-
-    def __abs__(self) -> Symbol:
-        return Symbol(ast.Call(ast.Name("abs"), [self.tree], []))
+class _Hidden(Exception):  # noqa: N818 - a signal that names the parameter
+    """A callable reads a parameter that it had not read in the trial calls."""
 
 
 class _Record(dict[str, Any]):
-    """Parameters by name or attribute; remembers which were read."""
+    """Parameters by name or attribute; remembers which were read, and refuses those it was not given."""
 
-    def __init__(self, values: dict[str, Any]) -> None:
+    def __init__(self, values: dict[str, Any], hidden: Collection[str] = ()) -> None:
         super().__init__(values)
         self.read: dict[str, None] = {}
+        self.hidden = hidden
+
+    def _note(self, name: Any) -> None:
+        if name in self.hidden:
+            raise _Hidden(name)
+        self.read[name] = None
+
+    def _note_all(self) -> None:
+        for name in (*self.hidden, *dict.keys(self)):
+            self._note(name)
 
     def __getitem__(self, name: str) -> Any:
-        self.read[name] = None
+        self._note(name)
         return super().__getitem__(name)
 
     def get(self, name: str, default: Any = None) -> Any:
         """As a dict's."""
-        self.read[name] = None
+        self._note(name)
         return super().get(name, default)
 
     def __getattr__(self, name: str) -> Any:
@@ -111,6 +58,52 @@ class _Record(dict[str, Any]):
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
+
+    def __contains__(self, name: object) -> bool:
+        self._note(name)
+        return super().__contains__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        self._note_all()
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        self._note_all()
+        return super().__len__()
+
+    def __eq__(self, other: object) -> bool:
+        self._note_all()
+        return super().__eq__(other)
+
+    __hash__ = None  # as a dict
+
+    def keys(self) -> Any:
+        """As a dict's."""
+        self._note_all()
+        return super().keys()
+
+    def values(self) -> Any:
+        """As a dict's."""
+        self._note_all()
+        return super().values()
+
+    def items(self) -> Any:
+        """As a dict's."""
+        self._note_all()
+        return super().items()
+
+    def copy(self) -> dict[str, Any]:
+        """As a dict's."""
+        self._note_all()
+        return super().copy()
+
+    def __or__(self, other: Any) -> Any:
+        self._note_all()
+        return super().__or__(other)
+
+    def __ror__(self, other: Any) -> Any:
+        self._note_all()
+        return super().__ror__(other)
 
 
 @dataclass
@@ -148,47 +141,47 @@ class Called:
         return terms.call(self._rows, [terms.var(v) for v in numbers])
 
     def _rows(self, columns: Sequence[Any]) -> tuple[Array, None]:
-        lists = [self._labelled(name, column) for name, column in zip(self.names, columns, strict=True)]
-        rows = max((len(values) for values in lists if values is not None), default=1)
-        full = [
-            values if values is not None else [self._label(name, column)] * rows
-            for name, values, column in zip(self.names, lists, columns, strict=True)
-        ]
+        lists = [_codes(column) for column in columns]
+        rows = max((len(codes) for codes in lists if isinstance(codes, list)), default=1)
+        full = [codes if isinstance(codes, list) else [codes] * rows for codes in lists]
         known = self._known
         found = np.empty(rows, dtype=BOOL)
-        for i, row in enumerate(zip(*full, strict=True)):
+        for i, row in enumerate(zip(*full, strict=True) if full else [()] * rows):
             holds = known.get(row)
             if holds is None:
                 holds = known[row] = self._holds(row)
             found[i] = holds
         return found, None
 
-    def _labelled(self, name: str, column: Any) -> list[Any] | None:
-        if not isinstance(column, np.ndarray) or column.ndim == 0:
-            return None
-        labels = self.parameters.labels.get(self.parameters.numbers[name])
-        values: list[Any] = column.tolist()
-        return values if labels is None else [labels[value] for value in values]
-
     def _label(self, name: str, code: Any) -> Any:
         labels = self.parameters.labels.get(self.parameters.numbers[name])
         return code if labels is None else labels[code]
 
     def _holds(self, row: Sequence[Any]) -> bool:
-        values = dict(zip(self.names, row, strict=True))
+        values = {name: self._label(name, code) for name, code in zip(self.names, row, strict=True)}
         try:
-            return bool(self.function(**values) if self.by_name else self.function(_Record(values)))
+            if self.by_name:
+                return bool(self.function(**values))
+            hidden = self.parameters.numbers.keys() - values.keys()
+            return bool(self.function(_Record(values, hidden)))
         except ArithmeticError:
             self.undefined += 1
             self.example = self.example or values
             return False
-        except KeyError as problem:
+        except _Hidden as problem:
             raise ModelError(
-                f"restriction {self.text} reads {problem} for some values only: give it named arguments, "
+                f"restriction {self.text} reads '{problem}' for some values only: give it named arguments, "
                 "such as `lambda block_x, block_y: …`, so that it is known what it depends on"
             ) from problem
         except Exception as problem:
             raise ModelError(f"restriction {self.text} raised {problem!r} for {values}") from problem
+
+
+def _codes(column: Any) -> Any:
+    """The numbers of a column as a list, or one number that stands for all rows."""
+    if isinstance(column, np.ndarray):
+        return column.tolist()
+    return column.item() if isinstance(column, np.generic) else column
 
 
 def trace(
@@ -214,19 +207,16 @@ def trace(
         )
     symbols = {name: Symbol(ast.Name(name)) for name in parameters.numbers}
     try:
-        if by_name:
-            answer = function(**{name: symbols[name] for name in names})
-        else:
-            answer = function(_Record(dict(symbols)))
-        if isinstance(answer, bool):
-            answer = Symbol(ast.Constant(answer))
-        restrictions = split(_tree(answer), parameters, text)
+        arguments = {name: symbols[name] for name in names} if by_name else {}
+        given = () if by_name else (_Record(dict(symbols)),)
+        answer = watched(lambda: function(*given, **arguments))
+        restrictions = split(tree_of(answer), parameters, text)
         for restriction in restrictions:
             _ = restriction.scope
         if _is_understood(restrictions, len(values), values):
             return restrictions
-    except (CannotTrace, TypeError, AttributeError, ModelError, KeyError):
-        pass  # whatever it is, calling it shows it
+    except Exception:
+        pass
     reads = names if by_name else _read(function, parameters, values, text)
     return Called(function, list(reads), by_name, parameters, text)
 

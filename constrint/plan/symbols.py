@@ -1,0 +1,145 @@
+"""Symbols that stand for numbers in a call of a function, and a watch on what the function does with them.
+
+What a function does with a symbol by operators is remembered, and what needs a value raises `CannotTrace`.
+Python has ways to look at an object that nothing can intercept: `is`, `type`, `match`, and handlers that
+catch what a value would never have raised. A call that runs any code with such things in it is not trusted.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import operator
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, NoReturn
+
+
+class CannotTrace(Exception):  # noqa: N818 - turns to calling
+    """The callable needs numbers, or may look at what they are made of."""
+
+
+def tree_of(value: object) -> ast.expr:
+    """The syntax tree of a symbol or constant."""
+    if isinstance(value, Symbol):
+        return value.tree
+    if hasattr(value, "item") and hasattr(value, "dtype"):
+        value = value.item()
+    for kind in (bool, int, float, str):  # plain ones: subclasses may be written otherwise
+        if isinstance(value, kind):
+            return ast.Constant(kind(value))
+    raise CannotTrace
+
+
+def _binary(symbol: ast.operator) -> tuple[Callable[[Symbol, object], Symbol], ...]:
+    def forward(self: Symbol, other: object) -> Symbol:
+        return Symbol(ast.BinOp(self.tree, symbol, tree_of(other)))
+
+    def backward(self: Symbol, other: object) -> Symbol:
+        return Symbol(ast.BinOp(tree_of(other), symbol, self.tree))
+
+    return forward, backward
+
+
+def _comparison(symbol: ast.cmpop) -> Callable[[Symbol, object], Symbol]:
+    def compare(self: Symbol, other: object) -> Symbol:
+        return Symbol(ast.Compare(self.tree, [symbol], [tree_of(other)]))
+
+    return compare
+
+
+def _refused(self: Symbol, *_: object) -> NoReturn:
+    raise CannotTrace
+
+
+class Symbol:
+    """Stands for a number while a callable is traced; remembers what is done with it."""
+
+    __slots__ = ("tree",)
+
+    def __init__(self, tree: ast.expr) -> None:
+        self.tree = tree
+
+    __add__, __radd__ = _binary(ast.Add())
+    __sub__, __rsub__ = _binary(ast.Sub())
+    __mul__, __rmul__ = _binary(ast.Mult())
+    __truediv__, __rtruediv__ = _binary(ast.Div())
+    __floordiv__, __rfloordiv__ = _binary(ast.FloorDiv())
+    __mod__, __rmod__ = _binary(ast.Mod())
+    __pow__, __rpow__ = _binary(ast.Pow())
+    __and__, __rand__ = _binary(ast.BitAnd())
+    __or__, __ror__ = _binary(ast.BitOr())
+    __lt__ = _comparison(ast.Lt())
+    __le__ = _comparison(ast.LtE())
+    __gt__ = _comparison(ast.Gt())
+    __ge__ = _comparison(ast.GtE())
+    __eq__ = _comparison(ast.Eq())  # type: ignore[assignment] # builds a condition
+    __ne__ = _comparison(ast.NotEq())  # type: ignore[assignment] # builds a condition
+
+    __bool__ = __index__ = __int__ = __float__ = __complex__ = __round__ = __trunc__ = __floor__ = _refused
+    __ceil__ = __str__ = __repr__ = __format__ = __hash__ = __iter__ = __len__ = __contains__ = _refused
+    __getitem__ = __call__ = __invert__ = __divmod__ = __rdivmod__ = __matmul__ = __rmatmul__ = _refused
+    __xor__ = __rxor__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _refused
+
+    def __neg__(self) -> Symbol:
+        return Symbol(ast.UnaryOp(ast.USub(), self.tree))
+
+    def __pos__(self) -> Symbol:
+        return Symbol(ast.UnaryOp(ast.UAdd(), self.tree))
+
+    def __abs__(self) -> Symbol:
+        return Symbol(ast.Call(ast.Name("abs"), [self.tree], []))
+
+    @property  # type: ignore[misc] # there is none to set
+    def __class__(self) -> Any:  # what `isinstance` asks for
+        raise CannotTrace
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__array"):  # numpy asks each object for its own protocol
+            raise AttributeError(name)
+        raise CannotTrace
+
+
+_HERE = str(Path(__file__).parent)
+_OPAQUE: tuple[object, ...] = (type, id, callable, vars, dir, operator.is_, operator.is_not)
+"""What tells a symbol from a number without its knowledge."""
+_LOOKS = frozenset(
+    code
+    for name, code in dis.opmap.items()
+    if name in ("IS_OP", "PUSH_EXC_INFO") or "_NONE" in name or name.startswith("MATCH_")
+)
+
+
+def watched(call: Callable[[], Any]) -> Any:
+    """What a call returns; raises `CannotTrace` where code was run that may tell symbols from numbers."""
+    earlier = sys.getprofile()
+    if earlier is not None and not callable(earlier):
+        raise CannotTrace  # a profiler written in C cannot be put back
+    seen: dict[CodeType, bool] = {}
+
+    def look(frame: FrameType, event: str, what: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code not in seen and not code.co_filename.startswith(_HERE):
+            seen[code] = _is_plain(frame)
+        elif event == "c_call" and any(what is one for one in _OPAQUE):
+            seen[code] = False
+
+    sys.setprofile(look)
+    try:
+        answer = call()
+    finally:
+        sys.setprofile(earlier)
+    if not seen or not all(seen.values()):
+        raise CannotTrace
+    return answer
+
+
+def _is_plain(frame: FrameType) -> bool:
+    """Whether the code of a frame has nothing in it that looks at objects."""
+    code = frame.f_code
+    if _LOOKS.intersection(code.co_code[::2]):
+        return False
+    names = [frame.f_globals.get(name, frame.f_builtins.get(name)) for name in code.co_names]
+    return not any(value is one for value in (*names, *frame.f_locals.values()) for one in _OPAQUE)
