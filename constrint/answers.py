@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, Comparison, IntExpr, IntVar, Not, Or, as_expr, linear
 from constrint.goals import Goal
-from constrint.result import Result, Status
+from constrint.result import Result, Statistics, Status
 from constrint.scopes import copy_model
 
 if TYPE_CHECKING:
@@ -167,10 +167,11 @@ def _objective(result: Result) -> tuple[int, ...]:
 
 @dataclass
 class ParetoSearch:
-    """Finds Pareto optima: each is an optimum of what no earlier one equals or beats in every goal.
+    """Finds Pareto optima: by listing all solutions where they are not too many, otherwise one by one.
 
-    With two goals it is the lexicographic one, so that a bound on the second is all that earlier ones leave
-    behind. With more, the sum of the goals is optimised: one search in place of one for each.
+    In the latter case each is an optimum of what no earlier one equals or beats in every goal. With two goals
+    it is the lexicographic one, so that a bound on the second is all that earlier ones leave behind. With
+    more, the sum of the goals is optimised: one search in place of one for each.
     """
 
     model: Model
@@ -184,6 +185,9 @@ class ParetoSearch:
         results: list[Result] = []
         complete = False
         try:
+            listed = self._listed()
+            if listed is not None:
+                return listed
             for result in self._optima():
                 if result is None:
                     complete = True
@@ -196,6 +200,31 @@ class ParetoSearch:
                 raise
         results.sort(key=self._rank, reverse=True)
         return Front(self.goals, results, complete)
+
+    def _listed(self) -> Front | None:
+        """The front by listing all solutions, where that is the way."""
+        if self.engine != "auto":
+            return None
+        started = perf_counter()
+        from constrint.fronts import planned_front
+        from constrint.run import check_solution
+        from constrint.search import values_of
+
+        found = planned_front(self.model, self.goals, self.deadline)
+        if found is None:
+            return None
+        results = []
+        for values in found:
+            assignment: dict[IntExpr, int] = {self.model.variables[name]: x for name, x in values.items()}
+            check_solution(self.model, assignment)
+            objective = tuple(int(expr.evaluate(assignment)) for expr, _ in self.goals)
+            statistics = Statistics(seconds=perf_counter() - started, engine="tables")
+            goal = objective if len(objective) > 1 else objective[0]
+            known = values_of(self.model, assignment)
+            results.append(Result(Status.OPTIMAL, known, goal, statistics, assignment))
+        results.sort(key=self._rank, reverse=True)
+        limit = len(results) if self.limit is None else self.limit
+        return Front(self.goals, results[:limit], len(results) <= limit)
 
     def _rank(self, result: Result) -> tuple[int, ...]:
         """A key that is greater for what is better in the first goal, then in the second, and so on."""

@@ -32,6 +32,7 @@ from constrint.result import Statistics
 
 if TYPE_CHECKING:
     from constrint.engine.compiled import Session
+    from constrint.model import Model
 
 Assignment = dict[IntExpr, int]
 
@@ -168,10 +169,15 @@ def read(plan: Plan, state: State) -> Assignment:
 
 def check(plan: Plan, assignment: Assignment) -> None:
     """Evaluate the model's own expressions on a solution, exactly."""
+    check_solution(plan.model, assignment)
+
+
+def check_solution(model: Model, assignment: Assignment) -> None:
+    """Evaluate a model's expressions on what is said to be a solution, exactly."""
     for variable, value in assignment.items():
         if not isinstance(variable, BoolVar) and value not in variable.domain:  # type: ignore[attr-defined] # keys are variables
             raise InternalError(f"{variable} has no value {value}")
-    for constraint in plan.model.constraints:
+    for constraint in model.constraints:
         try:
             holds = constraint.expr.evaluate(assignment)
         except Undefined as undefined:

@@ -255,8 +255,10 @@ def dominates(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     return a != b and all(left >= right for left, right in zip(a, b, strict=True))
 
 
+@pytest.mark.parametrize("engine", ["auto", "interpreted"])
 @pytest.mark.parametrize("goals", [1, 2, 3])
-def test_fronts_of_random_models(goals):
+def test_fronts_of_random_models(goals, engine):
+    """By listing all solutions, and one by one."""
     sizes = []
     for seed in range(40):
         drawn = draw_model(seed, max_assignments=60)
@@ -273,7 +275,7 @@ def test_fronts_of_random_models(goals):
                 tuple(int(v) if way == "max" else -int(v) for v, way in zip(values, ways, strict=True))
             )
         best = {p for p in points if not any(dominates(q, p) for q in points)}
-        front = model.pareto(list(zip(exprs, ways, strict=True)), time_limit=LIMIT)
+        front = model.pareto(list(zip(exprs, ways, strict=True)), time_limit=LIMIT, engine=engine)
         signed = [
             tuple(v if way == "max" else -v for v, way in zip(objective, ways, strict=True))
             for objective in front.objectives
