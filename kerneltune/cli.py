@@ -9,10 +9,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kerneltune.cli_options import (
+    Backend,
+    Batch,
+    CellName,
+    Dtype,
+    Gpu,
+    HeadDim,
+    Heads,
+    Json,
+    KernelsRoot,
+    Pass,
+    Steps,
+    StrategyName,
+    Top,
+    space_of,
+)
+from kerneltune.cli_tune import report, tune
 from kerneltune.errors import InputError, RunError
 from kerneltune.failures import print_json, reporting, run_app
-from kerneltune.hardware import HardwareProfile, load_profile, profile_names
-from kerneltune.kernel import Kernels, discover
+from kerneltune.hardware import load_profile, profile_names
 from kerneltune.problem import Problem
 
 if TYPE_CHECKING:
@@ -28,22 +44,8 @@ app = typer.Typer(
 )
 profile_app = typer.Typer(help="The GPUs that are known.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(profile_app, name="profile")
-
-CellName = Annotated[str, typer.Argument(help="The recurrent cell, such as lstm.")]
-Gpu = Annotated[str, typer.Option(help="A profile's name, or the path of a profile's YAML file.")]
-Heads = Annotated[int, typer.Option(help="Independent heads.")]
-HeadDim = Annotated[int, typer.Option(help="Units of a head.")]
-Batch = Annotated[int, typer.Option(help="Sequences in a batch.")]
-Dtype = Annotated[str, typer.Option(help="How numbers are stored: bf16 or fp16.")]
-Steps = Annotated[int, typer.Option(help="Time steps of a sequence.")]
-Pass = Annotated[str, typer.Option("--pass", help="Which pass: forward.")]
-StrategyName = Annotated[str | None, typer.Option("--strategy", help="Only this strategy.")]
-Top = Annotated[int, typer.Option(min=1, help="How many tilings, the fastest first.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to standard output.")]
-Backend = Annotated[str, typer.Option("--compiler", help="nvrtc, or nvcc if it is on PATH.")]
-KernelsRoot = Annotated[
-    Path | None, typer.Option("--kernels", help="A kernels folder other than the package's own.")
-]
+app.command()(tune)
+app.command()(report)
 
 
 @app.command()
@@ -64,7 +66,7 @@ def tile(
     """Print the fastest tiling that fits the GPU."""
     with reporting(as_json):
         problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction)
-        space = _space(problem, gpu, kernels_root, strategy)
+        space = space_of(problem, gpu, kernels_root, strategy)
         candidates = _candidates(space, top)
         if as_json:
             print_json(
@@ -110,7 +112,7 @@ def compile_command(
         from kerneltune.feedback import settle
 
         problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction)
-        space = _space(problem, gpu, kernels_root, strategy)
+        space = space_of(problem, gpu, kernels_root, strategy)
         settled = settle(space, Compiler(space.kernels, space.profile, backend=compiler))
         compiled = settled.compiled
         _write(cubin, compiled.cubin)
@@ -159,7 +161,7 @@ def run(
         from kerneltune.trial import Trial, run_trials
 
         problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction)
-        space = _space(problem, gpu, kernels_root, strategy)
+        space = space_of(problem, gpu, kernels_root, strategy)
         fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
         plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
         capability = space.profile.compute_capability
@@ -222,19 +224,22 @@ def profile_show(
         show_profile(profile)
 
 
+@profile_app.command(name="detect")
+def profile_detect(as_json: Json = False) -> None:
+    """Which profile fits this machine's GPU."""
+    with reporting(as_json):
+        from kerneltune.detect import detect
+
+        found = detect()
+        if as_json:
+            print_json(found.to_json())
+            return
+        typer.echo(found.sentence)
+
+
 def main() -> None:
     """Run the command line."""
     sys.exit(run_app(app, sys.argv[1:]))
-
-
-def _space(problem: Problem, gpu: str, kernels_root: Path | None, strategy: str | None) -> TilingSpace:
-    from kerneltune.space import TilingSpace
-
-    profile: HardwareProfile = load_profile(gpu)
-    if kernels_root is not None and not kernels_root.is_dir():
-        raise InputError(f"--kernels: {kernels_root} is no folder")
-    kernels: Kernels = discover(kernels_root)
-    return TilingSpace(problem, profile, kernels, strategy)
 
 
 def _candidates(space: TilingSpace, top: int) -> list[Any]:

@@ -27,12 +27,13 @@ PTXAS_OPTIONS = ("-v", "--override-directive-values")
 
 @dataclass(frozen=True)
 class Compiled:
-    """A candidate with its cubin and report."""
+    """A candidate with its cubin and report; ``key`` is a hash of all that the cubin was made from."""
 
     candidate: Candidate
     cubin: bytes
     report: CompileReport
     source: str
+    key: str
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Compiler:
             cubin, log = self._build(job)
             output = CompilerOutput(cubin, log, self._version, round(time.perf_counter() - started, 3))
             self._cache.store(key, output)
-        return Compiled(candidate, output.cubin, report(candidate, self._profile, output), source)
+        return Compiled(candidate, output.cubin, report(candidate, self._profile, output), source, key)
 
 
 Build = Callable[[_Job], tuple[bytes, str]]

@@ -89,3 +89,30 @@ def _call(what: str, answer: tuple[Any, ...]) -> Any:
         words = text.decode() if isinstance(text, bytes) else str(status)
         raise RunError(f"{what}: {status.name}: {words}")
     return results[0] if results else None
+
+
+def device_facts() -> dict[str, Any]:
+    """What the driver says of the first GPU, by the names that profiles use."""
+    try:
+        answer = driver.cuInit(0)
+    except Exception as error:  # where the driver's library is missing, by a class of a private package
+        raise RunError(f"there is no NVIDIA driver here: {error}") from None
+    _call("starting the driver", answer)
+    device = _call("finding a GPU", driver.cuDeviceGet(0))
+    name = _call("asking its name", driver.cuDeviceGetName(128, device))
+    kinds = driver.CUdevice_attribute
+
+    def attribute(kind: str) -> int:
+        number = getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{kind}")
+        return int(_call(f"asking {kind}", driver.cuDeviceGetAttribute(number, device)))
+
+    major, minor = (attribute(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
+    return {
+        "name": name.decode(errors="replace").rstrip("\0"),
+        "compute_capability": f"{major}.{minor}",
+        "sm_count": attribute("MULTIPROCESSOR_COUNT"),
+        "registers_per_sm": attribute("MAX_REGISTERS_PER_MULTIPROCESSOR"),
+        "smem_per_sm": attribute("MAX_SHARED_MEMORY_PER_MULTIPROCESSOR"),
+        "smem_per_block_optin": attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+        "memory_bytes": int(_call("asking its memory", driver.cuDeviceTotalMem(device))),
+    }

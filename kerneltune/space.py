@@ -139,6 +139,10 @@ class TilingSpace:
         """The space of another request on the same GPU."""
         return replace(self, problem=problem, read_seconds={}, solve_seconds={})
 
+    def of_strategy(self, name: str) -> TilingSpace:
+        """This space with one strategy only."""
+        return replace(self, strategy=name, read_seconds={}, solve_seconds={})
+
     def _limit_launch(self, model: Model) -> None:
         """What holds for every launch, and so is said here rather than in each constraint file."""
         workspace = _named(model, "workspace") if _has(model, "workspace") else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kerneltune.candidate import Candidate
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from kerneltune.feedback import Settled
+    from kerneltune.report import Report
     from kerneltune.trial import Outcome
+    from kerneltune.tuner import Tuned
 
 
 def show_tiling(candidate: Candidate, profile: HardwareProfile, kernels: Kernels) -> None:
@@ -98,6 +101,65 @@ def show_outcomes(outcomes: Sequence[Outcome]) -> None:
             _number(found.milliseconds),
         )
     _print(table)
+
+
+def show_tuned(tuned: Tuned, store: Path) -> None:
+    """The candidates that passed, the fastest first, and how the model's first choice did."""
+    table = _table("", "strategy", "ms", "µs per step", "predicted", "ratio", "parameters")
+    for rank, outcome in enumerate(tuned.ranked, 1):
+        found = outcome.measurement
+        assert found is not None
+        parameters = " ".join(f"{name}={value}" for name, value in outcome.candidate.parameters.items())
+        table.add_row(
+            str(rank),
+            outcome.candidate.strategy,
+            _number(found.milliseconds),
+            _number(found.microseconds_per_step),
+            _number(found.predicted_microseconds_per_step),
+            _number(found.ratio),
+            parameters,
+        )
+    _print(table)
+    failed = len(tuned.outcomes) - len(tuned.ranked)
+    _say(f"{len(tuned.ranked)} passed, {failed} failed, {tuned.from_store} known before; kept in {store}")
+    choice = tuned.first_choice
+    if choice is not None:
+        _say(f"the model's first choice is number {choice.rank} of {choice.of}, {_loss(choice.loss)}")
+
+
+def show_report(report: Report, store: Path) -> None:
+    """The fastest tiling of each request, and the cost model over all."""
+    table = _table(
+        "request", "steps", "pass", "GPU", "tried", "failed", "strategy", "ms", "first choice", "slower by"
+    )
+    for entry in report.problems:
+        best = entry.best.measurement if entry.best else None
+        choice = entry.choice
+        table.add_row(
+            entry.problem.label,
+            str(entry.problem.steps),
+            entry.problem.direction,
+            entry.gpu,
+            str(entry.tried),
+            str(entry.failed),
+            entry.best.candidate.strategy if entry.best else "",
+            _number(best.milliseconds) if best else "",
+            f"{choice.rank} of {choice.of}" if choice else "",
+            f"{choice.loss:.1%}" if choice else "",
+        )
+    _print(table)
+    _say(f"{len(report.problems)} requests in {store}")
+    if report.compared and report.mean_loss is not None:
+        _say(
+            f"cost model: its first choice was the fastest in {report.first_is_fastest} of {report.compared} "
+            f"requests with several timed tilings, on average {_loss(report.mean_loss)}"
+        )
+    if report.residual is not None:
+        _say(f"cost model: root mean square of log(measured / predicted) {report.residual:.3f}")
+
+
+def _loss(loss: float) -> str:
+    return f"{loss:.1%} slower than the fastest"
 
 
 def show_profile(profile: HardwareProfile) -> None:

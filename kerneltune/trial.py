@@ -21,6 +21,7 @@ from typing import IO, Any
 from kerneltune.candidate import Candidate
 from kerneltune.measure import Measurement, TrialPlan
 
+CHILD = (sys.executable, "-m", "kerneltune.child")
 STDERR_LINES = 12  # how much of a dead child's last words is shown
 
 
@@ -37,11 +38,19 @@ class Trial:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a trial: a measurement, or the reason why there is none."""
+    """What became of a trial: a measurement, or the reason why there is none.
+
+    Attributes:
+        candidate: What was tried.
+        measurement: What was found; None where it did not run to its end.
+        failure: Why there is no measurement.
+        died: Whether the process that ran it crashed or hung: the candidate's own doing.
+    """
 
     candidate: Candidate
     measurement: Measurement | None
     failure: str | None = None
+    died: bool = False
 
     @property
     def passed(self) -> bool:
@@ -64,7 +73,7 @@ def run_trials(
     kernels_root: Path,
     *,
     timeout: float = 120.0,
-    child: Sequence[str] = (sys.executable, "-m", "kerneltune.child"),
+    child: Sequence[str] = CHILD,
 ) -> Iterator[Outcome]:
     """Run each trial in a child process, in order, and yield its outcome as soon as it is known.
 
@@ -111,7 +120,9 @@ def _job(trials: Sequence[Trial], paths: Sequence[Path], kernels_root: Path) -> 
 def _outcome(trial: Trial, answer: dict[str, Any]) -> Outcome:
     if "measurement" in answer:
         return Outcome(trial.candidate, Measurement.from_json(answer["measurement"]))
-    return Outcome(trial.candidate, None, answer.get("failure") or answer["died"])
+    if "failure" in answer:
+        return Outcome(trial.candidate, None, answer["failure"])
+    return Outcome(trial.candidate, None, answer["died"], died=True)
 
 
 class _Child:

@@ -1,0 +1,171 @@
+"""Tuning, its store and its report, with a stand-in for the process that runs kernels."""
+
+import json
+import sqlite3
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from kerneltune.cli import app
+from kerneltune.compile import Compiler
+from kerneltune.cubin_cache import CubinCache
+from kerneltune.detect import DeviceFacts, matching
+from kerneltune.errors import InputError
+from kerneltune.hardware import load_profile
+from kerneltune.kernel import discover
+from kerneltune.problem import Problem
+from kerneltune.report import make_report
+from kerneltune.space import TilingSpace
+from kerneltune.store import Store, trial_key
+from kerneltune.tuner import Tuned, TuneOptions, tune
+
+# Answers each trial with a time: the model's second choice is the fastest; counts its trials in a file.
+CHILD = """
+import json, os, sys
+job = json.load(sys.stdin)
+for trial in job["trials"]:
+    with open({log!r}, "a") as log:
+        log.write("x")
+    cycles = trial["candidate"]["values"]["cycles"]
+    if cycles == {dies}:
+        os.abort()
+    if cycles == {refused}:
+        print(json.dumps({{"failure": "no GPU here"}}), flush=True)
+        continue
+    ms = 2.0 if cycles == {second} else 3.0 + cycles / 1e6
+    found = {{"device": "pretended", "seed": 0, "relative_error": 1e-3, "right": True, "verdict": ""}}
+    found |= {{"runs": 1, "runs_with_same_bits": 1, "milliseconds": ms, "ratio": 1.5}}
+    print(json.dumps({{"measurement": found}}), flush=True)
+"""
+
+
+class Tuning:
+    """The best tilings of a small LSTM, with a child that pretends to run them."""
+
+    def __init__(self, folder: Path, cubins: Path) -> None:
+        problem = Problem("lstm", heads=2, head_dim=16, batch=4, dtype="bf16", steps=8)
+        self.space = TilingSpace(problem, load_profile("h100_sxm"), discover(), "block")
+        self.compiler = Compiler(self.space.kernels, self.space.profile, cache=CubinCache(cubins))
+        self.store = Store(folder / "trials.sqlite")
+        self.log = folder / "log"
+        self.candidates = self.space.candidates(4)
+
+    def run(self, dies: int = -1, refused: int = -1, **options: bool) -> Tuned:
+        cycles = sorted({candidate.cycles for candidate in self.candidates})
+        code = CHILD.format(log=str(self.log), dies=dies, refused=refused, second=cycles[1])
+        child = (sys.executable, "-c", code)
+        return tune(self.space, self.compiler, self.store, TuneOptions(top=4, **options), child=child)
+
+    @property
+    def trials(self) -> int:
+        return len(self.log.read_text())
+
+
+@pytest.fixture(scope="module")
+def cubins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cubins")
+
+
+@pytest.fixture
+def tuning(tmp_path: Path, cubins: Path) -> Tuning:
+    return Tuning(tmp_path, cubins)
+
+
+def test_tuning_ranks_and_remembers(tuning: Tuning) -> None:
+    first = tuning.run()
+    assert len(first.outcomes) == 4
+    assert tuning.trials == 4
+    times = [outcome.measurement.milliseconds for outcome in first.ranked if outcome.measurement]
+    assert times == sorted(times)
+    assert times[0] == 2.0
+    assert first.first_choice is not None
+    assert first.first_choice.rank > 1
+    assert first.first_choice.loss == pytest.approx((3.0 + first.outcomes[0].candidate.cycles / 1e6) / 2 - 1)
+    again = tuning.run()
+    assert tuning.trials == 4
+    assert again.from_store == 4
+    assert again.ranked == first.ranked
+    tuning.run(again=True)
+    assert tuning.trials == 8
+    assert len(tuning.store.trials()) == 4
+
+
+def test_what_died_stays_lost_and_what_was_refused_is_tried_again(tuning: Tuning) -> None:
+    cycles = sorted(candidate.cycles for candidate in tuning.candidates)
+    found = tuning.run(dies=cycles[0], refused=cycles[-1])
+    assert {outcome.failure is None for outcome in found.outcomes} == {True, False}
+    died = [outcome for outcome in found.outcomes if outcome.died]
+    assert died
+    assert tuning.run().from_store == 4 - cycles.count(cycles[-1])
+
+
+def test_another_kernel_compiler_or_request_is_another_trial(tuning: Tuning) -> None:
+    candidate = tuning.candidates[0]
+    keys = {
+        trial_key("content", candidate),
+        trial_key("other content", candidate),
+        trial_key("content", tuning.candidates[1]),
+        trial_key("content", replace(candidate, problem=replace(candidate.problem, steps=9))),
+        trial_key("content", replace(candidate, gpu="another")),
+    }
+    assert len(keys) == 5
+    assert trial_key("content", replace(candidate)) in keys
+
+
+def test_the_report_sums_up(tuning: Tuning) -> None:
+    tuning.run()
+    report = make_report(tuning.store.trials())
+    (entry,) = report.problems
+    assert (entry.tried, entry.failed) == (4, 0)
+    assert entry.best is not None
+    assert entry.best.measurement is not None
+    assert entry.best.measurement.milliseconds == 2.0
+    assert (report.compared, report.first_is_fastest) == (1, 0)
+    assert report.residual == pytest.approx(0.4055, abs=1e-4)  # log 1.5
+    assert make_report(tuning.store.trials("another GPU")).problems == ()
+
+
+def test_the_command_prints_the_report(tuning: Tuning) -> None:
+    tuning.run()
+    answer = CliRunner().invoke(app, ["report", "--store", str(tuning.store.path), "--json"])
+    assert answer.exit_code == 0
+    assert json.loads(answer.stdout)["model"]["compared"] == 1
+    shown = CliRunner().invoke(app, ["report", "--store", str(tuning.store.path)])
+    assert "lstm 2×16" in shown.stdout
+
+
+def test_a_store_that_is_none_is_refused(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("no database, but long enough to be looked at as one " * 30)
+    with pytest.raises(InputError, match=r"notes\.txt"):
+        Store(text)
+    newer = tmp_path / "newer.sqlite"
+    with sqlite3.connect(newer) as connection:
+        connection.execute("pragma user_version = 99")
+    with pytest.raises(InputError, match="version 99"):
+        Store(newer)
+    missing = CliRunner().invoke(app, ["report", "--store", str(tmp_path / "none.sqlite")])
+    assert missing.exit_code == 2
+
+
+def test_profiles_are_found_by_facts() -> None:
+    profiles = [load_profile(name) for name in ("h100_sxm", "a100_sxm_80gb", "t4")]
+    h100 = profiles[0]
+    facts = DeviceFacts(
+        "NVIDIA H100",
+        "9.0",
+        h100.sm_count,
+        h100.registers_per_sm,
+        h100.smem_per_sm,
+        h100.smem_per_block_optin,
+        1,
+    )
+    assert matching(facts, profiles).profile == "h100_sxm"
+    smaller = matching(replace(facts, sm_count=114), profiles)
+    assert (smaller.profile, smaller.nearest) == (None, "h100_sxm")
+    assert "h100_sxm" in smaller.sentence
+    unknown = matching(replace(facts, compute_capability="12.0"), profiles)
+    assert (unknown.profile, unknown.nearest) == (None, None)
