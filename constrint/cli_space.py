@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,10 +85,11 @@ def describe(source: Model | Mapping[str, Any], name: str, request: Request) -> 
     try:
         built = _built(source, request)
     except LimitError as problem:
+        reason = str(problem).replace("`iter_solutions()`", "`constrint solve --all`")
         if request.json:
-            _write_json({"status": "unknown", "reason": str(problem)})
+            _write_json({"status": "unknown", "reason": reason})
         else:
-            _write(f"unknown: {problem}")
+            _write(f"unknown: {reason}")
         return UNDECIDED
     if not built.solutions.size:
         return _none(built, request)
@@ -120,14 +121,17 @@ def _none(built: Built, request: Request) -> int:
 
     if isinstance(built.source, Model):
         return infeasible(built.source, request.json)
-    return _no_solution(built.source.notes[-1], request)
+    *notes, reason = built.source.notes
+    return _no_solution(reason, request, notes)
 
 
-def _no_solution(reason: str, request: Request) -> int:
+def _no_solution(reason: str, request: Request, notes: Sequence[str] = ()) -> int:
     if request.json:
-        _write_json({"status": "infeasible", "reason": reason})
-    else:
-        _write(f"infeasible: {reason}")
+        _write_json({"status": "infeasible", "reason": reason, "notes": list(notes)})
+        return INFEASIBLE
+    _write(f"infeasible: {reason}")
+    for note in notes:
+        _write(f"  {note}")
     return INFEASIBLE
 
 

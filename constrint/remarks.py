@@ -93,6 +93,8 @@ class Remarks:
         if not bad.any():
             return None
         scope = [v for v in range(len(self.names)) if mask >> v & 1]
+        if not scope:
+            return f"{text} is undefined: nothing is allowed"
         place = int(np.argmax(bad))
         example = {self.names[v]: self._label(v, table.value(terms.var(v))[place]) for v in scope}
         return (

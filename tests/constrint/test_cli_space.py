@@ -160,8 +160,17 @@ def test_bad_input_has_exit_code_2_and_says_why(arguments, text, message):
     assert message in result.output
 
 
+def test_an_empty_space_tells_where_a_restriction_is_undefined():
+    text = json.dumps({"tune_params": {"a": [1, 2]}, "restrictions": ["a / 0 > 1"]})
+    result = run("-", text=text)
+    assert result.exit_code == 1
+    assert "'a / 0 > 1' is undefined for 2 of 2 combinations of values, such as a=1" in result.stdout
+    assert "undefined" in json.loads(run("-", "--json", text=text).stdout)["notes"][0]
+
+
 def test_a_set_that_cannot_be_built_is_undecided():
     hard = "x, y, z in 1..199\n(x * x + y * y + z * z) % 101 == x * y * z % 97\n"
     answer = run("-", "--count", "--memory", "1", "--json", text=hard)
     assert answer.exit_code == 3
     assert "memory" in json.loads(answer.stdout)["reason"]
+    assert "`constrint solve --all` finds" in json.loads(answer.stdout)["reason"]
