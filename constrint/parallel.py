@@ -41,6 +41,8 @@ AHEAD = 2
 """Tasks for each worker that are handed out before an answer is awaited."""
 LEAST_ROWS = 200_000
 """Components that are expected to look at fewer rows are built at once: sending them takes longer."""
+SLOW = 100
+"""How many rows of numpy's numbers take as long as one of Python's integers."""
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -103,9 +105,22 @@ def _alone(builder: LayerBuilder, estimate: float) -> Diagram:
 
 
 def _by_threads(pool: Executor, workers: int, builder: LayerBuilder, estimate: float) -> Diagram:
-    if estimate >= LEAST_ROWS:
+    if _work(builder, estimate) >= LEAST_ROWS:
         builder.mapper = lambda function, items: ordered(pool, function, items, AHEAD * workers)
     return builder.build()
+
+
+def _work(builder: LayerBuilder, estimate: float) -> float:
+    """The rows expected, those that Python works off counted as often as they take longer."""
+    terms = dict.fromkeys(builder.conditions)
+    waiting = list(terms)
+    while waiting:
+        term = waiting.pop()
+        if term.dtype == OBJECT:
+            return estimate * SLOW
+        waiting += [arg for arg in term.args if arg not in terms]
+        terms.update(dict.fromkeys(term.args))
+    return estimate
 
 
 # Building in shares
@@ -144,7 +159,7 @@ class _Shares:
 
     def __call__(self, builder: LayerBuilder, estimate: float) -> Diagram:
         shares = SHARES * self.workers
-        if estimate < LEAST_ROWS:
+        if _work(builder, estimate) < LEAST_ROWS:
             return builder.build()
         while builder.nodes < shares and len(builder.layers) < len(builder.order) - 1:
             builder.advance()

@@ -1,0 +1,86 @@
+"""What is measured of constrint: building, sampling, listing, and a space that nobody could list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from constrint import Model
+from constrint.spaces import from_json
+
+Timed = tuple[float, dict[str, Any]]
+MOST_LISTED = 20_000_000  # larger spaces are listed in chunks
+
+
+def build(data: dict[str, Any]) -> Timed:
+    """From values and restrictions to the number of configurations."""
+    begun = perf_counter()
+    space = from_json(data)
+    size = space.size
+    return perf_counter() - begun, {"valid": size, "edges": space.edges, "width": space.width}
+
+
+def sample(data: dict[str, Any]) -> Timed:
+    """1,000 uniform samples as dicts, the space being built."""
+    space = from_json(data)
+    begun = perf_counter()
+    drawn = space.sample(1000, seed=1)
+    return perf_counter() - begun, {"samples": len(drawn)}
+
+
+def listing(data: dict[str, Any]) -> Timed:
+    """Built and listed: one array, or chunks of a million rows where that would take gigabytes."""
+    begun = perf_counter()
+    space = from_json(data)
+    rows = len(space.to_numpy()) if space.size <= MOST_LISTED else sum(map(len, space.iter_chunks(1 << 20)))
+    seconds = perf_counter() - begun
+    return seconds, {"valid": rows, "in_chunks": space.size > MOST_LISTED}
+
+
+def pipeline() -> Model:
+    """Eight tiled stages that share a budget of shared memory, each feeding the next: over 1e15 solutions."""
+    m = Model("pipeline")
+    rooms = []
+    before = None
+    for i in range(8):
+        x, y = m.int_var(f"x{i}", 1, 32), m.int_var(f"y{i}", 1, 32)
+        unroll = m.int_var(f"u{i}", values=[1, 2, 4, 8])
+        m.add(x * y <= 256, y % unroll == 0, (x * y) % 4 == 0)
+        if before is not None:
+            m.add(before % x == 0)
+        before = x * y
+        rooms.append(x * y * m.int_var(f"stages{i}", 1, 3))
+    m.add(sum(rooms) <= 1000)
+    return m
+
+
+def huge(data: dict[str, Any]) -> Timed:
+    """Size, one solution by number, 1,000 samples and an optimum of the pipeline."""
+    begun = perf_counter()
+    m = pipeline()
+    times = {}
+    solutions = m.solutions()
+    times["build"] = perf_counter() - begun
+    parts: dict[str, Callable[[], Any]] = {
+        "number": lambda: solutions[10**12],
+        "sample_1000": lambda: solutions.sample(1000, seed=1),
+        "maximum": lambda: solutions.maximum({f"x{i}": 3 for i in range(8)} | {f"y{i}": 1 for i in range(8)}),
+    }
+    for name, part in parts.items():
+        started = perf_counter()
+        answer = part()
+        times[name] = perf_counter() - started
+        if name == "number":
+            assert solutions.index(answer) == 10**12
+    seconds = perf_counter() - begun
+    rounded = {name: round(value, 4) for name, value in times.items()}
+    return seconds, {"valid": str(solutions.size), "edges": solutions.edges, "parts": rounded}
+
+
+OURS: dict[str, Callable[[dict[str, Any]], Timed]] = {
+    "build": build,
+    "sample_1000": sample,
+    "list": listing,
+    "huge": huge,
+}
