@@ -14,6 +14,7 @@ from kerneltune.errors import InputError, nearest
 Checked = TypeVar("Checked", bound=BaseModel)
 Location = Sequence[int | str]
 
+MANY_BRACKETS = 500
 DEPTH_SHOWN = 32  # levels; a file nested too deep to be read is reported where it goes beyond them
 LONGEST_SHOWN = 80  # characters of a wrong value
 
@@ -56,9 +57,12 @@ def _parse(path: Path) -> Any:
     reader = YAML(typ="rt", pure=True)
     reader.Constructor = Constructor
     try:
-        return reader.load(text)
+        # Reading thousands of levels takes seconds before it fails: many brackets are looked at first.
+        place = _too_deep(text) if text.count("[") + text.count("{") > MANY_BRACKETS else None
+        if place is None:
+            return reader.load(text)
     except RecursionError:
-        raise InputError(f"{path}:{_too_deep(text)}: nested too deep to be read") from None
+        place = _too_deep(text) or "1:1"
     except DuplicateKeyError as error:
         problem = str(error.problem).split(" with value")[0]
         raise InputError(f"{path}:{_mark(error)}: {problem}: keep one of the two") from None
@@ -67,9 +71,10 @@ def _parse(path: Path) -> Any:
         raise InputError(f"{path}:{_mark(error)}: not valid YAML: {what}") from None
     except YAMLError as error:
         raise InputError(f"{path}: not valid YAML: {error}") from None
+    raise InputError(f"{path}:{place}: nested too deep to be read")
 
 
-def _too_deep(text: str) -> str:
+def _too_deep(text: str) -> str | None:
     """Where the file first goes beyond ``DEPTH_SHOWN`` levels."""
     from ruamel.yaml import YAML
     from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
@@ -79,7 +84,7 @@ def _too_deep(text: str) -> str:
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if depth > DEPTH_SHOWN:
             return f"{event.start_mark.line + 1}:{event.start_mark.column + 1}"
-    return "1:1"
+    return None
 
 
 def _mark(error: Any) -> str:
