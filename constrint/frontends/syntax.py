@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from constrint.errors import ParseError
@@ -28,6 +29,9 @@ KEYWORDS = frozenset(
 """Words that cannot be a plain name; in backquotes they can."""
 OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "TRUE", "FALSE", *CLOSING])
 _OPERAND_START = frozenset(["NAME", "QUOTED", "NUMBER", "TRUE", "FALSE", *OPENING])
+
+LONGEST_KNOWN = 20_000
+"""Trees of shorter texts are kept: the same text is often read again, with other constants."""
 
 _CHARACTER_HINTS = {
     "/": "integers have no '/': write a // b (rounds down) or ceildiv(a, b) (rounds up)",
@@ -86,12 +90,17 @@ def parser() -> Lark:
     return parser_of("grammar", _JoinLines)
 
 
+@lru_cache(maxsize=32)
+def _known_tree(text: str) -> Tree[Token]:
+    return parser().parse(text)
+
+
 def parse(source: Source) -> Tree[Token]:
-    """The syntax tree of a text; its children are the statements in order."""
+    """The syntax tree of a text, not to be changed; its children are the statements in order."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 
     try:
-        return parser().parse(source.text)
+        return (_known_tree if len(source.text) <= LONGEST_KNOWN else parser().parse)(source.text)
     except UnexpectedCharacters as error:
         raise _explain_character(source, error) from None
     except UnexpectedInput as error:

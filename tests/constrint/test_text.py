@@ -221,3 +221,11 @@ def test_names_that_cannot_be_written_are_refused():
     model.int_var("back`quote", 0, 1)
     with pytest.raises(ModelError, match="cannot be written"):
         model.to_text()
+
+
+def test_a_text_read_again_takes_the_new_constants_and_complains_again():
+    text = "x in 0..n; x >= 2"
+    assert [Model.from_text(text, constants={"n": n}).count() for n in (5, 3, 5)] == [4, 2, 4]
+    for _ in range(2):
+        with pytest.raises(ParseError, match="1:11"):
+            Model.from_text("x in 0..9 9")
