@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from kerneltune.candidate import Candidate
+from kerneltune.case import Case, random_case
 from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
 from kerneltune.kernel import Kernels, discover
 from kerneltune.measure import TrialPlan, try_candidate
 from kerneltune.runner import Runner
-from kerneltune.verify import Inputs, Wide, random_inputs, reference_states
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
         for _ in job["trials"]:
             _say(answers, {"failure": str(error)})
         return
-    known: dict[Any, tuple[Inputs, Wide]] = {}
+    known: dict[Any, Case] = {}
     for trial in job["trials"]:
         try:
             _say(answers, {"measurement": _run(runner, kernels, trial, known)})
@@ -62,7 +62,7 @@ def _runner() -> Runner:
     return PycudaRunner()
 
 
-def _run(runner: Runner, kernels: Kernels, trial: dict[str, Any], known: dict[Any, Any]) -> dict[str, Any]:
+def _run(runner: Runner, kernels: Kernels, trial: dict[str, Any], known: dict[Any, Case]) -> dict[str, Any]:
     candidate = Candidate.from_json(trial["candidate"])
     if runner.compute_capability != trial["compute_capability"]:
         raise KernelTuneError(
@@ -70,27 +70,23 @@ def _run(runner: Runner, kernels: Kernels, trial: dict[str, Any], known: dict[An
             f"the tiling is for {candidate.gpu}, {trial['compute_capability']}"
         )
     plan = TrialPlan(**trial["plan"])
-    inputs, reference = _inputs(kernels, candidate, plan, known)
+    case = _case(kernels, candidate, plan, known)
     cubin = Path(trial["cubin"]).read_bytes()
     try:
-        runner.prepare(candidate, cubin, inputs, cooperative=trial["cooperative"])
-        return try_candidate(runner, candidate, inputs, reference, plan).to_json()
+        runner.prepare(candidate, cubin, case, cooperative=trial["cooperative"])
+        return try_candidate(runner, candidate, case, plan).to_json()
     except KernelTuneError:
         raise
     except Exception as error:  # pycuda's and numpy's own classes: one candidate is lost, and says why
         raise RunError(f"{type(error).__name__}: {error}") from None
 
 
-def _inputs(
-    kernels: Kernels, candidate: Candidate, plan: TrialPlan, known: dict[Any, tuple[Inputs, Wide]]
-) -> tuple[Inputs, Wide]:
+def _case(kernels: Kernels, candidate: Candidate, plan: TrialPlan, known: dict[Any, Case]) -> Case:
     """Input and reference, kept while the trials ask for the same: candidates of one request share them."""
     key = (candidate.problem, plan.seed)
     if key not in known:
         known.clear()
-        cell = kernels.cell(candidate.problem.cell)
-        inputs = random_inputs(candidate.problem, cell, plan.seed)
-        known[key] = (inputs, reference_states(inputs, cell))
+        known[key] = random_case(candidate.problem, kernels.cell(candidate.problem.cell), plan.seed)
     return known[key]
 
 

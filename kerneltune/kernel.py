@@ -68,6 +68,7 @@ class CellSpec(BaseModel):
     states: tuple[str, ...]
     saved_values: Annotated[int, Field(ge=0)] = 0  # that training keeps of a unit and step, in storage type
     saved_states: Annotated[int, Field(ge=0)] = 0  # and states after h, in float32
+    backward_reads_hidden: StrictBool = False
     separate_gradients: StrictBool = False  # gradients by W x and by R h + bias differ
     positive: tuple[str, ...] = ()  # states that must start above zero
     recurrent_gain: Annotated[float, Field(gt=0)] = 1.0  # size of the random R it is verified with
@@ -140,7 +141,13 @@ class Cell:
 
     def constants(self) -> dict[str, int]:
         """The names by which a constraint file knows the cell."""
-        return {"gates": len(self.spec.gates), "cell_states": len(self.spec.states)}
+        return {
+            "gates": len(self.spec.gates),
+            "cell_states": len(self.spec.states),
+            "saved_values": self.spec.saved_values,
+            "saved_states": self.spec.saved_states,
+            "reads_hidden": int(self.spec.backward_reads_hidden),
+        }
 
     def reference(self) -> Callable[..., np.ndarray[Any, Any]]:
         """The float64 reference's ``forward(wx, r, bias, states0)``."""

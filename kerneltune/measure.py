@@ -7,9 +7,12 @@ import statistics
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from kerneltune.candidate import Candidate
+from kerneltune.case import Case
 from kerneltune.runner import Runner
-from kerneltune.verify import Inputs, Verdict, Wide, compare
+from kerneltune.verify import Verdict
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,9 @@ class TrialPlan:
     seed: int = 0
 
 
-def try_candidate(
-    runner: Runner, candidate: Candidate, inputs: Inputs, reference: Wide, plan: TrialPlan
-) -> Measurement:
+def try_candidate(runner: Runner, candidate: Candidate, case: Case, plan: TrialPlan) -> Measurement:
     """Verify the prepared candidate, repeat it, and time it if it is right."""
-    verdict, same = _verify(runner, candidate, reference, plan.runs)
+    verdict, same = _verify(runner, case, plan.runs)
     times = runner.time(plan.timed) if plan.timed and verdict.right else []
     measurement = Measurement(
         device=runner.device,
@@ -91,12 +92,15 @@ def with_times(measurement: Measurement, candidate: Candidate, times: list[float
     return Measurement(**{**asdict(measurement), **timed})
 
 
-def _verify(runner: Runner, candidate: Candidate, reference: Wide, runs: int) -> tuple[Verdict, int]:
+def _verify(runner: Runner, case: Case, runs: int) -> tuple[Verdict, int]:
     runner.run_once()
-    first = runner.read_states()
-    verdict = compare(first, reference, candidate.problem.dtype)
+    first = runner.read()
+    verdict = case.judge(first)
     same = 1
     for _ in range(runs - 1):
         runner.run_once()
-        same += bool((runner.read_states() == first).all())
+        same += all(
+            (again.view(np.uint8) == first[name].view(np.uint8)).all()
+            for name, again in runner.read().items()
+        )
     return verdict, same

@@ -7,23 +7,18 @@ from typing import Any
 import numpy as np
 import pycuda.autoprimaryctx as primary  # makes the device's primary context current, as cuda-core would
 import pycuda.driver as cuda
+from numpy.typing import NDArray
 
+from kerneltune.arguments import packed
 from kerneltune.candidate import Candidate
+from kerneltune.case import Case
 from kerneltune.errors import RunError
-from kerneltune.halffloat import POISON, Bits
+from kerneltune.halffloat import POISON
 from kerneltune.source import KERNEL_NAME
-from kerneltune.verify import Inputs
 
-GUARD = 4096  # bytes before and behind the states that no kernel may touch
+GUARD = 4096  # bytes before and behind each output that no kernel may touch
 GUARD_BYTE = 0xA5
 WARM_UP = 3
-
-# ForwardArguments of kernels/_common/arguments.cuh.
-ARGUMENTS = np.dtype(
-    [(name, np.uint64) for name in ("input", "recurrent", "bias", "states", "workspace")]
-    + [(name, np.int32) for name in ("steps", "batch", "heads")],
-    align=True,
-)
 
 
 class PycudaRunner:
@@ -45,26 +40,19 @@ class PycudaRunner:
         """The GPU's compute capability."""
         return "{}.{}".format(*self._device.compute_capability())
 
-    def prepare(self, candidate: Candidate, cubin: bytes, inputs: Inputs, *, cooperative: bool) -> None:
+    def prepare(self, candidate: Candidate, cubin: bytes, case: Case, *, cooperative: bool) -> None:
         """Load the kernel and upload its input; frees what was there before."""
         self._free()
-        self._inputs = inputs
-        uploads = [self._upload(bits) for bits in (inputs.wx, inputs.r, inputs.bias)]
-        self._state_bytes = int(np.prod(inputs.states_shape)) * 2
-        self._guarded = self._allocate(self._state_bytes + 2 * GUARD)
-        self._states = int(self._guarded) + GUARD
+        self._case = case
+        addresses = {name: int(self._upload(array)) for name, array in case.inputs.items()}
+        self._places = {}
+        for name, output in case.outputs.items():
+            self._places[name] = int(self._allocate(output.nbytes + 2 * GUARD)) + GUARD
         self._workspace_bytes, self._workspace_fill = candidate.workspace, candidate.workspace_fill
         self._workspace = self._allocate(max(candidate.workspace, 16))
-        arguments = np.zeros(1, ARGUMENTS)
-        arguments[0] = (
-            *(int(upload) for upload in uploads),
-            self._states,
-            int(self._workspace),
-            inputs.problem.steps,
-            inputs.problem.batch,
-            inputs.problem.heads,
+        self._arguments = packed(
+            case.problem, {**addresses, **self._places, "workspace": int(self._workspace)}
         )
-        self._arguments = arguments.tobytes()
         if cooperative or candidate.cluster > 1:
             from kerneltune.launch import ExtendedKernel
 
@@ -76,22 +64,27 @@ class PycudaRunner:
             self._kernel = _PlainKernel(cubin, candidate)
 
     def run_once(self) -> None:
-        """Poison the outputs, restore the initial states, fill the workspace, launch, wait."""
-        cuda.memset_d8_async(int(self._guarded), GUARD_BYTE, self._state_bytes + 2 * GUARD, self._stream)
-        cuda.memset_d8_async(self._states, POISON, self._state_bytes, self._stream)
+        """Poison the outputs, restore what they hold before a launch, fill the workspace, launch, wait."""
+        for name, output in self._case.outputs.items():
+            place = self._places[name]
+            cuda.memset_d8_async(place - GUARD, GUARD_BYTE, output.nbytes + 2 * GUARD, self._stream)
+            cuda.memset_d8_async(place, POISON, output.nbytes, self._stream)
         self._stream.synchronize()
-        self._restore_initial_states()
+        self._restore_initial()
         self._launch()
         self._stream.synchronize()
 
-    def read_states(self) -> Bits:
-        """The states of the last run; `RunError` if anything was written beside them."""
-        raw = np.empty(self._state_bytes + 2 * GUARD, np.uint8)
-        cuda.memcpy_dtoh(raw, int(self._guarded))
-        for guard in (raw[:GUARD], raw[-GUARD:]):
-            if (guard != GUARD_BYTE).any():
-                raise RunError("the kernel wrote outside the states array")
-        return raw[GUARD:-GUARD].view(np.uint16).reshape(self._inputs.states_shape)
+    def read(self) -> dict[str, NDArray[Any]]:
+        """The outputs of the last run; `RunError` if anything was written beside them."""
+        found = {}
+        for name, output in self._case.outputs.items():
+            raw = np.empty(output.nbytes + 2 * GUARD, np.uint8)
+            cuda.memcpy_dtoh(raw, self._places[name] - GUARD)
+            for guard in (raw[:GUARD], raw[-GUARD:]):
+                if (guard != GUARD_BYTE).any():
+                    raise RunError(f"the kernel wrote outside the array '{name}'")
+            found[name] = raw[GUARD:-GUARD].view(output.dtype).reshape(output.shape)
+        return found
 
     def time(self, count: int) -> list[float]:
         """Milliseconds of ``count`` launches after a warm-up, each between its own two events.
@@ -99,7 +92,7 @@ class PycudaRunner:
         The launches are queued without waiting, so that the GPU goes from one to the next and the time the
         host takes to queue them is not counted.
         """
-        self._restore_initial_states()
+        self._restore_initial()
         marks = [(cuda.Event(), cuda.Event()) for _ in range(count + WARM_UP)]
         for before, after in marks:
             before.record(self._stream)
@@ -119,15 +112,17 @@ class PycudaRunner:
                 int(self._workspace), self._workspace_fill, self._workspace_bytes, self._stream
             )
 
-    def _restore_initial_states(self) -> None:
-        count, steps, *rest = self._inputs.states_shape
-        plane = steps * int(np.prod(rest)) * 2
-        for state in range(count):
-            cuda.memcpy_htod(self._states + state * plane, np.ascontiguousarray(self._inputs.initial[state]))
+    def _restore_initial(self) -> None:
+        for name, output in self._case.outputs.items():
+            if output.initial is None:
+                continue
+            plane = output.nbytes // output.shape[0]
+            for index, initial in enumerate(output.initial):
+                cuda.memcpy_htod(self._places[name] + index * plane, np.ascontiguousarray(initial))
 
-    def _upload(self, bits: Bits) -> Any:
-        buffer = self._allocate(bits.nbytes)
-        cuda.memcpy_htod(int(buffer), np.ascontiguousarray(bits))
+    def _upload(self, array: NDArray[Any]) -> Any:
+        buffer = self._allocate(max(array.nbytes, 16))
+        cuda.memcpy_htod(int(buffer), np.ascontiguousarray(array))
         return buffer
 
     def _allocate(self, size: int) -> Any:

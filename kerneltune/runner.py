@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from kerneltune.candidate import Candidate
-from kerneltune.halffloat import Bits
-from kerneltune.verify import Inputs
+from kerneltune.case import Case
 
 
 class Runner(Protocol):
@@ -20,14 +21,14 @@ class Runner(Protocol):
     def compute_capability(self) -> str:
         """The GPU's compute capability, such as ``9.0``."""
 
-    def prepare(self, candidate: Candidate, cubin: bytes, inputs: Inputs, *, cooperative: bool) -> None:
+    def prepare(self, candidate: Candidate, cubin: bytes, case: Case, *, cooperative: bool) -> None:
         """Load the kernel and upload its input; frees what was there before."""
 
     def run_once(self) -> None:
-        """Poison the outputs, restore the initial states, fill the workspace, launch, wait."""
+        """Poison the outputs, restore what they hold before a launch, fill the workspace, launch, wait."""
 
-    def read_states(self) -> Bits:
-        """The states of the last run; `RunError` if anything was written beside them."""
+    def read(self) -> dict[str, NDArray[Any]]:
+        """The outputs of the last run; `RunError` if anything was written beside them."""
 
     def time(self, count: int) -> list[float]:
         """Milliseconds of ``count`` launches, one after the other, by the GPU's own clock."""

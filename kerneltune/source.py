@@ -6,12 +6,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from kerneltune.arguments import STRUCTS
 from kerneltune.candidate import Candidate
 from kerneltune.errors import InputError
 from kerneltune.hardware import HardwareProfile
 from kerneltune.kernel import RESULT_NAMES, Kernels
 
-KERNEL_NAME = "forward"
+KERNEL_NAME = "kernel"
 SCALARS = {"bf16": "BFloat16", "fp16": "Float16"}  # of kernels/_common/scalar.cuh
 
 
@@ -32,6 +33,7 @@ def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwarePr
         constants=constants,
         portable_cluster=profile.cluster_max_portable,
         kernel_name=KERNEL_NAME,
+        arguments=STRUCTS[candidate.problem.direction],
     )
     return text
 

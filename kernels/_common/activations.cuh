@@ -13,6 +13,10 @@ __device__ __forceinline__ float tanh_fast(float x) {
 // sigmoid(x) = (1 + tanh(x / 2)) / 2
 __device__ __forceinline__ float sigmoid_fast(float x) { return fmaf(tanh_fast(0.5f * x), 0.5f, 0.5f); }
 
+// Slopes of both, from the value.
+__device__ __forceinline__ float tanh_slope(float value) { return fmaf(-value, value, 1.0f); }
+__device__ __forceinline__ float sigmoid_slope(float value) { return fmaf(-value, value, value); }
+
 __device__ __forceinline__ float exp_fast(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.4426950408889634f));

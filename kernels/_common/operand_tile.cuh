@@ -23,6 +23,10 @@ struct OperandTile {
     fragment_address = shared_address(at(0, row, k));
   }
 
+  __device__ __forceinline__ void clear() {
+    for (int i = threadIdx.x; i < 2 * buffer_elements; i += Shape::threads) buffers[i] = Scalar{0};
+  }
+
   __device__ __forceinline__ Scalar* at(int buffer, int row, int k) const {
     return buffers + buffer * buffer_elements + k / 8 * chunk_elements + row * 8 + k % 8;
   }

@@ -73,6 +73,13 @@ __device__ __forceinline__ void read_values(float (&value)[COUNT], unsigned addr
   }
 }
 
+// COUNT floats side by side in shared memory.
+template <int COUNT>
+__device__ __forceinline__ void read_floats(float (&value)[COUNT], unsigned address) {
+#pragma unroll
+  for (int i = 0; i < COUNT; i++) asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value[i]) : "r"(address + i * 4));
+}
+
 // COUNT values side by side in device memory, which are not read again soon.
 template <class Scalar, int COUNT>
 __device__ __forceinline__ void write_values(Scalar* target, const float (&value)[COUNT]) {

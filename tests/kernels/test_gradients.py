@@ -1,4 +1,4 @@
-"""Backward passes of the references: their gradients against numerical differences, what they save against the states."""
+"""Backward passes of the references against numerical differences, and what is saved against the states."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class Case:
 
     def loss(self) -> float:
         states = self.reference.forward(*self.inputs)
-        return float((states[0, 1:] * self.output_gradient).sum() + (states[:, -1] * self.last_gradient).sum())
+        return float(
+            (states[0, 1:] * self.output_gradient).sum() + (states[:, -1] * self.last_gradient).sum()
+        )
 
     def analytic(self) -> list[Array]:
         wx, r, bias, _ = self.inputs

@@ -8,10 +8,10 @@ import pytest
 
 from constrint.frontends.format import format_text
 
-TILINGS = sorted((Path(__file__).parents[2] / "kernels").glob("*/tiling.constrint"))
+TILINGS = sorted((Path(__file__).parents[2] / "kernels").glob("*/*.constrint"))
 
 
-@pytest.mark.parametrize("path", TILINGS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", TILINGS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_tilings_are_formatted(path):
     text = path.read_text(encoding="utf-8")
     assert format_text(text, filename=str(path)) == text, f"run: constrint fmt --write {path}"

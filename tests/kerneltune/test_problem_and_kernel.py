@@ -43,7 +43,13 @@ def test_constants() -> None:
 def test_discovery_finds_folders_by_themselves(fake_kernels: Kernels) -> None:
     assert list(fake_kernels.strategies) == ["plain"]
     assert list(fake_kernels.cells) == ["echo"]
-    assert fake_kernels.cell("echo").constants() == {"gates": 4, "cell_states": 2}
+    assert fake_kernels.cell("echo").constants() == {
+        "gates": 4,
+        "cell_states": 2,
+        "saved_values": 0,
+        "saved_states": 0,
+        "reads_hidden": 0,
+    }
 
 
 def test_unknown_cell_and_strategy(fake_kernels: Kernels) -> None:

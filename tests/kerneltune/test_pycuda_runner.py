@@ -14,10 +14,10 @@ import pytest
 from test_compile import hand_made
 
 from kerneltune import launch
+from kerneltune.case import random_case
 from kerneltune.errors import RunError
 from kerneltune.kernel import Kernels
 from kerneltune.measure import TrialPlan, try_candidate
-from kerneltune.verify import random_inputs, reference_states
 
 
 class Device:
@@ -81,7 +81,7 @@ def stand_in_modules(device: Device) -> dict[str, types.ModuleType]:
 
     class Module:
         def get_function(self, name: str) -> Function:
-            assert name == "forward"
+            assert name == "kernel"
             return Function()
 
     def fill(place: int, value: int, size: int, stream: Any = None) -> None:
@@ -123,13 +123,10 @@ def runner(device: Device, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def test_a_trial_from_upload_to_times(fake_kernels: Kernels, runner: Any, device: Device) -> None:
     candidate = hand_made(workspace=64)
-    cell = fake_kernels.cell("echo")
-    inputs = random_inputs(candidate.problem, cell, seed=1)
-    runner.prepare(candidate, b"cubin", inputs, cooperative=False)
+    case = random_case(candidate.problem, fake_kernels.cell("echo"), seed=1)
+    runner.prepare(candidate, b"cubin", case, cooperative=False)
     assert runner.compute_capability == "9.0"
-    found = try_candidate(
-        runner, candidate, inputs, reference_states(inputs, cell), TrialPlan(runs=2, timed=4, seed=1)
-    )
+    found = try_candidate(runner, candidate, case, TrialPlan(runs=2, timed=4, seed=1))
     assert found.relative_error == 0
     assert found.passed
     assert found.milliseconds == 1.0
@@ -137,19 +134,18 @@ def test_a_trial_from_upload_to_times(fake_kernels: Kernels, runner: Any, device
     assert device.launches[0]["block"] == (256, 1, 1)
     assert device.launches[0]["grid"] == (24, 1)
     assert device.launches[0]["shared"] == 2304
-    read = runner.read_states()
-    assert (read[:, 0] == inputs.initial).all()
-    runner.prepare(candidate, b"cubin", inputs, cooperative=False)
+    assert (runner.read()["states"][:, 0] == case.outputs["states"].initial).all()
+    runner.prepare(candidate, b"cubin", case, cooperative=False)
 
 
 def test_writing_beside_the_states_is_found(fake_kernels: Kernels, runner: Any, device: Device) -> None:
     candidate = hand_made(workspace=64)
-    inputs = random_inputs(candidate.problem, fake_kernels.cell("echo"), seed=1)
-    runner.prepare(candidate, b"cubin", inputs, cooperative=False)
+    case = random_case(candidate.problem, fake_kernels.cell("echo"), seed=1)
+    runner.prepare(candidate, b"cubin", case, cooperative=False)
     device.overrun = 2
     runner.run_once()
-    with pytest.raises(RunError, match="wrote outside the states"):
-        runner.read_states()
+    with pytest.raises(RunError, match="wrote outside the array 'states'"):
+        runner.read()
 
 
 @pytest.mark.parametrize(("cluster", "cooperative"), [(1, True), (2, False), (16, True)])

@@ -19,13 +19,24 @@ HEADS_AND_DIMS = ((12, 64), (6, 128), (3, 256), (1, 512), (1, 768), (1, 1024))
 MORE_DIMS = (16, 32, 48, 80, 96, 160, 320)
 ODD_DIMS = (8, 24, 72, 200, 328)  # multiples of 8 that are none of 16
 BATCHES = (1, 2, 8, 16, 64)
+PASSES = [
+    (direction, name)
+    for direction in ("forward", "training", "backward")
+    for name in sorted(KERNELS.for_pass(direction).strategies)
+]
 DTYPE = {name: "fp16" if name == "t4" else "bf16" for name in profile_names()}
 
 
 def space(
-    gpu: str, heads: int, head_dim: int, batch: int, strategy: str | None = None, cell: str = "lstm"
+    gpu: str,
+    heads: int,
+    head_dim: int,
+    batch: int,
+    strategy: str | None = None,
+    cell: str = "lstm",
+    direction: str = "forward",
 ) -> TilingSpace:
-    problem = Problem(cell, heads, head_dim, batch, DTYPE[gpu])
+    problem = Problem(cell, heads, head_dim, batch, DTYPE[gpu], direction=direction)
     return TilingSpace(problem, load_profile(gpu), KERNELS, strategy)
 
 
@@ -59,6 +70,17 @@ def test_drawn_tilings_keep_their_promises(gpu: str) -> None:
     assert compiled >= 4
 
 
+@pytest.mark.parametrize("direction", ["training", "backward"])
+@pytest.mark.parametrize("gpu", profile_names())
+def test_passes_of_training_keep_their_promises(gpu: str, direction: str) -> None:
+    compiler = Compiler(KERNELS, load_profile(gpu))
+    draw = random.Random(f"{direction} on {gpu}")
+    for cell in sorted(KERNELS.cells):
+        heads, head_dim, batch = draw.choice(drawn_requests(gpu, 20))
+        for candidate in space(gpu, heads, head_dim, batch, cell=cell, direction=direction).candidates(1):
+            assert compiler.compile(candidate).report.broken_promises() == [], candidate
+
+
 @pytest.mark.parametrize("cell", sorted(set(KERNELS.cells) - {"lstm"}))
 @pytest.mark.parametrize("gpu", profile_names())
 def test_other_cells_keep_their_promises(gpu: str, cell: str) -> None:
@@ -69,24 +91,24 @@ def test_other_cells_keep_their_promises(gpu: str, cell: str) -> None:
             assert compiler.compile(candidate).report.broken_promises() == [], candidate
 
 
-@pytest.mark.parametrize("name", sorted(KERNELS.strategies))
-def test_each_strategy_keeps_its_promises(name: str) -> None:
+@pytest.mark.parametrize(("direction", "name"), PASSES)
+def test_each_strategy_keeps_its_promises(direction: str, name: str) -> None:
     compiler = Compiler(KERNELS, load_profile("h100_sxm"))
     compiled = 0
     for heads, head_dim in HEADS_AND_DIMS:
-        for candidate in space("h100_sxm", heads, head_dim, 16, name).candidates(1):
+        for candidate in space("h100_sxm", heads, head_dim, 16, name, direction=direction).candidates(1):
             assert compiler.compile(candidate).report.broken_promises() == [], candidate
             compiled += 1
     assert compiled
 
 
-@pytest.mark.parametrize("name", sorted(KERNELS.strategies))
-def test_a_wrong_size_of_shared_memory_does_not_compile(name: str) -> None:
+@pytest.mark.parametrize(("direction", "name"), [pair for pair in PASSES if pair[0] != "training"])
+def test_a_wrong_size_of_shared_memory_does_not_compile(direction: str, name: str) -> None:
     """The assertion in each kernel is what makes the promised bytes exact."""
     fitting = [
         candidate
         for heads, head_dim in HEADS_AND_DIMS
-        for candidate in space("h100_sxm", heads, head_dim, 16, name).candidates(1)
+        for candidate in space("h100_sxm", heads, head_dim, 16, name, direction=direction).candidates(1)
     ]
     more = {"shared_memory": fitting[0].shared_memory + 16}
     wrong = replace(

@@ -9,11 +9,12 @@ import pytest
 from test_compile import hand_made
 
 from kerneltune.candidate import Candidate
+from kerneltune.case import Case, random_case
 from kerneltune.halffloat import Bits, decode, encode
 from kerneltune.kernel import Kernels
 from kerneltune.measure import Measurement, TrialPlan, try_candidate
 from kerneltune.trial import Outcome, Trial, run_trials
-from kerneltune.verify import Inputs, compare, random_inputs, reference_states
+from kerneltune.verify import compare, random_inputs
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "fp16"])
@@ -50,16 +51,16 @@ class NumpyRunner:
         self.spoil = spoil
         self.count = 0
 
-    def prepare(self, candidate: Candidate, cubin: bytes, inputs: Inputs, *, cooperative: bool) -> None:
-        self.inputs = inputs
+    def prepare(self, candidate: Candidate, cubin: bytes, case: Case, *, cooperative: bool) -> None:
+        self.case = case
 
     def run_once(self) -> None:
         self.count += 1
-        inputs = self.inputs
-        self.states = np.full(inputs.states_shape, 0xFFFF, np.uint16)
-        self.states[:, 0] = inputs.initial
+        output = self.case.outputs["states"]
+        self.states = np.full(output.shape, 0xFFFF, np.uint16)
+        self.states[:, 0] = output.initial
         for state in range(len(self.states)):
-            self.states[state, 1:] = inputs.wx[..., state]
+            self.states[state, 1:] = self.case.inputs["input"][..., state]
         if self.spoil == "hole":
             self.states[1, -1, 0, 0, 3] = 0xFFFF
         if self.spoil == "wrong":
@@ -67,8 +68,8 @@ class NumpyRunner:
         if self.spoil == "unsteady" and self.count == 2:
             self.states[0, 1, 0, 0, 0] ^= 1
 
-    def read_states(self) -> Bits:
-        return self.states.copy()
+    def read(self) -> dict[str, Bits]:
+        return {"states": self.states.copy()}
 
     def time(self, count: int) -> list[float]:
         return [0.004, 0.002, 0.003, 0.002, 0.009][:count]
@@ -77,10 +78,10 @@ class NumpyRunner:
 def measured(kernels: Kernels, runner: NumpyRunner) -> Measurement:
     candidate = hand_made()
     cell = kernels.cell("echo")
-    inputs = random_inputs(candidate.problem, cell, seed=5)
-    runner.prepare(candidate, b"", inputs, cooperative=False)
+    case = random_case(candidate.problem, cell, seed=5)
+    runner.prepare(candidate, b"", case, cooperative=False)
     plan = TrialPlan(runs=3, timed=5, seed=5)
-    return try_candidate(runner, candidate, inputs, reference_states(inputs, cell), plan)
+    return try_candidate(runner, candidate, case, plan)
 
 
 def test_right_candidate_is_timed(fake_kernels: Kernels) -> None:

@@ -11,6 +11,9 @@ struct SlstmCell {
   static constexpr int states = 4;  // h, c, n, m
   static constexpr int saved_values = 4;  // the gate below 1, see step; 1 - sigmoid(f); z and o, activated
   static constexpr int saved_states = 2;  // c, n
+  static constexpr int carried = 4;       // gradients by h, not through R, by c, by n, and by the maximum that m is
+  static constexpr int hidden_read = -1;
+  static constexpr bool separate_gradients = false;
 
   static constexpr __host__ __device__ bool adds_input(int) { return true; }
 
@@ -31,6 +34,50 @@ struct SlstmCell {
     saved[1] = sigmoid_fast(-sum[1]);
     saved[2] = candidate;
     saved[3] = output_gate;
+  }
+
+  // m moves c and n the other way, so that by the maximum the gradient is the one by m less c's and n's; h does not change with it.
+  static __device__ __forceinline__ void begin_backward(const float (&gradient)[states], const float (&after)[saved_states],
+                                                        float (&carried)[4]) {
+    carried[0] = gradient[0];
+    carried[1] = gradient[1];
+    carried[2] = gradient[2];
+    carried[3] = gradient[3] - gradient[1] * after[0] - gradient[2] * after[1];
+  }
+
+  template <class Record>
+  static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record, const float (&after)[saved_states],
+                                                  float (&carried)[4], float (&input_gradient)[gates], float (&recurrent_gradient)[gates]) {
+    const bool kept_is_larger = record.value[0] < 0.0f;
+    const float input_gate = kept_is_larger ? -record.value[0] : 1.0f;
+    const float forget_gate = kept_is_larger ? 1.0f : record.value[0];
+    const float candidate = record.value[2], output_gate = record.value[3];
+    const float scale = __fdividef(1.0f, after[1]);
+    const float ratio = after[0] * scale;
+    const float ratio_gradient = hidden_gradient * output_gate * scale;
+    const float cell_gradient = carried[1] + ratio_gradient;
+    const float normaliser_gradient = fmaf(-ratio_gradient, ratio, carried[2]);
+    const float maximum_kept = kept_is_larger ? carried[3] : 0.0f;
+    const float kept_gradient =
+        fmaf(forget_gate, fmaf(cell_gradient, record.before[0], normaliser_gradient * record.before[1]), maximum_kept);
+    recurrent_gradient[0] = fmaf(input_gate, fmaf(cell_gradient, candidate, normaliser_gradient), carried[3] - maximum_kept);
+    recurrent_gradient[1] = kept_gradient * record.value[1];
+    recurrent_gradient[2] = cell_gradient * input_gate * tanh_slope(candidate);
+    recurrent_gradient[3] = hidden_gradient * ratio * sigmoid_slope(output_gate);
+#pragma unroll
+    for (int gate = 0; gate < gates; gate++) input_gradient[gate] = recurrent_gradient[gate];
+    carried[0] = 0.0f;
+    carried[1] = cell_gradient * forget_gate;
+    carried[2] = normaliser_gradient * forget_gate;
+    carried[3] = maximum_kept;
+  }
+
+  static __device__ __forceinline__ void end_backward(float hidden_gradient, const float (&before)[saved_states], const float (&carried)[4],
+                                                      float (&gradient)[states]) {
+    gradient[0] = hidden_gradient;
+    gradient[1] = carried[1];
+    gradient[2] = carried[2];
+    gradient[3] = fmaf(carried[1], before[0], fmaf(carried[2], before[1], carried[3]));
   }
 };
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kerneltune.arguments import STRUCTS
 from kerneltune.candidate import Candidate
+from kerneltune.case import Case
 from kerneltune.hardware import HardwareProfile
 from kerneltune.kernel import Kernels
 from kerneltune.source import KERNEL_NAME, translation_unit
@@ -47,6 +49,36 @@ def run_forward(
         seed,
     )
     return results["states"]
+
+
+def run_case(
+    emulator: Emulator,
+    kernels: Kernels,
+    profile: HardwareProfile,
+    candidate: Candidate,
+    case: Case,
+    seed: int,
+) -> dict[str, np.ndarray]:
+    """The outputs of a launch of any pass, poisoned before."""
+    executable = emulator.compile(translation_unit(candidate, kernels, profile), KERNEL_NAME)
+    problem = case.problem
+    buffers = [Buffer(name, array) for name, array in case.inputs.items()]
+    for name, output in case.outputs.items():
+        array = np.empty(output.shape, output.dtype)
+        array.view(np.uint8)[...] = POISON
+        if output.initial is not None:
+            array[:, 0] = output.initial
+        buffers.append(Buffer(name, array, written=True))
+    workspace = np.full(max(candidate.workspace, 16), candidate.workspace_fill, np.uint8)
+    results = run(
+        executable,
+        launch_of(candidate, kernels.for_pass(problem.direction)),
+        struct_layout(kernels.root / "_common" / "arguments.cuh", STRUCTS[problem.direction]),
+        {"steps": problem.steps, "batch": problem.batch, "heads": problem.heads},
+        [*buffers, Buffer("workspace", workspace, written=True)],
+        seed,
+    )
+    return {name: results[name] for name in case.outputs}
 
 
 def launch_of(candidate: Candidate, kernels: Kernels, blocks: int | None = None) -> Launch:

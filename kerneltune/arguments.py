@@ -1,0 +1,36 @@
+"""The argument structs of ``kernels/_common/arguments.cuh``, as they lie in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kerneltune.problem import Problem
+
+STRUCTS = {"forward": "ForwardArguments", "training": "ForwardArguments", "backward": "BackwardArguments"}
+
+_SIZES = ("steps", "batch", "heads")
+# Fields in their order: arrays are pointers, sizes are ints.
+FIELDS = {
+    "ForwardArguments": (
+        *("input", "recurrent", "bias", "states", "workspace"),
+        *_SIZES,
+        *("saved_values", "saved_states"),
+    ),
+    "BackwardArguments": (
+        *("saved_values", "saved_states", "states", "output_gradient", "last_gradient", "recurrent"),
+        *("input_gradient", "recurrent_gradient", "initial_gradient", "workspace"),
+        *_SIZES,
+    ),
+}
+
+
+def packed(problem: Problem, addresses: Mapping[str, int]) -> bytes:
+    """The struct of the problem's pass; arrays without an address are null."""
+    fields = FIELDS[STRUCTS[problem.direction]]
+    layout = np.dtype([(name, np.int32 if name in _SIZES else np.uint64) for name in fields], align=True)
+    values = np.zeros(1, layout)
+    for name in fields:
+        values[name] = getattr(problem, name) if name in _SIZES else addresses.get(name, 0)
+    return values.tobytes()

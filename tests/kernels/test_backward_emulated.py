@@ -1,0 +1,88 @@
+"""Training and backward kernels of every strategy and cell on the emulated GPU, shapes and tilings drawn."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from emulator.arguments import struct_layout
+from emulator.build import Emulator
+from emulator.passes import run_case
+
+from kerneltune.arguments import FIELDS
+from kerneltune.candidate import Candidate
+from kerneltune.case import random_case
+from kerneltune.hardware import load_profile
+from kerneltune.kernel import discover
+from kerneltune.problem import Problem
+from kerneltune.space import TilingSpace
+
+KERNELS = discover()
+SEEDS = 3  # orders of threads
+PASSES = [
+    (direction, strategy)
+    for direction in ("training", "backward")
+    for strategy in sorted(KERNELS.for_pass(direction).strategies)
+]
+
+
+def drawn(random: random.Random, gpu: str, direction: str, strategy: str, cell: str) -> Candidate:
+    """A tiling of a small request that the strategy can serve."""
+    profile = load_profile(gpu)
+    kernels = KERNELS.for_pass(direction)
+    dtypes = [
+        d for d in kernels.strategy(strategy).spec.dtypes if d in ("bf16", "fp16") and profile.mma_depth(d)
+    ]
+    for _ in range(40):
+        problem = Problem(
+            cell,
+            heads=random.randint(1, 3),
+            head_dim=8 * random.randint(1, 8),
+            batch=random.randint(1, 9),
+            dtype=random.choice(dtypes),
+            steps=random.randint(1, 6),
+            direction=direction,
+        )
+        space = TilingSpace(problem, profile, KERNELS, strategy)
+        found = space.draw(kernels.strategy(strategy), 1, seed=random.randrange(1 << 30))
+        if found:
+            return found[0]
+    raise AssertionError(f"{strategy} serves none of the small requests on {gpu}")
+
+
+def check(emulator: Emulator, gpu: str, candidate: Candidate, seed: int) -> None:
+    """Right by the float64 reference, and the same bits in every order of the threads."""
+    case = random_case(candidate.problem, KERNELS.cell(candidate.problem.cell), seed)
+    profile = load_profile(gpu)
+    runs = [run_case(emulator, KERNELS, profile, candidate, case, seed + order) for order in range(SEEDS)]
+    verdict = case.judge(runs[0])
+    assert verdict.right, f"{verdict.sentence}: {candidate}"
+    for other in runs[1:]:
+        for name, array in other.items():
+            np.testing.assert_array_equal(array.view(np.uint8), runs[0][name].view(np.uint8), str(candidate))
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
+@pytest.mark.parametrize(("direction", "strategy"), PASSES)
+def test_right_in_every_order_of_threads(
+    emulator: Emulator, direction: str, strategy: str, cell: str
+) -> None:
+    draw = random.Random(f"{direction} {strategy} {cell}")
+    for number in range(1 if direction == "training" else 2):
+        check(emulator, "h100_sxm", drawn(draw, "h100_sxm", direction, strategy, cell), seed=10 * number)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize(("direction", "strategy"), [(d, s) for d, s in PASSES if s in ("block", "grid")])
+def test_without_asynchronous_copies(emulator: Emulator, direction: str, strategy: str) -> None:
+    candidate = drawn(random.Random(f"old {direction} {strategy}"), "t4", direction, strategy, "lstm")
+    assert candidate.parameters["async_copy"] == 0
+    check(emulator, "t4", candidate, seed=7)
+
+
+@pytest.mark.parametrize("struct", sorted(FIELDS))
+def test_the_host_packs_the_struct_of_the_header(struct: str) -> None:
+    layout = struct_layout(KERNELS.root / "_common" / "arguments.cuh", struct)
+    assert layout.names == FIELDS[struct]
