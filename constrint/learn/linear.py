@@ -17,7 +17,7 @@ from constrint.learn.layout import (
     Learner,
     learn_kernel,
 )
-from constrint.learn.trail import is_false, is_true, raise_bound, value_before, weakest
+from constrint.learn.trail import raise_bound, value_before, weakest
 
 
 @learn_kernel
@@ -49,9 +49,10 @@ def keep_at_most(ls: Learner, st: State, p: int) -> bool:
     condition = ls.literal[p]
     holds = True
     if condition != NOTHING:
-        if is_false(ls, condition, ls.literal_at[p]):
+        at = ls.literal_at[p]
+        if -bound[condition ^ 1] < at:
             return True
-        holds = is_true(ls, condition, ls.literal_at[p])
+        holds = bound[condition] >= at
     room = ls.limit[p]
     for i in range(first, last):
         room -= factor[i] * bound[term[i]]
@@ -79,9 +80,10 @@ def keep_different(ls: Learner, st: State, p: int) -> bool:
     condition = ls.literal[p]
     holds = True
     if condition != NOTHING:
-        if is_false(ls, condition, ls.literal_at[p]):
+        at = ls.literal_at[p]
+        if -bound[condition ^ 1] < at:
             return True
-        holds = is_true(ls, condition, ls.literal_at[p])
+        holds = bound[condition] >= at
     rest = ls.limit[p]
     open_term = -1
     for i in range(ls.start[p], ls.start[p + 1]):

@@ -54,7 +54,7 @@ def has_room(ls: Learner) -> bool:
     scalar = ls.scalar
     most = len(ls.bound) + 2
     return (
-        scalar[TRAIL] + most < len(ls.trail_bound)
+        scalar[TRAIL] + 2 * most < len(ls.trail_bound)
         and scalar[ARENA] + HEAD_CELLS + 2 * most < len(ls.arena)
         and scalar[WATCHES] + 2 < len(ls.watch_next)
         and scalar[LOG] + 1 + 2 * most < len(ls.log)
@@ -65,43 +65,40 @@ def has_room(ls: Learner) -> bool:
 def wake(ls: Learner, b: int) -> None:
     """Queue the propagators that depend on a bound."""
     scalar = ls.scalar
-    capacity = len(ls.kind)
+    queue = ls.queue
+    queued = ls.queued
+    wakes = ls.wake
+    only_fixed = ls.wake_fixed
+    capacity = len(queued)
     is_fixed = ls.bound[b] == -ls.bound[b ^ 1]
     for w in range(ls.wake_start[b], ls.wake_start[b + 1]):
-        p = ls.wake[w]
-        if ls.queued[p] == 0 and (is_fixed or ls.wake_fixed[w] == 0):
-            ls.queued[p] = 1
+        p = wakes[w]
+        if queued[p] == 0 and (is_fixed or only_fixed[w] == 0):
+            queued[p] = 1
             which = 0 if ls.kind[p] <= DIFFERENT else 1
             tail = scalar[QUEUE_TAIL + which]
-            ls.queue[which * capacity + tail % capacity] = p
+            queue[which * capacity + tail % capacity] = p
             scalar[QUEUE_TAIL + which] = tail + 1
-
-
-@learn_kernel
-def run_propagator(ls: Learner, st: State, p: int) -> bool:
-    """Run one propagator; False where it notes a conflict."""
-    kind = ls.kind[p]
-    if kind == AT_MOST:
-        return keep_at_most(ls, st, p)
-    if kind == DIFFERENT:
-        return keep_different(ls, st, p)
-    return run_kernel(ls, st, p)
 
 
 @learn_kernel
 def propagate(ls: Learner, st: State) -> int:
     """Pass on what changed until nothing does: AT_REST, CONTRADICTION, or INTERRUPTED, to be called again."""
     scalar = ls.scalar
-    capacity = len(ls.kind)
+    kinds = ls.kind
+    queue = ls.queue
+    queued = ls.queued
+    capacity = len(kinds)
+    most_entries = len(ls.trail_bound) - len(ls.bound) - 2
     while True:
-        if not has_room(ls) or scalar[BUDGET] <= 0:
+        if scalar[TRAIL] >= most_entries or scalar[BUDGET] <= 0:
             return INTERRUPTED
+        scalar[BUDGET] -= 1
         if scalar[NEXT] < scalar[TRAIL]:
             at = scalar[NEXT]
             scalar[NEXT] = at + 1
             b = ls.trail_bound[at]
             wake(ls, b)
-            scalar[BUDGET] -= 1
             if not pass_on(ls, st, b, ls.trail_old[at], ls.trail_new[at]):
                 return CONTRADICTION
             continue
@@ -111,12 +108,18 @@ def propagate(ls: Learner, st: State) -> int:
             if scalar[QUEUE_HEAD + 1] == scalar[QUEUE_TAIL + 1]:
                 return AT_REST
         head = scalar[QUEUE_HEAD + which]
-        p = ls.queue[which * capacity + head % capacity]
+        p = queue[which * capacity + head % capacity]
         scalar[QUEUE_HEAD + which] = head + 1
         scalar[PROPAGATIONS] += 1
-        scalar[BUDGET] -= 1
-        ls.queued[p] = 0
-        if not run_propagator(ls, st, p):
+        queued[p] = 0
+        kind = kinds[p]
+        if kind == AT_MOST:
+            holds = keep_at_most(ls, st, p)
+        elif kind == DIFFERENT:
+            holds = keep_different(ls, st, p)
+        else:
+            holds = run_kernel(ls, st, p)
+        if not holds:
             return CONTRADICTION
 
 
@@ -160,6 +163,8 @@ def run(ls: Learner, st: State, budget: int) -> int:
             return EXHAUSTED
         scalar[MUST] = NOTHING
     while True:
+        if not has_room(ls):
+            return FULL
         outcome = propagate(ls, st)
         if outcome == INTERRUPTED:
             return PAUSED if has_room(ls) else FULL

@@ -56,18 +56,6 @@ def weakest(ls: Learner, st: State, b: int, k: int) -> int:
 
 
 @learn_kernel
-def is_true(ls: Learner, b: int, k: int) -> bool:
-    """Whether an atom is true."""
-    return ls.bound[b] >= k
-
-
-@learn_kernel
-def is_false(ls: Learner, b: int, k: int) -> bool:
-    """Whether an atom is false."""
-    return -ls.bound[b ^ 1] < k
-
-
-@learn_kernel
 def raise_bound(ls: Learner, st: State, b: int, k: int, why: int) -> bool:
     """Make an atom true; where it is false, note the conflict and return False."""
     bound = ls.bound
