@@ -29,6 +29,8 @@ def checked(tune_params: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
         values = [value.item() if isinstance(value, np.generic) else value for value in given]
         if not values:
             raise ModelError(f"'{name}' has no values")
+        if any(isinstance(value, np.ndarray) for value in values):
+            raise ModelError(f"'{name}' has arrays as values, which have no equality: write tuples")
         _check_distinct(name, values)
         _check_numbers(name, values)
         found[name] = values

@@ -160,10 +160,10 @@ class _Translation:
 
     def _name(self, node: ast.Name) -> Term:
         number = self.parameters.number(node.id)
-        labels = self.parameters.labels.get(number)
-        if labels is not None and not all(isinstance(label, bool | int | float) for label in labels.values()):
+        if self._is_label(node) and not self._is_numeric(node):
             raise Refused(
-                f"the values of '{node.id}' are no numbers: they can only be compared with constants"
+                f"the values of '{node.id}' are no numbers: they can only be compared with constants and "
+                "others of their kind; anything else can be given as a callable"
             )
         return self.terms.var(number)
 
@@ -231,12 +231,30 @@ class _Translation:
                 if self._is_label(one) and isinstance(other, ast.Constant):
                     term = self._labelled(one, [other.value])
                     return term if isinstance(op, ast.Eq) else self.terms.negation(term)
+            if all(self._is_label(side) and not self._is_numeric(side) for side in (left, right)):
+                term = self._same(left, right)
+                return term if isinstance(op, ast.Eq) else self.terms.negation(term)
         return self.terms.compare(_COMPARE[type(op)], self.term(left), self.term(right))
 
     def _is_label(self, node: ast.expr) -> bool:
         if not isinstance(node, ast.Name):
             return False
         return self.parameters.number(node.id) in self.parameters.labels
+
+    def _is_numeric(self, node: ast.expr) -> bool:
+        assert isinstance(node, ast.Name)
+        labels = self.parameters.labels[self.parameters.number(node.id)]
+        return all(isinstance(label, bool | int | float) for label in labels.values())
+
+    def _same(self, left: ast.expr, right: ast.expr) -> Term:
+        """Whether two parameters have equal values, which need be no numbers."""
+        assert isinstance(left, ast.Name)
+        labels = self.parameters.labels[self.parameters.number(left.id)].values()
+        tests = [
+            self.terms.junction("and", [self._labelled(left, [label]), self._labelled(right, [label])])
+            for label in labels
+        ]
+        return self.terms.junction("or", tests)
 
     def _labelled(self, node: ast.expr, values: Sequence[Any]) -> Term:
         """Whether a parameter has one of these values, which need be no numbers."""

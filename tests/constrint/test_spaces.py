@@ -192,6 +192,13 @@ def test_real_spaces_are_listed_as_python_would(name):
     assert all(set(np.unique(columns[name])) <= set(data["tune_params"][name]) for name in names)
 
 
+def test_values_that_are_no_numbers_compare_with_each_other():
+    params = {"s": ["row", "col", 3], "t": ["tile", "col", 3, None], "on": [True, False], "f": [0.5, 1]}
+    for text in ["s == t", "s != t", "s == t or on", "not s == t", "on == f", "on != f or s == 3"]:
+        assert same(from_tune_params(params, [text]), allowed(params, [python(text)])), text
+    assert same(from_tune_params(params, [lambda p: p["s"] == p["t"]]), allowed(params, [python("s == t")]))
+
+
 def test_t1_in_and_out():
     texts = ["a * c <= 32", "a < c or b > 0"]
     params = {name: PARAMS[name] for name in "abc"}
@@ -323,6 +330,8 @@ def test_an_empty_space_is_explained_not_listed(listing):
         ({"a": [0.5, math.nan]}, "a", "the value nan"),
         ({"a": [0.5, 2**60 + 1]}, "a", "fractions beside 1152921504606846977"),
         ({"a": {1: 2}}, "a", "must be a list"),
+        ({"a": np.eye(2)}, "a", "'a' has arrays as values"),
+        (PARAMS, "s < f", "others of their kind; anything else can be given as a callable"),
         ({"math": [1], "a": [4]}, "math.gcd(a, 4) > 1", "'math' is a parameter"),
         (PARAMS, "(" * 5000 + "a" + ")" * 5000, "restriction '.*nested too deeply|no Python expression"),
         (PARAMS, "a > 1\0", "no Python expression"),
