@@ -71,6 +71,8 @@ class ExprArray:
 
     def __getitem__(self, key: Index | tuple[Index, ...]) -> Any:
         """One element where every axis has an index, else an array."""
+        if type(key) is int and len(self.shape) == 1 and 0 <= key < self.shape[0]:
+            return self.flat[key]
         keys = list(key) if isinstance(key, tuple) else [key]
         dots = [i for i, part in enumerate(keys) if part is Ellipsis]
         if len(dots) > 1:

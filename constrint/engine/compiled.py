@@ -10,11 +10,13 @@ to compile.) Attribute access reads the same in both.
 
 from __future__ import annotations
 
+import ctypes
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache as once
 from types import FunctionType
 from typing import Any, cast
+from weakref import finalize
 
 import numba
 import numpy as np
@@ -36,6 +38,8 @@ class Structure(structref.StructRefProxy):
 
 
 structref.define_proxy(Structure, StructureType, list(State._fields))  # type: ignore[no-untyped-call] # numba is untyped
+
+ARRAY_WORDS = 7  # of a one-dimensional array inside a structure
 
 _CELLS = numba.types.Array(numba.int64, 1, "C")
 _STATE = StructureType([(name, _CELLS) for name in State._fields])  # type: ignore[no-untyped-call] # as above
@@ -68,6 +72,33 @@ def _run() -> Callable[[Any, int, int], int]:
     return cast("Callable[[Any, int, int], int]", twins[id(dfs.run)])
 
 
+def hide_counts(structure: Any, arrays: Sequence[Any]) -> list[int]:
+    """Take the reference counts of arrays out of a structure: counting, at every use, is a fifth of the time.
+
+    Returns:
+        What `restore_counts` must put back before the structure goes.
+    """
+    words = (ctypes.c_int64 * (ARRAY_WORDS * len(arrays))).from_address(structure._meminfo.data)
+    places = range(0, len(words), ARRAY_WORDS)
+    # Only where numba's arrays are laid out as here: count, owner, length, item size, data, shape, stride.
+    if any(
+        (words[place + 2], words[place + 4]) != (len(array), array.ctypes.data)
+        for place, array in zip(places, arrays, strict=True)
+    ):
+        return []
+    counts = [words[place] for place in places]
+    for place in places:
+        words[place] = 0
+    return counts
+
+
+def restore_counts(structure: Any, counts: list[int]) -> None:
+    """Put back what `hide_counts` took."""
+    words = (ctypes.c_int64 * (ARRAY_WORDS * len(counts))).from_address(structure._meminfo.data)
+    for number, count in enumerate(counts):
+        words[ARRAY_WORDS * number] = count
+
+
 class Session:
     """A search that was handed over.
 
@@ -77,6 +108,7 @@ class Session:
 
     def __init__(self, state: State) -> None:
         self._compiled = _run()
+        self._restore: Callable[[], object] = int
         self._take(state)
 
     def _take(self, state: State) -> None:
@@ -84,6 +116,10 @@ class Session:
         # Arrays stand in for lists under the same type: both are only indexed.
         self.state = State(*cast("list[list[int]]", arrays))
         self._structure = Structure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
+        self._restore()
+        # The state's arrays live as long as this object, so kernels need not count who refers to them.
+        counts = hide_counts(self._structure, arrays)
+        self._restore = finalize(self, restore_counts, self._structure, counts)
 
     def run(self, nodes: int, propagations: int) -> int:
         """`dfs.run` on the state."""

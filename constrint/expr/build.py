@@ -16,6 +16,8 @@ def as_expr(value: object) -> IntExpr:
     """Give an expression for an operand: an expression itself, or a constant for an integer."""
     if isinstance(value, IntExpr):
         return value
+    if type(value) is int:  # nearly always, and much cheaper to see than a protocol
+        return Const(value)
     if isinstance(value, SupportsIndex):
         return Const(value.__index__())
     raise ModelError(f"{value!r} is no integer expression: use integers and constrint expressions only")

@@ -94,12 +94,16 @@ def _expressions(part: Part) -> Iterator[IntExpr]:
             yield from _expressions(inner)
 
 
-def _evaluated(part: Part, assignment: Assignment) -> Any:
-    if isinstance(part, IntExpr):
-        return int(part.evaluate(assignment))
-    if isinstance(part, tuple):
-        return tuple([_evaluated(inner, assignment) for inner in part])
-    return part
+def _evaluated(kind: Kind, part: Part, assignment: Assignment) -> Any:
+    if kind == "exprs":
+        return tuple([expr.evaluate(assignment) for expr in part])
+    return int(part.evaluate(assignment)) if kind == "expr" else part
+
+
+def _values(definition: Definition, parts: tuple[Part, ...], assignment: Assignment) -> list[Any]:
+    """The values of arguments; conditions among them are truth values, which compare and add as numbers do."""
+    fields = zip(definition.fields, parts, strict=True)
+    return [_evaluated(field.kind, part, assignment) for field, part in fields]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +120,7 @@ class Relation(BoolExpr):
 
     def evaluate(self, assignment: Assignment) -> bool:
         """Whether it holds."""
-        return bool(self.definition.meaning(*[_evaluated(part, assignment) for part in self.parts]))
+        return bool(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
 
     def decomposed(self) -> BoolExpr:
         """The same condition without this constraint."""
@@ -139,7 +143,7 @@ class Function(IntExpr):
 
     def evaluate(self, assignment: Assignment) -> int:
         """Its value; raises `Undefined` where it has none."""
-        return int(self.definition.meaning(*[_evaluated(part, assignment) for part in self.parts]))
+        return int(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
 
     def decomposed(self) -> IntExpr:
         """The same number without this constraint."""

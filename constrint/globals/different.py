@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Consistency = Literal["auto", "value", "bounds", "domain"]
 
 WIDEST_MATCHED = 100_000  # values that domain consistency keeps a matching of
-TIGHT = 2  # with fewer values than this times the expressions, bounds are worth their price
+TIGHT = 1.5  # with fewer values than this times the expressions, bounds are worth their price
 
 
 def _meaning(values: tuple[int, ...], consistency: str) -> bool:
@@ -72,7 +72,7 @@ def all_different(*values: IntLike | Iterable[IntLike], consistency: Consistency
         consistency: "value" takes what one has from the others, O(n) for each that is fixed; "bounds" also
         keeps every
             least and greatest value possible (López-Ortiz et al. 2003, O(n log n)); "domain" every value
-            (Régin 1994, O(n d) and more); "auto" is "bounds" where there are fewer than two values for
+            (Régin 1994, O(n d) and more); "auto" is "bounds" where there are fewer than 1.5 values for
             each expression, else "value".
 
     Returns:
