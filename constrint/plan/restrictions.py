@@ -14,6 +14,7 @@ from typing import Any
 
 from constrint.errors import ModelError
 from constrint.plan import functions
+from constrint.plan.conditionals import TooManyCases, chosen_outside, pairs
 from constrint.plan.terms import BOOL, Term, Terms, Unsupported
 
 _ARITHMETIC: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -84,7 +85,12 @@ class Restriction:
     def term(self, terms: Terms) -> Term:
         """The term of the restriction."""
         try:
-            return terms.truth(_Translation(terms, self.parameters).term(self.tree))
+            tree = chosen_outside(self.tree)
+            return terms.truth(_Translation(terms, self.parameters).term(tree))
+        except TooManyCases:
+            raise ModelError(
+                f"restriction {self.text!r} has too many choices inside comparisons: give it as a callable"
+            ) from None
         except (Refused, Unsupported) as problem:
             raise ModelError(f"restriction {self.text!r}: {problem}") from problem
 
@@ -107,11 +113,7 @@ def split(tree: ast.expr, parameters: Parameters, text: str) -> list[Restriction
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
         return [part for value in tree.values for part in split(value, parameters, text)]
     if isinstance(tree, ast.Compare) and len(tree.ops) > 1:
-        sides = [tree.left, *tree.comparators]
-        return [
-            Restriction(ast.Compare(sides[i], [op], [sides[i + 1]]), parameters, text)
-            for i, op in enumerate(tree.ops)
-        ]
+        return [Restriction(pair, parameters, text) for pair in pairs(tree)]
     return [Restriction(tree, parameters, text)]
 
 

@@ -80,6 +80,17 @@ def python(text):
         "3 > 2",
         "f == 1 or f == 2.25",
         "a <= b <= c",
+        "(a if on else c) > 4",
+        "(a or c) > 4 and (b or a) < 3",
+        "(b and a) == 2",
+        "a * (c if b > 0 else 1) // (b if on else 2) >= 4",
+        "(a if b else c // b) == 4",
+        "not (c // b > 1 if on else a % b)",
+        "max(a if on else b, 3) == 3",
+        "a in (b, c if on else 1)",
+        "1 < (a if on else b) < (c if b else a / b)",
+        "((a > 2 or on) + (b > 0)) == 1",
+        "-(a if on else -a) < 0",
     ],
 )
 def test_strings_mean_what_python_means(text):
@@ -97,7 +108,7 @@ def condition(random, depth):
     if depth == 0:
         op = random.choice(["<", "<=", "==", "!=", ">", ">="])
         return f"{expression(random, random.randint(0, 2))} {op} {expression(random, random.randint(0, 2))}"
-    kind = random.choice(["and", "or", "or", "not", "if", "plain"])
+    kind = random.choice(["and", "or", "or", "not", "if", "plain", "choice", "value"])
     if kind == "not":
         return f"(not {condition(random, depth - 1)})"
     if kind == "if":
@@ -105,6 +116,12 @@ def condition(random, depth):
         return f"({parts[0]} if {parts[1]} else {parts[2]})"
     if kind == "plain":
         return condition(random, 0)
+    if kind == "choice":
+        value = f"{expression(random, 1)} if {condition(random, 0)} else {expression(random, 1)}"
+        return f"(({value}) > {expression(random, 1)})"
+    if kind == "value":
+        value = f"{expression(random, 0)} {random.choice(['and', 'or'])} {expression(random, 1)}"
+        return f"(({value}) <= {expression(random, 0)})"
     return f"({condition(random, depth - 1)} {kind} {condition(random, depth - 1)})"
 
 
@@ -117,6 +134,12 @@ def test_random_restrictions_against_python(block):
         texts = [condition(random, random.randint(0, 3)) for _ in range(random.randint(1, 3))]
         space = from_tune_params(params, texts)
         assert same(space, allowed(params, [python(text) for text in texts])), f"seed {seed}: {texts}"
+
+
+def test_too_many_choices_are_refused_by_name():
+    many = " + ".join(["(a if on else b)"] * 12)
+    with pytest.raises(ModelError, match="has too many choices inside comparisons: give it as a callable"):
+        from_tune_params(PARAMS, [f"{many} > 3"])
 
 
 def test_lambdas_are_traced():
