@@ -185,7 +185,7 @@ class Model(Declarations):
         """All solutions as one compressed set: its size, any solution by number, samples, optima.
 
         Args:
-            memory_limit: Bytes that the set may take while it is built; 1 GB by default.
+            memory_limit: Bytes that the set may take while it is built; 2 GB by default.
             time_limit: Seconds.
             executor: Builds large sets with the workers of any executor of `concurrent.futures`.
             workers: How many workers; without an executor, threads of this process.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
@@ -60,6 +61,8 @@ class Numbered:
         return max([max(diagram.widths) for diagram in self._diagrams], default=0)
 
     def __len__(self) -> int:
+        if self.size > sys.maxsize:
+            raise OverflowError(f"{self.size:,} solutions are more than Python's len() can say: use .size")
         return self.size
 
     def __bool__(self) -> bool:

@@ -330,9 +330,7 @@ def solve_all(
     workers: int | None = None,
 ) -> tuple[list[Component], Planner]:
     """Diagrams of all solutions of a model; raises `Unsupported` or `TooLarge`."""
-    budget = Budget()
-    if memory_limit is not None:
-        budget.edges = max(1, memory_limit // 20)  # bytes of an edge, and of what builds it
+    budget = Budget.of_memory(memory_limit)
     if time_limit is not None:
         budget.deadline = perf_counter() + time_limit
     planner = plan_model(model)
@@ -381,7 +379,7 @@ def count_planned(model: Model, time_limit: float | None) -> int | None:
     deadline = None if time_limit is None else perf_counter() + time_limit
     try:
         boxed = boxed_domains(model)
-        budget = Budget(COUNTED_ROWS // 4, COUNTED_ROWS, deadline, COUNTED_ESTIMATE)
+        budget = Budget(COUNTED_ROWS // 2, COUNTED_ROWS, deadline, COUNTED_ESTIMATE)
         if not any(map(is_wide, boxed.values())):
             return plan_model(model).count(budget)
         factor, rest = count_wide(model, boxed, MOST_VALUES, deadline)

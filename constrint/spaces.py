@@ -100,7 +100,7 @@ def from_tune_params(
         restrictions: Python expressions over the names as strings (parsed, never evaluated), or callables
             that take parameters by name or one mapping of all. A restriction that raises an arithmetic
             error for a configuration, such as a division by zero, does not allow it.
-        memory_limit: Bytes that the space may take while it is built; 1 GB by default.
+        memory_limit: Bytes that the space may take while it is built; 2 GB by default.
         executor: Builds large spaces with the workers of any executor of `concurrent.futures`.
         workers: How many workers; without an executor, threads of this process.
 
@@ -118,9 +118,7 @@ def from_tune_params(
     given = [_parts(restriction, parameters, list(values.values())) for restriction in listed]
     texts = [one if isinstance(one, str) else _text(parts) for one, parts in zip(listed, given, strict=True)]
     conditions: list[Condition] = [part for parts in given for part in parts]
-    budget = Budget()
-    if memory_limit is not None:
-        budget.edges = max(1, memory_limit // 20)
+    budget = Budget.of_memory(memory_limit)
     try:
         planner = Planner(domains, limits, conditions)
         built = built_by(planner, budget, executor, workers, lambda: _source(values, texts))

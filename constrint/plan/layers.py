@@ -21,6 +21,9 @@ from constrint.plan.joins import Join, Step, join, number_rows
 from constrint.plan.terms import BOOL, FLOAT, Array, Term, Terms
 
 CHUNK = 1 << 17  # rows that are looked at together: more than fit a core's cache take twice as long
+EDGE_BYTES = 36  # memory for each edge, counting what is made of all of them at the end
+ROW_BYTES = 90  # memory for each row of a layer while equal states are found,
+STATE_BYTES = 16  # and for each part of its state
 Piece = tuple[Array, Array, list[Array]]
 
 
@@ -42,16 +45,26 @@ class Budget:
     """How much a plan may build.
 
     Attributes:
-        edges: Greatest number of edges, all layers together.
+        edges: Greatest number of edges, all layers together; EDGE_BYTES of memory each.
         rows: Greatest number of rows looked at.
         deadline: When to stop, by `perf_counter`.
         estimate: Rows, by estimate, beyond which a diagram is not even tried.
     """
 
-    edges: int = 50_000_000
+    edges: int = (2 << 30) // EDGE_BYTES
     rows: int = 2_000_000_000
     deadline: float | None = None
     estimate: float = 1e11
+
+    @staticmethod
+    def of_memory(limit: int | None) -> Budget:
+        """What fits so many bytes."""
+        return Budget() if limit is None else Budget(edges=max(1, limit // EDGE_BYTES))
+
+    def fit(self, rows: int, states: int) -> None:
+        """Raise `TooLarge` if the states of so many rows of a layer, edges already spent, are too many."""
+        if states and rows * (ROW_BYTES + STATE_BYTES * states) > (self.edges + rows) * EDGE_BYTES:
+            raise TooLarge("the diagram needs more memory than its limit")
 
     def spend(self, edges: int, rows: int) -> None:
         """Note work done; raises `TooLarge` beyond the limits."""
@@ -153,9 +166,12 @@ class LayerBuilder:
             return self._rows(step, tried, run, kept, forgettable)
 
         pieces = []
+        found = 0
         runs = _chunks(tried, nodes)
         for (begin, end), piece in zip(runs, self.mapper(rows, runs), strict=True):
             self.budget.spend(len(piece[0]), int(tried.count[begin:end].sum()))
+            found += len(piece[0])
+            self.budget.fit(found, len(kept))
             pieces.append(piece)
         sources, values, states = _joined(pieces, len(kept))
         target, first_rows = number_rows(states, len(sources))
