@@ -31,10 +31,13 @@ app = typer.Typer(
 )
 
 File = Annotated[
-    str, typer.Argument(metavar="FILE", help="A .constrint or .json file, or - for standard input.")
+    str,
+    typer.Argument(metavar="FILE", help="A .constrint, .json, .fzn or .xml file, or - for standard input."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to standard output.")]
-Dialect = Annotated[str, typer.Option(help="The language of the file: constrint, flashrnn or json.")]
+Dialect = Annotated[
+    str, typer.Option(help="The language of the file: constrint, flashrnn, json, flatzinc or xcsp3.")
+]
 Define = Annotated[
     list[str] | None,
     typer.Option(
@@ -139,8 +142,9 @@ def model_of(
 ) -> Model:
     """The model in the text of a file, with what is assumed."""
     constants = dict(parse_definition(definition) for definition in define or [])
-    if file.endswith(".json") and dialect == "constrint":
-        dialect = "json"
+    from constrint.frontends.dialects import dialect_of
+
+    dialect = dialect_of(file, dialect)
     model = Model.from_text(text, filename=shown_name(file), constants=constants, dialect=dialect)
     if assume:
         from constrint.frontends.text import read_condition

@@ -286,7 +286,7 @@ class Model(Declarations):
             filename: Name of the text in messages.
             constants: Names that stand for integers, or for sequences of them, in the text.
             dialect: Which language the text is in: "constrint", "flashrnn" (the first one of this name)
-                or "json".
+                "json", "flatzinc" or "xcsp3".
 
         Returns:
             The model. Raises `ParseError`, with line and column, for text that is none.
@@ -302,10 +302,11 @@ class Model(Declarations):
         constants: Mapping[str, int | Sequence[int]] | None = None,
         dialect: str = "constrint",
     ) -> Model:
-        """Read a model from a file; see `from_text`. A file whose name ends in .json is read as JSON."""
+        """Read a model from a file; see `from_text`. The ending .json, .fzn or .xml says what it is."""
         text = Path(path).read_text(encoding="utf-8")
-        if str(path).endswith(".json") and dialect == "constrint":
-            dialect = "json"
+        from constrint.frontends.dialects import dialect_of
+
+        dialect = dialect_of(str(path), dialect)
         return Model.from_text(text, filename=str(path), constants=constants, dialect=dialect)
 
     def to_text(self) -> str:

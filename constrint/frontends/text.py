@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from constrint.domain import Domain
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const
+from constrint.frontends.dialects import reader_of
 from constrint.frontends.expressions import ExpressionReader, Meaning, as_tree, name_of
 from constrint.frontends.syntax import Source, parse
 from constrint.goals import Direction
@@ -36,12 +37,11 @@ def read_model(
     dialect: str = "constrint",
 ) -> Model:
     """Build the model that a text describes; see `Model.from_text`."""
-    if dialect == "json":
-        from constrint.frontends.json_format import from_json
-
+    read = reader_of(dialect)
+    if read is not None:
         if constants:
-            raise ModelError("a model in JSON takes no constants")
-        return from_json(text, filename)
+            raise ModelError(f"a model in the dialect '{dialect}' takes no constants")
+        return read(text, filename)
     source = Source(text.removeprefix("\ufeff"), filename)
     if dialect == "flashrnn":
         from constrint.frontends.flashrnn import read_constraints
@@ -49,10 +49,6 @@ def read_model(
         model = _empty_model(filename)
         read_constraints(source, model, _check_constants(constants or {}))
         return model
-    if dialect != "constrint":
-        raise ModelError(
-            f"there is no dialect '{dialect}': the dialects are 'constrint', 'flashrnn' and 'json'"
-        )
     reader = _Reader(source, constants or {})
     try:
         for statement in parse(source).children:

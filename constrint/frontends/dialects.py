@@ -1,0 +1,37 @@
+"""The languages that a model may be written in, by name and by the ending of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from constrint.errors import ModelError
+from constrint.model import Model
+
+DIALECTS = ("constrint", "flashrnn", "json", "flatzinc", "xcsp3")
+_ENDINGS = {".json": "json", ".fzn": "flatzinc", ".xml": "xcsp3"}
+
+
+def dialect_of(filename: str, dialect: str) -> str:
+    """The language of a file: the one that was named, or what its ending says."""
+    return _ENDINGS.get(Path(filename).suffix, dialect) if dialect == "constrint" else dialect
+
+
+def reader_of(dialect: str) -> Callable[[str, str], Model] | None:
+    """What reads a language that takes no constants, from text and filename; None for the others."""
+    if dialect not in DIALECTS:
+        names = ", ".join(f"'{name}'" for name in DIALECTS)
+        raise ModelError(f"there is no dialect '{dialect}': the dialects are {names}")
+    if dialect == "json":
+        from constrint.frontends.json_format import from_json
+
+        return from_json
+    if dialect == "flatzinc":
+        flatzinc = import_module("constrint.frontends.flatzinc")
+        return lambda text, filename: cast("Model", flatzinc.read_flatzinc(text, filename).model)
+    if dialect == "xcsp3":
+        xcsp3 = import_module("constrint.frontends.xcsp3")
+        return lambda text, filename: cast("Model", xcsp3.read_xcsp3(text, filename=filename))
+    return None

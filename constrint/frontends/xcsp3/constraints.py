@@ -1,0 +1,295 @@
+"""The constraints of XCSP3-core, each as a condition over the variables of an instance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from xml.etree.ElementTree import Element
+
+from constrint import globals as g
+from constrint.errors import ModelError
+from constrint.expr import BoolExpr, Const, IntExpr
+from constrint.frontends.xcsp3 import placing
+from constrint.frontends.xcsp3.functions import condition
+from constrint.frontends.xcsp3.reader import OPERATORS, Reader, values_of
+from constrint.frontends.xcsp3.variables import integers, text_of
+from constrint.functions import all_of, any_of, element, max_, min_, sum_, table
+
+
+def constraint(reader: Reader, node: Element) -> BoolExpr:
+    """The condition of an element; raises `ModelError` for one that is not supported."""
+    rule = _RULES.get(node.tag)
+    if rule is None:
+        raise ModelError(f"the constraint <{node.tag}> is not supported")
+    return rule(reader, node)
+
+
+def _intension(reader: Reader, node: Element) -> BoolExpr:
+    part = node.find("function")
+    return condition(text_of(node if part is None else part), reader.variables.variable)
+
+
+def _extension(reader: Reader, node: Element) -> BoolExpr:
+    args = reader.listed(node)
+    supports, conflicts = node.find("supports"), node.find("conflicts")
+    text = text_of(conflicts if supports is None else supports)
+    rows, starred = _tuples(text, len(args))
+    parts: list[BoolExpr] = [table(args, rows)] if rows or not starred else []
+    # A star allows every value: such rows are conditions on the other places.
+    for row in starred:
+        parts.append(
+            all_of([arg == value for arg, value in zip(args, row, strict=True) if value is not None])
+        )
+    found = any_of(parts) if len(parts) != 1 else parts[0]
+    return found if supports is not None else ~found
+
+
+def _tuples(text: str, width: int) -> tuple[list[list[int]], list[list[int | None]]]:
+    rows: list[list[int]] = []
+    starred: list[list[int | None]] = []
+    if width == 1 and "(" not in text:
+        return [[value] for value in integers(text)], []
+    for inner in re.findall(r"\(([^()]*)\)", text):
+        row = [None if word.strip() == "*" else int(word) for word in inner.split(",")]
+        if len(row) != width:
+            raise ModelError(f"the tuple ({inner}) has {len(row)} entries for {width} variables")
+        if None in row:
+            starred.append(row)
+        else:
+            rows.append([value for value in row if value is not None])
+    return rows, starred
+
+
+def _all_different(reader: Reader, node: Element) -> BoolExpr:
+    excepted = node.find("except")
+    if node.find("matrix") is not None:
+        rows = reader.rows(node)
+        lines = [*rows, *(list(column) for column in zip(*rows, strict=True))]
+        return all_of([g.all_different(line) for line in lines])
+    lists = node.findall("list")
+    if len(lists) > 1:
+        found = reader.rows(node)
+        return all_of([_differ(a, b) for i, a in enumerate(found) for b in found[:i]])
+    args = reader.listed(node)
+    if excepted is None:
+        return g.all_different(args) if args else all_of([])
+    free = integers(text_of(excepted))
+    return all_of([(a != b) | a.is_in(free) for i, a in enumerate(args) for b in args[:i]])
+
+
+def _differ(xs: Sequence[IntExpr], ys: Sequence[IntExpr]) -> BoolExpr:
+    return any_of([x != y for x, y in zip(xs, ys, strict=True)])
+
+
+def _all_equal(reader: Reader, node: Element) -> BoolExpr:
+    first, *others = reader.listed(node)
+    return all_of([first == other for other in others])
+
+
+def _ordered(reader: Reader, node: Element) -> BoolExpr:
+    args = reader.listed(node)
+    compare = OPERATORS[text_of(node.find("operator")) or node.get("case") or "le"]
+    lengths = reader.terms(text_of(node.find("lengths"))) or [Const(0)] * (len(args) - 1)
+    return all_of([compare(x + gap, y) for x, gap, y in zip(args, lengths, args[1:], strict=False)])
+
+
+def _lex(reader: Reader, node: Element) -> BoolExpr:
+    rows = reader.rows(node)
+    operator = text_of(node.find("operator"))
+    if operator in ("gt", "ge"):
+        rows, operator = [row[::1] for row in rows[::-1]], {"gt": "lt", "ge": "le"}[operator]
+    compare = g.lex_less if operator == "lt" else g.lex_less_equal
+    lists = [rows]
+    if node.find("matrix") is not None:
+        lists.append([list(column) for column in zip(*reader.rows(node), strict=True)])
+        if text_of(node.find("operator")) in ("gt", "ge"):
+            lists[1] = lists[1][::-1]
+    return all_of([compare(a, b) for one in lists for a, b in pairwise(one)])
+
+
+def _sum(reader: Reader, node: Element) -> BoolExpr:
+    args = reader.listed(node)
+    part = node.find("coeffs")
+    coefficients = reader.terms(text_of(part)) if part is not None else [Const(1)] * len(args)
+    if len(coefficients) != len(args):
+        raise ModelError(f"a sum has {len(coefficients)} coefficients for {len(args)} variables")
+    total = sum_([a * x for a, x in zip(coefficients, args, strict=True)])
+    return reader.compared(total, text_of(node.find("condition")))
+
+
+def _count(reader: Reader, node: Element) -> BoolExpr:
+    args, values = reader.listed(node), reader.terms(text_of(node.find("values")))
+    number = sum_([1 * any_of([x == value for value in values]) for x in args])
+    return reader.compared(number, text_of(node.find("condition")))
+
+
+def _n_values(reader: Reader, node: Element) -> BoolExpr:
+    args, excepted = reader.listed(node), node.find("except")
+    if excepted is None:
+        return reader.compared(g.nvalue(args), text_of(node.find("condition")))
+    free = integers(text_of(excepted))
+    new = [all_of([~x.is_in(free), *(x != y for y in args[:i])]) for i, x in enumerate(args)]
+    return reader.compared(sum_([1 * one for one in new]), text_of(node.find("condition")))
+
+
+def _cardinality(reader: Reader, node: Element) -> BoolExpr:
+    args, part = reader.listed(node), node.find("values")
+    values = reader.terms(text_of(part))
+    counts = [sum_([1 * (x == value) for x in args]) for value in values]
+    parts = [
+        _occurs(reader, count, word) for count, word in zip(counts, _occurrences(reader, node), strict=True)
+    ]
+    if part is not None and part.get("closed") == "true":
+        parts += [any_of([x == value for value in values]) for x in args]
+    return all_of(parts)
+
+
+def _occurrences(reader: Reader, node: Element) -> list[str]:
+    """How often each value occurs: integers, ranges or variables, one word each."""
+    words: list[str] = []
+    for word in text_of(node.find("occurs")).split():
+        repeated = re.fullmatch(r"(-?\d+)x(\d+)", word)
+        if repeated:
+            words += [repeated[1]] * int(repeated[2])
+        elif ".." in word and not reader.variables.is_one(word):
+            words.append(word)
+        else:
+            words += reader.variables.named(word) if reader.variables.is_one(word) else [word]
+    return words
+
+
+def _occurs(reader: Reader, count: IntExpr, word: str) -> BoolExpr:
+    low, dots, high = word.partition("..")
+    if dots and "[" not in word:
+        return (count >= int(low)) & (count <= int(high))
+    return count == reader.term(word)
+
+
+def _extreme(greatest: bool) -> Callable[[Reader, Element], BoolExpr]:
+    def rule(reader: Reader, node: Element) -> BoolExpr:
+        args = reader.listed(node)
+        return reader.compared((max_ if greatest else min_)(args), text_of(node.find("condition")))
+
+    return rule
+
+
+def _element(reader: Reader, node: Element) -> BoolExpr:
+    part = node.find("index")
+    wanted, value = node.find("condition"), node.find("value")
+    matrix = node.find("matrix")
+    if matrix is not None:
+        return _matrix_element(reader, node, matrix)
+    args = reader.listed(node)
+    if part is None:
+        chosen_by = reader.term(text_of(value))
+        return any_of([x == chosen_by for x in args])
+    holder = node.find("list")
+    start = int((holder.get("startIndex") if holder is not None else None) or 0)
+    chosen = element(args, reader.term(text_of(part)) - start)
+    if wanted is not None:
+        return reader.compared(chosen, text_of(wanted))
+    return chosen == reader.term(text_of(value))
+
+
+def _matrix_element(reader: Reader, node: Element, matrix: Element) -> BoolExpr:
+    text = text_of(matrix)
+    if text.startswith("("):
+        rows = [reader.terms(row.replace(",", " ")) for row in re.findall(r"\(([^()]*)\)", text)]
+    else:
+        rows = reader.rows(node)
+    row, column = reader.terms(text_of(node.find("index")))
+    row = row - int(matrix.get("startRowIndex") or 0)
+    column = column - int(matrix.get("startColIndex") or 0)
+    width = len(rows[0])
+    inside = (column >= 0) & (column < width)
+    chosen = element([x for line in rows for x in line], row * width + column)
+    wanted, value = node.find("condition"), node.find("value")
+    test = (
+        reader.compared(chosen, text_of(wanted))
+        if wanted is not None
+        else chosen == reader.term(text_of(value))
+    )
+    return inside & test
+
+
+def _instantiation(reader: Reader, node: Element) -> BoolExpr:
+    args, values = reader.listed(node), integers(text_of(node.find("values")))
+    return all_of([x == value for x, value in zip(args, values, strict=True)])
+
+
+def _regular(reader: Reader, node: Element) -> BoolExpr:
+    names: dict[str, int] = {}
+
+    def state(name: str) -> int:
+        return names.setdefault(name.strip(), len(names))
+
+    start = state(text_of(node.find("start")))
+    rows = [part.split(",") for part in re.findall(r"\(([^()]*)\)", text_of(node.find("transitions")))]
+    transitions = [(state(a), int(value), state(b)) for a, value, b in rows]
+    accepting = [state(word) for word in text_of(node.find("final")).split()]
+    return g.regular(reader.listed(node), transitions, start, accepting)
+
+
+def _mdd(reader: Reader, node: Element) -> BoolExpr:
+    """The first state of the first transition is the root; the one that nothing leaves is the end."""
+    names: dict[str, int] = {}
+    rows = [part.split(",") for part in re.findall(r"\(([^()]*)\)", text_of(node.find("transitions")))]
+    transitions = [
+        (names.setdefault(a.strip(), len(names)), int(value), names.setdefault(b.strip(), len(names)))
+        for a, value, b in rows
+    ]
+    left = {source for source, _, _ in transitions}
+    ends = [end for end in names.values() if end not in left]
+    return g.regular(reader.listed(node), transitions, transitions[0][0], ends)
+
+
+def _precedence(reader: Reader, node: Element) -> BoolExpr:
+    args, part = reader.listed(node), node.find("values")
+    if part is None:
+        values = sorted({value for one in args for value in values_of(one)})
+    else:
+        values = integers(text_of(part))
+    covered = (
+        [any_of([x == values[-1] for x in args])]
+        if part is not None and part.get("covered") == "true"
+        else []
+    )
+    return all_of([g.value_precede(values, args), *covered])
+
+
+def _clause(reader: Reader, node: Element) -> BoolExpr:
+    tests = []
+    for word in text_of(node.find("list") if node.find("list") is not None else node).split():
+        negated = word.startswith("not(")
+        name = word[4:-1] if negated else word
+        tests.append(reader.variables.variable(name) == (0 if negated else 1))
+    return any_of(tests)
+
+
+_RULES: dict[str, Callable[[Reader, Element], BoolExpr]] = {
+    "intension": _intension,
+    "extension": _extension,
+    "allDifferent": _all_different,
+    "allEqual": _all_equal,
+    "ordered": _ordered,
+    "lex": _lex,
+    "sum": _sum,
+    "count": _count,
+    "nValues": _n_values,
+    "cardinality": _cardinality,
+    "maximum": _extreme(True),
+    "minimum": _extreme(False),
+    "element": _element,
+    "channel": placing.channel,
+    "noOverlap": placing.no_overlap,
+    "cumulative": placing.cumulative,
+    "binPacking": placing.bin_packing,
+    "knapsack": placing.knapsack,
+    "circuit": placing.circuit,
+    "instantiation": _instantiation,
+    "regular": _regular,
+    "mdd": _mdd,
+    "precedence": _precedence,
+    "clause": _clause,
+}
