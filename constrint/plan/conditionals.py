@@ -1,4 +1,4 @@
-"""Python's `x if c else y`, `x or y` and `x and y` where their values are used, not only their truth.
+"""Python's `x if c else y`, `x or y`, `x and y` where their values are used; `abs`, `min`, `max` of floats.
 
 `(x if c else y) > z` becomes `x > z if c else y > z`, so that what is left are conditions: nothing else in an
 expression has effects, so where its parts are evaluated first does not matter.
@@ -7,7 +7,7 @@ expression has effects, so where its parts are evaluated first does not matter.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 MOST_CASES = 256
 
@@ -16,15 +16,24 @@ class TooManyCases(Exception):  # noqa: N818 - refused by name where the restric
     """The choices inside one comparison multiply."""
 
 
-def chosen_outside(tree: ast.expr) -> ast.expr:
-    """A condition in which choices stand around comparisons, never inside; raises `TooManyCases`."""
-    if not any(isinstance(node, ast.IfExp | ast.BoolOp) for node in ast.walk(tree)):
+def chosen_outside(tree: ast.expr, floats: Container[str]) -> ast.expr:
+    """A condition in which choices stand around comparisons, never inside; raises `TooManyCases`.
+
+    Args:
+        tree: The condition.
+        floats: The parameters that have floats as values.
+
+    Returns:
+        The condition, rewritten.
+    """
+    if not any(isinstance(node, ast.IfExp | ast.BoolOp | ast.Call) for node in ast.walk(tree)):
         return tree
-    return _Rewriter().condition(tree)
+    return _Rewriter(floats).condition(tree)
 
 
 class _Rewriter:
-    def __init__(self) -> None:
+    def __init__(self, floats: Container[str]) -> None:
+        self.floats = floats
         self.cases = 0
 
     def condition(self, node: ast.expr) -> ast.expr:
@@ -53,10 +62,38 @@ class _Rewriter:
         if isinstance(node, ast.BinOp):
             return self.lifted([node.left, node.right], lambda parts: ast.BinOp(parts[0], node.op, parts[1]))
         if isinstance(node, ast.Call):
+            choice = self.choice(node)
+            if choice is not None:
+                return self.value(choice)
             return self.lifted(node.args, lambda parts: ast.Call(node.func, list(parts), node.keywords))
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             return self.comparison(node)
         return self.condition(node) if isinstance(node, ast.BoolOp | ast.UnaryOp | ast.Compare) else node
+
+    def choice(self, node: ast.Call) -> ast.expr | None:
+        """`abs`, `min` and `max` of floats as the choices that Python makes; None for other calls."""
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if not node.args or not any(self.is_float(arg) for arg in node.args):
+            return None
+        if name == "abs" and len(node.args) == 1:
+            negative = ast.Compare(node.args[0], [ast.Lt()], [ast.Constant(0)])
+            return ast.IfExp(negative, ast.UnaryOp(ast.USub(), node.args[0]), node.args[0])
+        if name not in ("min", "max"):
+            return None
+        best = node.args[0]
+        for arg in node.args[1:]:  # the first of several equal ones is kept
+            better = ast.Compare(arg, [ast.Lt() if name == "min" else ast.Gt()], [best])
+            best = ast.IfExp(better, arg, best)
+        return best
+
+    def is_float(self, node: ast.expr) -> bool:
+        """Whether a float may come of an expression."""
+        return any(
+            (isinstance(part, ast.Constant) and isinstance(part.value, float))
+            or (isinstance(part, ast.Name) and part.id in self.floats)
+            or isinstance(part, ast.Div)
+            for part in ast.walk(node)
+        )
 
     def comparison(self, node: ast.Compare) -> ast.expr:
         """A comparison of two sides, of which the right one may be a list of values."""

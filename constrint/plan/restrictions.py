@@ -45,6 +45,14 @@ class Parameters:
     numbers: Mapping[str, int]
     labels: Mapping[int, Mapping[Any, Any]]
 
+    def floats(self) -> set[str]:
+        """The parameters that have floats among their values."""
+        return {
+            name
+            for name, v in self.numbers.items()
+            if any(isinstance(label, float) for label in self.labels.get(v, {}).values())
+        }
+
     def number(self, name: str) -> int:
         """The number of a parameter."""
         if name in self.numbers:
@@ -85,7 +93,7 @@ class Restriction:
     def term(self, terms: Terms) -> Term:
         """The term of the restriction."""
         try:
-            tree = chosen_outside(self.tree)
+            tree = chosen_outside(self.tree, self.parameters.floats())
             return terms.truth(_Translation(terms, self.parameters).term(tree))
         except TooManyCases:
             raise ModelError(

@@ -91,6 +91,11 @@ def python(text):
         "1 < (a if on else b) < (c if b else a / b)",
         "((a > 2 or on) + (b > 0)) == 1",
         "-(a if on else -a) < 0",
+        "max(f, 1.5, b) == f",
+        "min(a / 2, f, c) >= 1",
+        "abs(b * f - 1) <= 1.25",
+        "max(1, 1.0, a / b) > abs(f - 2)",
+        "gcd(max(f, 2) > 2, 1) == 1 or min(f, f) == 1",
     ],
 )
 def test_strings_mean_what_python_means(text):
