@@ -11,7 +11,7 @@ from emulator.passes import run_forward
 
 from kerneltune.candidate import Candidate
 from kerneltune.hardware import load_profile
-from kerneltune.kernel import Kernels, discover
+from kerneltune.kernel import discover
 from kerneltune.problem import Problem
 from kerneltune.space import TilingSpace
 from kerneltune.verify import compare, random_inputs, reference_states
@@ -66,7 +66,12 @@ def test_forward_is_right_in_every_order_of_threads(emulator: Emulator, strategy
         check(emulator, "h100_sxm", candidate, seed=100 * number)
 
 
-@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "cluster"])
+T4 = load_profile("t4")
+
+
+@pytest.mark.parametrize(
+    "strategy", [s.name for s in KERNELS.strategies.values() if not s.refusal(T4, "fp16")]
+)
 def test_forward_without_asynchronous_copies_and_with_shallow_products(
     emulator: Emulator, strategy: str
 ) -> None:
@@ -77,12 +82,20 @@ def test_forward_without_asynchronous_copies_and_with_shallow_products(
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])
-def test_a_group_of_the_grid_takes_jobs_in_turn(emulator: Emulator, kernels: Kernels, steps: int) -> None:
+@pytest.mark.parametrize("strategy", [s.name for s in KERNELS.strategies.values() if s.spec.cooperative])
+def test_a_group_of_blocks_takes_jobs_in_turn(emulator: Emulator, strategy: str, steps: int) -> None:
     """One group for six (head, batch tile) jobs: slots, rings and partial sums are used again."""
     problem = Problem("lstm", heads=3, head_dim=64, batch=5, dtype="bf16", steps=steps)
-    space = TilingSpace(problem, load_profile("h100_sxm"), kernels, "grid")
-    small = [
-        c for c in space.draw(kernels.strategy("grid"), 60, seed=steps) if c.parameters["batch_tile"] == 4
-    ]
-    candidate = small[0]
-    check(emulator, "h100_sxm", candidate, seed=steps, blocks=64 // candidate.parameters["block_units"])
+    space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, strategy)
+    tilings = space.draw(KERNELS.strategy(strategy), 60, seed=steps)
+    candidate = next(c for c in tilings if c.parameters["batch_tile"] == 4)
+    check(emulator, "h100_sxm", candidate, seed=steps, blocks=candidate.values["group_blocks"])
+
+
+def test_blocks_that_do_not_divide_the_head(emulator: Emulator) -> None:
+    """The last block of the alternating strategy begins early; the sum ends within a pair of k tiles."""
+    problem = Problem("lstm", heads=2, head_dim=56, batch=3, dtype="bf16", steps=4)
+    space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, "alternating")
+    tilings = space.draw(KERNELS.strategy("alternating"), 200, seed=1)
+    candidate = next(c for c in tilings if 56 % c.parameters["block_units"] and c.parameters["k_splits"] == 2)
+    check(emulator, "h100_sxm", candidate, seed=5)

@@ -7,6 +7,7 @@
 namespace emulator {
 
 void collective(const char* what, void* operand, Execute execute, unsigned mask) {
+  current->meetings++;
   Warp& warp = *current->warp;
   const unsigned lane = current->index.x % 32;
   if (!(mask >> lane & 1)) fail("%s with a mask that leaves this lane out", what);
@@ -53,6 +54,7 @@ void execute_shuffle(void* const (&operands)[32]) {
 }
 
 void arrive(ThreadBarrier& barrier, unsigned threads, bool waits, const char* what) {
+  current->meetings++;
   if (barrier.arrived && barrier.threads != threads) fail("%s with %u threads, others with %u", what, threads, barrier.threads);
   barrier.threads = threads;
   events++;

@@ -27,6 +27,7 @@ struct PendingCopy {
 
 struct RecentLoad {
   const void* address = nullptr;
+  unsigned long meetings = 0;  // of the thread with others, when it loaded
   unsigned char value[16];
 };
 
@@ -40,6 +41,7 @@ struct Thread {
   const char* waits_for = nullptr;
   std::vector<PendingCopy> copies;
   unsigned copy_group = 0;
+  unsigned long meetings = 0;  // collectives and barriers that it came to
   RecentLoad recent[64];
 };
 

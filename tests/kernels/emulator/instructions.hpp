@@ -21,6 +21,11 @@ unsigned short to_bfloat16(float value);
 unsigned short to_float16(float value);
 float rounded_to_bits(float value, int mantissa_bits);
 
+// No instruction: for the compiler alone
+template <> struct Instruction<""> {
+  template <class... Values> static void run(Values&...) {}
+};
+
 // Conversions
 template <> struct Instruction<"cvt.rn.bf16x2.f32 %0,%1,%2;"> {
   static void run(unsigned& packed, float high, float low) { packed = static_cast<unsigned>(to_bfloat16(high)) << 16 | to_bfloat16(low); }
@@ -138,11 +143,21 @@ template <> struct Instruction<"st.shared.v4.u32 [%0],{%1,%2,%3,%4};"> {
 template <> struct Instruction<"cp.async.cg.shared.global [%0],[%1],16;"> {
   static void run(uint32_t target, const void* source) { copy_async(target, source, 16, 16); }
 };
+template <> struct Instruction<"cp.async.cg.shared.global.L2::256B [%0],[%1],16;"> {
+  static void run(uint32_t target, const void* source) { copy_async(target, source, 16, 16); }
+};
+template <> struct Instruction<"cp.async.cg.shared.global [%0],[%1],16,%2;"> {
+  static void run(uint32_t target, const void* source, unsigned source_bytes) { copy_async(target, source, 16, source_bytes); }
+};
 template <> struct Instruction<"cp.async.commit_group;"> {
   static void run() { commit_copies(); }
 };
 template <> struct Instruction<"cp.async.wait_group %0;"> {
   static void run(int newer) { wait_copies(newer); }
+};
+
+template <> struct Instruction<"prefetch.global.L2 [%0];"> {
+  static void run(const void* source) { static_cast<void>(*static_cast<const volatile char*>(source)); }
 };
 
 // Barriers of part of a block
@@ -194,11 +209,23 @@ template <> struct Instruction<"ld.relaxed.gpu.global.v4.u32 {%0,%1,%2,%3},[%4];
 template <> struct Instruction<"st.relaxed.gpu.global.u32 [%0],%1;"> {
   static void run(void* target, unsigned value) { store_relaxed(target, &value, 4); }
 };
+template <> struct Instruction<"st.relaxed.gpu.global.v2.u32 [%0],{%1,%2};"> {
+  static void run(void* target, unsigned x, unsigned y) {
+    const uint2 value{x, y};
+    store_relaxed(target, &value, 8);
+  }
+};
 template <> struct Instruction<"st.relaxed.gpu.global.v4.u32 [%0],{%1,%2,%3,%4};"> {
   static void run(void* target, unsigned x, unsigned y, unsigned z, unsigned w) {
     const uint4 value{x, y, z, w};
     store_relaxed(target, &value, 16);
   }
+};
+template <> struct Instruction<"red.release.gpu.global.add.u32 [%0],%1;"> {
+  static void run(void* target, unsigned value) { add_released(static_cast<unsigned*>(target), value); }
+};
+template <> struct Instruction<"ld.acquire.gpu.global.u32 %0,[%1];"> {
+  static void run(unsigned& value, const void* source) { load_relaxed(&value, source, 4); }
 };
 template <> struct Instruction<"fence.acq_rel.gpu;"> {
   static void run() { fence(); }

@@ -43,9 +43,10 @@ void barrier_wait(uint32_t address, unsigned parity);
 void store_async(uint32_t target, const void* data, unsigned bytes, uint32_t barrier);
 
 // Accesses to device memory that other blocks see while they run. A store arrives at some later time, in an order of its own unless a
-// fence stands between two; a load that finds what it found before gives way to other threads.
+// fence stands between two; a load that polls, finding what it found before, gives way to other threads.
 void store_relaxed(void* target, const void* data, unsigned bytes);
 void load_relaxed(void* data, const void* source, unsigned bytes);
 void fence();
+void add_released(unsigned* target, unsigned value);
 
 }  // namespace emulator

@@ -194,13 +194,15 @@ void load_relaxed(void* data, const void* source, unsigned bytes) {
   if (one_in(16)) give_way();
   deliver_own(source, bytes);
   RecentLoad& recent = current->recent[reinterpret_cast<uintptr_t>(source) / 16 % 64];
-  if (recent.address == source && !std::memcmp(recent.value, source, bytes)) {
+  // Polling: the same again, and nothing met in between.
+  if (recent.address == source && recent.meetings == current->meetings && !std::memcmp(recent.value, source, bytes)) {
     pollers.emplace(reinterpret_cast<uintptr_t>(source) / 16, current);
     suspend("a word of device memory to change");
   } else {
     events++;
   }
   recent.address = source;
+  recent.meetings = current->meetings;
   std::memcpy(recent.value, source, bytes);
   std::memcpy(data, source, bytes);
 }
@@ -220,6 +222,14 @@ void fence() {
       i++;
     }
   }
+}
+
+void add_released(unsigned* target, unsigned value) {
+  fence();
+  deliver_own(target, 4);
+  *target += value;
+  events++;
+  wake_line(target);
 }
 
 void deliver_own(const void* address, unsigned bytes) {
