@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 Assignment = dict[IntExpr, int]
 
-SLICE_NODES = 100
-SLICE_PROPAGATIONS = 20_000
+SLICE = (100, 20_000)  # nodes, propagations
+FIRST_SLICE = (2, 60)  # where the compiled engine is loaded: what costs no more than handing over
 COMPILED_NODES = 5_000
 COMPILED_PROPAGATIONS = 1_000_000
 # Seconds of interpreted search after which compiling pays: loading a cached engine, or making one.
@@ -52,6 +53,12 @@ class Stopped(Exception):  # noqa: N818 - a limit, not a fault
 
 class GaveUp(Exception):  # noqa: N818 - a limit, not a fault
     """The nodes that the search was worth are spent."""
+
+
+def is_loaded() -> bool:
+    """Whether this process has the compiled engine, so that handing over costs a fraction of a millisecond."""
+    module = sys.modules.get("constrint.engine.compiled")
+    return module is not None and module.is_loaded()
 
 
 class Run:
@@ -96,6 +103,8 @@ class Run:
     def _is_long(self) -> bool:
         if self.engine == "compiled" or self.exact or self._options.engine != "auto":
             return False
+        if is_loaded():
+            return True
         spent = perf_counter() - self._began
         if spent < HAND_OVER_CACHED:
             return False
@@ -119,7 +128,7 @@ class Run:
             if self._session is not None:
                 outcome = self._session.run(COMPILED_NODES, COMPILED_PROPAGATIONS)
             else:
-                outcome = dfs.run(self._state, SLICE_NODES, SLICE_PROPAGATIONS)
+                outcome = dfs.run(self._state, *(FIRST_SLICE if is_loaded() else SLICE))
             if outcome == SOLUTION:
                 self._tighten()
                 assignment = read(self.plan, self._state)

@@ -72,6 +72,11 @@ def _run() -> Callable[[Any, int, int], int]:
     return cast("Callable[[Any, int, int], int]", twins[id(dfs.run)])
 
 
+def is_loaded() -> bool:
+    """Whether `dfs.run` has been compiled or loaded in this process."""
+    return _run.cache_info().currsize > 0
+
+
 def hide_counts(structure: Any, arrays: Sequence[Any]) -> list[int]:
     """Take the reference counts of arrays out of a structure: counting, at every use, is a fifth of the time.
 

@@ -97,7 +97,7 @@ def test_engines_walk_the_same_tree():
 def test_hand_over_goes_on_where_it_stood(monkeypatch):
     model = queens(8)
     whole = [tuple(r.values.values()) for r in model.iter_solutions(engine="interpreted")]
-    monkeypatch.setattr(running, "SLICE_NODES", 5)
+    monkeypatch.setattr(running, "SLICE", (5, 20_000))
     for slices in (1, 7, 40):
         calls = iter(range(10**9))
         monkeypatch.setattr(

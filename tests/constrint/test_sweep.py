@@ -170,7 +170,7 @@ def test_too_much_work_goes_on_as_search(monkeypatch):
     best = m.solve(prefer=preferences)
     monkeypatch.setattr(swept, "MOST_WORK", 1000)
     searched = m.solve(prefer=preferences)
-    assert searched.statistics.engine == "interpreted"
+    assert searched.statistics.engine != "tables"
     assert searched.values == best.values
 
 
@@ -179,12 +179,12 @@ def test_what_excludes_tables():
     x, y = m.int_var("x", 1, 20), m.int_var("y", 1, 20)
     m.add(x * y <= 100)
     assert m.solve(maximize=x + 2 * y).statistics.engine == "tables"
-    assert m.solve().statistics.engine == "interpreted"
+    assert m.solve().statistics.engine != "tables"
     assert m.solve(maximize=x, engine="interpreted").statistics.engine == "interpreted"
     other = ci.Brancher(variables="input_order")
-    assert m.solve(maximize=x, branching=other).statistics.engine == "interpreted"
+    assert m.solve(maximize=x, branching=other).statistics.engine != "tables"
     m.add(x**40 + y >= 2**40)
-    assert m.solve(maximize=x).statistics.engine == "interpreted"
+    assert m.solve(maximize=x).statistics.engine != "tables"
 
 
 def test_an_empty_table_is_a_proof():
