@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from constrint.errors import ModelError
+from constrint.given import integer
 from constrint.plan.diagram import Diagram
 from constrint.plan.listing import each, product_columns
 from constrint.plan.terms import OBJECT, Array
@@ -85,7 +86,7 @@ class Numbered:
             if numbers.step == 1:
                 return list(self._solutions(self._columns(numbers.start, max(numbers.start, numbers.stop))))
             return list(self._solutions(self._at(list(numbers))))
-        position = number.__index__()
+        position = integer(number, "the number of a solution")
         if not -self.size <= position < self.size:
             raise IndexError(f"number {number} of a set of {self.size} solutions")
         return next(self._solutions(self._at([position % self.size])))
@@ -126,8 +127,8 @@ class Numbered:
         """Where there must be a solution, raise an error that says why there is none."""
 
     def _drawn(self, count: int, seed: int | None) -> list[int]:
-        if count < 0:
-            raise ModelError(f"a sample has at least no solution, not {count}")
+        if integer(count, "the size of a sample") < 0:
+            raise ModelError(f"the size of a sample cannot be negative, as {count} is")
         self._demand_any()
         source = random.Random(seed)
         count = min(count, self.size)
@@ -173,6 +174,10 @@ class Numbered:
                 raise ModelError(f"the solution has no value for {', '.join(missing)}")
             values = [solution[name] for name in self.names]
         else:
+            if isinstance(solution, str) or not isinstance(solution, Sequence | np.ndarray):
+                raise ModelError(
+                    f"a solution is a dict, or a sequence in the order of names, not {solution!r}"
+                )
             values = list(solution)
             if len(values) != len(self.names):
                 raise ModelError(f"a solution has {len(self.names)} values, not {len(values)}")

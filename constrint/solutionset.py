@@ -19,7 +19,7 @@ from constrint.expr import IntExpr
 from constrint.listed import Listed
 from constrint.numbered import Solution
 from constrint.plan import merge, reorder
-from constrint.plan.costs import separate
+from constrint.plan.costs import Part, separate
 from constrint.plan.diagram import Diagram
 from constrint.plan.layers import Budget, TooLarge
 from constrint.plan.terms import Array
@@ -36,18 +36,24 @@ class SolutionSet(Listed):
         size: Number of solutions, exact at any magnitude.
     """
 
-    def minimum(self, cost: IntExpr | Mapping[str, int]) -> tuple[int, Solution]:
-        """The least cost and its first solution; the cost is a sum of functions of one variable each."""
+    def minimum(self, cost: IntExpr | Mapping[str, Part]) -> tuple[Any, Solution]:
+        """The least cost and its first solution.
+
+        Args:
+            cost: An expression that is a sum of functions of one variable each; or a dict that has, for each
+                variable that counts, a factor, a function of its value, or a dict of costs by value.
+        """
         return self._best(cost, 1)
 
-    def maximum(self, cost: IntExpr | Mapping[str, int]) -> tuple[int, Solution]:
-        """The greatest cost and its first solution; the cost is a sum of functions of one variable each."""
+    def maximum(self, cost: IntExpr | Mapping[str, Part]) -> tuple[Any, Solution]:
+        """The greatest cost and its first solution; the cost is given as for `minimum`."""
         return self._best(cost, -1)
 
-    def _best(self, cost: IntExpr | Mapping[str, int], sign: int) -> tuple[int, Solution]:
+    def _best(self, cost: IntExpr | Mapping[str, Part], sign: int) -> tuple[Any, Solution]:
         if not self.size:
             raise ModelError("there is no solution, so none is best")
-        total, functions = separate(cost, self.names)
+        total: Any
+        total, functions = separate(cost, self.names, self._labels)
         values: dict[int, Any] = {}
         for diagram in self._diagrams:
             part, chosen = diagram.best([functions.get(v) for v in diagram.variables], sign)
@@ -120,7 +126,11 @@ class SolutionSet(Listed):
 
     def project(self, names: Sequence[str]) -> SolutionSet:
         """The distinct values of some variables, in the order given."""
+        if isinstance(names, str):
+            raise ModelError(f"project takes a list of names, such as [{names!r}]")
         wanted = [self._variable(name) for name in names]
+        if len(set(wanted)) < len(wanted):
+            raise ModelError(f"project on {', '.join(names)}: each name once")
         place = {v: i for i, v in enumerate(wanted)}
         diagrams = []
         for diagram in self._diagrams:

@@ -10,6 +10,7 @@ from random_models import draw_model
 
 from constrint import Model, ModelError, divides
 from constrint.solutionset import SolutionSet
+from constrint.spaces import from_tune_params
 
 SEEDS = [seed for seed in range(80_000, 80_160) if len(draw_model(seed).solutions()) > 1]
 
@@ -185,6 +186,47 @@ def test_costs_are_functions_of_one_variable_each():
         solutions.minimum(12 // x)
     with pytest.raises(ModelError, match="names w"):
         solutions.minimum({"w": 1})
+
+
+def test_costs_by_value():
+    space = from_tune_params({"f": [0.25, 0.5, 0.75], "s": ["row", "col"], "n": [3, 1]}, ["f * n < 2"])
+    listed = list(space)
+
+    def least(cost):
+        return min((sum(part(row[name]) for name, part in cost.items()) for row in listed), default=None)
+
+    assert space.maximum({"f": 1, "n": 0.5})[0] == max(row["f"] + 0.5 * row["n"] for row in listed)
+    cost = {"f": lambda v: abs(v - 0.5), "s": {"row": 2, "col": 1}.get, "n": lambda v: -v}
+    assert space.minimum(cost)[0] == least(cost)
+    assert space.minimum({"s": {"row": 2, "col": 1}, "n": 1})[1] == {"f": 0.25, "s": "col", "n": 1}
+    for bad, message in [
+        ({"s": 2}, "values of 's' are no numbers"),
+        ({"s": {"row": 1}}, "no value for s = 'col'"),
+        ({"f": lambda v: None}, "is None, which is no number"),
+        ({"f": "x"}, "a number, a function or a dict"),
+        ("f", "a cost is an expression, or a dict such as {'f': 2}, not 'f'"),
+    ]:
+        with pytest.raises(ModelError, match=message):
+            space.minimum(bad)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda s: s["x"], "the number of a solution must be an integer, not 'x'"),
+        (lambda s: s[1.5], "must be an integer, not 1.5"),
+        (lambda s: s.index(5), "a solution is a dict, or a sequence"),
+        (lambda s: s.index((1, 2)), "a solution has 5 values, not 2"),
+        (lambda s: s.project("a"), r"a list of names, such as \['a'\]"),
+        (lambda s: s.project(["a", "a"]), "each name once"),
+        (lambda s: s.sample(-1), "cannot be negative"),
+        (lambda s: s.sample(2.5), "the size of a sample must be an integer"),
+        (lambda s: list(s.iter_chunks(0)), "at least one row"),
+    ],
+)
+def test_wrong_questions_say_what_to_write(ask, message):
+    with pytest.raises(ModelError, match=message):
+        ask(tiles())
 
 
 def test_files_keep_a_set(tmp_path):
