@@ -1,8 +1,13 @@
 """Constraints that the learning search takes apart, so that its explanations name few bounds.
 
-A constraint that keeps its own kernel is explained by the bounds of all its variables. For two kinds the
-parts explain much better: tasks on one machine become a disjunction for each pair, and variables that all
-differ also become a disequality for each pair, beside the kernel where that is stronger.
+A constraint that keeps its own kernel is explained by the bounds of all its variables, and says nothing of
+holes. Parts explain much better:
+
+- tasks on one machine, and rectangles, become a disjunction for each pair;
+- variables that all differ become a disequality for each pair, beside a kernel that is stronger;
+- disequalities between small domains become clauses over literals ``x == value``; so do tables, elements
+  of constants, inverse permutations and counts of values;
+- an extreme or an absolute value is also compared with each of its arguments, beside its kernel.
 """
 
 from __future__ import annotations
@@ -12,29 +17,55 @@ from dataclasses import replace
 from itertools import combinations
 
 from constrint.constraints import (
+    Absolute,
     AllDifferent,
     AllDifferentBounds,
     AllDifferentDomain,
+    Cardinality,
     Clause,
+    Element,
+    Inverse,
+    LinearEq,
+    LinearEqIf,
     LinearLe,
     LinearLeIf,
     LinearNe,
+    Maximum,
+    Minimum,
     Node,
     NoOverlap,
+    Rectangles,
+    Table,
 )
 from constrint.engine.build import Box
 from constrint.presolve import Root
+from constrint.variables import FALSE, TRUE
 
-MOST_PARTS = 5000  # a constraint that has more pairs stays as it is
+MOST_PAIRS = 5000  # a constraint that has more pairs stays as it is
+MOST_VALUES = 100  # so many values of a variable get a literal each
+MOST_CELLS = 20_000  # a table that has more stays as it is
+MOST_CLAUSES = 100_000  # no more are made from disequalities
 
 
 class Decomposition:
-    """The nodes and the box of a root in which such constraints are taken apart."""
+    """The nodes and the box of a root in which such constraints are taken apart.
+
+    Attributes:
+        root: The root.
+        equalities: The new variables that stand for ``x == value``.
+    """
 
     def __init__(self, root: Root) -> None:
-        box = root.box
+        box = self._box = root.box
         self._lo, self._hi = list(box.lo), list(box.hi)
         self._nodes: list[Node] = []
+        self._clauses = 0
+        self._literals: dict[tuple[int, int], int] = {}
+        self.equalities: list[int] = []
+        for node in root.nodes:
+            if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
+                ((a, x),) = node.terms
+                self._literals.setdefault((x, node.bound // a), node.literal)
         for node in root.nodes:
             self._add(node)
         new = len(self._lo) - len(box.lo)
@@ -42,15 +73,37 @@ class Decomposition:
         self.root = replace(root, box=wider, nodes=self._nodes)
 
     def _add(self, node: Node) -> None:
-        scope = node.scope()
-        is_small = len(scope) * (len(scope) - 1) // 2 <= MOST_PARTS
-        if isinstance(node, NoOverlap) and is_small:
-            self._take_apart(node)
+        if isinstance(node, LinearNe):
+            self._differ_by_values(node)
             return
-        if isinstance(node, (AllDifferent, AllDifferentBounds, AllDifferentDomain)) and is_small:
-            self._differ(node.views)
+        pairs = len(node.scope()) * (len(node.scope()) - 1) // 2
+        if isinstance(node, NoOverlap) and pairs <= MOST_PAIRS:
+            self._order(node.starts, node.durations)
+            return
+        if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain) and pairs <= MOST_PAIRS:
+            for (a, x, b), (c, y, d) in combinations(node.views, 2):
+                self._differ_by_values(LinearNe(*self._sum(((a, x), (-c, y)), d - b)))
             if isinstance(node, AllDifferent):
                 return
+        if isinstance(node, Maximum | Minimum):
+            sign = 1 if isinstance(node, Maximum) else -1
+            self._nodes += [LinearLe(*self._sum(((sign, x), (-sign, node.z)))) for x in node.xs]
+        if isinstance(node, Absolute):
+            self._nodes += [LinearLe(*self._sum(((sign, node.x), (-1, node.z)))) for sign in (1, -1)]
+        if isinstance(node, Element) and self._is_small(node.index):
+            self._look_up(node)
+        if isinstance(node, Table) and node.literal == TRUE and self._is_short(node):
+            self._choose_row(node)
+            return
+        if isinstance(node, Inverse) and pairs <= MOST_PAIRS and all(map(self._is_small, node.scope())):
+            self._mirror(node)
+            return
+        if isinstance(node, Cardinality) and all(map(self._is_small, node.variables)):
+            self._count(node)
+            return
+        if isinstance(node, Rectangles) and pairs <= MOST_PAIRS:
+            self._separate(node)
+            return
         self._nodes.append(node)
 
     def _literal(self) -> int:
@@ -59,20 +112,10 @@ class Decomposition:
         self._hi.append(1)
         return 2 * (len(self._lo) - 1)
 
-    def _take_apart(self, node: NoOverlap) -> None:
-        """Of any two tasks one ends before the other starts; durations are not negative."""
-        tasks = list(zip(node.starts, node.durations, strict=True))
-        for _, d in tasks:
-            self._nodes.append(LinearLe(((-1, d),), 0))
-        for (s, d), (t, e) in combinations(tasks, 2):
-            first, second = self._literal(), self._literal()
-            self._nodes.append(LinearLeIf(first, *self._sum(((1, s), (1, d), (-1, t)))))
-            self._nodes.append(LinearLeIf(second, *self._sum(((1, t), (1, e), (-1, s)))))
-            self._nodes.append(Clause((first, second)))
-
-    def _sum(self, terms: Sequence[tuple[int, int]]) -> tuple[tuple[tuple[int, int], ...], int]:
-        """Terms and limit of ``sum <= 0``, with what is fixed in the limit and each variable once."""
-        limit = 0
+    def _sum(
+        self, terms: Sequence[tuple[int, int]], limit: int = 0
+    ) -> tuple[tuple[tuple[int, int], ...], int]:
+        """Terms and limit of a sum with what is fixed in the limit, and each variable once."""
         factors: dict[int, int] = {}
         for a, v in terms:
             if self._lo[v] == self._hi[v]:
@@ -81,7 +124,111 @@ class Decomposition:
                 factors[v] = factors.get(v, 0) + a
         return tuple((a, v) for v, a in factors.items() if a), limit
 
-    def _differ(self, views: Sequence[tuple[int, int, int]]) -> None:
-        """No two views are equal."""
-        for (a, x, b), (c, y, d) in combinations(views, 2):
-            self._nodes.append(LinearNe(((a, x), (-c, y)), d - b))
+    # Tasks
+
+    def _ends_before(self, s: int, d: int, t: int) -> int:
+        """The literal of ``s + d <= t``."""
+        literal = self._literal()
+        self._nodes.append(LinearLeIf(literal, *self._sum(((1, s), (1, d), (-1, t)))))
+        return literal
+
+    def _order(self, starts: Sequence[int], durations: Sequence[int]) -> None:
+        """Of any two tasks one ends before the other starts; durations are not negative."""
+        self._nodes += [LinearLe(((-1, d),), 0) for d in durations]
+        for (s, d), (t, e) in combinations(zip(starts, durations, strict=True), 2):
+            self._nodes.append(Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
+
+    def _separate(self, node: Rectangles) -> None:
+        """Of any two rectangles one lies left, right, above or below of the other; sides are not negative."""
+        self._nodes += [LinearLe(((-1, side),), 0) for side in (*node.widths, *node.heights)]
+        boxes = list(zip(node.xs, node.widths, node.ys, node.heights, strict=True))
+        for (x, w, y, h), (u, v, z, k) in combinations(boxes, 2):
+            beside = self._ends_before(x, w, u), self._ends_before(u, v, x)
+            self._nodes.append(Clause((*beside, self._ends_before(y, h, z), self._ends_before(z, k, y))))
+
+    # Values
+
+    def _values(self, v: int) -> Sequence[int]:
+        return self._box.values[v] or range(self._lo[v], self._hi[v] + 1, self._box.step[v])
+
+    def _is_small(self, v: int) -> bool:
+        return (self._hi[v] - self._lo[v]) // self._box.step[v] < MOST_VALUES
+
+    def _is_short(self, node: Table) -> bool:
+        return len(node.rows) * len(node.variables) <= MOST_CELLS and all(map(self._is_small, node.variables))
+
+    def equals(self, v: int, value: int) -> int:
+        """The literal of ``v == value``."""
+        if value not in self._values(v):
+            return FALSE
+        if self._lo[v] == self._hi[v]:
+            return TRUE
+        if self._lo[v] == 0 and self._hi[v] == 1:
+            return 2 * v + 1 - value
+        literal = self._literals.get((v, value))
+        if literal is None:
+            literal = self._literals[v, value] = self._literal()
+            self.equalities.append(literal >> 1)
+            self._nodes.append(LinearEqIf(literal, ((1, v),), value))
+        return literal
+
+    def _differ_by_values(self, node: LinearNe) -> None:
+        """A disequality of two variables with few values: a clause for each value that both may take."""
+        if len(node.terms) == 2 and all(abs(a) == 1 and self._is_small(v) for a, v in node.terms):
+            (a, x), (c, y) = node.terms
+            met = [(value, (node.bound - a * value) * c) for value in self._values(x)]
+            if self._clauses + len(met) <= MOST_CLAUSES and x != y:
+                self._clauses += len(met)
+                for value, other in met:
+                    literals = self.equals(x, value), self.equals(y, other)
+                    if FALSE not in literals:
+                        self._nodes.append(Clause((literals[0] ^ 1, literals[1] ^ 1)))
+                return
+        self._nodes.append(node)
+
+    def _look_up(self, node: Element) -> None:
+        """Each value of the index fixes the result, and goes where the result cannot be that."""
+        for place in self._values(node.index):
+            if 0 <= place < len(node.table):
+                entry = self.equals(node.z, node.table[place])
+                self._nodes.append(Clause((self.equals(node.index, place) ^ 1, entry)))
+
+    def _mirror(self, node: Inverse) -> None:
+        """``xs[i] == j`` where ``ys[j] == i``; both are permutations of places."""
+        n = len(node.xs)
+        for v in node.scope():
+            for value in self._values(v):
+                if not 0 <= value < n:
+                    self._nodes.append(Clause((self.equals(v, value) ^ 1,)))
+        for i, x in enumerate(node.xs):
+            for j, y in enumerate(node.ys):
+                one, other = self.equals(x, j), self.equals(y, i)
+                self._nodes += [Clause((one ^ 1, other)), Clause((one, other ^ 1))]
+
+    def _count(self, node: Cardinality) -> None:
+        """Literals add up to the counts."""
+        for value, count in zip(node.values, node.counts, strict=True):
+            literals = [self.equals(v, value) for v in node.variables]
+            terms = [(-1 if literal & 1 else 1, literal >> 1) for literal in literals]
+            negated = sum(literal & 1 for literal in literals)
+            self._nodes.append(LinearEq(*self._sum([*terms, (-1, count)], -negated)))
+        if node.closed:
+            for v in node.variables:
+                self._nodes.append(Clause(tuple(self.equals(v, value) for value in node.values)))
+
+    def _choose_row(self, node: Table) -> None:
+        """A literal for each row: one of them is true, and every value needs a true one that has it."""
+        chosen: dict[tuple[int, int], list[int]] = {}
+        rows: list[int] = []
+        for row in node.rows:
+            values = list(zip(node.variables, row, strict=True))
+            if all(value in self._values(v) for v, value in values) and len(set(values)) == len(dict(values)):
+                literal = self._literal()
+                rows.append(literal)
+                for v, value in dict(values).items():
+                    chosen.setdefault((v, value), []).append(literal)
+                    self._nodes.append(Clause((literal ^ 1, self.equals(v, value))))
+        self._nodes.append(Clause(tuple(rows)))
+        for v in set(node.variables):
+            for value in self._values(v):
+                self._nodes.append(Clause((self.equals(v, value) ^ 1, *chosen.get((v, value), ()))))

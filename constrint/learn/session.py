@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -58,7 +59,8 @@ class LearningRun:
     ) -> None:
         self.plan = plan
         self.engine = "interpreted"
-        self._root = root = Decomposition(root).root
+        parts = Decomposition(root)
+        self._root = root = parts.root
         self._options = options
         self._goal = goal
         self._deadline = None if options.time_limit is None else started + options.time_limit
@@ -76,7 +78,7 @@ class LearningRun:
             for pair in self._normal.implied:
                 proof.learned(atom_of(literal) for literal in pair)
         self._state: State = build_state(root.box, root.nodes, Branch(), root.huge)
-        self._ls = build(self._normal, root.nodes, root.box, self._guide(root))
+        self._ls = build(self._normal, root.nodes, root.box, self._guide(root, parts.equalities))
         self._ls.scalar[IS_LOGGED] = int(proof is not None)
         for b, k in units(self._normal):
             self._is_over = self._is_over or not raise_bound(self._ls, self._state, b, k, DECISION)
@@ -88,7 +90,7 @@ class LearningRun:
     def _has_kernels(self) -> bool:
         return bool(self._normal.kernels)
 
-    def _guide(self, root: Root) -> Guide:
+    def _guide(self, root: Root, equalities: Sequence[int]) -> Guide:
         """Declared variables before functions of them, and wide ones towards a better goal."""
         lo, hi = root.box.lo, root.box.hi
         branch = self.plan.branch(root, self._options, self._goal)
@@ -104,6 +106,8 @@ class LearningRun:
                 tier[v] = WIDE
                 if towards.get(v):
                     rule[v] = decide.LEAST if towards[v] == sign else decide.GREATEST
+        for v in equalities:
+            phase[v] = 1
         if self._goal:
             tier[self._goal[0]] = LAST
         random = Random(self._options.seed)

@@ -49,6 +49,40 @@ def inside(x: int, intervals: list[int]) -> bool:
     return any(low <= x <= high for low, high in zip(intervals[::2], intervals[1::2], strict=True))
 
 
+def differ(views: list[list[int]], values: Values) -> bool:
+    return all(
+        a * values[x] + b != c * values[y] + d for (a, x, b), (c, y, d) in itertools.combinations(views, 2)
+    )
+
+
+def goes_round(successors: list[int]) -> bool:
+    """Whether following the successors from place 0 meets every place before it comes back."""
+    met: list[int] = []
+    place = 0
+    while place not in met:
+        met.append(place)
+        if not 0 <= successors[place] < len(successors):
+            return False
+        place = successors[place]
+    return place == 0 and len(met) == len(successors)
+
+
+TASKS = ("starts", "durations", "demands")
+
+
+def fits(starts: list[int], durations: list[int], demands: list[int], capacity: int) -> bool:
+    if any(number < 0 for number in [*durations, *demands, capacity]):
+        return False
+    tasks = list(zip(starts, durations, demands, strict=True))
+    times = {time for start, duration, _ in tasks for time in range(start, start + duration)}
+    return all(sum(r for s, d, r in tasks if s <= time < s + d) <= capacity for time in times)
+
+
+def in_order(arguments: Arguments, values: Values) -> bool:
+    left, right = ([values[v] for v in arguments[key]] for key in ("xs", "ys"))
+    return left < right if arguments["strict"] else left <= right
+
+
 DEFINITIONS: dict[str, Callable[[Arguments, Values], bool]] = {
     "LinearLe": lambda a, v: total(a, v) <= a["bound"],
     "LinearEq": lambda a, v: total(a, v) == a["bound"],
@@ -69,6 +103,12 @@ DEFINITIONS: dict[str, Callable[[Arguments, Values], bool]] = {
     "Member": lambda a, v: literal(a["literal"], v) == inside(v[a["x"]], a["intervals"]),
     "Choice": lambda a, v: v[a["z"]] == v[a["x"] if literal(a["literal"], v) else a["y"]],
     "Element": lambda a, v: 0 <= v[a["index"]] < len(a["table"]) and a["table"][v[a["index"]]] == v[a["z"]],
+    "AllDifferent": lambda a, v: differ(a["views"], v),
+    "AllDifferentBounds": lambda a, v: differ(a["views"], v),
+    "AllDifferentDomain": lambda a, v: differ(a["views"], v),
+    "Circuit": lambda a, v: goes_round([v[x] for x in a["successors"]]),
+    "Cumulative": lambda a, v: fits(*([v[x] for x in a[key]] for key in TASKS), v[a["capacity"]]),
+    "Lexicographic": lambda a, v: literal(a["literal"], v) == in_order(a, v),
     "Table": lambda a, v: literal(a["literal"], v) == ([v[x] for x in a["variables"]] in a["rows"]),
 }
 
@@ -84,7 +124,7 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], Callable[..., dict[str, int]]]] = {
 }
 
 LITERALS = ("literal",)
-VARIABLES = ("x", "y", "z", "q", "r", "d", "index")
+VARIABLES = ("x", "y", "z", "q", "r", "d", "index", "capacity")
 
 
 def scope(name: str, arguments: Arguments) -> list[int]:
@@ -92,7 +132,9 @@ def scope(name: str, arguments: Arguments) -> list[int]:
     if name == "Clause":
         return sorted({one >> 1 for one in arguments["literals"]})
     found = {v for _, v in arguments.get("terms", ())} | set(arguments.get("xs", ()))
-    found |= set(arguments.get("variables", ()))
+    found |= {v for _, v, _ in arguments.get("views", ())}
+    for key in ("variables", "ys", "successors", *TASKS):
+        found |= set(arguments.get(key, ()))
     found |= {arguments[key] for key in VARIABLES if key in arguments}
     found |= {arguments[key] >> 1 for key in LITERALS if key in arguments}
     return sorted(found)

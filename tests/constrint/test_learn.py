@@ -40,11 +40,16 @@ def wrong_answers(drawn: RandomModel, engine: str) -> list[str]:
     r = m.solve(learn=True, engine=engine)
     if r.status is not (Status.OPTIMAL if expected else Status.INFEASIBLE):
         complaints.append(f"solve: {r.status}, {len(expected)} solutions")
-    r = m.solve(prefer=[(names[tree[1]], way) for tree, way in drawn.prefer], learn=True, engine=engine)
-    wanted = [(tree[1], 1 if way == "min" else -1) for tree, way in drawn.prefer]
-    best = min([[sign * s[name] for name, sign in wanted] for s in expected], default=None)
-    if best != ([sign * r[name] for name, sign in wanted] if r else None):
-        complaints.append(f"prefer: {dict(r.values)}")
+    goals = [(tree, 1 if way == "min" else -1) for tree, way in drawn.prefer]
+    keys = [[drawn.value(tree, s) for tree, _ in goals] for s in expected]
+    keys = [
+        [sign * value for value, (_, sign) in zip(key, goals, strict=True)] for key in keys if None not in key
+    ]
+    wanted = [(build(tree, names), way) for tree, way in drawn.prefer]
+    r = m.solve(prefer=wanted, learn=True, engine=engine)
+    got = [sign * int(r[expr]) for (expr, _), (_, sign) in zip(wanted, goals, strict=True)] if r else None
+    if got != min(keys, default=None):
+        complaints.append(f"prefer {drawn.prefer}: {got}, not {min(keys, default=None)}")
     return [f"{complaint}\n{drawn.text()}" for complaint in complaints]
 
 
