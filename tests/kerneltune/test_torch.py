@@ -1,0 +1,77 @@
+"""On a machine with a GPU and torch: layers of this package beside torch's own, values and gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.gpu
+
+# Relative to the largest of each array: two kernels that round to bf16 (fp16) after every step.
+TOLERANCE = {"bfloat16": 0.03, "float16": 0.006}
+
+
+def relative(found: Any, expected: Any) -> float:
+    found, expected = found.float(), expected.float()
+    return float((found - expected).norm() / expected.norm())
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize(("dim", "steps", "batch"), [(64, 50, 16), (256, 20, 5), (768, 12, 16)])
+def test_a_layer_is_torchs_own(kind: str, dtype: str, dim: int, steps: int, batch: int) -> None:
+    import torch
+
+    from kerneltune.torch import RNN
+
+    torch.manual_seed(dim + steps)
+    reference = getattr(torch.nn, kind)(96, dim).cuda()  # float32: what both would be without rounding
+    layer = RNN.from_torch(reference.to(getattr(torch, dtype)))
+    reference = reference.float()
+    x = torch.randn(steps, batch, 96, device="cuda")
+    mine = x.to(getattr(torch, dtype)).requires_grad_()
+    theirs = mine.detach().float().requires_grad_()
+    found, last = layer(mine)
+    expected, end = reference(theirs)
+    limit = TOLERANCE[dtype]
+    assert relative(found, expected) < limit
+    assert relative(last[0, :, 0], end[0][0] if kind == "LSTM" else end[0]) < limit
+    weights = torch.randn_like(expected)
+    (found.float() * weights).sum().backward()
+    (expected * weights).sum().backward()
+    assert relative(mine.grad, theirs.grad) < 3 * limit
+    gates = len(layer.spec.gates)
+    by_r = reference.weight_hh_l0.grad.view(1, gates, dim, dim)
+    assert relative(layer.recurrent.grad, by_r) < 3 * limit
+    by_bias = reference.bias_hh_l0.grad.view(1, gates, dim)
+    assert relative(layer.bias.grad, by_bias) < 3 * limit
+
+
+def test_inference_saves_nothing_and_agrees_with_training() -> None:
+    import torch
+
+    from kerneltune.torch import RNN
+
+    layer = RNN("lstm", 32, 4, 32).cuda().to(torch.bfloat16)
+    x = torch.randn(9, 3, 32, device="cuda", dtype=torch.bfloat16)
+    trained, _ = layer(x)
+    with torch.no_grad():
+        inferred, _ = layer(x)
+    assert trained.requires_grad
+    assert not inferred.requires_grad
+    assert torch.equal(trained, inferred)
+
+
+def test_shapes_that_do_not_fit_are_named() -> None:
+    import torch
+
+    from kerneltune.errors import InputError
+    from kerneltune.torch import RNN, recurrence
+
+    layer = RNN("gru", 32, 2, 16).cuda().to(torch.bfloat16)
+    with pytest.raises(InputError, match=r"x is \[T, B, 32\]"):
+        layer(torch.zeros(5, 3, 31, device="cuda", dtype=torch.bfloat16))
+    product = torch.zeros(5, 3, 2, 16, 4, device="cuda", dtype=torch.bfloat16)
+    with pytest.raises(InputError, match=r"\[T, B, H, D, 3\]"):
+        recurrence("gru", product, layer.recurrent, layer.bias, layer.initial(3))
