@@ -55,10 +55,11 @@ class Solver:
         self.started = perf_counter()
         self.total = Statistics()
         self.complete = False  # whether `every` has given all solutions
+        self._learns = options.learn
 
     def _run(self, plan: Plan, root: Root, goal: tuple[int, str] | None = None) -> Run | LearningRun:
         """A search for one solution, or for better and better ones: the learning kind, where it is wanted."""
-        if self.options.learn and not root.exact:
+        if self._learns and not root.exact:
             from constrint.learn.session import LearningRun
 
             return LearningRun(plan, root, self.options, self.started, goal)
@@ -115,7 +116,7 @@ class Solver:
             return self._result(Status.OPTIMAL if swept.best else Status.INFEASIBLE, swept.best, [*goals])
         try:
             # The learning search tries no values in order: it optimises preferences in turn, as goals.
-            learns = self.options.learn and root is not None and not root.exact
+            learns = self._learns and root is not None and not root.exact
             goals_in_turn = [*plan.goals, *(plan.preferences if learns else ())]
             for v, direction in goals_in_turn:
                 if root is None:
@@ -166,6 +167,11 @@ class Solver:
                 solutions += 1
                 climb.found, climb.value = better, run.value(climb.variable)
             return None
+        except GaveUp:
+            self._learns = False
+            if climb.found is None:
+                return root
+            return better_than(root, climb.variable, climb.direction, climb.value)
         except UnboundedError:
             # A solution bounds the goal, and that may bound what is needed to go on.
             climb.restarts += 1
@@ -186,6 +192,9 @@ class Solver:
         found: Assignment | None = None
         try:
             found = run.next()
+        except GaveUp:
+            self._learns = False
+            return self._first(plan, root)
         except UnboundedError:
             near = None if plan.preferences else self._nearby(plan, root, None)
             if near is None:

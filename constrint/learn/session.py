@@ -28,6 +28,7 @@ from constrint.learn.layout import (
     MUST_TO,
     PROPAGATIONS,
     SOLUTION,
+    TRAIL,
 )
 from constrint.learn.loaded import is_loaded, part_of
 from constrint.learn.normal import Contradiction, Normal, Translation, atom_of
@@ -35,7 +36,7 @@ from constrint.learn.trail import raise_bound
 from constrint.prepare import Options, Plan
 from constrint.presolve import Root
 from constrint.result import Statistics
-from constrint.run import HAND_OVER_CACHED, HAND_OVER_COLD, Assignment, Stopped, check
+from constrint.run import HAND_OVER_CACHED, HAND_OVER_COLD, Assignment, GaveUp, Stopped, check
 
 if TYPE_CHECKING:
     from constrint.learn.compiled import Session
@@ -43,7 +44,10 @@ if TYPE_CHECKING:
 
 SLICE = 20_000  # propagations between two looks at the clock
 COMPILED_SLICE = 1_000_000
-MOST_ENTRIES = 20_000_000  # a longer trail is bounds that creep; search without learning has less to keep
+MOST_ENTRIES = (
+    2_000_000  # a longer trail is bounds that creep: search without learning has no reasons to keep
+)
+ENTRIES_OF_VARIABLE = 20  # … unless there are that many variables
 NARROW, WIDE, LAST = 0, 1, 2  # tiers: 0/1 variables, others of the model, functions and the goal
 
 
@@ -141,7 +145,8 @@ class LearningRun:
     def next(self, checked: bool = True) -> Assignment | None:
         """The next solution, better than the last where there is a goal; None when there is no other.
 
-        Without a goal only the first may be asked for. Raises `Stopped` at the time limit.
+        Without a goal only the first may be asked for. Raises `Stopped` at the time limit, `GaveUp` where
+        bounds creep in so many steps that their reasons cannot be kept.
 
         Args:
             checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
@@ -193,6 +198,8 @@ class LearningRun:
     def _grow(self) -> None:
         if loop.has_room(self._ls):
             return  # it was the log that was full
+        if self._ls.scalar[TRAIL] > max(MOST_ENTRIES, ENTRIES_OF_VARIABLE * len(self._ls.tier)):
+            raise GaveUp
         if self._session is None:
             self._ls = grow(self._ls)
         else:

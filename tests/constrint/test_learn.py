@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import itertools
 import operator
 
 import pytest
@@ -14,7 +15,8 @@ from random_models import RandomModel, build, draw_model
 from test_globals import expected
 
 from constrint import Model, ModelError, Status, sum_
-from constrint.learn import heap, loop, trail
+from constrint.learn import build as learn_build
+from constrint.learn import heap, loop, session, trail
 from constrint.learn.build import Guide
 from constrint.learn.build import build as build_learner
 from constrint.learn.layout import DECISION, LEARN_KERNELS, TRAIL
@@ -126,6 +128,19 @@ def test_numbers_beyond_int64_are_searched_without_learning():
     r = m.solve(minimize=x, learn=True)
     assert r["x"] == 10**10
     assert (r.statistics.method, r.statistics.learned) == ("branching", 0)
+
+
+def test_search_goes_on_without_learning_where_reasons_are_too_many(monkeypatch):
+    monkeypatch.setattr(session, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(session, "ENTRIES_OF_VARIABLE", 0)
+    monkeypatch.setattr(learn_build, "FIRST_TRAIL", 6)
+    jobs = draw_jobs(3, jobs=3, machines=3)
+    r = job_shop(jobs).solve(learn=True, engine="interpreted")
+    assert (r.objective, r.statistics.method) == (least_span(jobs), "branching")
+    m = Model()
+    xs = [m.int_var(f"x{i}", 0, 50) for i in range(40)]
+    m.add(*(x < y for x, y in itertools.pairwise(xs)), xs[5] * xs[7] >= 60)
+    assert m.solve(learn=True, engine="interpreted").status is Status.OPTIMAL
 
 
 def test_time_limit_leaves_the_best_so_far():
