@@ -46,7 +46,7 @@ def pair_shares(diagram: Diagram, bins: Mapping[int, Array]) -> dict[tuple[int, 
     found: dict[tuple[int, int], Array] = {}
     reach: Array = np.ones(1)
     for k, layer in enumerate(diagram.layers):
-        weight = np.maximum(np.repeat(reach, np.diff(layer.first)) * steps[k], TINY)
+        weight = _share(np.repeat(reach, np.diff(layer.first)), steps[k])
         column = edges[k]
         if column is not None and any(j > k for j in bins):
             for bin_ in range(int(column.max()) + 1):
@@ -70,12 +70,16 @@ def _spread(
     last = max(j for j, column in enumerate(edges) if column is not None)
     for j in range(k + 1, last + 1):
         layer, column = diagram.layers[j], edges[j]
-        before = np.repeat(reach, np.diff(layer.first))
-        weight = np.where(before > 0, np.maximum(before * steps[j], TINY), 0.0)
+        weight = _share(np.repeat(reach, np.diff(layer.first)), steps[j])
         if column is not None:
             table = found.setdefault((k, j), np.zeros((row[1], int(column.max()) + 1)))
             table[row[0]] = np.bincount(column, weight, minlength=table.shape[1])
         reach = np.bincount(layer.target, weight)
+
+
+def _share(before: Array, step: Array) -> Array:
+    """The share that goes on through each edge: 0 only where nothing comes."""
+    return np.asarray(np.where(before > 0, np.maximum(before * step, TINY), 0.0))
 
 
 def _steps(diagram: Diagram) -> list[Array]:

@@ -25,12 +25,9 @@ def tree_of(value: object) -> ast.expr:
     """The syntax tree of a symbol or constant."""
     if isinstance(value, Symbol):
         return value.tree
-    if hasattr(value, "item") and hasattr(value, "dtype"):
-        value = value.item()
-    for kind in (bool, int, float, str):  # plain ones: subclasses may be written otherwise
-        if isinstance(value, kind):
-            return ast.Constant(kind(value))
-    raise CannotTrace
+    if type(value) in (bool, int, float, str):
+        return ast.Constant(value)
+    raise CannotTrace  # others have arithmetic of their own: numpy's divides by zero and overflows
 
 
 def _binary(symbol: ast.operator) -> tuple[Callable[[Symbol, object], Symbol], ...]:
