@@ -1,7 +1,7 @@
 """Random models against brute force, CP-SAT and isl, in any number; the full-size form of the tests in CI.
 
     python benchmarks/solver/differential.py --brute 20000 --compiled 1000 --cpsat 5000 --isl 2000 \
-        --output benchmarks/results/differential.json
+        --globals 1000 --output benchmarks/results/differential.json
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "constrint"))
 
 from cpsat_oracle import Translation, Unsupported
 from differential_checks import wrong_answers, wrong_counts
+from global_oracle import wrong_optimum
 from isl_oracle import PresburgerGenerator, isl_answers
 from random_models import draw_model
 
@@ -53,6 +54,11 @@ def isl(seed: int) -> list[str]:
     return wrong_counts(drawn, *isl_answers(drawn))
 
 
+def global_constraints(seed: int) -> list[str]:
+    """Optima of models of several global constraints against CP-SAT's own constraints."""
+    return wrong_optimum(seed)
+
+
 def run(name: str, check: Check, seeds: Iterable[int]) -> dict[str, object]:
     """Check many models and say how it went."""
     started = time.perf_counter()
@@ -77,6 +83,7 @@ def run(name: str, check: Check, seeds: Iterable[int]) -> dict[str, object]:
 def main() -> None:
     """Run the kinds of check that were asked for."""
     checks: dict[str, Check] = {"brute": brute, "compiled": compiled, "cpsat": cpsat, "isl": isl}
+    checks["globals"] = global_constraints
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

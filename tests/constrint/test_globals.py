@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from global_models import DRAWN, draw_model
+from global_oracle import draw_twins, wrong_optimum
 
 import constrint as ci
 from constrint.globals import Function, Relation
@@ -171,3 +172,17 @@ def test_beyond_64_bits():
     result = model.solve()
     assert [int(v) - big for v in result.values.values()] in ([0, 1, 2], [1, 2, 0])
     assert result.statistics.arithmetic == "exact"
+
+
+@pytest.mark.parametrize("first", range(0, 90, 18))
+def test_optima_are_those_of_cp_sat(first):
+    for seed in range(first, first + 18):
+        assert wrong_optimum(seed) == []
+
+
+def test_cp_sat_and_compiled_optima():
+    feasible = 0
+    for seed in range(5_000, 5_018):
+        assert wrong_optimum(seed, "compiled") == []
+        feasible += bool(draw_twins(seed).model.solve())
+    assert feasible > 3
