@@ -25,7 +25,7 @@ def tree_of(value: object) -> ast.expr:
     """The syntax tree of a symbol or constant."""
     if isinstance(value, Symbol):
         return value.tree
-    if type(value) in (bool, int, float, str):
+    if isinstance(value, bool | int | float | str) and type(value) in (bool, int, float, str):
         return ast.Constant(value)
     raise CannotTrace  # others have arithmetic of their own: numpy's divides by zero and overflows
 
@@ -55,6 +55,7 @@ class Symbol:
     """Stands for a number while a callable is traced; remembers what is done with it."""
 
     __slots__ = ("tree",)
+    __array_ufunc__ = None  # numpy's scalars leave the arithmetic to the symbol, which refuses them
 
     def __init__(self, tree: ast.expr) -> None:
         self.tree = tree
@@ -94,8 +95,6 @@ class Symbol:
         raise CannotTrace
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__array"):  # numpy asks each object for its own protocol
-            raise AttributeError(name)
         raise CannotTrace
 
 

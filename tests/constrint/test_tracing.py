@@ -114,6 +114,9 @@ CALLED = {
     "numpy's integers": lambda p: p["a"] * np.int64(3) > 7,
     "numpy's divisions by zero": lambda p: np.float64(3) / p["b"] > 2,
     "numpy's short floats": lambda p: p["a"] / 10 == np.float32(0.1),
+    "numpy's reductions": lambda p: np.add.reduce([p["a"], p["b"]]) / p["b"] > 1,
+    "numpy's functions": lambda p: np.multiply(p["a"], p["b"]) // p["b"] > 1,
+    "numpy's arrays": lambda p: np.array([p["a"], p["b"]])[0] / p["b"] > 1,
     "numpy": lambda p: np.prod([p["a"], p["b"]]) > 3,
     "handlers": divides_or_zero,
     "handlers of anything": any_error,
@@ -130,7 +133,7 @@ def test_what_is_traced_allows_what_a_call_allows(name):
     assert space.restrictions[0] is not None
 
 
-@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", CALLED)
 def test_what_looks_at_values_is_called(name):
     function = CALLED[name]
