@@ -9,8 +9,12 @@ struct BackwardShape : ProductShape<Tiling, 1, Cell::gates> {
   static constexpr int gates = Cell::gates;
   static constexpr int states = Cell::states;
 
+  static_assert(sizeof(typename Tiling::Scalar) == 2, "the backward pass is written for 16-bit storage");
+
   // The weights of a unit's row at k and k + 1 of the sum; zeros if not present. recurrent: R of all heads.
-  static __device__ __forceinline__ unsigned weight_pair(const void* recurrent, bool present, int head, int, int unit, int k) {
+  static __device__ __forceinline__ unsigned weight_word(const void* recurrent, bool present, int head, int, int unit, int k) {
+    // Hides k from the compiler, which would otherwise compute the addresses of all weights ahead and run out of registers.
+    if constexpr (gates > 1) asm volatile("" : "+r"(k)::"memory");
     return present ? weight(recurrent, head, unit, k) | weight(recurrent, head, unit, k + 1) << 16 : 0u;
   }
 

@@ -9,16 +9,16 @@
 
 namespace kerneltune {
 
-// The way out for what a finishing warp has put into the tile: packets of 16 bytes (8 operands of a batch row), each to every other block.
+// The way out for what a finishing warp has put into the tile: packets of 16 bytes of a batch row, each to every other block.
 template <class Shape, int CLUSTER>
 struct ClusterExchange {
   using Tile = OperandTile<Shape>;
   using Scalar = typename Shape::Scalar;
-  static constexpr int group_packets = 4 * Shape::operands;
+  static constexpr int group_packets = 4 * 8 * Shape::operands / Shape::part;
   static constexpr int warp_packets = group_packets * Shape::warp_groups;
   static constexpr int sends = warp_packets * (CLUSTER - 1);
   static constexpr int passes = (sends + 31) / 32;
-  static constexpr unsigned remote_bytes = (CLUSTER - 1) * Shape::block_units * Shape::operands * Shape::batch_tile * 2;
+  static constexpr unsigned remote_bytes = (CLUSTER - 1) * Shape::block_units * Shape::operands * Shape::batch_tile * sizeof(Scalar);
 
   unsigned barrier_address;         // of this block's two barriers, one a buffer
   unsigned remote_buffers[passes];  // of the block that this lane's send of each pass goes to
@@ -55,7 +55,7 @@ struct ClusterExchange {
       const int send = pass * 32 + lane.lane, packet = send % warp_packets;
       if (send >= sends) continue;
       const int group = packet / group_packets, chunk = packet % group_packets / 4;
-      const int k = (first_unit + lane.unit(group) - lane.row) * Shape::operands + chunk * 8;
+      const int k = (first_unit + lane.unit(group) - lane.row) * Shape::operands + chunk * Shape::part;
       const Scalar* const source = tile.at(buffer, lane.group_batch_row(group, packet % 4), k);
       const unsigned offset = static_cast<unsigned>(source - tile.buffers) * sizeof(Scalar);
       store_async(remote_buffers[pass] + offset, *reinterpret_cast<const uint4*>(source), remote_barriers[pass] + buffer * 8);

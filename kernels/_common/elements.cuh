@@ -1,5 +1,6 @@
 // The finished elements of one lane: their states in float32 for the whole sequence, their bias, and where they live in memory.
 #pragma once
+#include "activations.cuh"
 #include "arguments.cuh"
 #include "forward_shape.cuh"
 #include "saved_steps.cuh"
@@ -65,7 +66,7 @@ struct Elements {
 
   // input: W x; recurrent: R h (with W x and bias already inside where the accumulator started from them). Returns h.
   __device__ __forceinline__ float step(int group, const float (&sum)[Shape::gates], const float (&input)[Shape::gates]) {
-    Cell::step(sum, input, state[group], saved.values[group]);
+    Cell::template step<Math<sizeof(typename Shape::Scalar) == 4>>(sum, input, state[group], saved.values[group]);
     return state[group][0];
   }
 

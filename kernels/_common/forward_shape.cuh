@@ -10,10 +10,10 @@ struct ForwardShape : ProductShape<Tiling, Cell::gates, 1> {
   static constexpr int states = Cell::states;
   static constexpr bool saves = Tiling::saves;  // whether what the backward pass needs is kept: the pass "training"
 
-  // The weights of row `gate` of a unit at k and k + 1 of the sum, k even; zeros if not present. recurrent: R of all heads.
-  static __device__ __forceinline__ unsigned weight_pair(const void* recurrent, bool present, int head, int gate, int unit, int k) {
+  // The word of weights of row `gate` of a unit that begins at k of the sum; zeros if not present. recurrent: R of all heads.
+  static __device__ __forceinline__ unsigned weight_word(const void* recurrent, bool present, int head, int gate, int unit, int k) {
     const size_t row = (static_cast<size_t>(head) * gates + gate) * Tiling::head_dim + unit;
-    const size_t index = (row * Tiling::head_dim + k) / 2;
+    const size_t index = (row * Tiling::head_dim + k) / (4 / sizeof(typename Tiling::Scalar));
     return present ? static_cast<const unsigned*>(recurrent)[index] : 0u;
   }
 };

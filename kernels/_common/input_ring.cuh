@@ -7,12 +7,12 @@
 
 namespace kerneltune {
 
-// W x of one head. The padding of 32 bytes puts the four rows that a half-warp reads in different banks.
+// W x of one head. The padding puts the four rows that a half-warp reads in different banks.
 template <class Shape>
 struct InputSource {
-  static constexpr int row_chunks = Shape::gates;  // of 16 bytes: 8 units x gates x 2 bytes
-  static constexpr int row_bytes = row_chunks * 16 + 32;
   using Scalar = typename Shape::Scalar;
+  static constexpr int row_chunks = 8 * Shape::gates / Shape::part;  // of 16 bytes: 8 units x gates
+  static constexpr int row_bytes = row_chunks * 16 + (sizeof(Scalar) == 2 || Shape::gates % 2 == 0 ? 32 : 0);
 
   const ForwardArguments& arguments;
   int head;

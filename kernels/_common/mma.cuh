@@ -47,6 +47,44 @@ struct WarpMma<Float16, 8> {
   }
 };
 
+// TF32: k 8, a word of the fragments is one value: A {row g, k q}, {row g+8, k q}, {row g, k q+4}, {row g+8, k q+4}, B {k q}, {k q+4}.
+// The tensor core reads the upper 19 bits of a word.
+__device__ __forceinline__ void accumulate_tf32(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+template <>
+struct WarpMma<TensorFloat32, 8> {
+  static __device__ __forceinline__ unsigned round(unsigned word) {
+    unsigned rounded;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(__uint_as_float(word)));
+    return rounded;
+  }
+  static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    const unsigned rounded[4] = {round(a[0]), round(a[1]), round(a[2]), round(a[3])};
+    accumulate_tf32(c, rounded, round(b0), round(b1));
+  }
+};
+
+// Float32 as the sum of two TF32, large + small, exact but for the last bit or two; small times small is below what float32 keeps.
+template <>
+struct WarpMma<Float32, 8> {
+  static __device__ __forceinline__ unsigned large(unsigned word) { return word & 0xffffe000u; }
+  static __device__ __forceinline__ unsigned small(unsigned word) {
+    return __float_as_uint(__uint_as_float(word) - __uint_as_float(large(word)));
+  }
+  static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    const unsigned a_large[4] = {large(a[0]), large(a[1]), large(a[2]), large(a[3])};
+    const unsigned a_small[4] = {small(a[0]), small(a[1]), small(a[2]), small(a[3])};
+    accumulate_tf32(c, a_large, small(b0), small(b1));
+    accumulate_tf32(c, a_small, large(b0), large(b1));
+    accumulate_tf32(c, a_large, large(b0), large(b1));
+  }
+};
+
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }

@@ -1,5 +1,5 @@
-// The operands of one head and batch tile in shared memory, as the B operand of the product: two buffers [k_padded / 8][batch_tile][8], in
-// which the rows of an 8 x 8 matrix fill all banks once. Forward they are h, backward the gates' gradients.
+// The operands of one head and batch tile in shared memory, as the B operand of the product: two buffers [k_padded / part][batch_tile][part],
+// in which the rows of a matrix of 8 rows and 16 bytes fill all banks once. Forward they are h, backward the gates' gradients.
 #pragma once
 #include "mma.cuh"
 #include "product_shape.cuh"
@@ -10,16 +10,18 @@ namespace kerneltune {
 template <class Shape>
 struct OperandTile {
   using Scalar = typename Shape::Scalar;
-  static constexpr int chunk_elements = Shape::batch_tile * 8;  // 8 operands of all batch rows
-  static constexpr int buffer_elements = Shape::k_padded / 8 * chunk_elements;
-  static constexpr int buffer_bytes = buffer_elements * 2;
+  static constexpr int part = Shape::part;
+  static constexpr int chunk_elements = Shape::batch_tile * part;  // `part` operands of all batch rows
+  static constexpr int chunk_bytes = Shape::batch_tile * 16;
+  static constexpr int buffer_elements = Shape::k_padded / part * chunk_elements;
+  static constexpr int buffer_bytes = Shape::k_padded / part * chunk_bytes;
   static constexpr int shared_bytes = 2 * buffer_bytes;
 
   Scalar* buffers;
   unsigned fragment_address;  // of this lane's row in the first buffer
 
   __device__ __forceinline__ OperandTile(void* shared_storage, const Lane<Shape>& lane) : buffers(static_cast<Scalar*>(shared_storage)) {
-    const int row = Shape::column_row(0, lane.lane % 8), k = lane.k_split * Shape::warp_k_tiles * 16 + lane.lane / 8 * 8;
+    const int row = Shape::column_row(0, lane.lane % 8), k = lane.k_split * Shape::warp_k_tiles * Shape::k_tile + lane.lane / 8 * part;
     fragment_address = shared_address(at(0, row, k));
   }
 
@@ -28,7 +30,7 @@ struct OperandTile {
   }
 
   __device__ __forceinline__ Scalar* at(int buffer, int row, int k) const {
-    return buffers + buffer * buffer_elements + k / 8 * chunk_elements + row * 8 + k % 8;
+    return buffers + buffer * buffer_elements + k / part * chunk_elements + row * part + k % part;
   }
 
   // accumulators += weights times operands, those from `buffer`. Two k tiles are one ldmatrix.
@@ -36,17 +38,17 @@ struct OperandTile {
   __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights, int buffer) const {
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++) {
-      const unsigned address = fragment_address + buffer * buffer_bytes + n * 8 * 8 * 2;
+      const unsigned address = fragment_address + buffer * buffer_bytes + n * 8 * 16;
 #pragma unroll
       for (int k = 0; k + 1 < Shape::warp_k_tiles; k += 2) {
         unsigned b[4];
-        load_matrix_x4(b, address + k * 2 * chunk_elements * 2);
+        load_matrix_x4(b, address + k * 2 * chunk_bytes);
         accumulators.template add_k_tile<MMA_K>(weights, k, n, b[0], b[1]);
         accumulators.template add_k_tile<MMA_K>(weights, k + 1, n, b[2], b[3]);
       }
       if constexpr (Shape::warp_k_tiles % 2 == 1) {
         unsigned b0, b1;
-        load_matrix_x2(b0, b1, address + (Shape::warp_k_tiles - 1) * 2 * chunk_elements * 2);
+        load_matrix_x2(b0, b1, address + (Shape::warp_k_tiles - 1) * 2 * chunk_bytes);
         accumulators.template add_k_tile<MMA_K>(weights, Shape::warp_k_tiles - 1, n, b0, b1);
       }
     }

@@ -17,8 +17,8 @@ __host__ __device__ constexpr int at_least_one(int count) { return count > 0 ? c
 //
 // Finished elements (unit, batch row) come in groups of 32, a lane each: group = (unit group, n tile, parity of the column).
 // In a group, lane 4 g + q holds unit g of the unit group and batch row 4 parity + q of the n tile. So the order of the batch rows in
-// an n tile is 0 4 1 5 2 6 3 7, and the operands of a group are 4 rows x 8 OPERANDS values in the order [k / 8][batch tile][8], in which
-// they are exchanged everywhere: forward 64 bytes side by side.
+// an n tile is 0 4 1 5 2 6 3 7, and the operands of a group are 4 rows x 8 OPERANDS values in the order
+// [k / part][batch tile][part], in which they are exchanged everywhere: a part is 16 bytes, so 8 values of 16 bits or 4 of 32.
 template <class Tiling, int RESULTS, int OPERANDS>
 struct ProductShape {
   using Scalar = typename Tiling::Scalar;
@@ -30,6 +30,8 @@ struct ProductShape {
   static constexpr int warp_units = Tiling::warp_units;
   static constexpr int k_splits = Tiling::k_splits;
   static constexpr int mma_chains = Tiling::mma_chains;
+  static constexpr int part = 16 / sizeof(Scalar);  // operands side by side in 16 bytes
+  static constexpr int k_tile = 2 * part;           // operands of a k tile, 32 bytes; two k tiles are read at once, or copied
 
   static constexpr int unit_groups = warp_units / 8;  // of a warp
   static constexpr int unit_warps = block_units / warp_units;
@@ -39,8 +41,8 @@ struct ProductShape {
   static constexpr int m_tiles = (row_halves + 1) / 2;  // an odd last half has no rows: its weights are zero
   static constexpr int n_tiles = (batch_tile + 7) / 8;
   static constexpr int k_size = operands * head_dim;
-  static constexpr int warp_k_tiles = Tiling::warp_k_tiles;  // of 16; beyond k_size the weights are zero
-  static constexpr int k_padded = warp_k_tiles * k_splits * 16;
+  static constexpr int warp_k_tiles = Tiling::warp_k_tiles;  // beyond k_size the weights are zero
+  static constexpr int k_padded = warp_k_tiles * k_splits * k_tile;
   static constexpr int columns_per_lane = batch_tile < 8 ? 1 : 2;  // of an n tile
   static constexpr int groups = block_units / 8 * n_tiles * columns_per_lane;
   static constexpr int warp_groups = groups < warps ? 1 : groups / warps;

@@ -6,14 +6,18 @@
 
 namespace kerneltune {
 
-// Which operand stands at which place of a k tile. The order is free as long as R and the operands agree.
+// Which operand begins the word at which place of a k tile; WORD operands are a word. The order is free as long as R and the operands agree.
 struct NaturalOrder {
-  static __device__ __forceinline__ int k(int k_tile, int half, int quad) { return k_tile * 16 + half * 8 + 2 * quad; }
-};
-// Two k tiles take 32 consecutive operands, lane quad q the 8 from 8 q on: its B fragments of both tiles are one 16-byte read.
-struct ChunkedOrder {
+  template <int WORD>
   static __device__ __forceinline__ int k(int k_tile, int half, int quad) {
-    return k_tile / 2 * 32 + 8 * quad + k_tile % 2 * 4 + half * 2;
+    return k_tile * (8 * WORD) + half * (4 * WORD) + WORD * quad;
+  }
+};
+// Two k tiles take 16 consecutive words, lane quad q the 4 from 4 q on: its B fragments of both tiles are one 16-byte read.
+struct ChunkedOrder {
+  template <int WORD>
+  static __device__ __forceinline__ int k(int k_tile, int half, int quad) {
+    return k_tile / 2 * (16 * WORD) + 4 * WORD * quad + k_tile % 2 * (2 * WORD) + half * WORD;
   }
 };
 
@@ -66,9 +70,9 @@ struct RecurrentWeights {
     for (int i = 0; i < 4; i++) {
       const int row_half = 2 * m + i % 2;
       const int unit = warp_first + row_half / Shape::results * 8 + lane.row;
-      const int k = Order::k(k_tile, i / 2, lane.quad);
+      const int k = Order::template k<Shape::part / 4>(k_tile, i / 2, lane.quad);
       const bool present = row_half < Shape::row_halves && k < Shape::k_size;
-      a[i] = Shape::weight_pair(recurrent, present, head, row_half % Shape::results, unit, k);
+      a[i] = Shape::weight_word(recurrent, present, head, row_half % Shape::results, unit, k);
     }
   }
 };

@@ -1,4 +1,4 @@
-// 16-bit storage types. Arithmetic is always in float32; these only pack and unpack.
+// Storage types. Arithmetic is always in float32; these only pack and unpack: a word of 32 bits is two values of 16, or one of 32.
 // Own structs instead of cuda_bf16.h/cuda_fp16.h: those headers cost more compile time than the kernels themselves.
 #pragma once
 
@@ -43,6 +43,16 @@ struct Float16 {
   }
 };
 
+// Products to the accuracy of float32 (mma.cuh).
+struct Float32 {
+  unsigned bits;
+
+  static __device__ __forceinline__ float low(unsigned word) { return __uint_as_float(word); }
+};
+
+// The same in memory, but products round their factors to TF32, 11 bits of mantissa.
+struct TensorFloat32 : Float32 {};
+
 template <class Scalar>
 __device__ __forceinline__ float to_float(Scalar value) {
   return Scalar::low(value.bits);
@@ -50,13 +60,38 @@ __device__ __forceinline__ float to_float(Scalar value) {
 
 template <class Scalar>
 __device__ __forceinline__ Scalar from_float(float value) {
-  return Scalar{static_cast<unsigned short>(Scalar::pack(value, 0.0f))};
+  if constexpr (sizeof(Scalar) == 4)
+    return Scalar{__float_as_uint(value)};
+  else
+    return Scalar{static_cast<unsigned short>(Scalar::pack(value, 0.0f))};
+}
+
+// This lane's value and, where a word is two of them, that of the lane with the next unit (4 lanes on): what even units write for both.
+// By whole warps. Never all ones, two NaNs that no conversion and no arithmetic produces.
+template <class Scalar>
+__device__ __forceinline__ unsigned word_of_units(float value) {
+  if constexpr (sizeof(Scalar) == 4) {
+    const unsigned word = __float_as_uint(value);
+    return word == 0xffffffffu ? 0x7fffffffu : word;  // what the caller's numbers held may come through
+  } else {
+    return Scalar::pack(value, __shfl_down_sync(0xffffffffu, value, 4));
+  }
 }
 
 // COUNT values side by side in shared memory.
 template <class Scalar, int COUNT>
 __device__ __forceinline__ void read_values(float (&value)[COUNT], unsigned address) {
-  if constexpr (COUNT == 4) {
+  if constexpr (sizeof(Scalar) == 4) {
+    if constexpr (COUNT == 4) {
+      unsigned word[4];
+      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "r"(address));
+#pragma unroll
+      for (int i = 0; i < 4; i++) value[i] = __uint_as_float(word[i]);
+    } else {
+#pragma unroll
+      for (int i = 0; i < COUNT; i++) asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value[i]) : "r"(address + i * 4));
+    }
+  } else if constexpr (COUNT == 4) {
     unsigned first, second;
     asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(first), "=r"(second) : "r"(address));
     value[0] = Scalar::low(first);
@@ -83,7 +118,9 @@ __device__ __forceinline__ void read_floats(float (&value)[COUNT], unsigned addr
 // COUNT values side by side in device memory, which are not read again soon.
 template <class Scalar, int COUNT>
 __device__ __forceinline__ void write_values(Scalar* target, const float (&value)[COUNT]) {
-  if constexpr (COUNT == 4) {
+  if constexpr (sizeof(Scalar) == 4 && COUNT == 4) {
+    __stcs(reinterpret_cast<float4*>(target), make_float4(value[0], value[1], value[2], value[3]));
+  } else if constexpr (COUNT == 4) {
     __stcs(reinterpret_cast<uint2*>(target), make_uint2(Scalar::pack(value[0], value[1]), Scalar::pack(value[2], value[3])));
   } else {
 #pragma unroll

@@ -27,8 +27,7 @@ struct PairFragments {
 template <class Shape, int STAGES>
 class WeightStream {
   using Scalar = typename Shape::Scalar;
-  static constexpr int part_scalars = 16 / sizeof(Scalar);  // of 16 bytes
-  static constexpr int pair_scalars = 4 * part_scalars;
+  static constexpr int pair_size = 2 * Shape::k_tile;
   static constexpr int stage_bytes = (Shape::row_halves + Shape::n_tiles) * 512;
   static constexpr bool padded = Shape::k_padded != Shape::k_size;
 
@@ -42,7 +41,7 @@ class WeightStream {
                                           unsigned char* shared_storage)
       : ring(shared_address(shared_storage) + lane.warp * STAGES * stage_bytes + lane.lane * 16),
         stage(reinterpret_cast<const uint4*>(shared_storage) + lane.warp * STAGES * (stage_bytes / 16) + lane.lane),
-        first_k(lane.k_split * (pairs * pair_scalars) + lane.quad * part_scalars),
+        first_k(lane.k_split * (pairs * pair_size) + lane.quad * Shape::part),
         ahead_left(static_cast<long long>(steps) * pairs) {
     const int unit = first_unit + lane.unit_warp * Shape::warp_units + lane.row;
     const size_t row = static_cast<size_t>(head) * Shape::gates * Shape::head_dim + unit;
@@ -54,9 +53,9 @@ class WeightStream {
     }
   }
 
-  // operands: [k / 8][batch tile][8], all of them written, behind whatever makes them visible to this thread.
+  // operands: [k / part][batch tile][part], all of them written, behind whatever makes them visible to this thread.
   __device__ __forceinline__ void begin_step(const Scalar* operands, const Lane<Shape>& lane) {
-    source = operands + (first_k / part_scalars * Shape::batch_tile + Shape::column_row(0, lane.row)) * part_scalars;
+    source = operands + (first_k / Shape::part * Shape::batch_tile + Shape::column_row(0, lane.row)) * Shape::part;
 #pragma unroll 1
     for (int s = 0; s < STAGES; s++) {
       if (s < pairs) copy_operands((slot + s) % STAGES, s);
@@ -94,8 +93,8 @@ class WeightStream {
   // The coming pair of weights, over and over as long as there are steps.
   __device__ __forceinline__ void copy_weights(int into) {
     if (ahead_left > 0) {
-      const Scalar* const from = weights + ahead * pair_scalars;
-      const bool present = !padded || first_k + ahead * pair_scalars < Shape::k_size;
+      const Scalar* const from = weights + ahead * pair_size;
+      const bool present = !padded || first_k + ahead * pair_size < Shape::k_size;
 #pragma unroll
       for (int half = 0; half < Shape::row_halves; half++) {
         constexpr size_t gate_stride = static_cast<size_t>(Shape::head_dim) * Shape::head_dim;
@@ -109,11 +108,11 @@ class WeightStream {
   }
 
   __device__ __forceinline__ void copy_operands(int into, int pair) {
-    const bool present = !padded || first_k + pair * pair_scalars < Shape::k_size;
+    const bool present = !padded || first_k + pair * pair_size < Shape::k_size;
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++)
       copy_part<false>(ring + into * stage_bytes + (Shape::row_halves + n) * 512,
-                       source + (pair * 4 * Shape::batch_tile + n * 8) * part_scalars, source, present);
+                       source + (pair * 4 * Shape::batch_tile + n * 8) * Shape::part, source, present);
   }
 
   // 16 bytes, or zeros where the sum has ended (then nothing is read; `valid` is any address that exists).

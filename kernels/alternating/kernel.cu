@@ -2,7 +2,7 @@
 // tile are spread over a group of thread blocks anywhere on the GPU; every step each block streams its rows of R from L2 or device
 // memory (weight_stream.cuh). Launched cooperatively: all blocks of a group must run at the same time.
 //
-// h passes through two slots in L2, [units / 8][batch tile][8], with a barrier among the blocks of the group between the steps. Two are
+// h passes through two slots in L2, [units / part][batch tile][part], with a barrier among the blocks of the group between the steps. Two are
 // enough: a block writes h(t + 1) over h(t - 1) after the barrier that all blocks reached when they had read all of h(t - 1). Before
 // and behind the barrier the weights of the next step are already on their way.
 //
@@ -70,10 +70,10 @@ struct StepInput {
 template <class Shape>
 __device__ __forceinline__ void write_hidden(const JobElements<Shape>& job, typename Shape::Scalar* slot, float h, int group, int step) {
   using Scalar = typename Shape::Scalar;
-  const unsigned word = Scalar::pack(h, __shfl_down_sync(0xffffffffu, h, 4));
-  if (job.lane.row % 2 || !job.exists(group)) return;
+  const unsigned word = word_of_units<Scalar>(h);
+  if (job.lane.row % (Shape::part / 4) || !job.exists(group)) return;
   const int unit = job.first_unit + job.lane.unit(group);
-  store_shared_by_gpu(slot + (unit / 8 * Shape::batch_tile + job.lane.batch_row(group)) * 8 + unit % 8, word);
+  store_shared_by_gpu(slot + (unit / Shape::part * Shape::batch_tile + job.lane.batch_row(group)) * Shape::part + unit % Shape::part, word);
   if (step == 0) return;
   Scalar* const states = static_cast<Scalar*>(job.arguments.states);
   __stcs(reinterpret_cast<unsigned*>(states + step * job.step_elements() + job.index(group)), word);

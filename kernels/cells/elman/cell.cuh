@@ -15,8 +15,9 @@ struct ElmanTanhCell {
 
   static constexpr __host__ __device__ bool adds_input(int) { return true; }
 
+  template <class Math>
   static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates], float (&state)[states], float (&)[1]) {
-    state[0] = tanh_fast(sum[0]);
+    state[0] = Math::tanh(sum[0]);
   }
 
   static __device__ __forceinline__ void begin_backward(const float (&gradient)[states], const float (&)[1], float (&carried)[1]) {

@@ -15,6 +15,7 @@ struct ElmanReluCell {
 
   static constexpr __host__ __device__ bool adds_input(int) { return true; }
 
+  template <class Math>
   static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates], float (&state)[states], float (&)[1]) {
     state[0] = fmaxf(sum[0], 0.0f);
   }

@@ -17,11 +17,12 @@ struct GruCell {
   // W x of n must not meet R h before the reset gate has.
   static constexpr __host__ __device__ bool adds_input(int gate) { return gate != 2; }
 
+  template <class Math>
   static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&input)[gates], float (&state)[states],
                                               float (&saved)[saved_values]) {
-    const float reset = sigmoid_fast(sum[0]);
-    const float update = sigmoid_fast(sum[1]);
-    const float candidate = tanh_fast(fmaf(reset, sum[2], input[2]));
+    const float reset = Math::sigmoid(sum[0]);
+    const float update = Math::sigmoid(sum[1]);
+    const float candidate = Math::tanh(fmaf(reset, sum[2], input[2]));
     state[0] = fmaf(update, state[0] - candidate, candidate);
     saved[0] = reset;
     saved[1] = update;

@@ -17,14 +17,15 @@ struct LstmCell {
   static constexpr __host__ __device__ bool adds_input(int) { return true; }
 
   // sum: W x + R h + b of each gate. state: h, c of the last step in, of this step out.
+  template <class Math>
   static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates], float (&state)[states],
                                               float (&saved)[saved_values]) {
-    const float input_gate = sigmoid_fast(sum[0]);
-    const float forget_gate = sigmoid_fast(sum[1]);
-    const float candidate = tanh_fast(sum[2]);
-    const float output_gate = sigmoid_fast(sum[3]);
+    const float input_gate = Math::sigmoid(sum[0]);
+    const float forget_gate = Math::sigmoid(sum[1]);
+    const float candidate = Math::tanh(sum[2]);
+    const float output_gate = Math::sigmoid(sum[3]);
     state[1] = fmaf(forget_gate, state[1], input_gate * candidate);
-    state[0] = output_gate * tanh_fast(state[1]);
+    state[0] = output_gate * Math::tanh(state[1]);
     saved[0] = input_gate;
     saved[1] = forget_gate;
     saved[2] = candidate;
