@@ -10,6 +10,7 @@ import ast
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from constrint.errors import ModelError
@@ -45,13 +46,14 @@ class Parameters:
     numbers: Mapping[str, int]
     labels: Mapping[int, Mapping[Any, Any]]
 
-    def floats(self) -> set[str]:
+    @cached_property
+    def floats(self) -> frozenset[str]:
         """The parameters that have floats among their values."""
-        return {
+        return frozenset(
             name
             for name, v in self.numbers.items()
             if any(isinstance(label, float) for label in self.labels.get(v, {}).values())
-        }
+        )
 
     def number(self, name: str) -> int:
         """The number of a parameter."""
@@ -90,11 +92,14 @@ class Restriction:
         except Refused as problem:
             raise ModelError(f"restriction {self.text!r}: {problem}") from problem
 
+    @cached_property
+    def _chosen(self) -> ast.expr:
+        return chosen_outside(self.tree, self.parameters.floats)
+
     def term(self, terms: Terms) -> Term:
         """The term of the restriction."""
         try:
-            tree = chosen_outside(self.tree, self.parameters.floats())
-            return terms.truth(_Translation(terms, self.parameters).term(tree))
+            return terms.truth(_Translation(terms, self.parameters).term(self._chosen))
         except TooManyCases:
             raise ModelError(
                 f"restriction {self.text!r} has too many choices inside comparisons: give it as a callable"
