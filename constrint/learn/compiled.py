@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache as once
 from types import FunctionType
 from typing import Any, cast
+from weakref import finalize
 
 import numba
 import numpy as np
@@ -14,7 +15,7 @@ from numba.core import config
 from numba.experimental import structref
 
 from constrint.engine import cache
-from constrint.engine.compiled import _CELLS, _STATE, Structure
+from constrint.engine.compiled import _CELLS, _STATE, Structure, hide_counts, restore_counts
 from constrint.engine.state import KERNELS, State
 from constrint.learn import generic, loop
 from constrint.learn.build import grow
@@ -83,6 +84,8 @@ class Session:
         arrays = [np.array(cells, dtype=np.int64) for cells in st]
         self.st = State(*cast("list[list[int]]", arrays))
         self._state = Structure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
+        finalize(self, restore_counts, self._state, hide_counts(self._state, arrays))
+        self._restore: Callable[[], object] = int
         self._take(ls)
 
     def _take(self, ls: Learner) -> None:
@@ -90,6 +93,9 @@ class Session:
         # Arrays stand in for lists under the same type: both are only indexed.
         self.ls = Learner(*cast("list[list[int]]", arrays))
         self._structure = LearnerStructure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
+        self._restore()
+        counts = hide_counts(self._structure, arrays)
+        self._restore = finalize(self, restore_counts, self._structure, counts)
 
     def run(self, budget: int) -> int:
         """`loop.run` on the learner."""
