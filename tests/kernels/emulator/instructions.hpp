@@ -19,6 +19,7 @@ float from_bfloat16(unsigned short bits);
 float from_float16(unsigned short bits);
 unsigned short to_bfloat16(float value);
 unsigned short to_float16(float value);
+unsigned to_tf32(float value);  // to nearest, ties away from zero
 float rounded_to_bits(float value, int mantissa_bits);
 
 // No instruction: for the compiler alone
@@ -40,6 +41,10 @@ template <> struct Instruction<"cvt.rn.f16.f32 %0,%1;"> {
   static void run(unsigned short& half, float value) { half = to_float16(value); }
 };
 
+template <> struct Instruction<"cvt.rna.tf32.f32 %0,%1;"> {
+  static void run(unsigned& word, float value) { word = to_tf32(value); }
+};
+
 // Approximations: correct to about the bits that the hardware gives.
 template <> struct Instruction<"tanh.approx.f32 %0,%1;"> {
   static void run(float& y, float x) { y = rounded_to_bits(std::tanh(x), 11); }
@@ -52,24 +57,26 @@ template <> struct Instruction<"lg2.approx.ftz.f32 %0,%1;"> {
 };
 
 // Tensor-core products, fragments as PTX ISA lays them out.
-enum class Element { bfloat16, float16 };
+enum class Element { bfloat16, float16, tensor_float32 };
 void multiply_m16n8(Element element, int k, float* c, const unsigned* a, const unsigned* b);
 
-#define EMULATED_MMA_K16(text, element)                                                                                    \
+#define EMULATED_MMA(text, element, depth)                                                                                    \
   template <> struct Instruction<text> {                                                                                   \
     static void run(float& c0, float& c1, float& c2, float& c3, unsigned a0, unsigned a1, unsigned a2, unsigned a3,        \
                     unsigned b0, unsigned b1) {                                                                            \
       float c[4] = {c0, c1, c2, c3};                                                                                       \
       const unsigned a[4] = {a0, a1, a2, a3}, b[2] = {b0, b1};                                                             \
-      multiply_m16n8(element, 16, c, a, b);                                                                                \
+      multiply_m16n8(element, depth, c, a, b);                                                                             \
       c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];                                                                          \
     }                                                                                                                      \
   }
-EMULATED_MMA_K16("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};",
-                 Element::bfloat16);
-EMULATED_MMA_K16("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};",
-                 Element::float16);
-#undef EMULATED_MMA_K16
+EMULATED_MMA("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};",
+             Element::bfloat16, 16);
+EMULATED_MMA("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};",
+             Element::float16, 16);
+EMULATED_MMA("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};",
+             Element::tensor_float32, 8);
+#undef EMULATED_MMA
 template <> struct Instruction<"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"> {
   static void run(float& c0, float& c1, float& c2, float& c3, unsigned a0, unsigned a1, unsigned b0) {
     float c[4] = {c0, c1, c2, c3};

@@ -6,7 +6,7 @@
 
 namespace emulator {
 
-enum class Element { bfloat16, float16 };
+enum class Element { bfloat16, float16, tensor_float32 };
 
 namespace {
 
@@ -55,6 +55,8 @@ unsigned short to_float16(float value) {
   return static_cast<unsigned short>(sign | (units + (biased << 10)));
 }
 
+unsigned to_tf32(float value) { return std::isfinite(value) ? (as_bits(value) + 0x1000u) & 0xffffe000u : as_bits(value); }
+
 float rounded_to_bits(float value, int mantissa_bits) {
   if (!std::isfinite(value)) return value;
   const unsigned half = 1u << (22 - mantissa_bits), bits = as_bits(value);
@@ -82,6 +84,14 @@ void execute_product(void* const (&operands)[32]) {
   for (int lane = 0; lane < 32; lane++) {
     const Product& own = *static_cast<Product*>(operands[lane]);
     const int row = lane / 4, quad = lane % 4;
+    if (first.element == Element::tensor_float32) {
+      for (int part = 0; part < 2; part++) {
+        a[row][4 * part + quad] = as_float(own.a[2 * part] & 0xffffe000u);
+        a[row + 8][4 * part + quad] = as_float(own.a[2 * part + 1] & 0xffffe000u);
+        b[4 * part + quad][row] = as_float(own.b[part] & 0xffffe000u);
+      }
+      continue;
+    }
     for (int half = 0; half < 2; half++)
       for (int part = 0; part < first.k / 8; part++) {
         const int k = 8 * part + 2 * quad + half;
