@@ -167,7 +167,9 @@ class _Writer:
 
     def comparison(self, expr: Comparison) -> Any:
         left, right = self.numbers(expr.children)
-        return _RELATIONS[expr.operator](left, right, evaluate=False)
+        # sympy stumbles over relations of two numbers within the conditions of a Piecewise.
+        is_known = bool(left.is_Integer and right.is_Integer)
+        return _RELATIONS[expr.operator](left, right, evaluate=is_known)
 
     def global_condition(self, expr: Relation) -> Any:
         """What a global constraint decomposes into."""

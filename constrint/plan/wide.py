@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from constrint.model import Model
 
 MOST_TRIED = 10_000  # combinations of the values of variables with few
-MOST_RANGES = 200_000  # ranges of the wide variable that are looked at
-FIRST_RANGES = 300  # of them without residues
+MOST_RANGES = 100_000  # ranges of the wide variable that are looked at
+FIRST_RANGES = 300  # of a residue, after which more residues are tried if that may help
+MOST_OF_RESIDUE = 6_000
 MOST_RESIDUES = 20_000
 
 Variable = e.IntVar | e.BoolVar
@@ -187,48 +188,48 @@ class _Count:
 
     def run(self) -> int:
         """The number of solutions."""
-        period, most = 1, FIRST_RANGES
+        period = 1
         while True:
             self.looked_at, self.wish = 0, period
             try:
-                return sum(self._with(values, period, most) for values in self._combinations())
+                return sum(self._with(values, period) for values in self._combinations())
             except TooLarge:
-                if most == MOST_RANGES and self.wish == period:
+                if not self._wants_more(period):
                     raise
-                if self.wish > MOST_RESIDUES:
-                    raise
-                if self.wish == period:
-                    most = MOST_RANGES
                 period = self.wish
-                if period > 1:
-                    most = MOST_RANGES
+
+    def _wants_more(self, period: int) -> bool:
+        """Whether more residues would help, and are not too many."""
+        return period < self.wish <= MOST_RESIDUES
 
     def _combinations(self) -> Iterator[dict[str, int]]:
         names = [variable.name for variable in self.tried]
         for values in itertools.product(*(self.domains[name] for name in names)):
             yield dict(zip(names, values, strict=True))
 
-    def _with(self, values: dict[str, int], period: int, most: int) -> int:
+    def _with(self, values: dict[str, int], period: int) -> int:
         """The number of solutions with these values of the variables that have few."""
         domain = self.domains[self.free.name]
         size = _size(domain)
         found = 0
         for residue in range(min(period, size)):
-            found += self._between(values, period, residue, (0, (size - 1 - residue) // period), most)
+            found += self._between(values, period, residue, (0, (size - 1 - residue) // period))
         return found
 
-    def _between(
-        self, values: dict[str, int], period: int, residue: int, places: tuple[int, int], most: int
-    ) -> int:
+    def _between(self, values: dict[str, int], period: int, residue: int, places: tuple[int, int]) -> int:
         """The number of solutions in a range, by halves."""
         found = 0
         domain = self.domains[self.free.name]
         assert domain.lo is not None
         slope, start = domain.step * period, domain.lo + domain.step * residue
         ranges = [places]
+        spent = 0
         while ranges:
             first, last = ranges.pop()
-            self._spend(most)
+            spent += 1
+            if spent > (FIRST_RANGES if self._wants_more(period) else MOST_OF_RESIDUE):
+                raise TooLarge("more residues are needed")
+            self._spend()
             if first == last:
                 found += self._holds(values, start + slope * first)
                 continue
@@ -242,9 +243,9 @@ class _Count:
                 found += last - first + 1
         return found
 
-    def _spend(self, most: int) -> None:
+    def _spend(self) -> None:
         self.looked_at += 1
-        if self.looked_at > most or (self.deadline is not None and perf_counter() > self.deadline):
+        if self.looked_at > MOST_RANGES or (self.deadline is not None and perf_counter() > self.deadline):
             raise TooLarge("it would look at too many ranges")
 
     def _outcome(self, known: dict[str, Known], period: int) -> bool | None:

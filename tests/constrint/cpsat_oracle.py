@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 from ortools.sat.python import cp_model
-from random_models import COMPARISONS, RandomModel, Tree
+from random_models import RandomModel
+from random_truth import COMPARISONS, Tree
 
 LARGEST = 10**9
 
@@ -90,6 +92,10 @@ class Translation:
             return self.term(self.drawn.lets[operands[0]])
         if kind == "index":
             return self._element(operands[0], self.term(operands[1]))
+        if kind == "within":
+            return self._within(self.term(operands[0]), *operands[1:])
+        if kind == "table":
+            return self._table([self.term(part) for part in operands[:-1]], operands[-1])
         if kind in ("in", "not in"):
             return self._member(self.term(operands[0]), operands[1], kind == "in")
         if kind == "chain":
@@ -101,8 +107,20 @@ class Translation:
         if kind == "**":
             return self._power(operands)
         parts = [self.term(part) for part in operands]
+        if kind in ("gcd", "lcm"):
+            raise Unsupported
         if kind in ("min", "max"):
             return self._extreme(kind, parts)
+        if kind == "sum":
+            return Term(sum(p.expr for p in parts), sum(p.lo for p in parts), sum(p.hi for p in parts))
+        if kind == "if_then_else":
+            condition, then, otherwise = parts
+            gap = self._product(condition, self._binary("-", then, otherwise))
+            return self._binary("+", gap, otherwise)
+        if kind == "element":
+            return self._chosen(parts[:-1], parts[-1])
+        if kind == "all_different":
+            return self._all([self._binary("!=", a, b) for a, b in combinations(parts, 2)])
         if len(parts) == 1:
             return self._unary(kind, parts[0])
         return self._binary(kind, *parts)
@@ -117,8 +135,6 @@ class Translation:
         return result
 
     def _binary(self, kind: str, a: Term, b: Term) -> Term:
-        if kind in ("gcd", "lcm"):
-            raise Unsupported
         if kind in COMPARISONS:
             compare = COMPARISONS[kind]
             opposite = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}[kind]
@@ -208,6 +224,30 @@ class Translation:
         result = self.new(min(values), max(values))
         self.model.add_element(index.expr, list(values), result.expr)
         return result
+
+    def _chosen(self, values: list[Term], place: Term) -> Term:
+        index = self.new(0, len(values) - 1)
+        self.model.add(index.expr == place.expr)
+        entries = [self.new(value.lo, value.hi) for value in values]
+        for entry, value in zip(entries, values, strict=True):
+            self.model.add(entry.expr == value.expr)
+        result = self.new(min(value.lo for value in values), max(value.hi for value in values))
+        self.model.add_element(index.expr, [entry.expr for entry in entries], result.expr)
+        return result
+
+    def _table(self, args: list[Term], rows: tuple[tuple[int, ...], ...]) -> Term:
+        fits = []
+        for row in rows:
+            equal = [self._binary("==", a, Term(x, x, x)) for a, x in zip(args, row, strict=True)]
+            fits.append(self._all(equal))
+        return self._any(fits)
+
+    def _within(self, part: Term, lo: int | None, hi: int | None, step: int) -> Term:
+        parts = [] if lo is None else [self._binary(">=", part, Term(lo, lo, lo))]
+        parts += [] if hi is None else [self._binary("<=", part, Term(hi, hi, hi))]
+        anchor = lo if lo is not None else hi if hi is not None else 0
+        gap = Term(part.expr - anchor, part.lo - anchor, part.hi - anchor)
+        return self._all([*parts, self._divides(Term(step, step, step), gap)])
 
     def _member(self, part: Term, values: tuple[int, ...], positive: bool) -> Term:
         literal = self.model.new_bool_var("")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from random_models import Assignment, RandomModel, Tree, build
+from random_models import RandomModel, build
+from random_truth import Assignment, Tree
 
 from constrint import Model, Status
 
@@ -102,13 +103,13 @@ class _Check:
 
     def preference(self) -> None:
         goals = self.drawn.prefer
-        keys = [
-            tuple(
-                (1 if direction == "min" else -1) * (self.drawn.value(tree, solution) or 0)
-                for tree, direction in goals
-            )
-            for solution in self.expected
-        ]
+        signs = [1 if direction == "min" else -1 for _, direction in goals]
+        keys = []
+        for solution in self.expected:
+            values = [self.drawn.value(tree, solution) for tree, _ in goals]
+            known = [value for value in values if value is not None]
+            if len(known) == len(goals):  # without a value of a preference it is no solution
+                keys.append(tuple(sign * value for sign, value in zip(signs, known, strict=True)))
         model = self.model()
         wanted: Any = [(self.expression(model, tree), direction) for tree, direction in goals]
         result = model.solve(prefer=wanted, engine=self.engine, time_limit=TIME_LIMIT)
@@ -119,7 +120,7 @@ class _Check:
         if result.status is not Status.OPTIMAL:
             self.complain(f"prefer {goals}", result.status, "optimal")
             return
-        got = tuple((1 if direction == "min" else -1) * result[tree[1]] for tree, direction in goals)
+        got = tuple(sign * int(result[expr]) for sign, (expr, _) in zip(signs, wanted, strict=True))
         if got != min(keys):
             self.complain(f"prefer {goals}", got, min(keys))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 
 import islpy
-from random_models import COMPARISONS, Assignment, RandomModel, Tree
+from random_models import RandomModel
+from random_truth import COMPARISONS, Assignment, Tree
 
 
 class PresburgerGenerator:

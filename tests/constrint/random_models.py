@@ -11,127 +11,34 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from constrint import IntExpr, Model, ceildiv, divides, element, gcd_, iff, implies, lcm_, max_, min_
+from random_text import write
+from random_truth import COMPARISONS, Assignment, Evaluator, NoValue, Tree, evaluator
+
+from constrint import (
+    Domain,
+    IntExpr,
+    Model,
+    all_different,
+    ceildiv,
+    divides,
+    element,
+    gcd_,
+    if_then_else,
+    iff,
+    implies,
+    lcm_,
+    max_,
+    min_,
+    sum_,
+    table,
+)
 from constrint.expr import BoolConst, Const, as_bool
-
-Tree = tuple[Any, ...]
-"""An operator's name and its operands; ("const", 3), ("var", "x") and ("let", "t") are the leaves."""
-Assignment = dict[str, int]
-Evaluator = Callable[[Assignment], int]
-
-
-class NoValue(Exception):
-    """A subexpression is undefined: the assignment is no solution, wherever the subexpression stands."""
-
-
-# ---------------------------------------------------------------- the definition of truth
-
-COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-def _floordiv(a: int, b: int) -> int:
-    if b == 0:
-        raise NoValue
-    return a // b
-
-
-def _mod(a: int, b: int) -> int:
-    if b == 0:
-        raise NoValue
-    return a % b
-
-
-def _power(a: int, b: int) -> int:
-    if b < 0:
-        raise NoValue
-    return int(a**b)
-
-
-def _index(values: tuple[int, ...], k: int) -> int:
-    if not 0 <= k < len(values):
-        raise NoValue
-    return values[k]
-
-
-def _divides(d: int, x: int) -> int:
-    return int(x == 0 if d == 0 else x % d == 0)
-
-
-BINARY: dict[str, Callable[[int, int], int]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "//": _floordiv,
-    "%": _mod,
-    "**": _power,
-    "ceildiv": lambda a, b: -_floordiv(-a, b),
-    "gcd": math.gcd,
-    "lcm": math.lcm,
-    "divides": _divides,
-    "and": operator.and_,
-    "or": operator.or_,
-    "->": lambda a, b: int(not a or b),
-    "<->": lambda a, b: int(a == b),
-    **{name: (lambda compare: lambda a, b: int(compare(a, b)))(f) for name, f in COMPARISONS.items()},
-}
-UNARY: dict[str, Callable[[int], int]] = {"neg": operator.neg, "abs": abs, "not": lambda a: 1 - a}
-MANY: dict[str, Callable[..., int]] = {"min": min, "max": max}
-
-
-def evaluator(tree: Tree, lets: dict[str, Tree]) -> Evaluator:
-    """The value of a tree as a function of the variables; raises `NoValue` where it has none."""
-    kind, *operands = tree
-    if kind in ("const", "truth"):
-        value = int(operands[0])
-        return lambda assignment: value
-    if kind == "var":
-        name = operands[0]
-        return lambda assignment: assignment[name]
-    if kind == "let":
-        return evaluator(lets[operands[0]], lets)
-    if kind in ("in", "not in"):
-        inner, members = evaluator(operands[0], lets), frozenset(operands[1])
-        return lambda assignment: int((inner(assignment) in members) == (kind == "in"))
-    if kind == "index":
-        table, inner = operands[0], evaluator(operands[1], lets)
-        return lambda assignment: _index(table, inner(assignment))
-    if kind == "chain":
-        return _chain_evaluator(operands, lets)
-    parts = [evaluator(operand, lets) for operand in operands]
-    if kind in UNARY:
-        unary, only = UNARY[kind], parts[0]
-        return lambda assignment: unary(only(assignment))
-    if kind in MANY:
-        many = MANY[kind]
-        return lambda assignment: many([part(assignment) for part in parts])
-    binary, (left, right) = BINARY[kind], parts
-    return lambda assignment: binary(left(assignment), right(assignment))
-
-
-def _chain_evaluator(operands: list[Any], lets: dict[str, Tree]) -> Evaluator:
-    comparisons = [BINARY[name] for name in operands[1::2]]
-    parts = [evaluator(operand, lets) for operand in operands[::2]]
-
-    def evaluate(assignment: Assignment) -> int:
-        values = [part(assignment) for part in parts]
-        return int(all(f(a, b) for f, a, b in zip(comparisons, values, values[1:], strict=False)))
-
-    return evaluate
-
 
 # ---------------------------------------------------------------- models
 
@@ -220,6 +127,9 @@ _BUILD: dict[str, Callable[..., Any]] = {
     "max": max_,
     "gcd": gcd_,
     "lcm": lcm_,
+    "sum": sum_,
+    "all_different": all_different,
+    "if_then_else": if_then_else,
     "ceildiv": ceildiv,
     "divides": divides,
     "and": operator.and_,
@@ -242,6 +152,12 @@ def build(tree: Tree, names: Mapping[str, IntExpr]) -> IntExpr:
     if kind in ("in", "not in"):
         inside = build(operands[0], names).is_in(operands[1])
         return inside if kind == "in" else ~inside
+    if kind == "within":
+        return build(operands[0], names).is_in(Domain.of_range(*operands[1:]))
+    if kind == "table":
+        return table([build(operand, names) for operand in operands[:-1]], operands[-1])
+    if kind == "element":
+        return element([build(operand, names) for operand in operands[:-1]], build(operands[-1], names))
     if kind == "index":
         return element(operands[0], build(operands[1], names))
     if kind == "chain":
@@ -252,83 +168,20 @@ def build(tree: Tree, names: Mapping[str, IntExpr]) -> IntExpr:
     return built
 
 
-# ---------------------------------------------------------------- writing them as text
-
-# How tightly each form binds; larger binds tighter. Functions and leaves bind tightest.
-_BINDING = {
-    "<->": 1,
-    "->": 2,
-    "or": 3,
-    "and": 4,
-    "not": 5,
-    **dict.fromkeys([*COMPARISONS, "chain", "divides", "in", "not in"], 6),
-    **dict.fromkeys(["+", "-"], 7),
-    **dict.fromkeys(["*", "//", "%"], 8),
-    "neg": 9,
-    "**": 10,
-}
-_ATOM = 11
-
-
-def write(tree: Tree, *, brackets: bool = False) -> str:
-    """A tree as `.constrint` text, with the brackets that it needs or with all."""
-    return _write(tree, brackets)[0]
-
-
-def _write(tree: Tree, all_brackets: bool) -> tuple[str, int]:
-    kind, *operands = tree
-    if kind == "const":
-        return str(operands[0]), _ATOM if operands[0] >= 0 else _BINDING["neg"]
-    if kind == "truth":
-        return "true" if operands[0] else "false", _ATOM
-    if kind in ("var", "let"):
-        return operands[0], _ATOM
-    if kind in ("abs", "min", "max", "gcd", "lcm", "ceildiv"):
-        return f"{kind}({', '.join(write(operand, brackets=all_brackets) for operand in operands)})", _ATOM
-    if kind == "index":
-        return f"[{', '.join(map(str, operands[0]))}][{write(operands[1], brackets=all_brackets)}]", _ATOM
-    text, binding = _write_operator(kind, operands, all_brackets), _BINDING[kind]
-    return (f"({text})", _ATOM) if all_brackets else (text, binding)
-
-
-def _write_operator(kind: str, operands: list[Any], all_brackets: bool) -> str:
-    level = _BINDING[kind]
-
-    def part(tree: Tree, least: int) -> str:
-        text, binding = _write(tree, all_brackets)
-        return text if binding >= least else f"({text})"
-
-    if kind in ("in", "not in"):
-        return f"{part(operands[0], level + 1)} {kind} {{{', '.join(map(str, operands[1]))}}}"
-    if kind == "chain":
-        return " ".join(op if isinstance(op, str) else part(op, level + 1) for op in operands)
-    if kind == "neg":
-        return f"-{part(operands[0], level)}"
-    if kind == "not":
-        return f"not {part(operands[0], level)}"
-    left, right = operands
-    if kind == "**":
-        return f"{part(left, _ATOM)} ** {part(right, _BINDING['neg'])}"
-    if kind == "->":
-        return f"{part(left, level + 1)} -> {part(right, level)}"
-    if kind == "*" and "%" in _unbracketed_product(left):
-        return f"({part(left, 0)}) * {part(right, level + 1)}"
-    chains = kind in ("+", "-", "*", "//", "%", "and", "or", "<->")
-    return f"{part(left, level if chains else level + 1)} {kind} {part(right, level + 1)}"
-
-
-def _unbracketed_product(tree: Tree) -> set[str]:
-    """The operators of a product's left spine: `a % b * c` needs brackets here, though not in Python."""
-    kinds = set()
-    while tree[0] in ("*", "//", "%"):
-        kinds.add(tree[0])
-        tree = tree[1]
-    return kinds
-
-
 # ---------------------------------------------------------------- drawing them
 
 _CONSTANTS = [-7, -4, -3, -2, -1, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 8, 12, 16]
+# As often as they should be drawn.
+_INTEGER_KINDS = [
+    *"++--**%%",
+    *("//", "//", "**", "**", "neg", "abs", "min", "max", "gcd", "gcd", "lcm", "ceildiv"),
+    *("index", "element", "if_then_else", "if_then_else", "sum", "boolean"),
+]
+_BOOLEAN_KINDS = [
+    *["compare"] * 5,
+    *("divides", "in", "not in", "within", "table", "all_different", "chain", "chain"),
+    *("and", "or", "not", "->", "<->", "literal"),
+]
 
 
 class Generator:
@@ -361,7 +214,10 @@ class Generator:
         model.extra_brackets = frozenset(i for i in range(4) if random.random() < 0.2)
         model.objective = self.integer(2)
         names = random.sample(list(model.domains), random.randint(1, len(model.domains)))
-        model.prefer = [(("var", name), random.choice(["max", "min"])) for name in names]
+        wanted: list[Tree] = [("var", name) for name in names]
+        if random.random() < 0.3:
+            wanted.insert(random.randint(0, len(wanted)), self.integer(2))
+        model.prefer = [(tree, random.choice(["max", "min"])) for tree in wanted]
         return model
 
     def _domain(self, most: int) -> tuple[str, tuple[int, ...]]:
@@ -391,37 +247,32 @@ class Generator:
         random = self.random
         if depth <= 0 or random.random() < 0.12:
             return self.leaf()
-        kind = random.choice(
-            [
-                *"++--**%%",
-                "//",
-                "//",
-                "**",
-                "neg",
-                "abs",
-                "min",
-                "max",
-                "gcd",
-                "lcm",
-                "ceildiv",
-                "index",
-                "boolean",
-            ]
-        )
+        kind = random.choice(_INTEGER_KINDS)
         if kind == "**":
-            # The base is a leaf and the exponent small, so that values stay printable.
-            exponent = random.choice([("const", random.randint(0, 4)), ("const", 2), self._small_variable()])
-            return ("**", self.leaf(), exponent)
+            return self._power(depth)
         if kind in ("neg", "abs"):
             return (kind, self.integer(depth - 1))
-        if kind in ("min", "max"):
-            return (kind, *(self.integer(depth - 1) for _ in range(random.randint(2, 3))))
+        if kind in ("min", "max", "gcd", "lcm", "sum"):
+            return (kind, *(self.integer(depth - 1) for _ in range(random.choice([2, 2, 3]))))
+        if kind == "if_then_else":
+            return (kind, self.boolean(depth - 1), self.integer(depth - 1), self.integer(depth - 1))
         if kind == "index":
-            table = tuple(random.choice(_CONSTANTS) for _ in range(random.randint(1, 6)))
-            return ("index", table, self.integer(depth - 1))
+            entries = tuple(random.choice(_CONSTANTS) for _ in range(random.randint(1, 6)))
+            return ("index", entries, self.integer(depth - 1))
+        if kind == "element":
+            values = [self.integer(depth - 2) for _ in range(random.randint(1, 4))]
+            return ("element", *values, self.integer(depth - 1))
         if kind == "boolean":
             return self.boolean(depth - 1)
         return (kind, self.integer(depth - 1), self.integer(depth - 1))
+
+    def _power(self, depth: int) -> Tree:
+        """A power; exponents of what is no leaf are small, so that values stay printable."""
+        random = self.random
+        if random.random() < 0.3:
+            return ("**", self.integer(min(depth - 1, 1)), ("const", random.randint(0, 3)))
+        exponent = random.choice([("const", random.randint(0, 4)), ("const", 2), self._small_variable()])
+        return ("**", self.leaf(), exponent)
 
     def _small_variable(self) -> Tree:
         small = [name for name, values in self.model.domains.items() if values[-1] <= 6]
@@ -432,9 +283,7 @@ class Generator:
         random = self.random
         if depth <= 0:
             return random.choice([self.comparison(0), self.comparison(0), self._literal()])
-        kind = random.choice(
-            ["compare"] * 5 + ["divides", "in", "not in", "chain", "and", "or", "not", "->", "<->", "literal"]
-        )
+        kind = random.choice(_BOOLEAN_KINDS)
         if kind == "compare":
             return self.comparison(depth - 1)
         if kind == "divides":
@@ -442,6 +291,21 @@ class Generator:
         if kind in ("in", "not in"):
             members = tuple(sorted(random.sample(range(-9, 20), random.randint(1, 6))))
             return (kind, self.integer(depth - 1), members)
+        if kind == "within":
+            lo, hi = (
+                random.choice([None, random.randint(-9, 4)]),
+                random.choice([None, random.randint(2, 20)]),
+            )
+            step = random.choice([1, 1, 2, 3, 5]) if lo is not None or hi is not None else 1
+            return (kind, self.integer(depth - 1), lo, hi, step)
+        if kind == "all_different":
+            return (kind, *(self.integer(depth - 1) for _ in range(random.randint(1, 3))))
+        if kind == "table":
+            width = random.randint(1, 3)
+            drawn = {
+                tuple(random.choice(_CONSTANTS) for _ in range(width)) for _ in range(random.randint(1, 6))
+            }
+            return (kind, *(self.integer(depth - 1) for _ in range(width)), tuple(sorted(drawn)))
         if kind == "chain":
             names = [random.choice([*COMPARISONS, "divides"]) for _ in range(random.randint(2, 3))]
             parts: list[Any] = [self.integer(depth - 2)]

@@ -75,7 +75,7 @@ def test_nobody_is_guilty_where_the_model_is_infeasible_without_assumptions():
 
 def test_assumptions_of_random_models_are_blamed_minimally():
     blamed = 0
-    for seed in range(200):
+    for seed in range(300):
         drawn = draw_model(seed, max_assignments=60)
         if len(drawn.domains) < 2:
             continue
