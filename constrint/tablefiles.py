@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import numpy as np
 
@@ -47,13 +47,17 @@ def placed(path: str | Path) -> Iterator[Path]:
 
 def write_csv(solutions: Listed, path: str | Path, rows: int, progress: Progress | None) -> None:
     """Write comma-separated values with a line of names."""
-    with placed(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
+    with placed(path) as aside, _text_file(aside) as file:
         writer = csv.writer(file)
         writer.writerow(solutions.names)
         for columns in solutions.iter_columns(rows):
             lists = [column.tolist() for column in columns.values()]
             writer.writerows(zip(*lists, strict=True))
             _tell(progress, columns)
+
+
+def _text_file(path: Path) -> TextIO:
+    return path.open("w", newline="", encoding="utf-8", errors="backslashreplace")
 
 
 def write_npy(solutions: Listed, path: str | Path, rows: int, progress: Progress | None) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from constrint.errors import ModelError
 from constrint.pictures.facts import Facts, facts_of
@@ -23,10 +24,20 @@ if TYPE_CHECKING:
 
 SHOWN_IN_NOTEBOOK = 200_000
 """Edges up to which a notebook shows a picture at once."""
+
+
+def _printable(value: object) -> object:
+    """Text without what SVG cannot hold; markup, which is ours, as it is."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in value)
+
+
 _ENVIRONMENT = Environment(
     loader=PackageLoader("constrint.pictures", "templates"),
     autoescape=True,
     undefined=StrictUndefined,
+    finalize=_printable,
     trim_blocks=True,
     lstrip_blocks=True,
 )

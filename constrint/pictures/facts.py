@@ -160,7 +160,6 @@ def _histogram(solutions: SolutionSet, v: int, values: Array, counts: list[int])
 
 def _label(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
-    text = "".join(letter if letter.isprintable() else "�" for letter in text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 

@@ -131,6 +131,16 @@ def test_a_notebook_shows_a_set():
     assert m.solutions()._repr_html_() == "<div><strong>SolutionSet(0 solutions of x)</strong></div>"
 
 
+def test_names_and_values_that_svg_cannot_hold(tmp_path):
+    m = Model()
+    m.int_var("a\x01<b", 0, 3)
+    labels = from_tune_params({"a": ["\x00", "\ud800", "\"&<>'", "\n", "x" * 99]})
+    for solutions in (m.solutions(), labels):
+        for suffix in ("svg", "html"):
+            solutions.picture(tmp_path / f"odd.{suffix}")
+        assert ElementTree.parse(tmp_path / "odd.svg").getroot().tag.endswith("svg")
+
+
 def test_a_huge_set_is_drawn(tmp_path):
     m = Model()
     x = [m.int_var(f"x{i}", 0, 99) for i in range(330)]
