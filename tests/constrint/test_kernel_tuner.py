@@ -99,3 +99,13 @@ def test_the_cache_file_is_read_without_a_patch(tmp_path):
     read = Searchspace(dict(params), texts, 1024, framework="ATF_cache", path_to_ATF_cache=path)
     assert read.size == space.size
     assert set(map(tuple, read.list)) == set(space.to_tuples())
+
+
+def test_an_empty_space_is_empty_there_too_and_says_why():
+    bridge.install()
+    try:
+        with pytest.warns(UserWarning, match=r"no configuration is valid: 'a \* b == 3' excludes all 4"):
+            built = Searchspace({"a": [1, 2], "b": [1, 2]}, ["a * b == 3"], 1024)
+    finally:
+        bridge.uninstall()
+    assert (built.size, built.list) == (0, [])
