@@ -43,13 +43,15 @@ class Cardinality(Node):
         return all(found.count(value) == values[z] for value, z in zip(self.values, self.counts, strict=True))
 
     def encode(self) -> list[int]:
-        # Behind the counts: the number of each value from the least on, or -1; room for two counts of each.
+        # Behind the counts: the number of each value from the least on, or -1, and the values. Room: how
+        # often each occurs for sure, and may occur; where ranges of values that may occur begin and end.
         least = self.values[0]
         numbers = [-1] * (self.values[-1] - least + 1)
         for j, value in enumerate(self.values):
             numbers[value - least] = j
         head = [len(self.variables), len(self.values), int(self.closed), least, len(numbers)]
-        return [*head, *self.variables, *self.counts, *numbers, *self.values, *[0] * (2 * len(self.values))]
+        room = [0] * (3 * len(self.values) + 1)
+        return [*head, *self.variables, *self.counts, *numbers, *self.values, *room]
 
     def watches(self) -> list[Watch]:
         return watch_all(*self.variables) + watch_bounds(*self.counts)
@@ -59,6 +61,39 @@ class Cardinality(Node):
         n = len(self.variables)
         total = sum(magnitude(lo, hi, z) for z in self.counts)
         return 2 * (most + max(map(abs, self.values)) + total + n) + 2
+
+
+@kernel
+def is_range(st: State, v: int) -> bool:
+    """Whether a variable has every value between its bounds."""
+    if st.step[v] != 1:
+        return False
+    hole = st.hole[v]
+    if hole < 0:
+        return True
+    first = st.lo[v] - st.base[v]
+    last = st.hi[v] - st.base[v]
+    for word in range(first // BITS, last // BITS + 1):
+        low = first % BITS if word == first // BITS else 0
+        high = last % BITS if word == last // BITS else BITS - 1
+        mask = ((1 << (high - low + 1)) - 1) << low
+        if st.words[hole + word] & mask != mask:
+            return False
+    return True
+
+
+@kernel
+def count_range(st: State, first: int, v: int, ends: int) -> bool:
+    """Note a range of possible values where all between are listed; whether the variable may have others."""
+    args = st.args
+    least = args[first + 3]
+    span = args[first + 4]
+    low = max(st.lo[v] - least, 0)
+    high = min(st.hi[v] - least, span - 1)
+    if low <= high:
+        args[ends + low] += 1
+        args[ends + high + 1] -= 1
+    return st.lo[v] < least or st.hi[v] >= least + span
 
 
 @kernel
@@ -155,13 +190,18 @@ def cardinality(st: State, c: int) -> bool:
     numbers = counts + m
     listed = numbers + span
     sure = listed + m
-    for j in range(2 * m):
+    for j in range(3 * m + 1):
         args[sure + j] = 0
     outside = 0
+    ends = sure + 2 * m
+    is_dense = m == span
     for i in range(first + 5, counts):
         v = args[i]
         if st.lo[v] != st.hi[v]:
-            if count_members(st, first, v, numbers, sure):
+            if is_dense and is_range(st, v):
+                if count_range(st, first, v, ends):
+                    outside += 1
+            elif count_members(st, first, v, numbers, sure):
                 outside += 1
             continue
         x = st.lo[v] - least
@@ -175,6 +215,11 @@ def cardinality(st: State, c: int) -> bool:
             outside += 1
     if args[first + 2] == 1:
         outside = 0
+    if is_dense:
+        more = 0
+        for j in range(m):
+            more += args[ends + j]
+            args[sure + m + j] += more
     if not bound_counts(st, first, sure, outside):
         return False
     for j in range(m):

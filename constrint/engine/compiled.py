@@ -84,15 +84,13 @@ def hide_counts(structure: Any, arrays: Sequence[Any]) -> list[int]:
         What `restore_counts` must put back before the structure goes.
     """
     words = (ctypes.c_int64 * (ARRAY_WORDS * len(arrays))).from_address(structure._meminfo.data)
-    places = range(0, len(words), ARRAY_WORDS)
     # Only where numba's arrays are laid out as here: count, owner, length, item size, data, shape, stride.
-    if any(
-        (words[place + 2], words[place + 4]) != (len(array), array.ctypes.data)
-        for place, array in zip(places, arrays, strict=True)
-    ):
-        return []
-    counts = [words[place] for place in places]
-    for place in places:
+    for number in (0, len(arrays) - 1):
+        length, data = words[ARRAY_WORDS * number + 2], words[ARRAY_WORDS * number + 4]
+        if (length, data) != (len(arrays[number]), arrays[number].ctypes.data):
+            return []
+    counts = words[::ARRAY_WORDS]
+    for place in range(0, len(words), ARRAY_WORDS):
         words[place] = 0
     return counts
 

@@ -185,6 +185,8 @@ def _smalls(d: Drawing, count: int, low: int = 0, high: int = 3) -> tuple[int, .
 
 def _cardinality(d: Drawing) -> c.Node:
     values = sorted({d.rng.randint(-1, 4) for _ in range(d.rng.randint(1, 3))})
+    if d.rng.random() < 0.5:
+        values = list(range(values[0], values[-1] + 1))
     variables = _smalls(d, d.rng.randint(1, 4), -1, 4)
     counts = _smalls(d, len(values), -1, 4)
     return c.Cardinality(variables, tuple(values), counts, d.rng.random() < 0.5)
