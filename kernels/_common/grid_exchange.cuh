@@ -31,6 +31,10 @@ __device__ __forceinline__ void store_shared_by_gpu(void* pointer, unsigned valu
   asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(pointer), "r"(value) : "memory");
 }
 
+__device__ __forceinline__ void store_shared_by_gpu(void* pointer, uint2 value) {
+  asm volatile("st.relaxed.gpu.global.v2.u32 [%0], {%1, %2};" ::"l"(pointer), "r"(value.x), "r"(value.y) : "memory");
+}
+
 __device__ __forceinline__ void store_shared_by_gpu(void* pointer, uint4 value) {
   asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(pointer), "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
                : "memory");
@@ -43,13 +47,15 @@ __device__ __forceinline__ bool arrived(const uint4& value) {
 // One block's view of the slots [4][groups][k_size / 8][batch_tile][8], and one lane's part of what has been received: for each n tile
 // and pair of k tiles the 16 bytes that are its B fragments of both (ChunkedOrder). In this order a warp reads whole lines, and a
 // line has one writer: lines written by several blocks while others poll them cost twice the time (benchmarks/NOTES.md).
-template <class Shape>
+//
+// Where a lane's part would take too many registers at once, it is received in ROUNDS, each multiplied before the next.
+template <class Shape, int ROUNDS = 1>
 struct GridExchange {
   using Scalar = typename Shape::Scalar;
-  static constexpr int pairs = Shape::warp_k_tiles / 2;
+  static constexpr int pairs = Shape::warp_k_tiles / 2 / ROUNDS;  // of a round
   static constexpr int slots = 4;
   static constexpr int tile_elements = Shape::batch_tile * Shape::k_size;
-  static_assert(Shape::warp_k_tiles % 2 == 0, "k tiles are read in pairs");
+  static_assert(Shape::warp_k_tiles % (2 * ROUNDS) == 0, "k tiles are read in pairs, as many in every round");
 
   uint4 part[Shape::n_tiles][pairs];
   Scalar* tile;       // of this group in slot 0
@@ -61,15 +67,15 @@ struct GridExchange {
 
   __device__ __forceinline__ Scalar* slot(int exchange) const { return tile + exchange % slots * slot_elements; }
 
-  // The newest exchange; returns when all of this lane's part is there. rows: batch rows of the tile that exist.
-  __device__ __forceinline__ void receive(int rows, const Lane<Shape>& lane) {
-    const Scalar* source = slot(published) + (first_k(lane) / 8 * Shape::batch_tile + lane_row(lane)) * 8;
+  // The newest exchange; returns when all of this lane's part (in this round) is there. rows: batch rows of the tile that exist.
+  __device__ __forceinline__ void receive(int rows, const Lane<Shape>& lane, int round = 0) {
+    const Scalar* source = slot(published) + ((first_k(lane) + round * pairs * 32) / 8 * Shape::batch_tile + lane_row(lane)) * 8;
     bool complete;
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
       for (int pair = 0; pair < pairs; pair++)
-        part[n][pair] = present(n, pair, rows, lane) ? make_uint4(not_arrived, 0, 0, 0) : make_uint4(0, 0, 0, 0);
+        part[n][pair] = present(n, round * pairs + pair, rows, lane) ? make_uint4(not_arrived, 0, 0, 0) : make_uint4(0, 0, 0, 0);
     do {
       complete = true;
 #pragma unroll
@@ -97,17 +103,17 @@ struct GridExchange {
   // The first operand of this lane's part.
   static __device__ __forceinline__ int first_k(const Lane<Shape>& lane) { return lane.k_split * Shape::warp_k_tiles * 16 + 8 * lane.quad; }
 
-  // accumulators += weights times what was received.
+  // accumulators += weights times what was received in this round.
   template <int MMA_K, class Weights>
-  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights) const {
+  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights, int round = 0) const {
 #pragma unroll
-    for (int k = 0; k < Shape::warp_k_tiles; k++)
+    for (int k = 0; k < 2 * pairs; k++)
 #pragma unroll
       for (int n = 0; n < Shape::n_tiles; n++) {
         const uint4& operands = part[n][k / 2];
-        accumulators.template add_k_tile<MMA_K>(weights, k, n, k % 2 ? operands.z : operands.x, k % 2 ? operands.w : operands.y);
+        accumulators.template add_k_tile<MMA_K>(weights, round * 2 * pairs + k, n, k % 2 ? operands.z : operands.x,
+                                                k % 2 ? operands.w : operands.y);
       }
-    accumulators.join_chains();
   }
 
  private:

@@ -34,15 +34,16 @@ __device__ __forceinline__ void block_backward(const BackwardArguments& argument
   ring.template wait<stages - 2>();
   __syncthreads();
 
+  Accumulators<Shape> sums;
   int slot = 0;
-  for (int done = 0; done < arguments.steps; done++) {
+  for (int done = 0;; done++) {  // one product more than steps: the last is the gradient by the initial h
     const int current = done % 2;
     StepRecord<Cell> record[Shape::warp_groups];
-    Accumulators<Shape> sums;
     sums.clear();
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) ring.read(record[group], slot, group);
     tile.template multiply<Tiling::mma_k>(sums, weights, current);
+    if (done == arguments.steps) break;
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       elements.step(group, sums.of_group(group, 0), record[group]);
@@ -55,9 +56,6 @@ __device__ __forceinline__ void block_backward(const BackwardArguments& argument
     ring.template wait<stages - 2>();
     __syncthreads();
   }
-  Accumulators<Shape> sums;
-  sums.clear();
-  tile.template multiply<Tiling::mma_k>(sums, weights, arguments.steps % 2);
 #pragma unroll
   for (int group = 0; group < Shape::warp_groups; group++)
     elements.finish(group, sums.of_group(group, 0), arguments, head, first_row, 0, lane);

@@ -106,6 +106,7 @@ struct GridForward {
       else
         exchange.receive(rows, lane);
       exchange.template multiply<Tiling::mma_k>(sums, weights);
+      sums.join_chains();
       // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
       const Partials partials{partial_storage + step % 2 * (partial_bytes / 4)};
       if constexpr (Shape::k_splits > 1) partials.store(sums, lane);

@@ -1,0 +1,160 @@
+// Backward pass of a recurrent cell, strategy "grid": the units of one head and batch tile are spread over a group of thread blocks
+// anywhere on the GPU, which exchange the gates' gradients through L2 (grid_exchange.cuh). Launched cooperatively: all blocks of a group
+// must run at the same time. Groups take (head, batch tile) jobs in turn until none is left, so any batch runs on the groups that fit.
+#include "../_common/gradient_elements.cuh"
+#include "../_common/gradient_ring.cuh"
+#include "../_common/grid_exchange.cuh"
+#include "../_common/partial_sums.cuh"
+#include "../_common/recurrent_weights.cuh"
+
+namespace kerneltune {
+
+// The way out for a lane's gradients, in whole words: what others see of a word carries its arrival mark or is complete. With an odd number
+// of gates the lanes of even units write their neighbour's too.
+template <class Shape>
+struct GradientOutlet {
+  using Scalar = typename Shape::Scalar;
+  static constexpr bool in_pairs = Shape::operands % 2 == 1;
+  static constexpr int words = in_pairs ? Shape::operands : Shape::operands / 2;
+
+  int first_operand[Shape::warp_groups];  // k; negative for lanes that write nothing
+
+  __device__ __forceinline__ GradientOutlet(int rows, int first_unit, const Lane<Shape>& lane) {
+#pragma unroll
+    for (int group = 0; group < Shape::warp_groups; group++) {
+      const bool writes = lane.finishes() && !(in_pairs && lane.row % 2 == 1) && lane.batch_row(group) < rows;
+      first_operand[group] = writes ? (first_unit + lane.unit(group)) * Shape::operands : -1;
+    }
+  }
+
+  // gradient: of this lane's element of group `group`. slot: where the exchange is to stand.
+  __device__ __forceinline__ void publish(Scalar* slot, const float (&gradient)[Shape::operands], int group, const Lane<Shape>& lane) const {
+    float value[2 * words];
+#pragma unroll
+    for (int i = 0; i < Shape::operands; i++) {
+      value[i] = gradient[i];
+      if constexpr (in_pairs) value[Shape::operands + i] = __shfl_down_sync(0xffffffffu, gradient[i], 4);
+    }
+    if (first_operand[group] < 0) return;
+    const int row = lane.batch_row(group);
+    if constexpr (words == 2) {
+      store_shared_by_gpu(address(slot, first_operand[group], row), make_uint2(Scalar::pack(value[0], value[1]), Scalar::pack(value[2], value[3])));
+    } else {
+#pragma unroll
+      for (int word = 0; word < words; word++)
+        store_shared_by_gpu(address(slot, first_operand[group] + 2 * word, row), Scalar::pack(value[2 * word], value[2 * word + 1]));
+    }
+  }
+
+ private:
+  static __device__ __forceinline__ Scalar* address(Scalar* slot, int k, int row) { return slot + (k / 8 * Shape::batch_tile + row) * 8 + k % 8; }
+};
+
+template <class Cell, class Tiling>
+struct GridBackward {
+  using Shape = BackwardShape<Cell, Tiling>;
+  using Weights = RecurrentWeights<Shape, ChunkedOrder, Tiling::register_k_tiles>;
+  using Ring = GradientRing<Cell, Shape, Tiling>;
+  using Partials = PartialSums<Shape>;
+  using Exchange = GridExchange<Shape, Tiling::receive_rounds>;
+  static constexpr int partial_bytes = Partials::shared_bytes;  // each of two buffers
+  static_assert(Shape::k_splits > 1, "the sum is split");
+  static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory, "shared memory as solved");
+  static constexpr int stages = Tiling::input_stages;
+  static constexpr int marking_warp = Shape::warps - 1;
+  // Warps that neither finish nor mark hold their polling back until the finishing warps have published.
+  static constexpr bool waiting_warps = Shape::finishing_warps < Shape::warps - 1;
+
+  // Runs one head and batch tile from last step to first. shared_memory: weights, ring, two buffers of partial sums.
+  static __device__ __forceinline__ void run_job(const BackwardArguments& arguments, int head, int first_row, int first_unit,
+                                                 const Lane<Shape>& lane, Exchange& exchange, unsigned char* shared_memory) {
+    unsigned char* const ring_storage = shared_memory + Weights::shared_bytes;
+    float* const partial_storage = reinterpret_cast<float*>(ring_storage + Ring::shared_bytes);
+    Weights weights;
+    weights.load(arguments.recurrent, head, first_unit, lane, shared_memory);
+    Ring ring(arguments, head, first_row, first_unit, lane, ring_storage);
+#pragma unroll
+    for (int step = 0; step < stages - 1; step++) ring.copy_next(step, step < arguments.steps);
+    GradientElements<Cell, Shape> elements;
+    elements.begin(arguments, head, first_row, first_unit, lane);
+    const int rows = arguments.batch - first_row;
+    const GradientOutlet<Shape> outlet(rows, first_unit, lane);
+
+    int slot = 0;
+    float through_recurrence[Shape::warp_groups];
+    for (int done = 0;; done++) {  // one product more than steps: the last is the gradient by the initial h
+      StepRecord<Cell> record[Shape::warp_groups];
+      ring.template wait<stages - 2>();
+      __syncwarp();
+      if (lane.finishes()) {
+#pragma unroll
+        for (int group = 0; group < Shape::warp_groups; group++) ring.read(record[group], slot, group);
+      }
+      Accumulators<Shape> sums;
+      sums.clear();
+      if (done > 0) {
+#pragma unroll
+        for (int round = 0; round < Tiling::receive_rounds; round++) {
+          exchange.receive(rows, lane, round);
+          exchange.template multiply<Tiling::mma_k>(sums, weights, round);
+        }
+        sums.join_chains();
+      }
+      // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
+      const Partials partials{partial_storage + done % 2 * (partial_bytes / 4)};
+      partials.store(sums, lane);
+      __syncthreads();
+      if (lane.finishes()) {
+#pragma unroll
+        for (int group = 0; group < Shape::warp_groups; group++) {
+          float sum[1] = {0.0f};
+          partials.add(sum, group, lane);
+          through_recurrence[group] = sum[0];
+        }
+      }
+      if (done < arguments.steps && lane.finishes()) {
+#pragma unroll
+        for (int group = 0; group < Shape::warp_groups; group++) {
+          elements.step(group, through_recurrence[group], record[group]);
+          outlet.publish(exchange.slot(exchange.published + 1), elements.recurrent_gradient[group], group, lane);
+        }
+        elements.write();
+      }
+      // Polling crowds out the finishing warps' shared memory accesses, and nothing can arrive before this block's own part is out.
+      if constexpr (waiting_warps) {
+        if (lane.finishes())
+          asm volatile("bar.arrive 1, %0;" ::"n"((Shape::warps - 1) * 32) : "memory");
+        else if (lane.warp != marking_warp)
+          asm volatile("bar.sync 1, %0;" ::"n"((Shape::warps - 1) * 32) : "memory");
+      }
+      if (done > 0 && lane.warp == marking_warp) exchange.clear_previous(first_unit, lane);
+      if (done == arguments.steps) break;
+      exchange.published++;
+      ring.copy_next(slot == 0 ? stages - 1 : slot - 1, done + stages - 1 < arguments.steps);
+      slot = slot == stages - 1 ? 0 : slot + 1;
+    }
+    if (!lane.finishes()) return;
+#pragma unroll
+    for (int group = 0; group < Shape::warp_groups; group++)
+      elements.finish(group, through_recurrence[group], arguments, head, first_row, first_unit, lane);
+  }
+};
+
+template <class Cell, class Tiling>
+__device__ __forceinline__ void grid_backward(const BackwardArguments& arguments) {
+  using Backward = GridBackward<Cell, Tiling>;
+  using Shape = typename Backward::Shape;
+  constexpr int group_blocks = Shape::head_dim / Shape::block_units;
+  extern __shared__ __align__(128) unsigned char shared_memory[];
+  const Lane<Shape> lane;
+  const int groups = gridDim.x / group_blocks;
+  const int first_unit = blockIdx.x % group_blocks * Shape::block_units;
+  typename Backward::Exchange exchange(arguments.workspace, blockIdx.x / group_blocks, groups);
+  const int batch_tiles = (arguments.batch + Shape::batch_tile - 1) / Shape::batch_tile;
+  for (int job = blockIdx.x / group_blocks; job < arguments.heads * batch_tiles; job += groups) {
+    Backward::run_job(arguments, job % arguments.heads, job / arguments.heads * Shape::batch_tile, first_unit, lane, exchange, shared_memory);
+    __syncthreads();  // the next job overwrites the partial sums and the rings
+  }
+}
+
+}  // namespace kerneltune
