@@ -99,10 +99,32 @@ def bound_dividend(st: State, x: int, y: int, q: int, r: int) -> bool:
 
 
 @kernel
+def sign_divisor(st: State, x: int, y: int, q: int) -> bool:
+    """Give y the sign that a quotient of known sign and x have."""
+    sign = 1 if st.lo[q] >= 1 else -1 if st.hi[q] < 0 else 0
+    if sign != 0 and st.lo[x] >= 0:
+        return set_lo(st, y, 1) if sign > 0 else set_hi(st, y, -1)
+    if sign != 0 and st.hi[x] <= 0:
+        return set_hi(st, y, -1) if sign > 0 else set_lo(st, y, 1)
+    return True
+
+
+@kernel
 def bound_divisor(st: State, x: int, y: int, q: int, r: int) -> bool:
-    """Bound y from above by x // q and from below by x // (q + 1), for x >= 0 and y > 0."""
+    """Bound y by x and what is left of it; for x >= 0 and y > 0 also by x // q and x // (q + 1)."""
     if st.lo[x] < 0 or st.lo[y] <= 0:
+        if st.lo[q] >= 1 or st.hi[q] <= -2:
+            most = max(abs(st.lo[x]), abs(st.hi[x]))
+            if not (set_lo(st, y, -most) and set_hi(st, y, most)):
+                return False
+        low = st.lo[x] - st.hi[r]
+        high = st.hi[x] - st.lo[r]
+        if low > 0 or high < 0:  # a multiple of y that is not 0
+            most = max(abs(low), abs(high))
+            return set_lo(st, y, -most) and set_hi(st, y, most)
         return True
+    if st.lo[x] > st.hi[r] and not set_hi(st, y, st.hi[x] - st.lo[r]):
+        return False
     ql = st.lo[q]
     if ql > 0 and not set_hi(st, y, st.hi[x] // ql):
         return False
@@ -158,6 +180,7 @@ def division(st: State, c: int) -> bool:
         and bound_quotient(st, x, y, q)
         and bound_remainder(st, x, y, r)
         and bound_dividend(st, x, y, q, r)
+        and sign_divisor(st, x, y, q)
         and bound_divisor(st, x, y, q, r)
     ):
         return False
