@@ -13,7 +13,7 @@ from constrint.errors import ModelError
 from constrint.extras import needed
 from constrint.numbered import Numbered, Solution
 from constrint.plan.diagram import smallest_type
-from constrint.plan.listing import fill
+from constrint.plan.listing import fill, without_collection
 from constrint.plan.terms import FLOAT, OBJECT, Array
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ class Listed(Numbered):
         self._demand_any()
         if not self.size or not self.names:
             return [()] * self.size
-        return list(self._tuples(self._columns(0, self._rows())))
+        with without_collection():
+            return list(self._tuples(self._columns(0, self._rows())))
 
     def to_columns(self) -> dict[str, Array]:
         """All solutions, an array for each variable, each in the smallest type that fits."""

@@ -10,16 +10,15 @@ as before. Without a patch, `write_cache` makes the file that its framework "ATF
 from __future__ import annotations
 
 import csv
-import gc
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from kernel_tuner.searchspace import Searchspace
 
 from constrint.errors import ConstrintError
+from constrint.plan.listing import without_collection
 from constrint.solutionset import SolutionSet
 from constrint.spaces import from_tune_params
 
@@ -82,22 +81,10 @@ def _build(searchspace: Any, block_size_names: Iterable[str], max_threads: int, 
     if not space:
         warnings.warn(space.notes[-1], stacklevel=2)
         return [], {}, 0
-    with _without_collection():
+    with without_collection():
         configurations = space.to_tuples()
         places = dict(zip(configurations, range(len(configurations)), strict=True))
     return configurations, places, len(configurations)
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """No garbage collection: a million new tuples would set it off again and again, and none is garbage."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _is_plain(restriction: Any) -> bool:

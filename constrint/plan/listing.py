@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import repeat
 from typing import Any
 
@@ -50,6 +52,26 @@ def each(column: Array) -> Iterable[Any]:
     if low == high:
         return repeat(low, len(column))
     return column.astype(np.uint8).tobytes() if low >= 0 and high < 256 else column.tolist()
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """No garbage collection while a million tuples are made, of which none is garbage, nor right after it.
+
+    Collections in between would look at all of them again and again. Afterwards they count as old, as objects
+    do that have survived: freezing and thawing moves them there without looking at any.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        if not gc.get_freeze_count():  # else they are the caller's, to be left alone
+            gc.freeze()
+            gc.unfreeze()
+        gc.enable()
 
 
 def _digits(diagram: Diagram, first: int, count: int) -> list[Array]:

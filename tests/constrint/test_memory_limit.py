@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import tracemalloc
 from itertools import islice, pairwise
@@ -69,3 +70,16 @@ def test_a_size_that_python_has_no_length_for():
         **dict.fromkeys(solutions.names, 1),
         solutions.order[-1]: 2,
     }
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_listing_leaves_the_garbage_collector_as_it_was(enabled):
+    solutions = wide(6).solutions()
+    was = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        assert len(solutions.to_tuples()) == solutions.size
+        assert gc.isenabled() == enabled
+        assert gc.get_freeze_count() == 0
+    finally:
+        (gc.enable if was else gc.disable)()
