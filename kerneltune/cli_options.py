@@ -20,7 +20,7 @@ Gpu = Annotated[str, typer.Option(help="A profile's name, or the path of a profi
 Heads = Annotated[int, typer.Option(help="Independent heads.")]
 HeadDim = Annotated[int, typer.Option(help="Units of a head.")]
 Batch = Annotated[int, typer.Option(help="Sequences in a batch.")]
-Dtype = Annotated[str, typer.Option(help="How numbers are stored: bf16 or fp16.")]
+Dtype = Annotated[str, typer.Option(help="Storage: bf16, fp16, fp32; tf32: fp32 with products in TF32.")]
 Steps = Annotated[int, typer.Option(help="Time steps of a sequence.")]
 Pass = Annotated[str, typer.Option("--pass", help="Which pass: forward.")]
 StrategyName = Annotated[str | None, typer.Option("--strategy", help="Only this strategy.")]

@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from kerneltune.errors import InputError, nearest
 from kerneltune.folders import data_folder
-from kerneltune.problem import DTYPES
 from kerneltune.yamlfile import disagreement, read_checked
 
 Positive = Annotated[int, Field(gt=0, lt=2**63, strict=True)]
@@ -19,7 +18,9 @@ Natural = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
 Shape = tuple[Positive, Positive, Positive]
 
-MMA_ROWS, MMA_COLUMNS, MMA_DEPTHS = 16, 8, (8, 16)  # the products that the kernels are written for
+MMA_ROWS, MMA_COLUMNS = 16, 8  # the products that the kernels are written for, and their depths by type
+MMA_DEPTHS = {"bf16": (8, 16), "fp16": (8, 16), "tf32": (4, 8)}
+MMA_TYPES = {"fp32": "tf32"}  # what a dtype's products are made of, if not of itself
 MAX_GRID_BLOCKS = 2**31 - 1  # of a grid's x since compute capability 3.0 (CUDA programming guide)
 ISA_REGISTER_LIMIT = 255  # register numbers have 8 bits and one of them is the zero register
 
@@ -81,10 +82,11 @@ class HardwareProfile(BaseModel):
     @classmethod
     def _depths_exist(cls, shapes: dict[str, list[Shape]]) -> dict[str, list[Shape]]:
         """A depth that no kernel has would be taken for the best one; other dtypes and tiles are ignored."""
-        for dtype in DTYPES:
+        for dtype, depths in MMA_DEPTHS.items():
             for m, n, k in shapes.get(dtype, []):
-                if (m, n) == (MMA_ROWS, MMA_COLUMNS) and k not in MMA_DEPTHS:
-                    raise ValueError(f"{dtype} has k = 8 or 16 in products of 16 rows by 8 columns, not {k}")
+                if (m, n) == (MMA_ROWS, MMA_COLUMNS) and k not in depths:
+                    known = " or ".join(map(str, depths))
+                    raise ValueError(f"{dtype} has k = {known} in products of 16 rows by 8 columns, not {k}")
         return shapes
 
     @model_validator(mode="after")
@@ -111,7 +113,7 @@ class HardwareProfile(BaseModel):
 
     def mma_depth(self, dtype: str) -> int:
         """The largest k of a tensor-core product of 16 rows by 8 columns in ``dtype``; 0 if there is none."""
-        shapes = self.mma_shapes.get(dtype, [])
+        shapes = self.mma_shapes.get(MMA_TYPES.get(dtype, dtype), [])
         return max((k for m, n, k in shapes if (m, n) == (MMA_ROWS, MMA_COLUMNS)), default=0)
 
     def constants(self, dtype: str) -> dict[str, int]:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 
 from kerneltune.errors import InputError, nearest
 
-DTYPES = {"bf16": 2, "fp16": 2}  # bytes of one stored number
+DTYPES = {"bf16": 2, "fp16": 2, "fp32": 4, "tf32": 4}  # bytes of one stored number
+# Tensor-core products that make one: to the accuracy of float32 it takes three in TF32.
+MMA_PRODUCTS = {"bf16": 1, "fp16": 1, "fp32": 3, "tf32": 1}
 PASSES = ("forward", "training", "backward")
 HEAD_DIM_STEP = 8  # units come in groups of eight: the rows of half a tensor-core tile
 
@@ -54,6 +56,7 @@ class Problem:
             "head_dim": self.head_dim,
             "batch": self.batch,
             "dtype_bytes": self.dtype_bytes,
+            "mma_products": MMA_PRODUCTS[self.dtype],
             "saves": int(self.direction == "training"),
         }
 

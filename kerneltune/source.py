@@ -13,7 +13,8 @@ from kerneltune.hardware import HardwareProfile
 from kerneltune.kernel import RESULT_NAMES, Kernels
 
 KERNEL_NAME = "kernel"
-SCALARS = {"bf16": "BFloat16", "fp16": "Float16"}  # of kernels/_common/scalar.cuh
+# Of kernels/_common/scalar.cuh.
+SCALARS = {"bf16": "BFloat16", "fp16": "Float16", "fp32": "Float32", "tf32": "TensorFloat32"}
 
 
 def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwareProfile) -> str:

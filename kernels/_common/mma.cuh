@@ -70,6 +70,7 @@ struct WarpMma<TensorFloat32, 8> {
 };
 
 // Float32 as the sum of two TF32, large + small, exact but for the last bit or two; small times small is below what float32 keeps.
+// Weights in registers are the same in every step, so the compiler keeps large and small apart: the tilings count two registers for each.
 template <>
 struct WarpMma<Float32, 8> {
   static __device__ __forceinline__ unsigned large(unsigned word) { return word & 0xffffe000u; }

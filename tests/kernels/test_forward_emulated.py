@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -21,13 +22,21 @@ pytestmark = pytest.mark.emulated
 KERNELS = discover()
 STRATEGIES = sorted(KERNELS.strategies)
 SEEDS = 4  # orders of threads
+SIXTEEN_BITS = ("bf16", "fp16")
 
 
-def drawn(random: random.Random, gpu: str, strategy: str, cell: str, count: int) -> list[Candidate]:
+def drawn(
+    random: random.Random,
+    gpu: str,
+    strategy: str,
+    cell: str,
+    count: int,
+    dtypes: Sequence[str] = SIXTEEN_BITS,
+) -> list[Candidate]:
     """Tilings of small requests that the strategy can serve."""
     found: list[Candidate] = []
     profile = load_profile(gpu)
-    dtypes = [d for d in KERNELS.strategy(strategy).spec.dtypes if profile.mma_depth(d)]
+    dtypes = [d for d in dtypes if profile.mma_depth(d)]
     for _ in range(40):
         problem = Problem(
             cell,
@@ -63,6 +72,17 @@ def check(emulator: Emulator, gpu: str, candidate: Candidate, seed: int, blocks:
 def test_forward_is_right_in_every_order_of_threads(emulator: Emulator, strategy: str, cell: str) -> None:
     draw = random.Random(f"{strategy} {cell}")
     for number, candidate in enumerate(drawn(draw, "h100_sxm", strategy, cell, 3 if cell == "lstm" else 2)):
+        check(emulator, "h100_sxm", candidate, seed=100 * number)
+
+
+WIDE = [(s.name, d) for s in KERNELS.strategies.values() for d in s.spec.dtypes if d not in SIXTEEN_BITS]
+
+
+@pytest.mark.parametrize(("strategy", "dtype"), WIDE)
+def test_forward_in_32_bits(emulator: Emulator, strategy: str, dtype: str) -> None:
+    draw = random.Random(f"{strategy} {dtype}")
+    for number, cell in enumerate(sorted(KERNELS.cells)):
+        (candidate,) = drawn(draw, "h100_sxm", strategy, cell, 1, [dtype])
         check(emulator, "h100_sxm", candidate, seed=100 * number)
 
 

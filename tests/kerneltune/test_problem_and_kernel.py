@@ -36,7 +36,9 @@ def test_impossible_requests(changes: dict[str, object], what: str) -> None:
 
 
 def test_constants() -> None:
-    assert ask().constants() == {"heads": 2, "head_dim": 64, "batch": 4, "dtype_bytes": 2, "saves": 0}
+    sizes = {"heads": 2, "head_dim": 64, "batch": 4, "dtype_bytes": 2}
+    assert ask().constants() == {**sizes, "mma_products": 1, "saves": 0}
+    assert ask(dtype="fp32").constants() == {**sizes, "dtype_bytes": 4, "mma_products": 3, "saves": 0}
     assert ask(direction="training").constants()["saves"] == 1
 
 
