@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache as once
 from types import FunctionType
 from typing import Any, cast
@@ -23,6 +23,7 @@ import numpy as np
 from numba.core import config
 from numba.experimental import structref
 
+from constrint.constraints import dispatch
 from constrint.engine import cache, dfs
 from constrint.engine.build import grow
 from constrint.engine.state import KERNELS, State
@@ -45,28 +46,52 @@ _CELLS = numba.types.Array(numba.int64, 1, "C")
 _STATE = StructureType([(name, _CELLS) for name in State._fields])  # type: ignore[no-untyped-call] # as above
 
 
+def twins_of(
+    kernels: Sequence[Callable[..., Any]],
+    eager: Mapping[int, tuple[Any, str]],
+    known: Mapping[int, Any] | None = None,
+) -> dict[int, Any]:
+    """Numba's version of each kernel, by the kernel's identity; callees come before callers.
+
+    Args:
+        kernels: The kernels.
+        eager: Signature and cached part of those that are compiled at once, or loaded. The others become
+            part of these as far as they are called.
+        known: Versions to take in place of making them.
+    """
+    twins: dict[int, Any] = dict(known or {})
+    for function in kernels:
+        if id(function) in twins:
+            continue
+        names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
+        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+        copy.__qualname__ = function.__qualname__
+        copy.__module__ = function.__module__
+        # Kernels never divide by zero (interpreted, that would raise), so the checks are left out.
+        if id(function) in eager:
+            signature, part = eager[id(function)]
+            setattr(config, "CACHE_DIR", str(cache.folder(part)))  # noqa: B010 - numba sets its options at run time
+            twins[id(function)] = numba.njit(signature, cache=True, error_model="numpy")(copy)
+        else:
+            twins[id(function)] = numba.njit(error_model="numpy")(copy)
+    return twins
+
+
+# Compiled apart, as what takes longest, and shared by all that dispatches.
+DISPATCH = (numba.boolean(_STATE, numba.int64), "engine")
+
+
 @once
 def _run() -> Callable[[Any, int, int], int]:
     """`dfs.run`, compiled or loaded."""
-    setattr(config, "CACHE_DIR", str(cache.folder()))  # noqa: B010 - numba sets its options at run time
     is_new = not cache.is_filled()
     if is_new:
         sys.stderr.write(
             "constrint: compiling the search engine, once on this machine (about half a minute)…\n"
         )
         sys.stderr.flush()
-    signature = numba.int64(_STATE, numba.int64, numba.int64)
-    twins: dict[int, Any] = {}
-    for function in KERNELS:
-        names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
-        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        copy.__qualname__ = function.__qualname__
-        copy.__module__ = function.__module__
-        # Kernels never divide by zero (interpreted, that would raise), so the checks are left out.
-        if function is dfs.run:
-            twins[id(function)] = numba.njit(signature, cache=True, error_model="numpy")(copy)
-        else:
-            twins[id(function)] = numba.njit(error_model="numpy")(copy)
+    run = (numba.int64(_STATE, numba.int64, numba.int64), "engine")
+    twins = twins_of(KERNELS, {id(dispatch): DISPATCH, id(dfs.run): run})
     if is_new:
         cache.mark_filled()
     return cast("Callable[[Any, int, int], int]", twins[id(dfs.run)])

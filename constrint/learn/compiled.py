@@ -5,17 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache as once
-from types import FunctionType
 from typing import Any, cast
 from weakref import finalize
 
 import numba
 import numpy as np
-from numba.core import config
 from numba.experimental import structref
 
+from constrint.constraints import dispatch
 from constrint.engine import cache
-from constrint.engine.compiled import _CELLS, _STATE, Structure, hide_counts, restore_counts
+from constrint.engine.compiled import (
+    _CELLS,
+    _STATE,
+    DISPATCH,
+    Structure,
+    hide_counts,
+    restore_counts,
+    twins_of,
+)
 from constrint.engine.state import KERNELS, State
 from constrint.learn import generic, loop
 from constrint.learn.build import grow
@@ -46,25 +53,19 @@ def _no_kernel(ls: Any, st: Any, p: int) -> bool:
 def _run(has_kernels: bool) -> Callable[[Any, Any, int], int]:
     """`loop.run`, compiled or loaded."""
     part = part_of(has_kernels)
-    setattr(config, "CACHE_DIR", str(cache.folder(part)))  # noqa: B010 - numba sets its options at run time
     is_new = not cache.is_filled(part)
     if is_new:
         sys.stderr.write("constrint: compiling the learning search, once on this machine (about a minute)…\n")
         sys.stderr.flush()
-    signature = numba.int64(_LEARNER, _STATE, numba.int64)
-    twins: dict[int, Any] = {}
-    for function in [*KERNELS, *LEARN_KERNELS]:
-        names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
-        code = (
-            _no_kernel.__code__ if function is generic.run_kernel and not has_kernels else function.__code__
-        )
-        copy = FunctionType(code, names, function.__name__, function.__defaults__)
-        copy.__qualname__ = function.__qualname__
-        copy.__module__ = function.__module__
-        if function is loop.run:
-            twins[id(function)] = numba.njit(signature, cache=True, error_model="numpy")(copy)
-        else:
-            twins[id(function)] = numba.njit(error_model="numpy")(copy)
+    eager: dict[int, tuple[Any, str]] = {
+        id(loop.run): (numba.int64(_LEARNER, _STATE, numba.int64), part),
+    }
+    known = {}
+    if has_kernels:
+        eager[id(dispatch)] = DISPATCH
+    else:
+        known[id(generic.run_kernel)] = numba.njit(_no_kernel)
+    twins = twins_of([*KERNELS, *LEARN_KERNELS], eager, known)
     if is_new:
         cache.mark_filled(part)
     note_loaded(has_kernels)
