@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from constrint.model import Model
 
 
+COUNTING = 5.0
+"""Seconds for a count where the solutions cannot be listed."""
+
+
 @dataclass
 class Explanation:
     """What a plan chose, and why; its text is for people."""
@@ -34,12 +38,16 @@ KIND_TEXT: dict[str, str] = {
 
 def explain_plan(model: Model) -> Explanation:
     """Components, orders, widths and methods, for people."""
-    from constrint.planner import solve_all
+    from constrint.planner import count_planned, solve_all
 
     try:
         built, _ = solve_all(model)
     except (Unsupported, TooLarge) as problem:
-        return Explanation([f"search: {problem}"])
+        lines = [f"search: {problem}"]
+        number = count_planned(model, COUNTING)
+        if number is not None:
+            lines.append(f"{number:,} solutions, counted by ranges, residues and partial sums")
+        return Explanation(lines)
     names = list(model.variables)
     if not built:
         return Explanation(["no solution: the plan proves it"])
