@@ -39,7 +39,7 @@ SHARES = 4
 """Shares for each worker, as some take longer than others."""
 AHEAD = 2
 """Tasks for each worker that are handed out before an answer is awaited."""
-LEAST_ROWS = 200_000
+LEAST_ROWS = 1_000_000
 """Components that are expected to look at fewer rows are built at once: sending them takes longer."""
 SLOW = 100
 """How many rows of numpy's numbers take as long as one of Python's integers."""

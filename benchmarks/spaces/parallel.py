@@ -2,7 +2,9 @@
 
     python benchmarks/spaces/parallel.py [--workers 2] [--out FILE.json]
 
-Times are the least of several runs in seconds, the ways taking turns; the processes are warm.
+Times are the least of several runs in seconds by the clock, the ways taking turns; the processes are warm. On
+a machine that others use they say little, so the processor's seconds are given too: of the work alone, of
+the process that hands out shares, of all shares and of the longest of them, with the bytes sent.
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ import json
 import multiprocessing
 import sys
 from collections.abc import Callable
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -72,6 +74,48 @@ def compare(action: Callable[..., Any], pool: Executor, workers: int) -> dict[st
     return {name: round(seconds, 4) for name, seconds in times.items()}
 
 
+class Here(Executor):
+    """Runs each task at once, and notes what it took."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self.sent = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        begun = process_time()
+        answer = fn(*args, **kwargs)
+        self.seconds.append(process_time() - begun)
+        self.sent += sum(len(part) for part in (*args, answer) if isinstance(part, str | bytes))
+        future.set_result(answer)
+        return future
+
+
+def work(action: Callable[..., Any], workers: int) -> dict[str, float]:
+    """The processor's seconds of an action alone and in shares, each the least of several runs."""
+    alone = []
+    shares = []
+    for _ in range(RUNS):
+        begun = process_time()
+        action()
+        alone.append(process_time() - begun)
+        here = Here()
+        begun = process_time()
+        action(executor=here, workers=workers)
+        shares.append((process_time() - begun, here))
+    whole, here = min(shares, key=lambda pair: pair[0])
+    spent = sum(here.seconds)
+    found = {
+        "alone": min(alone),
+        "caller": whole - spent,
+        "shares": spent,
+        "longest": max(here.seconds, default=0.0),
+    }
+    return {name: round(seconds, 4) for name, seconds in found.items()} | {
+        "megabytes": round(here.sent / 1e6, 2)
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -82,17 +126,21 @@ def main() -> None:
     models = {"sieve": sieve(600), "great numbers": great_numbers(), "tiles": tiles()}
     built: dict[str, dict[str, float]] = {}
     listed: dict[str, dict[str, float]] = {}
+    worked: dict[str, dict[str, float]] = {}
     with ProcessPoolExecutor(arguments.workers, multiprocessing.get_context("spawn")) as pool:
         for name, model in models.items():
             built[name] = compare(model.solutions, pool, arguments.workers)
-            print("build", name, built[name], flush=True)
+            worked[f"build {name}"] = work(model.solutions, arguments.workers)
+            print("build", name, built[name], worked[f"build {name}"], flush=True)
         sets: dict[str, SolutionSet] = {"tiles": models["tiles"].solutions()}
         sets |= {name: from_json(DATA / f"{name}.json") for name in ("hotspot", "bat_dedispersion")}
         for name, solutions in sets.items():
             listed[name] = compare(solutions.to_numpy, pool, arguments.workers)
-            print("list", name, f"{solutions.size:,}", listed[name], flush=True)
+            worked[f"list {name}"] = work(solutions.to_numpy, arguments.workers)
+            print("list", name, f"{solutions.size:,}", listed[name], worked[f"list {name}"], flush=True)
     if arguments.out:
         report = {**environment("numpy"), "workers": arguments.workers, "build": built, "list": listed}
+        report["work"] = worked
         arguments.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 

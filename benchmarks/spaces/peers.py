@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 Timed = tuple[float, dict[str, Any]]
@@ -33,9 +33,9 @@ def kernel_tuner(data: dict[str, Any]) -> Timed:
     """Kernel Tuner's own search space object: tuples, and a dict from each to its place."""
     from kernel_tuner.searchspace import Searchspace
 
-    begun = perf_counter()
+    begun = process_time()
     space = Searchspace(dict(data["tune_params"]), list(data["restrictions"]), 1024)
-    return perf_counter() - begun, {"valid": space.size, "list": space.list}
+    return process_time() - begun, {"valid": space.size, "list": space.list}
 
 
 def kernel_tuner_bridged(data: dict[str, Any]) -> Timed:
@@ -50,7 +50,7 @@ def python_constraint(data: dict[str, Any]) -> Timed:
     """python-constraint2 with restrictions as strings, and the solver that Kernel Tuner takes."""
     from constraint import OptimizedBacktrackingSolver, Problem
 
-    begun = perf_counter()
+    begun = process_time()
     problem = Problem(OptimizedBacktrackingSolver(forwardcheck=False))
     for name, values in data["tune_params"].items():
         problem.addVariable(name, values)
@@ -58,7 +58,7 @@ def python_constraint(data: dict[str, Any]) -> Timed:
         problem.addConstraint(text)
     names = list(data["tune_params"])
     found, _, size = problem.getSolutionsAsListDict(order=names)
-    return perf_counter() - begun, {"valid": size, "list": found}
+    return process_time() - begun, {"valid": size, "list": found}
 
 
 def pyatf(data: dict[str, Any]) -> Timed:
@@ -67,10 +67,10 @@ def pyatf(data: dict[str, Any]) -> Timed:
     from pyatf.search_space import SearchSpace
 
     functions = _functions_of_last(data)
-    begun = perf_counter()
+    begun = process_time()
     parameters = [TP(name, Set(*values), functions.get(name)) for name, values in data["tune_params"].items()]
     space = SearchSpace(*parameters, verbosity=0)
-    return perf_counter() - begun, {"valid": space.constrained_size}
+    return process_time() - begun, {"valid": space.constrained_size}
 
 
 def _functions_of_last(data: dict[str, Any]) -> dict[str, Callable[..., bool]]:
@@ -111,7 +111,7 @@ def ortools(data: dict[str, Any]) -> Timed:
         if rows.size > MOST_COMBINATIONS:
             raise NotImplementedError(f"{rows.size:,} combinations for {text!r} are too many for a table")
         tables.append((list(scope), rows.to_tuples()))
-    begun = perf_counter()
+    begun = process_time()
     model = cp_model.CpModel()
     variables = {
         name: model.new_int_var_from_domain(cp_model.Domain.from_values(values), name)
@@ -134,7 +134,7 @@ def ortools(data: dict[str, Any]) -> Timed:
     counter = Counter()
     status = solver.solve(model, counter)
     assert status == cp_model.OPTIMAL, solver.status_name(status)
-    return perf_counter() - begun, {"valid": counter.count}
+    return process_time() - begun, {"valid": counter.count}
 
 
 PEERS: dict[str, Callable[[dict[str, Any]], Timed]] = {
