@@ -1,7 +1,7 @@
 // The exchange of operands between blocks anywhere on the GPU, through L2. All blocks of a group must run at the same time.
 //
 // Operands travel through four slots of the workspace, used in turn, and every word of it carries its own arrival mark: a slot holds
-// 0xffffffff, two NaNs that no conversion produces, until the data comes. A block reads a slot straight into its mma fragments and
+// 0xffffffff, a NaN (or two) that no conversion produces, until the data comes. A block reads a slot straight into its mma fragments and
 // repeats the reads that found the mark; there is no barrier between blocks. The host fills the workspace with the mark before a launch.
 //
 // Why a word that is read is never an old one. When all its warps have received exchange e (its barrier says so), a block knows that all
@@ -44,7 +44,7 @@ __device__ __forceinline__ bool arrived(const uint4& value) {
   return value.x != not_arrived && value.y != not_arrived && value.z != not_arrived && value.w != not_arrived;
 }
 
-// One block's view of the slots [4][groups][k_size / 8][batch_tile][8], and one lane's part of what has been received: for each n tile
+// One block's view of the slots [4][groups][k_size / part][batch_tile][part], and one lane's part of what has been received: for each n tile
 // and pair of k tiles the 16 bytes that are its B fragments of both (ChunkedOrder). In this order a warp reads whole lines, and a
 // line has one writer: lines written by several blocks while others poll them cost twice the time (benchmarks/NOTES.md).
 //
@@ -53,6 +53,7 @@ template <class Shape, int ROUNDS = 1>
 struct GridExchange {
   using Scalar = typename Shape::Scalar;
   static constexpr int pairs = Shape::warp_k_tiles / 2 / ROUNDS;  // of a round
+  static constexpr int pair_size = 2 * Shape::k_tile;
   static constexpr int slots = 4;
   static constexpr int tile_elements = Shape::batch_tile * Shape::k_size;
   static_assert(Shape::warp_k_tiles % (2 * ROUNDS) == 0, "k tiles are read in pairs, as many in every round");
@@ -69,7 +70,7 @@ struct GridExchange {
 
   // The newest exchange; returns when all of this lane's part (in this round) is there. rows: batch rows of the tile that exist.
   __device__ __forceinline__ void receive(int rows, const Lane<Shape>& lane, int round = 0) {
-    const Scalar* source = slot(published) + ((first_k(lane) + round * pairs * 32) / 8 * Shape::batch_tile + lane_row(lane)) * 8;
+    const Scalar* source = slot(published) + ((first_k(lane) + round * pairs * pair_size) / Shape::part * Shape::batch_tile + lane_row(lane)) * Shape::part;
     bool complete;
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++)
@@ -83,7 +84,7 @@ struct GridExchange {
 #pragma unroll
         for (int pair = 0; pair < pairs; pair++)
           if (!arrived(part[n][pair]))
-            part[n][pair] = load_shared_by_gpu(source + (pair * 4 * Shape::batch_tile + n * 8) * 8);
+            part[n][pair] = load_shared_by_gpu(source + (pair * 4 * Shape::batch_tile + n * 8) * Shape::part);
 #pragma unroll
       for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
@@ -95,13 +96,15 @@ struct GridExchange {
   // Puts the mark back over this block's part of the exchange before the newest. By one warp, after the whole block has received.
   __device__ __forceinline__ void clear_previous(int block_unit, const Lane<Shape>& lane) const {
     Scalar* target = slot(published + slots - 1) + block_unit * Shape::operands * Shape::batch_tile;
-    for (int chunk = lane.lane; chunk < Shape::batch_tile * Shape::block_units * Shape::operands / 8; chunk += 32)
-      store_shared_by_gpu(target + chunk * 8, make_uint4(not_arrived, not_arrived, not_arrived, not_arrived));
+    for (int chunk = lane.lane; chunk < Shape::batch_tile * Shape::block_units * Shape::operands / Shape::part; chunk += 32)
+      store_shared_by_gpu(target + chunk * Shape::part, make_uint4(not_arrived, not_arrived, not_arrived, not_arrived));
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
   }
 
   // The first operand of this lane's part.
-  static __device__ __forceinline__ int first_k(const Lane<Shape>& lane) { return lane.k_split * Shape::warp_k_tiles * 16 + 8 * lane.quad; }
+  static __device__ __forceinline__ int first_k(const Lane<Shape>& lane) {
+    return lane.k_split * Shape::warp_k_tiles * Shape::k_tile + Shape::part * lane.quad;
+  }
 
   // accumulators += weights times what was received in this round.
   template <int MMA_K, class Weights>
@@ -119,7 +122,7 @@ struct GridExchange {
  private:
   static __device__ __forceinline__ int lane_row(const Lane<Shape>& lane) { return Shape::column_row(0, lane.row); }
   static __device__ __forceinline__ bool present(int n, int pair, int rows, const Lane<Shape>& lane) {
-    return Shape::column_row(n, lane.row) < rows && (Shape::k_padded == Shape::k_size || first_k(lane) + pair * 32 < Shape::k_size);
+    return Shape::column_row(n, lane.row) < rows && (Shape::k_padded == Shape::k_size || first_k(lane) + pair * pair_size < Shape::k_size);
   }
 };
 

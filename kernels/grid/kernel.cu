@@ -19,7 +19,7 @@ __device__ __forceinline__ void read_initial_hidden(GridExchange<Shape>& exchang
   for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
     for (int pair = 0; pair < GridExchange<Shape>::pairs; pair++) {
-      const int row = first_row + Shape::column_row(n, lane.row), unit = exchange.first_k(lane) + pair * 32;
+      const int row = first_row + Shape::column_row(n, lane.row), unit = exchange.first_k(lane) + pair * exchange.pair_size;
       const bool present = row < arguments.batch && unit < Shape::head_dim;
       const size_t index = state_index<Shape>(arguments, 0, 0, present ? row : 0, head, present ? unit : 0);
       exchange.part[n][pair] = present ? *reinterpret_cast<const uint4*>(states + index) : make_uint4(0, 0, 0, 0);
@@ -39,18 +39,18 @@ struct GridOutlet {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       const int row = lane.batch_row(group), unit = first_unit + lane.unit(group);
-      const bool writes = lane.finishes() && lane.row % 2 == 0 && first_row + row < arguments.batch;
-      offset[group] = writes ? (unit / 8 * Shape::batch_tile + row) * 8 + unit % 8 : -1;
+      const bool writes = lane.finishes() && lane.row % (Shape::part / 4) == 0 && first_row + row < arguments.batch;
+      offset[group] = writes ? (unit / Shape::part * Shape::batch_tile + row) * Shape::part + unit % Shape::part : -1;
       target[group] = static_cast<Scalar*>(arguments.states) +
                       (writes ? state_index<Shape>(arguments, 0, 1, first_row + row, head, unit) : 0);
     }
   }
 
-  // Lanes of even units write their own h and their neighbour's as one word: what others see is always a whole word.
+  // Where a word is two units, lanes of even ones write their neighbour's h too: what others see is always a whole word.
   __device__ __forceinline__ void publish(const GridExchange<Shape>& exchange, float h, int group, bool awaited, const Lane<Shape>& lane) const {
-    const float neighbour = __shfl_down_sync(0xffffffffu, h, 4);
+    const float next = next_unit<Scalar>(h);
     if (offset[group] < 0) return;
-    const unsigned word = Scalar::pack(h, neighbour);
+    const unsigned word = word_of_units<Scalar>(h, next);
     if (awaited) store_shared_by_gpu(exchange.slot(exchange.published + 1) + offset[group], word);
     __stcs(reinterpret_cast<unsigned*>(target[group]), word);
   }
