@@ -36,12 +36,14 @@ from constrint.learn.trail import raise_bound
 from constrint.prepare import Options, Plan
 from constrint.presolve import Root
 from constrint.result import Statistics
-from constrint.run import HAND_OVER_CACHED, HAND_OVER_COLD, Assignment, GaveUp, Stopped, check
+from constrint.run import HAND_OVER_COLD, Assignment, GaveUp, Stopped, check
 
 if TYPE_CHECKING:
     from constrint.learn.compiled import Session
     from constrint.learn.proof import ProofLog
 
+# Seconds of interpreted search after which loading the compiled twin pays: half of what that takes.
+HAND_OVER_CACHED = 0.5
 SLICE = 20_000  # propagations between two looks at the clock
 COMPILED_SLICE = 1_000_000
 MOST_ENTRIES = (
