@@ -51,7 +51,9 @@ def test_the_same_configurations(restrictions, installed):
     assert all(ours.get_list_dict()[config] == i for i, config in enumerate(ours.list))
 
 
-@pytest.mark.parametrize("name", ["dedispersion", "atf_prl_4x4", "gemm", "microhh"])
+@pytest.mark.parametrize(
+    "name", ["dedispersion", "atf_prl_4x4", "atf_prl_8x8", "gemm", "microhh", "expdist", "hotspot"]
+)
 def test_real_spaces_are_the_same_sets(name, installed):
     data = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
     ours = own(data["tune_params"], data["restrictions"])
