@@ -37,6 +37,8 @@ def read_model(
     dialect: str = "constrint",
 ) -> Model:
     """Build the model that a text describes; see `Model.from_text`."""
+    if not isinstance(text, str):
+        raise ModelError(f"a model is read from a str, not {type(text).__name__}: from_file takes a path")
     read = reader_of(dialect)
     if read is not None:
         if constants:

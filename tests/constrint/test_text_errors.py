@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from random_models import draw_model
 
-from constrint import Model, ParseError
+from constrint import Model, ModelError, ParseError
 
 DECLARED = "x, y in 1..4; b bool\n"
 
@@ -129,3 +129,9 @@ def test_damaged_texts_give_parse_errors_and_nothing_else():
             assert 1 <= error.line <= len(lines)
             assert 1 <= error.column <= len(lines[error.line - 1]) + 1
     assert errors > 100
+
+
+@pytest.mark.parametrize("text", [None, b"x in 1..3", 7])
+def test_what_is_no_text_is_refused(text):
+    with pytest.raises(ModelError, match="read from a str"):
+        Model.from_text(text)
