@@ -179,6 +179,12 @@ def solve(
     ] = None,
     seed: Seed = 0,
     time_limit: TimeLimit = None,
+    learn: Annotated[
+        bool, typer.Option("--learn", help="Learn from failures: for schedules and the like.")
+    ] = False,
+    proof: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what --learn proves, for a checker.")
+    ] = None,
     json: Json = False,
     define: Define = None,
     assume: Assume = None,
@@ -192,11 +198,11 @@ def solve(
             raise BadInputError("--all, --count and --sample exclude each other")
         if limit is not None and not every:
             raise BadInputError("--limit goes with --all")
+        if (learn and (every or count or sample is not None)) or (proof is not None and not learn):
+            raise BadInputError("--learn finds one solution, and --proof goes with --learn")
         model = load(file, dialect, define, assume)
         mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
-        code = answer(
-            model, Request(mode, number=sample or limit, seed=seed, time_limit=time_limit, json=json)
-        )
+        code = answer(model, Request(mode, sample or limit, seed, time_limit, json, learn, proof))
         if code:
             raise typer.Exit(code)
 

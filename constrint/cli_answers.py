@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -33,6 +34,8 @@ class Request:
         seed: Seed of the sample.
         time_limit: Seconds, or None.
         json: Whether to answer in JSON.
+        learn: Whether one solution is found by the search that learns.
+        proof: File for what that search proves, or None.
     """
 
     mode: Mode = "one"
@@ -40,6 +43,8 @@ class Request:
     seed: int = 0
     time_limit: float | None = None
     json: bool = False
+    learn: bool = False
+    proof: Path | None = None
 
 
 def answer(model: Model, request: Request) -> int:
@@ -69,7 +74,7 @@ def explanation(model: Model, *, time_limit: float, json: bool) -> int:
 
 
 def _one(model: Model, request: Request) -> int:
-    result = model.solve(time_limit=request.time_limit)
+    result = model.solve(time_limit=request.time_limit, learn=request.learn, proof=request.proof)
     if result.status is Status.INFEASIBLE:
         return infeasible(model, request.json)
     if result.status is Status.UNKNOWN:

@@ -86,6 +86,11 @@ def proving(solver: Solver, path: str | Path) -> Iterator[None]:
     """Let a solver write down what it proves."""
     if not solver.options.learn:
         raise ModelError("proof= needs learn=True: only the learning search writes down what it proves")
+    try:
+        Path(path).touch()
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise ModelError(f"cannot write the proof to {path}: {why}") from None
     with Path(path).open("w", encoding="utf-8") as file:
         solver.options = replace(solver.options, proof=ProofLog(file))
         yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import itertools
+import json
 import operator
 
 import pytest
@@ -13,8 +14,10 @@ from job_shops import MT06, draw_jobs, job_shop, least_span
 from proof_checker import Rejected, TooWide, check_proof
 from random_models import RandomModel, build, draw_model
 from test_globals import expected
+from typer.testing import CliRunner
 
 from constrint import Model, ModelError, Status, sum_
+from constrint.cli import app
 from constrint.learn import build as learn_build
 from constrint.learn import heap, loop, session, trail
 from constrint.learn.build import Guide
@@ -199,6 +202,24 @@ def test_a_proof_needs_learning(tmp_path):
         m.solve(minimize=x, proof=tmp_path / "proof")
     m.add(x > 3)
     assert "presolved" in proof_of(m, tmp_path / "proof")
+
+
+def test_the_command_learns_and_writes_the_proof(tmp_path):
+    text = "x, y in 0..9\nx + 3 <= y or y + 4 <= x\nx * y >= 6\nminimize x + 2 * y\n"
+    proof = tmp_path / "proof"
+
+    def run(*options: str):
+        return CliRunner().invoke(app, ["solve", *options, "-"], input=text)
+
+    result = run("--json", "--learn", "--proof", str(proof))
+    answer = json.loads(result.stdout)
+    assert (answer["objective"], answer["statistics"]["method"]) == (8, "learning")
+    assert check_proof(proof.read_text(encoding="utf-8"))[-1].exhausted
+    assert run("--learn", "--all").exit_code == 2
+    assert run("--proof", str(proof)).exit_code == 2
+    unwritable = run("--learn", "--proof", str(tmp_path / "nowhere" / "proof"))
+    assert unwritable.exit_code == 2
+    assert "cannot write the proof" in unwritable.output
 
 
 # ---------------------------------------------------------------- parts
