@@ -280,3 +280,19 @@ def test_an_open_exponent_of_many_thousands_is_bounded_without_steps():
     found = Model.from_text(text, constants={"p": 7**4000}).solve(time_limit=30)
     assert (found["x"], found["y"]) == (7, 4000)
     assert not Model.from_text(text, constants={"p": 7**4000 + 1}).solve(time_limit=30)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("7 % x == 1", [2, 3, 6]),
+        ("-7 // x == 3", [-2]),
+        ("-7 // x == -3", [3]),
+        ("100 // x in 3..5", list(range(17, 34))),
+        ("7 // x == -1; x >= -9", [-9, -8, -7]),
+        ("-7 % x == -1", [-6, -3, -2]),
+    ],
+)
+def test_open_divisors_are_bounded_by_quotient_and_remainder(text, values):
+    model = Model.from_text(f"x in ..; {text}")
+    assert sorted(result["x"] for result in model.iter_solutions(time_limit=LIMIT)) == values
