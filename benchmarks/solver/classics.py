@@ -1,0 +1,144 @@
+"""Classic puzzles of constraint programming, beside other solvers.
+
+    taskset -c 1 python benchmarks/solver/classics.py [--peers] [--out benchmarks/results/classics.json]
+
+Times are the least of several runs in one warm process, in seconds of the processor, as the machine may have other
+work to do: engines are compiled before, model building is included, import is not. Where a peer brings the problem
+along as an example, that is what it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from classics_peers import PEERS, SHORTER_RULERS
+from environment import environment
+
+from constrint import Brancher, Model, all_different, global_cardinality, sum_
+
+IN_ORDER = Brancher("input_order")
+
+
+def queens(n: int) -> int:
+    """All ways to put n queens; how many."""
+    m = Model()
+    q = m.int_vars("q", n, 0, n - 1)
+    for shift in (-1, 0, 1):
+        m.add(all_different([q[i] + shift * i for i in range(n)], consistency="value"))
+    return sum(1 for _ in m.iter_solutions())
+
+
+def golomb(n: int) -> int:
+    """The shortest ruler with n marks; its length."""
+    m = Model()
+    marks = m.int_vars("mark", n, 0, n * n)
+    distances = {(i, j): marks[j] - marks[i] for j in range(n) for i in range(j)}
+    m.add(marks[0] == 0, all_different(distances.values(), consistency="bounds"))
+    for (i, j), distance in distances.items():
+        inside, outside = j - i, n - 1 - (j - i)
+        m.add(distance >= SHORTER_RULERS[inside + 1] if outside else distance >= inside * (inside + 1) // 2)
+        m.add(distance <= marks[n - 1] - outside * (outside + 1) // 2)
+    m.add(distances[0, 1] < distances[n - 2, n - 1])
+    found = m.solve(minimize=marks[n - 1], branching=IN_ORDER)
+    return found[marks[n - 1]]
+
+
+def magic_square(n: int) -> int:
+    """A magic square; the sum of its first row."""
+    m = Model()
+    s = m.int_vars("s", (n, n), 1, n * n)
+    total = n * (n * n + 1) // 2
+    m.add(all_different(s, consistency="value"))
+    for i in range(n):
+        m.add(s[i, :].sum() == total, s[:, i].sum() == total)
+    m.add(sum_(s[i, i] for i in range(n)) == total, sum_(s[i, n - 1 - i] for i in range(n)) == total)
+    found = m.solve()
+    return sum(found[x] for x in s[0, :])
+
+
+def send_more(base: int) -> int:
+    """SEND + MORE = MONEY; the value of MONEY."""
+    m = Model()
+    s, e, n, d, o, r, y, one = (m.int_var(name, int(name in "SM"), base - 1) for name in "SENDORYM")
+    m.add(all_different(s, e, n, d, o, r, y, one))
+    money = 10000 * one + 1000 * o + 100 * n + 10 * e + y
+    m.add(1000 * s + 100 * e + 10 * n + d + 1000 * one + 100 * o + 10 * r + e == money)
+    return m.solve()[money]
+
+
+def block_design(v: int) -> int:
+    """A (7, 3, 1) balanced incomplete block design; how many points lie in blocks."""
+    m = Model()
+    x = m.bool_vars("x", (v, v))
+    for i in range(v):
+        m.add(x[i, :].sum() == 3, x[:, i].sum() == 3)
+        for h in range(i):
+            m.add(sum_(x[i, j] * x[h, j] for j in range(v)) == 1)
+    found = m.solve()
+    return sum(found[one] for one in x.flat)
+
+
+def magic_sequence(n: int) -> int:
+    """A sequence in which entry i says how often i occurs; its first entry."""
+    m = Model()
+    x = m.int_vars("x", n, 0, n - 1)
+    m.add(global_cardinality(x, {i: x[i] for i in range(n)}))
+    m.add(x.sum() == n, sum_(i * x[i] for i in range(n)) == n)
+    return m.solve()[x[0]]
+
+
+PROBLEMS: dict[str, tuple[Callable[[int], int], int, int, int]] = {
+    "queens, all": (queens, 12, 14_200, 5),
+    "golomb, shortest": (golomb, 9, 44, 7),
+    "magic square": (magic_square, 4, 34, 30),
+    "send more": (send_more, 10, 10_652, 30),
+    "block design": (block_design, 7, 21, 30),
+    "magic sequence": (magic_sequence, 100, 96, 30),
+}
+"""Function, size, its answer, and how many runs."""
+
+
+def least(solve: Callable[[int], int | None], size: int, answer: int, runs: int) -> float | None:
+    """The least time of some runs, at most about 20 seconds altogether; None where the peer has no model."""
+    times: list[float] = []
+    while len(times) < runs and sum(times) < 20:
+        begun = process_time()
+        found = solve(size)
+        times.append(process_time() - begun)
+        if found is None:
+            return None
+        assert found == answer, f"{solve}: {found}, not {answer}"
+    return round(min(times), 6)
+
+
+def main() -> None:
+    """Time what was asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--peers", action="store_true", help="time the other solvers, too")
+    parser.add_argument("--out", type=Path, help="JSON file to write")
+    arguments = parser.parse_args()
+    Model().solve(engine="compiled")
+    rows: dict[str, dict[str, float | None]] = {}
+    for name, (solve, size, answer, runs) in PROBLEMS.items():
+        rows[name] = {"constrint": least(solve, size, answer, runs)}
+        for peer, functions in PEERS.items() if arguments.peers else ():
+            if name in functions:
+                functions[name](size)  # compiles, where the peer does that
+                rows[name][peer] = least(functions[name], size, answer, runs)
+        print(name, rows[name], flush=True)
+    if arguments.out:
+        head = environment("ortools", "python-constraint2", "pychoco", "NuCS", "numba")
+        arguments.out.write_text(json.dumps({"environment": head, "seconds": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
