@@ -1,7 +1,8 @@
 """ConstrINT: a general integer constraint solver."""
 
 from constrint.arrays import ExprArray
-from constrint.branching import Brancher
+from constrint.asking import Decision, Domains
+from constrint.branching import Brancher, Group
 from constrint.declare import Constraint
 from constrint.domain import Domain
 from constrint.errors import (
@@ -56,6 +57,7 @@ from constrint.globals import (
     value_precede,
 )
 from constrint.model import Model
+from constrint.restarts import Restarts
 from constrint.result import Result, Statistics, Status
 
 __all__ = [
@@ -64,9 +66,12 @@ __all__ = [
     "Brancher",
     "Constraint",
     "ConstrintError",
+    "Decision",
     "Domain",
+    "Domains",
     "EmptySpaceError",
     "ExprArray",
+    "Group",
     "IntExpr",
     "IntVar",
     "InternalError",
@@ -75,6 +80,7 @@ __all__ = [
     "ModelError",
     "ParseError",
     "Position",
+    "Restarts",
     "Result",
     "Statistics",
     "Status",

@@ -7,6 +7,7 @@ normal form (`lower`), simplifies that (`presolve`) and searches (`search`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from constrint.answers import Front, Solutions
-    from constrint.branching import Brancher
+    from constrint.branching import Branching
     from constrint.explain import Conflict
     from constrint.plan.describe import Explanation
+    from constrint.prepare import OnSolution
+    from constrint.restarts import RestartRule, Restarts
     from constrint.search import Solver
     from constrint.solutionset import SolutionSet
 
@@ -50,9 +53,13 @@ class Model(Declarations):
         assumptions: Sequence[BoolExpr] = (),
         time_limit: float | None = None,
         seed: int = 0,
-        branching: Brancher | None = None,
+        branching: Branching | None = None,
+        restarts: RestartRule | Restarts | None = None,
+        lns: bool = False,
         learn: bool = False,
         proof: str | Path | None = None,
+        on_solution: OnSolution | None = None,
+        progress: bool = False,
         engine: Engine = "auto",
         backend: Backend = "constrint",
         workers: int = 1,
@@ -71,11 +78,19 @@ class Model(Declarations):
                 `Result.conflict` names a minimal set of guilty ones.
             time_limit: Seconds after which to stop with the best so far.
             seed: Seed of random choices.
-            branching: How to branch.
+            branching: How to branch: a `Brancher`, a list of `Group`, or a function that is shown the
+                domains and gives a `Decision` (docs/constrint-search.md).
+            restarts: "luby", "geometric" or `Restarts(…)`: go back to the root now and then, with nogoods
+                of what was searched. Without `branching`, variables are then chosen by their failures.
+            lns: Whether to look for better solutions near the best one (large-neighbourhood search): for
+                good answers by a time limit, where an optimum cannot be proven soon.
             learn: Whether to learn a clause from every failure (docs/constrint-learn.md): for scheduling and
                 other models of many conditions. It branches in its own way. Models whose numbers need
                 more than int64 are searched without; `Result.statistics.method` says which it was.
             proof: A file to write what the learning search proves to, step by step, for a checker.
+            on_solution: Called with a `Result` for each better solution as it is found. Where it returns
+                False, search ends with that one.
+            progress: Whether to show on a terminal how far it is: the best so far, bound, gap and rate.
             engine: "auto" starts interpreted and compiles long searches; "interpreted" and "compiled"
                 force one.
             backend: Who searches: this solver, or "cp-sat" (extra: cp-sat).
@@ -84,6 +99,8 @@ class Model(Declarations):
         Returns:
             The result; without any of the first three, the goals and preferences set on the model hold.
         """
+        from constrint.ways import ways_to_search
+
         check_seconds(time_limit)
         goals = goals_of(minimize, "min") + goals_of(maximize, "max")
         preferences = as_goals(prefer or ())
@@ -96,17 +113,24 @@ class Model(Declarations):
         if assumptions:
             from constrint.answers import solve_assuming
 
-            options = {"seed": seed, "branching": branching, "learn": learn, "engine": engine, "proof": proof}
+            options: dict[str, Any] = {"restarts": restarts, "lns": lns, "learn": learn, "proof": proof}
+            options |= {"seed": seed, "branching": branching, "engine": engine}
+            options |= {"on_solution": on_solution, "progress": progress}
             assumed = constraints_of(assumptions, None, assumed=True)
             return solve_assuming(
                 self, assumed, {"minimize": goals, "prefer": preferences, **options}, time_limit
             )
-        solver = self._solver(time_limit, seed, branching, engine, learn)
-        if proof is None:
-            return solver.best(goals, preferences)
-        from constrint.learn.proof import proving
+        search = ways_to_search(branching, restarts, lns, learn, bool(goals))
+        solver = self._solver(time_limit, seed, engine, **search, learn=learn, on_solution=on_solution)
+        with ExitStack() as stack:
+            if progress:
+                from constrint.progress import shown
 
-        with proving(solver, proof):
+                stack.enter_context(shown(solver))
+            if proof is not None:
+                from constrint.learn.proof import proving
+
+                stack.enter_context(proving(solver, proof))
             return solver.best(goals, preferences)
 
     def iter_solutions(
@@ -115,7 +139,7 @@ class Model(Declarations):
         *,
         time_limit: float | None = None,
         seed: int = 0,
-        branching: Brancher | None = None,
+        branching: Branching | None = None,
         engine: Engine = "auto",
     ) -> Solutions:
         """All solutions, each once and in no promised order; at most `limit` of them.
@@ -124,9 +148,12 @@ class Model(Declarations):
         `complete` of the iterator says whether a limit cut them short.
         """
         from constrint.answers import Solutions
+        from constrint.branching import as_brancher
 
         check_limit(limit)
-        return Solutions(self.copy()._solver(time_limit, seed, branching, engine), limit)
+        return Solutions(
+            self.copy()._solver(time_limit, seed, engine, brancher=as_brancher(branching)), limit
+        )
 
     def pareto(
         self,
@@ -172,7 +199,7 @@ class Model(Declarations):
             if planned is not None:
                 return planned
             time_limit = None if time_limit is None else max(0.0, started + time_limit - perf_counter())
-        return self._solver(time_limit, 0, None, engine).count()
+        return self._solver(time_limit, 0, engine).count()
 
     def solutions(
         self,
@@ -226,7 +253,7 @@ class Model(Declarations):
             assumed = self.copy()
             assumed.assume(*assumptions)
             return assumed.explain(time_limit=time_limit)
-        result = self._solver(time_limit, 0, None, "auto").best([], [])
+        result = self._solver(time_limit, 0, "auto").best([], [])
         if result:
             return None
         if result.status is Status.UNKNOWN:
@@ -254,22 +281,14 @@ class Model(Declarations):
         )
         return result
 
-    def _solver(
-        self,
-        time_limit: float | None,
-        seed: int,
-        branching: Brancher | None,
-        engine: Engine,
-        learn: bool = False,
-    ) -> Solver:
+    def _solver(self, time_limit: float | None, seed: int, engine: Engine, **options: Any) -> Solver:
         if engine not in ("auto", "interpreted", "compiled"):
             raise ModelError(f'engine is "auto", "interpreted" or "compiled", not {engine!r}')
         check_seconds(time_limit)
         integer(seed, "seed")
-        from constrint.branching import Brancher
         from constrint.search import Options, Solver
 
-        return Solver(self, Options(time_limit, seed, engine, branching or Brancher(), learn))
+        return Solver(self, Options(time_limit, seed, engine, **options))
 
     @staticmethod
     def from_text(

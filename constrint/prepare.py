@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from constrint.branching import VALUE_RULES, Brancher, Inputs, dependents, directions
+from constrint.branching import (
+    VALUE_RULES,
+    VARIABLE_RULES,
+    Brancher,
+    Group,
+    Inputs,
+    ValueSelector,
+    directions,
+    reached_by,
+)
 from constrint.engine.build import Branch
-from constrint.engine.state import GREATEST, LEAST
+from constrint.engine.state import AS_BEST_OR_GREATEST, COUNT_FAILURES, GREATEST, IN_ORDER, LEAST
 from constrint.errors import ModelError, UnboundedError
-from constrint.expr import BoolVar, IntExpr
+from constrint.expr import BoolVar, Const, IntExpr
 from constrint.ir import HUGE_BITS, Infeasible, NeedsWiderBounds
 from constrint.lower import Lowering, is_domain
 from constrint.presolve import OutOfRange, Root, presolve
 from constrint.variables import MOST_BITS, check_length
 
 if TYPE_CHECKING:
+    from constrint.engine.state import State
     from constrint.goals import Goal
     from constrint.learn.proof import ProofLog
+    from constrint.learn.session import LearningRun
     from constrint.model import Engine, Model
+    from constrint.restarts import Restarts
+    from constrint.result import Result
+    from constrint.run import Run
+
+OnSolution: TypeAlias = "Callable[[Result], bool | None]"
 
 WIDEST_BITS = 1 << 14  # search is repeated with bounds up to this wide where narrower ones prove nothing
+
+
+class Steering(Protocol):
+    """What interrupts a search and says where it goes on."""
+
+    def begin(self, state: State) -> State:
+        """Make the state of a search ready that has not begun."""
+
+    def solved(self) -> None:
+        """Note a solution."""
+
+    def cut(self, state: State) -> None:
+        """Go on elsewhere: the failures allowed are spent."""
+
+    def exhausted(self, state: State) -> bool:
+        """Whether nothing is left at all; otherwise goes on elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +67,10 @@ class Options:
         brancher: How to branch.
         learn: Whether to learn from failures, where the numbers fit int64.
         proof: Where the learning search writes down what it proves, or None.
+        restarts: When to go back to the root, or None.
+        lns: Whether to search for better solutions near the best.
+        on_solution: Called with each better solution; search ends where it returns False.
+        watch: Called with the search now and then.
     """
 
     time_limit: float | None = None
@@ -43,6 +79,10 @@ class Options:
     brancher: Brancher = field(default_factory=Brancher)
     learn: bool = False
     proof: ProofLog | None = None
+    restarts: Restarts | None = None
+    lns: bool = False
+    on_solution: OnSolution | None = None
+    watch: Callable[[Run | LearningRun], None] | None = None
 
 
 class Plan:
@@ -53,6 +93,7 @@ class Plan:
         variables: Number of each variable of the model.
         goals: (number, direction) of each expression to optimise.
         preferences: (number, direction) of each preferred expression.
+        scales: (factor, constant) of each goal's expression over the variable that stands for it.
         inputs: What each function is a function of.
         root: What presolve left; None where it proved that there is no solution.
     """
@@ -64,6 +105,7 @@ class Plan:
         self.variables: dict[IntExpr, int] = {}
         self.goals: list[tuple[int, str]] = []
         self.preferences: list[tuple[int, str]] = []
+        self.scales: dict[int, tuple[int, int]] = {}
         self.inputs: Inputs = {}
         self.root: Root | None = None
         while True:
@@ -97,7 +139,10 @@ class Plan:
             lowering.sum_of(expr)  # a let that is undefined is no solution either
         self.variables = lowering.variables
         declared = set(lowering.variables.values())
-        targets = [_target(lowering, expr, direction) for expr, direction in [*goals, *preferences]]
+        self.scales = {}
+        targets = [
+            _target(lowering, expr, direction, self.scales) for expr, direction in [*goals, *preferences]
+        ]
         # Trying values in order suits variables. A function of them may be decided long before its
         # arguments are, so functions, and all that is more important, are optimised one after the other.
         first = len(goals)
@@ -130,30 +175,92 @@ class Plan:
         return "an expression to optimise"
 
     def branch(self, root: Root, options: Options, goal: tuple[int, str] | None) -> Branch:
-        """What to decide: preferences first and in order, then the variables of the model."""
-        preferred = [(v, GREATEST if direction == "max" else LEAST) for v, direction in self.preferences]
-        rule = VALUE_RULES[options.brancher.values]
-        rules = {}
-        if goal is not None and options.brancher.values == "auto":
+        """What to decide: preferences in order, then the brancher's groups, then the other variables."""
+        brancher = options.brancher
+        better: dict[int, int] = {}
+        if goal is not None:
             sign = 1 if goal[1] == "min" else -1
-            for v, direction in directions(goal[0], self.inputs).items():
-                rules[v] = GREATEST if direction == -sign else rule
-        entries = preferred + [(v, rules.get(v, rule)) for v in self.variables.values()]
-        degrees = dependents(len(root.box.lo), root.nodes, self.inputs)
-        in_order = options.brancher.variables == "input_order"
+            better = {v: sign * known for v, known in directions(goal[0], self.inputs).items()}
+        entries = [(v, GREATEST if direction == "max" else LEAST) for v, direction in self.preferences]
+        groups = [(len(entries), IN_ORDER)] if entries else []
+        for group in brancher.groups:
+            entries += [(v, value_rule(group.values, better.get(v))) for v in self._decided(group)]
+            groups.append((len(entries), VARIABLE_RULES[group.variables]))
+        grouped = {v for v, _ in entries[len(self.preferences) :]}
+        others = [v for v in self.variables.values() if v not in grouped]
+        entries += [(v, value_rule(brancher.values, better.get(v))) for v in others]
+        groups.append((len(entries), VARIABLE_RULES[brancher.variables]))
+        reached = reached_by(len(root.box.lo), root.nodes, self.inputs)
+        variables = [v for v, _ in entries]
+        weighing = brancher.weighing or 0
         return Branch(
-            [v for v, _ in entries],
+            variables,
             [rule for _, rule in entries],
-            [degrees[v] + 1 for v, _ in entries],
-            len(entries) if in_order else len(preferred),
+            [reached[v].bit_count() + 1 for v in variables],
+            groups,
             options.seed,
+            weighing,
+            credits_of(variables, reached, len(root.nodes)) if weighing == COUNT_FAILURES else (),
         )
 
+    def steering(
+        self, root: Root, options: Options, goal: tuple[int, str] | None, variables: Sequence[int]
+    ) -> Steering | None:
+        """What interrupts the search and says where it goes on; None for a search from left to right."""
+        if options.lns and goal is not None:
+            from constrint.lns import Neighbourhoods
 
-def _target(lowering: Lowering, expr: IntExpr, direction: str) -> tuple[int, str]:
+            reached = reached_by(len(root.box.lo), root.nodes, self.inputs)
+            sign = 1 if goal[1] == "min" else -1
+            better = directions(goal[0], self.inputs)
+            return Neighbourhoods(
+                options.seed, [reached[v] for v in variables], [sign * better.get(v, 0) for v in variables]
+            )
+        if options.restarts is not None:
+            from constrint.restarts import Restarter
+
+            return Restarter(options.restarts)
+        return None
+
+    def _decided(self, group: Group) -> list[int]:
+        """The numbers of a group's variables, each once."""
+        numbers: dict[int, None] = {}
+        for variable in group.over:
+            if variable in self.variables:
+                numbers[self.variables[variable]] = None  # type: ignore[index] # only variables are keys
+            elif not isinstance(variable, int | Const):
+                raise ModelError(f"a group to branch on has variables of the model only, not {variable!r}")
+        return list(numbers)
+
+
+def value_rule(values: ValueSelector, better: int | None) -> int:
+    """The engine's rule, where the goal becomes better up (-1) or down (1) a variable."""
+    if better == -1 and values == "auto":
+        return GREATEST
+    if better == -1 and values == "best_so_far":
+        return AS_BEST_OR_GREATEST
+    return VALUE_RULES[values]
+
+
+def credits_of(variables: Sequence[int], reached: Sequence[int], count: int) -> list[list[int]]:
+    """For each constraint the places of the variables that reach it."""
+    places: list[list[int]] = [[] for _ in range(count)]
+    for place, v in enumerate(variables):
+        bits = reached[v]
+        while bits:
+            lowest = bits & -bits
+            places[lowest.bit_length() - 1].append(place)
+            bits ^= lowest
+    return places
+
+
+def _target(
+    lowering: Lowering, expr: IntExpr, direction: str, scales: dict[int, tuple[int, int]]
+) -> tuple[int, str]:
     """The variable to optimise for an expression, and its direction."""
     value = lowering.sum_of(expr)
     if len(value.terms) == 1:
         ((v, factor),) = value.terms.items()
+        scales.setdefault(v, (factor, value.constant))
         return v, direction if factor > 0 else ("min" if direction == "max" else "max")
     return lowering.problem.of_linear(value), direction

@@ -6,20 +6,28 @@ import sys
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from constrint.asking import ask
 from constrint.engine import cache, dfs
 from constrint.engine.build import build, grow
 from constrint.engine.state import (
+    AS_BEST,
+    AS_BEST_OR_GREATEST,
+    ASK,
+    ASKED_FROM,
     BOUND,
+    CUT,
     EXHAUSTED,
     FAILURES,
     FULL,
     GOAL,
     GOAL_VARIABLE,
+    GUIDED,
     HAS_BOUND,
     NEEDS_BOUND,
     NODES,
     PROPAGATIONS,
     SOLUTION,
+    TRAIL,
     UNBOUNDED,
     WIDER,
     State,
@@ -56,7 +64,7 @@ class GaveUp(Exception):  # noqa: N818 - a limit, not a fault
 
 
 def is_loaded() -> bool:
-    """Whether this process has the compiled engine, so that handing over costs a fraction of a millisecond."""
+    """Whether this process has the compiled engine: handing over then costs a fraction of a millisecond."""
     module = sys.modules.get("constrint.engine.compiled")
     return module is not None and module.is_loaded()
 
@@ -85,11 +93,19 @@ class Run:
         self._deadline = None if options.time_limit is None else started + options.time_limit
         self._began = perf_counter()
         self._session: Session | None = None
-        self._state: State = build(root.box, root.nodes, plan.branch(root, options, goal), root.huge)
+        branch = plan.branch(root, options, goal)
+        self._state: State = build(root.box, root.nodes, branch, root.huge)
         if goal is not None:
             # Each further solution must be better than the last.
             self._state.scalar[GOAL_VARIABLE] = goal[0]
             self._state.scalar[GOAL] = 1 if goal[1] == "min" else 2
+        if {AS_BEST, AS_BEST_OR_GREATEST} & set(branch.values):
+            self._state.scalar[GUIDED] = 1
+        if options.brancher.decide is not None:
+            self._state.scalar[ASKED_FROM] = len(plan.preferences)
+        self._steering = plan.steering(root, options, goal, branch.variables)
+        if self._steering is not None:
+            self._state = self._steering.begin(self._state)
         if options.engine == "compiled" and not self.exact:
             self._hand_over()
 
@@ -125,12 +141,16 @@ class Run:
                 raise Stopped
             if self._most_nodes is not None and self._is_spent(self._most_nodes):
                 raise GaveUp
+            if self._options.watch is not None:
+                self._options.watch(self)
             if self._session is not None:
                 outcome = self._session.run(COMPILED_NODES, COMPILED_PROPAGATIONS)
             else:
                 outcome = dfs.run(self._state, *(FIRST_SLICE if is_loaded() else SLICE))
             if outcome == SOLUTION:
                 self._tighten()
+                if self._steering is not None:
+                    self._steering.solved()
                 assignment = read(self.plan, self._state)
                 if checked:
                     check(self.plan, assignment)
@@ -138,8 +158,13 @@ class Run:
             if outcome == EXHAUSTED:
                 if self._state.scalar[WIDER]:
                     raise NeedsWiderBounds
-                return None
-            if outcome == FULL:
+                if self._steering is None or self._steering.exhausted(self._state):
+                    return None
+            elif outcome == CUT and self._steering is not None:
+                self._steering.cut(self._state)
+            elif outcome == ASK and self._options.brancher.decide is not None:
+                ask(self._options.brancher.decide, self.plan.variables, self._state)
+            elif outcome == FULL:
                 self._grow()
             elif outcome == NEEDS_BOUND:
                 raise UnboundedError(self.plan.name_of(int(self._state.scalar[UNBOUNDED])))
@@ -158,6 +183,17 @@ class Run:
 
     def _grow(self) -> None:
         self._state = grow(self._state) if self._session is None else self._session.grow()
+
+    def goal_bounds(self) -> tuple[int, int]:
+        """Between what the goal's variable is known to lie at the root; (0, 0) without a goal."""
+        scalar = self._state.scalar
+        if not scalar[GOAL]:
+            return 0, 0
+        v = scalar[GOAL_VARIABLE]
+        for top in range(scalar[TRAIL]):
+            if self._state.trail_variable[top] == v:
+                return int(self._state.trail_lo[top]), int(self._state.trail_hi[top])
+        return int(self._state.lo[v]), int(self._state.hi[v])
 
     def statistics(self) -> Statistics:
         """The work so far; seconds and solutions are the caller's to add."""

@@ -7,6 +7,7 @@ model's own expressions before anyone sees it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -56,6 +57,7 @@ class Solver:
         self.total = Statistics()
         self.complete = False  # whether `every` has given all solutions
         self._learns = options.learn
+        self._goals: Sequence[Goal] = ()
 
     def _run(self, plan: Plan, root: Root, goal: tuple[int, str] | None = None) -> Run | LearningRun:
         """A search for one solution, or for better and better ones: the learning kind, where it is wanted."""
@@ -94,8 +96,24 @@ class Solver:
             assignment,
         )
 
+    def _tell(self, found: Assignment, work: Statistics) -> None:
+        """Show a solution to whoever wants to see each; raises `Stopped` where no more are wanted."""
+        if self.options.on_solution is None:
+            return
+        shown = self._result(Status.FEASIBLE, found, self._goals)
+        total = self.total
+        statistics = replace(
+            shown.statistics,
+            nodes=total.nodes + work.nodes,
+            failures=total.failures + work.failures,
+            propagations=total.propagations + work.propagations,
+        )
+        if self.options.on_solution(replace(shown, statistics=statistics)) is False:
+            raise Stopped
+
     def best(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         """The lexicographic optimum of the goals and then the preferences; or just any solution."""
+        self._goals = goals
         plan = Plan(self.model, goals, preferences)
         if plan.root is None and self.options.proof is not None:
             self.options.proof.presolved()
@@ -113,6 +131,9 @@ class Solver:
         swept = sweep(plan, self.options, self.started)
         if swept is not None:
             self.started, self.total = swept.started, swept.statistics
+            if swept.best is not None:
+                with suppress(Stopped):  # there is nothing left to stop
+                    self._tell(swept.best, Statistics())
             return self._result(Status.OPTIMAL if swept.best else Status.INFEASIBLE, swept.best, [*goals])
         try:
             # The learning search tries no values in order: it optimises preferences in turn, as goals.
@@ -166,6 +187,9 @@ class Solver:
             while (better := run.next(checked=False)) is not None:  # only the last is an answer
                 solutions += 1
                 climb.found, climb.value = better, run.value(climb.variable)
+                if self.options.on_solution is not None:
+                    check(plan, better)
+                    self._tell(better, run.statistics())
             return None
         except GaveUp:
             self._learns = False
@@ -192,6 +216,9 @@ class Solver:
         found: Assignment | None = None
         try:
             found = run.next()
+            if found is not None:
+                with suppress(Stopped):  # it is the last
+                    self._tell(found, run.statistics())
         except GaveUp:
             self._learns = False
             return self._first(plan, root)

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from constrint.constraints.base import Node
 from constrint.engine.state import (
+    ASKED_FROM,
     BITS,
+    BY_DEGREE,
     CAP,
+    CULPRIT,
     GOAL_VARIABLE,
     HUGE,
+    LEAST_UNIT,
     NEXT_STAMP,
-    ORDERED,
     PATIENCE,
     PRIORITIES,
     RANDOM,
     SCALARS,
+    UNIT,
+    WEIGHING,
     Cells,
     State,
 )
@@ -40,15 +46,20 @@ class Branch:
         variables: The variables.
         values: The value rule of each.
         degrees: How much depends on each, from 1: of two domains as small, the greater degree goes first.
-        ordered: This many leading variables are decided in their order.
+        groups: (end, rule): the variables before the end, and not in an earlier group, are decided by a
+            rule before all later ones. Those after the last end are decided by degree.
         seed: Seed of random values.
+        weighing: How scores learn; 0 for not at all.
+        credits: For each constraint the places of the variables whose scores its failures raise.
     """
 
     variables: Sequence[int] = ()
     values: Sequence[int] = ()
     degrees: Sequence[int] = ()
-    ordered: int = 0
+    groups: Sequence[tuple[int, int]] = ()
     seed: int = 0
+    weighing: int = 0
+    credits: Sequence[Sequence[int]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +110,9 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
     scalar[GOAL_VARIABLE] = -1
     scalar[HUGE] = huge if huge == LIMIT else 1 << (huge.bit_length() // 2)
     scalar[CAP] = huge
-    scalar[ORDERED] = branch.ordered
+    scalar[CULPRIT] = scalar[ASKED_FROM] = -1
+    scalar[WEIGHING] = branch.weighing
+    scalar[UNIT] = LEAST_UNIT
     scalar[PATIENCE] = PATIENCE_BASE + PATIENCE_OF_NODE * len(nodes)
     scalar[RANDOM] = branch.seed % (1 << 31)
     watch_start, watch_constraint, watch_mask = _watches(n, nodes)
@@ -113,6 +126,9 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
         start.append(len(args))
     count = len(nodes)
     levels = 64
+    decided = len(branch.variables)
+    degree = list(branch.degrees) or [1] * decided
+    groups = [*branch.groups, (decided, BY_DEGREE)]
     state = State(
         lo=list(box.lo),
         hi=list(box.hi),
@@ -149,9 +165,27 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
         level_decision=[0] * levels,
         level_value=[0] * levels,
         level_creeps=[0] * levels,
+        level_refuted=[0] * levels,
         branch=list(branch.variables),
         branch_value=list(branch.values),
-        degree=list(branch.degrees) or [1] * len(branch.variables),
+        degree=degree,
+        group_end=[end for end, _ in groups],
+        group_rule=[rule for _, rule in groups],
+        score=list(degree) if branch.weighing else [],
+        entry=_entries(n, branch) if branch.weighing else [],
+        credit_start=[0, *accumulate(map(len, branch.credits))],
+        credit_entry=[place for places in branch.credits for place in places],
+        phase=[0] * decided,
+        keep=[0] * decided,
+        refuted_variable=[0] * levels,
+        refuted_decision=[0] * levels,
+        refuted_value=[0] * levels,
+        refuted_level=[0] * levels,
+        path_start=[0],
+        path_variable=[],
+        path_decision=[],
+        path_value=[],
+        path_refuted=[],
         sparse=[int(values is not None) for values in box.values],
         scalar=scalar,
     )
@@ -166,6 +200,14 @@ def queue_all(state: State) -> None:
     for c in range(len(state.kind)):
         if state.queued[c] == 0:
             enqueue(state, c)
+
+
+def _entries(n: int, branch: Branch) -> Cells:
+    """For each variable its place among those that are decided, or -1."""
+    entry = [-1] * n
+    for place, v in enumerate(branch.variables):
+        entry[v] = place
+    return entry
 
 
 def _watches(n: int, nodes: Sequence[Node]) -> tuple[Cells, Cells, Cells]:
@@ -193,4 +235,4 @@ def grow(state: State) -> State:
 
 
 def _grows(name: str) -> bool:
-    return name.startswith(("trail_", "level_"))
+    return name.startswith(("trail_", "level_", "refuted_"))

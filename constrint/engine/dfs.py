@@ -6,46 +6,55 @@ the level is undone and the opposite of the decision holds at the level below.
 
 from __future__ import annotations
 
-from constrint.engine.fixpoint import FAILED, INTERRUPTED, clear, enqueue_all, fixpoint
+from constrint.engine.fixpoint import FAILED, INTERRUPTED, STABLE, clear, enqueue_all, fixpoint
+from constrint.engine.nogoods import apply, deny, keep_nogoods
+from constrint.engine.select import choose_value, learn_scores, select_variable
 from constrint.engine.state import (
-    ANY_VALUE,
-    AT_LEAST,
-    AT_MOST,
+    ASK,
+    ASKED,
+    ASKED_FROM,
     BACKTRACK,
     BOUND,
-    EQUAL,
+    CHANGED,
+    CULPRIT,
+    CUT,
+    DESCEND,
     EXHAUSTED,
+    FAILURE_LIMIT,
     FAILURES,
+    FLOOR,
     FULL,
     GOAL,
     GOAL_VARIABLE,
-    GREATEST,
+    GUIDED,
     HAS_BOUND,
+    HAS_PHASE,
     HUGE,
-    LEAST,
     LEVEL,
-    LOWER_HALF,
     NEEDS_BOUND,
     NODES,
-    ORDERED,
+    NOGOODS,
+    NOTED,
     PATIENCE,
     PAUSED,
     PHASE,
     PROPAGATE,
     PROPAGATIONS,
-    RANDOM,
+    RECORDING,
+    REFUTED,
+    RELAX,
+    RESTART,
     SOLUTION,
     SPENT,
     TRAIL,
     UNBOUNDED,
+    WEIGHING,
     WORD_TRAIL,
     State,
     kernel,
 )
-from constrint.engine.store import contains, fix, member_count, pop_level, push_level, remove, set_hi, set_lo
+from constrint.engine.store import fix, pop_level, push_level, set_hi, set_lo
 
-# Domains up to this wide are tried value by value, wider ones are halved; both in the order of the values.
-ENUMERATED = 64
 # Times the patience with a node after which bounds that still move are taken to creep without an end.
 CREEPING = 10
 
@@ -58,98 +67,9 @@ def has_room(st: State) -> bool:
         scalar[TRAIL] + len(st.lo) <= len(st.trail_variable)
         and scalar[WORD_TRAIL] + len(st.words) <= len(st.trail_word)
         and scalar[LEVEL] + 1 < len(st.level_trail)
+        # Each of the next refutations, until this is asked again, leaves a level.
+        and (scalar[RECORDING] == 0 or scalar[REFUTED] + scalar[LEVEL] + 2 < len(st.refuted_variable))
     )
-
-
-@kernel
-def select_variable(st: State) -> int:
-    """Index into `branch` of the variable to decide next; -1 when all are fixed."""
-    branch = st.branch
-    lo = st.lo
-    hi = st.hi
-    step = st.step
-    ordered = st.scalar[ORDERED]
-    best = -1
-    best_size = 0
-    best_degree = 0
-    for i in range(len(branch)):
-        v = branch[i]
-        width = hi[v] - lo[v]
-        if width == 0:
-            continue
-        if i < ordered:
-            return i
-        size = member_count(st, v) if st.sparse[v] == 1 else width // step[v] + 1
-        degree = st.degree[i]
-        if best < 0 or size * best_degree < best_size * degree:
-            best = i
-            best_size = size
-            best_degree = degree
-    return best
-
-
-@kernel
-def draw(st: State, n: int) -> int:
-    """A pseudo-random number below n, at most 2**31; the same in both engines."""
-    state = (st.scalar[RANDOM] * 1103515245 + 12345) % 2147483648
-    st.scalar[RANDOM] = state
-    return (state >> 8) % n
-
-
-@kernel
-def choose_value(st: State, level: int, v: int, rule: int) -> None:
-    """Write the decision for v into the level."""
-    lo = st.lo[v]
-    hi = st.hi[v]
-    step = st.step[v]
-    size = (hi - lo) // step + 1
-    decision = AT_MOST
-    value = lo
-    if rule == ANY_VALUE:
-        value = lo + draw(st, min(size, 8388608)) * step
-        decision = EQUAL
-        if st.hole[v] < 0 or not contains(st, v, value):
-            decision = AT_MOST
-            value = min(value, hi - step)
-    elif rule == GREATEST:
-        decision = AT_LEAST
-        value = hi if size <= ENUMERATED else lo + (size + 1) // 2 * step
-    elif rule == LEAST:
-        value = lo if size <= ENUMERATED else lo + (size // 2 - 1) * step
-    elif rule == LOWER_HALF:
-        value = lo + (size // 2 - 1) * step
-    else:
-        decision = AT_LEAST
-        value = lo + (size + 1) // 2 * step
-    st.level_variable[level] = v
-    st.level_decision[level] = decision
-    st.level_value[level] = value
-
-
-@kernel
-def decide(st: State, level: int) -> bool:
-    """Apply the decision of a level."""
-    v = st.level_variable[level]
-    value = st.level_value[level]
-    decision = st.level_decision[level]
-    if decision == AT_MOST:
-        return set_hi(st, v, value)
-    if decision == AT_LEAST:
-        return set_lo(st, v, value)
-    return fix(st, v, value)
-
-
-@kernel
-def refute(st: State, level: int) -> bool:
-    """Apply the opposite of the decision of a level."""
-    v = st.level_variable[level]
-    value = st.level_value[level]
-    decision = st.level_decision[level]
-    if decision == AT_MOST:
-        return set_lo(st, v, value + 1)
-    if decision == AT_LEAST:
-        return set_hi(st, v, value - 1)
-    return remove(st, v, value)
 
 
 @kernel
@@ -164,20 +84,139 @@ def tighten_goal(st: State) -> bool:
 
 
 @kernel
+def note_refuted(st: State, level: int) -> None:
+    """Keep in mind that nothing is left below the decision of a level."""
+    top = st.scalar[REFUTED]
+    st.refuted_variable[top] = st.level_variable[level]
+    st.refuted_decision[top] = st.level_decision[level]
+    st.refuted_value[top] = st.level_value[level]
+    st.refuted_level[top] = level
+    st.scalar[REFUTED] = top + 1
+
+
+@kernel
+def leave(st: State) -> int:
+    """Undo the deepest level; gives its number."""
+    scalar = st.scalar
+    level = scalar[LEVEL] - 1
+    pop_level(st, level)
+    scalar[LEVEL] = level
+    if scalar[RECORDING] == 1:
+        scalar[REFUTED] = st.level_refuted[level]
+    return level
+
+
+@kernel
 def backtrack(st: State) -> bool:
     """Leave the deepest left branch for its right branch; False when none is left."""
     scalar = st.scalar
-    while scalar[LEVEL] > 0:
-        level = scalar[LEVEL] - 1
-        pop_level(st, level)
-        scalar[LEVEL] = level
-        if tighten_goal(st) and refute(st, level):
+    while scalar[LEVEL] > scalar[FLOOR]:
+        level = leave(st)
+        if scalar[RECORDING] == 1:
+            note_refuted(st, level)
+        if tighten_goal(st) and deny(
+            st, st.level_variable[level], st.level_decision[level], st.level_value[level]
+        ):
             if st.level_creeps[level] == 1:
                 # The node was left before its fixpoint, and its queue is gone.
                 enqueue_all(st)
             return True
         clear(st)
     return False
+
+
+@kernel
+def descend(st: State) -> None:
+    """Open a level and apply the decision that is written there."""
+    scalar = st.scalar
+    level = scalar[LEVEL]
+    push_level(st, level)
+    st.level_refuted[level] = scalar[REFUTED]
+    scalar[LEVEL] = level + 1
+    scalar[PHASE] = PROPAGATE
+    if not apply(st, st.level_variable[level], st.level_decision[level], st.level_value[level]):
+        clear(st)
+        scalar[FAILURES] += 1
+        scalar[PHASE] = BACKTRACK
+
+
+@kernel
+def back_to_root(st: State) -> bool:
+    """Leave all levels, with every constraint queued; False where no solution there is better."""
+    scalar = st.scalar
+    clear(st)
+    while scalar[LEVEL] > 0:
+        leave(st)
+    scalar[FLOOR] = 0
+    scalar[SPENT] = 0
+    scalar[PHASE] = PROPAGATE
+    enqueue_all(st)
+    return tighten_goal(st)
+
+
+@kernel
+def relax(st: State) -> bool:
+    """From the root, give the variables to keep their values in the best solution; False where they cannot.
+
+    Search then stays above that level; where nothing is kept, it is all of the search.
+    """
+    scalar = st.scalar
+    if not back_to_root(st):
+        return False
+    for i in range(len(st.keep)):
+        if st.keep[i] == 1:
+            if scalar[LEVEL] == 0:
+                push_level(st, 0)
+                st.level_refuted[0] = scalar[REFUTED]
+                scalar[LEVEL] = 1
+                scalar[FLOOR] = 1
+            if not fix(st, st.branch[i], st.phase[i]):
+                return False
+    return True
+
+
+@kernel
+def resume(st: State) -> int:
+    """Do what the phase says, up to the next fixpoint: PAUSED, or CUT or EXHAUSTED to return."""
+    scalar = st.scalar
+    phase = scalar[PHASE]
+    if phase == DESCEND:
+        descend(st)
+    elif phase == RESTART and not back_to_root(st):
+        return EXHAUSTED
+    elif phase == RELAX and not relax(st):
+        clear(st)
+        return EXHAUSTED
+    if scalar[PHASE] == BACKTRACK:
+        if not backtrack(st):
+            return EXHAUSTED
+        scalar[PHASE] = PROPAGATE
+        if scalar[FAILURE_LIMIT] > 0 and scalar[FAILURES] >= scalar[FAILURE_LIMIT]:
+            return CUT
+    return PAUSED
+
+
+@kernel
+def propagate(st: State, budget: int) -> int:
+    """A fixpoint of constraints and nogoods."""
+    while True:
+        outcome = fixpoint(st, budget)
+        if outcome != STABLE or st.scalar[NOGOODS] == 0:
+            return outcome
+        if not keep_nogoods(st):
+            st.scalar[CULPRIT] = -1
+            clear(st)
+            return FAILED
+        if st.scalar[CHANGED] == 0:
+            return STABLE
+
+
+@kernel
+def note_solution(st: State) -> None:
+    """Keep the values, to search near them."""
+    for i in range(len(st.branch)):
+        st.phase[i] = st.lo[st.branch[i]]
+    st.scalar[HAS_PHASE] = 1
 
 
 @kernel
@@ -191,22 +230,28 @@ def run(st: State, nodes: int, propagations: int) -> int:
 
     Returns:
         SOLUTION (the domains of the branch variables are single values), EXHAUSTED, PAUSED, FULL
-        (the trails must grow), or NEEDS_BOUND (scalar[UNBOUNDED] cannot be branched on).
+        (the trails must grow), NEEDS_BOUND (scalar[UNBOUNDED] cannot be branched on), CUT (the failures
+        that the caller allowed are spent), or ASK (the caller is to write a decision into the level, with
+        phase DESCEND).
     """
     scalar = st.scalar
     huge = scalar[HUGE]
     while True:
-        if scalar[PHASE] == BACKTRACK:
-            if not backtrack(st):
-                return EXHAUSTED
-            scalar[PHASE] = PROPAGATE
+        if scalar[PHASE] != PROPAGATE:
+            outcome = resume(st)
+            if outcome != PAUSED:
+                return outcome
+            if scalar[PHASE] == BACKTRACK:
+                continue
         if nodes <= 0:
             return PAUSED
         before = scalar[PROPAGATIONS]
         budget = propagations
+        if scalar[SPENT] == 0:
+            scalar[NOTED] = scalar[TRAIL]
         if scalar[SPENT] < scalar[PATIENCE]:
             budget = min(budget, scalar[PATIENCE] - scalar[SPENT])
-        outcome = fixpoint(st, budget)
+        outcome = propagate(st, budget)
         scalar[SPENT] += scalar[PROPAGATIONS] - before
         i = -1
         if outcome == INTERRUPTED:
@@ -224,6 +269,8 @@ def run(st: State, nodes: int, propagations: int) -> int:
         scalar[SPENT] = 0
         nodes -= 1
         scalar[NODES] += 1
+        if scalar[WEIGHING] != 0:
+            learn_scores(st, outcome == FAILED)
         if outcome == FAILED:
             scalar[FAILURES] += 1
             scalar[PHASE] = BACKTRACK
@@ -232,6 +279,8 @@ def run(st: State, nodes: int, propagations: int) -> int:
             i = select_variable(st)
         if i < 0:
             scalar[PHASE] = BACKTRACK
+            if scalar[GUIDED] == 1:
+                note_solution(st)
             return SOLUTION
         v = st.branch[i]
         if st.lo[v] <= -huge or st.hi[v] >= huge:
@@ -240,11 +289,9 @@ def run(st: State, nodes: int, propagations: int) -> int:
         if not has_room(st):
             return FULL
         level = scalar[LEVEL]
-        choose_value(st, level, v, st.branch_value[i])
         st.level_creeps[level] = 1 if outcome == INTERRUPTED else 0
-        push_level(st, level)
-        scalar[LEVEL] = level + 1
-        if not decide(st, level):
-            clear(st)
-            scalar[FAILURES] += 1
-            scalar[PHASE] = BACKTRACK
+        if scalar[ASKED_FROM] >= 0 and i >= scalar[ASKED_FROM]:
+            scalar[ASKED] = i
+            return ASK
+        choose_value(st, level, i)
+        descend(st)

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from constrint.constraints import dispatch
-from constrint.engine.state import CHANGED, HEAD, PRIORITIES, PROPAGATIONS, SETTLED, TAIL, State, kernel
+from constrint.engine.state import (
+    CHANGED,
+    CULPRIT,
+    HEAD,
+    PRIORITIES,
+    PROPAGATIONS,
+    SETTLED,
+    TAIL,
+    State,
+    kernel,
+)
 
 FAILED = 0
 STABLE = 1
@@ -113,6 +123,7 @@ def fixpoint(st: State, budget: int) -> int:
         scalar[SETTLED] = idempotent[c]
         if not dispatch(st, c):
             queued[c] = 0
+            scalar[CULPRIT] = c
             clear(st)
             return FAILED
         # Still marked as queued, a settled constraint is not woken by its own changes.

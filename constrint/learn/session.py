@@ -144,6 +144,11 @@ class LearningRun:
             return int(self._ls.bound[2 * v])
         return int(self._ls.bound[replaced[0]] >= replaced[1])
 
+    def goal_bounds(self) -> tuple[int, int]:
+        """Between what the goal's variable is known to lie before search; (0, 0) without a goal."""
+        box = self._root.box
+        return (0, 0) if self._goal is None else (box.lo[self._goal[0]], box.hi[self._goal[0]])
+
     def next(self, checked: bool = True) -> Assignment | None:
         """The next solution, better than the last where there is a goal; None when there is no other.
 
@@ -156,6 +161,8 @@ class LearningRun:
         while not self._is_over:
             if self._deadline is not None and perf_counter() > self._deadline:
                 raise Stopped
+            if self._options.watch is not None:
+                self._options.watch(self)
             if self._session is not None:
                 outcome = self._session.run(COMPILED_SLICE)
             else:

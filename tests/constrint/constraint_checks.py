@@ -14,7 +14,7 @@ from constrint.domain import Domain
 from constrint.engine import dfs
 from constrint.engine.build import LIMIT, Box, Branch, build, grow
 from constrint.engine.fixpoint import FAILED, fixpoint
-from constrint.engine.state import EXHAUSTED, FULL, SOLUTION, State
+from constrint.engine.state import EXHAUSTED, FULL, IN_ORDER, SOLUTION, State
 from constrint.engine.store import contains
 
 
@@ -294,8 +294,8 @@ def box_of(domains: tuple[Domain, ...]) -> Box:
 
 def state_of(instance: Instance, huge: int = LIMIT, in_order: bool = False) -> State:
     everything = range(len(instance.domains))
-    ordered = len(everything) if in_order else 0
-    branch = Branch(list(everything), [v % 5 if v % 5 != 4 else 0 for v in everything], ordered=ordered)
+    groups = [(len(everything), IN_ORDER)] if in_order else []
+    branch = Branch(list(everything), [v % 5 if v % 5 != 4 else 0 for v in everything], groups=groups)
     return build(box_of(instance.domains), [instance.node], branch, huge)
 
 

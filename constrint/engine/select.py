@@ -1,0 +1,212 @@
+"""What to decide next: the variable by the rule of its group, and the bound or value that is tried first."""
+
+from __future__ import annotations
+
+from constrint.engine.state import (
+    ANY_VALUE,
+    AS_BEST,
+    AS_BEST_OR_GREATEST,
+    AT_LEAST,
+    AT_MOST,
+    BY_DEGREE,
+    BY_SCORE,
+    COUNT_CHANGES,
+    COUNT_FAILURES,
+    CULPRIT,
+    EQUAL,
+    FEWEST,
+    GREATEST,
+    HAS_PHASE,
+    IN_ORDER,
+    LARGEST,
+    LEAST,
+    LEAST_UNIT,
+    LOWER_HALF,
+    MEDIAN,
+    MOST,
+    MOST_CONSTRAINED,
+    NOTED,
+    OCCURRENCE,
+    RANDOM,
+    SMALLEST,
+    TRAIL,
+    UNIT,
+    WEIGHING,
+    State,
+    kernel,
+)
+from constrint.engine.store import contains, member_count, next_member
+
+# Domains up to this wide are tried value by value, wider ones are halved; both in the order of the values.
+ENUMERATED = 64
+# Sizes are compared by products with degrees or scores, which must fit int64.
+MOST_MEMBERS = 1 << 40
+MOST_SCORED_MEMBERS = 1 << 31
+MOST_SCORE = 1 << 30
+
+
+@kernel
+def measure(st: State, i: int, v: int, size: int, rule: int) -> int:
+    """What a rule wants to be least, of a variable with so many values."""
+    if rule == MOST:
+        return -size
+    if rule == SMALLEST:
+        return st.lo[v]
+    if rule == LARGEST:
+        return -st.hi[v]
+    if rule == MOST_CONSTRAINED:
+        return min(size, MOST_SCORED_MEMBERS) * MOST_SCORE - min(st.degree[i], MOST_SCORE - 1)
+    if rule == OCCURRENCE:
+        return -st.degree[i]
+    # Regret: how far the second value is from the first.
+    second = st.lo[v] + st.step[v]
+    if st.hole[v] >= 0:
+        second = next_member(st, v, second)
+    return st.lo[v] - second
+
+
+@kernel
+def select_between(st: State, first: int, last: int, rule: int) -> int:
+    """Index of the variable to decide next among some entries of `branch`; -1 when they are fixed."""
+    branch = st.branch
+    lo = st.lo
+    hi = st.hi
+    step = st.step
+    sparse = st.sparse
+    best = -1
+    best_size = 0
+    best_share = 0
+    for i in range(first, last):
+        v = branch[i]
+        width = hi[v] - lo[v]
+        if width == 0:
+            continue
+        if rule == IN_ORDER:
+            return i
+        size = member_count(st, v) if sparse[v] == 1 else width // step[v] + 1
+        share = 1
+        if rule == BY_DEGREE:
+            size = min(size, MOST_MEMBERS)
+            share = st.degree[i]
+        elif rule == BY_SCORE:
+            size = min(size, MOST_SCORED_MEMBERS)
+            share = st.score[i]
+        elif rule != FEWEST:
+            size = measure(st, i, v, size, rule)
+        if best < 0 or size * best_share < best_size * share:
+            best = i
+            best_size = size
+            best_share = share
+    return best
+
+
+@kernel
+def select_variable(st: State) -> int:
+    """Index into `branch` of the variable to decide next; -1 when all are fixed."""
+    first = 0
+    for group in range(len(st.group_end)):
+        last = st.group_end[group]
+        i = select_between(st, first, last, st.group_rule[group])
+        if i >= 0:
+            return i
+        first = last
+    return -1
+
+
+@kernel
+def raise_score(st: State, i: int, amount: int) -> None:
+    """Add to the score of an entry; where it grows too large, all scores are divided alike."""
+    score = st.score
+    score[i] += amount
+    if score[i] > MOST_SCORE:
+        for j in range(len(score)):
+            score[j] = max(1, score[j] >> 10)
+        st.scalar[UNIT] = max(LEAST_UNIT, st.scalar[UNIT] >> 10)
+
+
+@kernel
+def learn_scores(st: State, failed: bool) -> None:
+    """Count a finished node: the failure for what its constraint depends on, or what it changed."""
+    scalar = st.scalar
+    if scalar[WEIGHING] == COUNT_FAILURES and failed and scalar[CULPRIT] >= 0:
+        c = scalar[CULPRIT]
+        for place in range(st.credit_start[c], st.credit_start[c + 1]):
+            raise_score(st, st.credit_entry[place], 1)
+    elif scalar[WEIGHING] == COUNT_CHANGES:
+        # A growing unit does what letting all older changes fade would do.
+        scalar[UNIT] += scalar[UNIT] >> 10
+        for top in range(scalar[NOTED], scalar[TRAIL]):
+            i = st.entry[st.trail_variable[top]]
+            if i >= 0:
+                raise_score(st, i, scalar[UNIT])
+
+
+@kernel
+def draw(st: State, n: int) -> int:
+    """A pseudo-random number below n, at most 2**31; the same in both engines."""
+    state = (st.scalar[RANDOM] * 1103515245 + 12345) % 2147483648
+    st.scalar[RANDOM] = state
+    return (state >> 8) % n
+
+
+@kernel
+def median_member(st: State, v: int) -> int:
+    """The middle member of a bitset variable, the lower of two."""
+    x = st.lo[v]
+    for _ in range((member_count(st, v) - 1) // 2):
+        x = next_member(st, v, x + st.step[v])
+    return x
+
+
+@kernel
+def choose_near(st: State, level: int, v: int, goal: int) -> None:
+    """Write the decision that leads v towards a value: first its lower bound, then its upper one."""
+    lo = st.lo[v]
+    step = st.step[v]
+    value = min(max(goal, lo), st.hi[v])
+    value -= (value - lo) % step
+    if st.hole[v] >= 0:
+        value = next_member(st, v, value)
+    st.level_variable[level] = v
+    st.level_decision[level] = AT_LEAST if lo < value else AT_MOST
+    st.level_value[level] = value
+
+
+@kernel
+def choose_value(st: State, level: int, i: int) -> None:
+    """Write the decision for an entry of `branch` into the level."""
+    v = st.branch[i]
+    rule = st.branch_value[i]
+    if rule in (AS_BEST, AS_BEST_OR_GREATEST):
+        if st.scalar[HAS_PHASE] == 1:
+            choose_near(st, level, v, st.phase[i])
+            return
+        rule = LEAST if rule == AS_BEST else GREATEST
+    lo = st.lo[v]
+    hi = st.hi[v]
+    step = st.step[v]
+    size = (hi - lo) // step + 1
+    decision = AT_MOST
+    value = lo
+    if rule == MEDIAN and st.hole[v] >= 0:
+        value = median_member(st, v)
+        decision = EQUAL
+    elif rule == ANY_VALUE:
+        value = lo + draw(st, min(size, 8388608)) * step
+        decision = EQUAL
+        if st.hole[v] < 0 or not contains(st, v, value):
+            decision = AT_MOST
+            value = min(value, hi - step)
+    elif rule == GREATEST:
+        decision = AT_LEAST
+        value = hi if size <= ENUMERATED else lo + (size + 1) // 2 * step
+    elif rule == LEAST:
+        value = lo if size <= ENUMERATED else lo + (size // 2 - 1) * step
+    elif rule in (LOWER_HALF, MEDIAN):
+        value = lo + (size // 2 - 1) * step
+    else:
+        decision = AT_LEAST
+        value = lo + (size + 1) // 2 * step
+    st.level_variable[level] = v
+    st.level_decision[level] = decision
+    st.level_value[level] = value
