@@ -2,6 +2,7 @@
 #pragma once
 #include "arguments.cuh"
 #include "backward_shape.cuh"
+#include "gate_words.cuh"
 #include "gradient_ring.cuh"
 #include "operand_tile.cuh"
 #include "scalar.cuh"
@@ -15,17 +16,16 @@ struct GradientElements {
 
   float carried[Shape::warp_groups][Cell::carried];                    // gradients that do not come through R
   float after[Shape::warp_groups][at_least_one(Cell::saved_states)];  // states after h, after the step
-  float input_gradient[Shape::warp_groups][Shape::gates];
-  float recurrent_gradient[Shape::warp_groups][Shape::gates];
-  size_t element[Shape::warp_groups];  // in [T, B, H, D], of the coming step; `nothing` for lanes that write none
-  Scalar* input_target;
-  Scalar* recurrent_target;
+  GateWords<Shape> words[Shape::warp_groups];                         // of the step just computed
+  size_t element[Shape::warp_groups];  // where they go in [T, B, H, D]; `nothing` for lanes that write none
+  Scalar* target;                      // gradients by W x or by R h + bias, as the lane's words are
   size_t step_elements;
+  static_assert(!Cell::separate_gradients || GateWords<Shape>::in_pairs, "an even number of gates: both kinds of gradients are the same");
 
   // What is known after the last step.
   __device__ __forceinline__ void begin(const BackwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane) {
-    input_target = static_cast<Scalar*>(arguments.input_gradient);
-    recurrent_target = static_cast<Scalar*>(arguments.recurrent_gradient);
+    const bool writes = Cell::separate_gradients || GateWords<Shape>::of_input(lane);
+    target = static_cast<Scalar*>(GateWords<Shape>::of_input(lane) ? arguments.input_gradient : arguments.recurrent_gradient);
     step_elements = static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim;
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
@@ -40,14 +40,16 @@ struct GradientElements {
         after[group][s] =
             here == nothing || Cell::saved_states == 0 ? 0.0f : arguments.saved_states[(plane + here) * Cell::saved_states + s];
       Cell::begin_backward(gradient, after[group], carried[group]);
-      element[group] = here == nothing ? nothing : plane - step_elements + here;
+      element[group] = here == nothing || !writes ? nothing : plane - step_elements + here - GateWords<Shape>::units_before(lane);
     }
   }
 
   // From R^T times the gradients of the step after, to the gradients of this step.
-  __device__ __forceinline__ void step(int group, float through_recurrence, const StepRecord<Cell>& record) {
+  __device__ __forceinline__ void step(int group, float through_recurrence, const StepRecord<Cell>& record, const Lane<Shape>& lane) {
+    float input_gradient[Shape::gates], recurrent_gradient[Shape::gates];
     const float hidden_gradient = through_recurrence + record.output_gradient + carried[group][0];
-    Cell::backward(hidden_gradient, record, after[group], carried[group], input_gradient[group], recurrent_gradient[group]);
+    Cell::backward(hidden_gradient, record, after[group], carried[group], input_gradient, recurrent_gradient);
+    words[group].pack(input_gradient, recurrent_gradient, lane);
 #pragma unroll
     for (int s = 0; s < Cell::saved_states; s++) after[group][s] = record.before[s];
   }
@@ -57,8 +59,7 @@ struct GradientElements {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       if (element[group] == nothing) continue;
-      write_values<Scalar>(input_target + element[group] * Shape::gates, input_gradient[group]);
-      if constexpr (Cell::separate_gradients) write_values<Scalar>(recurrent_target + element[group] * Shape::gates, recurrent_gradient[group]);
+      words[group].write(target + element[group] * Shape::gates);
       element[group] -= step_elements;
     }
   }
@@ -85,16 +86,17 @@ struct GradientElements {
   }
 };
 
-// The gradients of this lane's element of group `group` into the tile, as operands of the step before.
+// The words of this lane's element, of batch row `row` and unit `unit` of the head, into the tile as operands of the step before.
 template <class Shape>
-__device__ __forceinline__ void store_operands(const OperandTile<Shape>& tile, int buffer, int row, int unit, const float (&value)[Shape::operands]) {
-  using Scalar = typename Shape::Scalar;
-  if constexpr (Shape::operands == 4) {
-    *reinterpret_cast<uint2*>(tile.at(buffer, row, unit * 4)) =
-        make_uint2(Scalar::pack(value[0], value[1]), Scalar::pack(value[2], value[3]));
+__device__ __forceinline__ void store_operands(const OperandTile<Shape>& tile, int buffer, int row, int unit, const GateWords<Shape>& words,
+                                               const Lane<Shape>& lane) {
+  if (!GateWords<Shape>::of_recurrent(lane)) return;
+  const int k = (unit - GateWords<Shape>::units_before(lane)) * Shape::gates;
+  if constexpr (GateWords<Shape>::count == 2) {
+    *reinterpret_cast<uint2*>(tile.at(buffer, row, k)) = make_uint2(words.word[0], words.word[1]);
   } else {
 #pragma unroll
-    for (int i = 0; i < Shape::operands; i++) *tile.at(buffer, row, unit * Shape::operands + i) = from_float<Scalar>(value[i]);
+    for (int i = 0; i < GateWords<Shape>::count; i++) *reinterpret_cast<unsigned*>(tile.at(buffer, row, k + 2 * i)) = words.word[i];
   }
 }
 

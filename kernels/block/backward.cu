@@ -43,13 +43,13 @@ __device__ __forceinline__ void block_backward(const BackwardArguments& argument
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) ring.read(record[group], slot, group);
     tile.template multiply<Tiling::mma_k>(sums, weights, current);
+    if (done > 0) elements.write();  // of the step before: products wait for each other meanwhile
     if (done == arguments.steps) break;
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
-      elements.step(group, sums.of_group(group, 0), record[group]);
-      store_operands<Shape>(tile, 1 - current, lane.batch_row(group), lane.unit(group), elements.recurrent_gradient[group]);
+      elements.step(group, sums.of_group(group, 0), record[group], lane);
+      store_operands<Shape>(tile, 1 - current, lane.batch_row(group), lane.unit(group), elements.words[group], lane);
     }
-    elements.write();
     // The slot read in the step before is free: every lane passed the barrier since.
     ring.copy_next(slot == 0 ? stages - 1 : slot - 1, done + stages - 1 < arguments.steps);
     slot = slot == stages - 1 ? 0 : slot + 1;

@@ -48,7 +48,10 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
       for (int gate = 0; gate < Shape::gates; gate++) sums.of_group(group, gate) = elements.offset(group, gate, input[group][gate]);
     }
     hidden.template multiply<Tiling::mma_k>(sums, weights, current);
-    if (step > 0) hidden.store_rows(arguments, current, step, head, first_row, 0, 0, lane);
+    if (step > 0) {  // what the step before left to write: products wait for each other meanwhile
+      hidden.store_rows(arguments, current, step, head, first_row, 0, 0, lane);
+      elements.save();
+    }
     // The slot read in the step before is free: every lane passed the barrier since.
     ring.copy_next(slot == 0 ? stages - 1 : slot - 1, step + stages - 1 < arguments.steps);
 #pragma unroll
@@ -59,12 +62,12 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
       *hidden.at(1 - current, lane.batch_row(group), lane.unit(group)) =
           from_float<Scalar>(elements.step(group, sum, input[group]));
     }
-    elements.save();
     slot = slot == stages - 1 ? 0 : slot + 1;
     ring.template wait<stages - 2>();
     __syncthreads();
   }
   hidden.store_rows(arguments, arguments.steps % 2, arguments.steps, head, first_row, 0, 0, lane);
+  elements.save();
   elements.store_last(arguments, head, first_row, 0, lane);
 }
 

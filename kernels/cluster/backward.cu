@@ -77,8 +77,8 @@ __device__ __forceinline__ void cluster_backward(const BackwardArguments& argume
     if (lane.finishes()) {
 #pragma unroll
       for (int group = 0; group < Shape::warp_groups; group++) {
-        elements.step(group, through_recurrence[group], record[group]);
-        store_operands<Shape>(tile, 1 - current, lane.batch_row(group), first_unit + lane.unit(group), elements.recurrent_gradient[group]);
+        elements.step(group, through_recurrence[group], record[group], lane);
+        store_operands<Shape>(tile, 1 - current, lane.batch_row(group), first_unit + lane.unit(group), elements.words[group], lane);
       }
       exchange.publish(tile, 1 - current, first_unit, false, lane);
       elements.write();

@@ -9,40 +9,31 @@
 
 namespace kerneltune {
 
-// The way out for a lane's gradients, in whole words: what others see of a word carries its arrival mark or is complete. With an odd number
-// of gates the lanes of even units write their neighbour's too.
+// The way out for a lane's gradients, in whole words: what others see of a word carries its arrival mark or is complete.
 template <class Shape>
 struct GradientOutlet {
+  using Words = GateWords<Shape>;
   using Scalar = typename Shape::Scalar;
-  static constexpr bool in_pairs = Shape::operands % 2 == 1;
-  static constexpr int words = in_pairs ? Shape::operands : Shape::operands / 2;
 
-  int first_operand[Shape::warp_groups];  // k; negative for lanes that write nothing
+  int first_operand[Shape::warp_groups];  // k; negative for lanes that publish nothing
 
   __device__ __forceinline__ GradientOutlet(int rows, int first_unit, const Lane<Shape>& lane) {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
-      const bool writes = lane.finishes() && !(in_pairs && lane.row % 2 == 1) && lane.batch_row(group) < rows;
-      first_operand[group] = writes ? (first_unit + lane.unit(group)) * Shape::operands : -1;
+      const bool publishes = lane.finishes() && Words::of_recurrent(lane) && lane.batch_row(group) < rows;
+      first_operand[group] = publishes ? (first_unit + lane.unit(group) - Words::units_before(lane)) * Shape::operands : -1;
     }
   }
 
-  // gradient: of this lane's element of group `group`. slot: where the exchange is to stand.
-  __device__ __forceinline__ void publish(Scalar* slot, const float (&gradient)[Shape::operands], int group, const Lane<Shape>& lane) const {
-    float value[2 * words];
-#pragma unroll
-    for (int i = 0; i < Shape::operands; i++) {
-      value[i] = gradient[i];
-      if constexpr (in_pairs) value[Shape::operands + i] = __shfl_down_sync(0xffffffffu, gradient[i], 4);
-    }
+  // slot: where the exchange is to stand.
+  __device__ __forceinline__ void publish(Scalar* slot, const Words& words, int group, const Lane<Shape>& lane) const {
     if (first_operand[group] < 0) return;
     const int row = lane.batch_row(group);
-    if constexpr (words == 2) {
-      store_shared_by_gpu(address(slot, first_operand[group], row), make_uint2(Scalar::pack(value[0], value[1]), Scalar::pack(value[2], value[3])));
+    if constexpr (Words::count == 2) {
+      store_shared_by_gpu(address(slot, first_operand[group], row), make_uint2(words.word[0], words.word[1]));
     } else {
 #pragma unroll
-      for (int word = 0; word < words; word++)
-        store_shared_by_gpu(address(slot, first_operand[group] + 2 * word, row), Scalar::pack(value[2 * word], value[2 * word + 1]));
+      for (int i = 0; i < Words::count; i++) store_shared_by_gpu(address(slot, first_operand[group] + 2 * i, row), words.word[i]);
     }
   }
 
@@ -115,8 +106,8 @@ struct GridBackward {
       if (done < arguments.steps && lane.finishes()) {
 #pragma unroll
         for (int group = 0; group < Shape::warp_groups; group++) {
-          elements.step(group, through_recurrence[group], record[group]);
-          outlet.publish(exchange.slot(exchange.published + 1), elements.recurrent_gradient[group], group, lane);
+          elements.step(group, through_recurrence[group], record[group], lane);
+          outlet.publish(exchange.slot(exchange.published + 1), elements.words[group], group, lane);
         }
         elements.write();
       }

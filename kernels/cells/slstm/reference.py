@@ -58,6 +58,17 @@ def saved(wx: Array, r: Array, bias: Array, states: Array) -> tuple[Array, Array
     return values, np.moveaxis(states[1:3], 0, -1)
 
 
+def unfolded(values: Array) -> Array:
+    """Saved values as the stabilised gates they stand for: where both are near 1, the sign says little.
+
+    Returns:
+        The input gate and the forget gate, 1 - sigmoid(f), and the activated z and o, `[T, B, H, D, 5]`.
+    """
+    smaller = values[..., 0]
+    grow, keep = np.where(smaller < 0, -smaller, 1.0), np.where(smaller < 0, 1.0, smaller)
+    return np.concatenate([np.stack([grow, keep], axis=-1), values[..., 1:]], axis=-1)
+
+
 def backward(
     wx: Array, r: Array, bias: Array, states: Array, output_gradient: Array, last_gradient: Array
 ) -> Gradients:
@@ -76,9 +87,8 @@ def backward(
     gradient = np.empty_like(wx)
     by_hidden, by_cell, by_normaliser, by_stabiliser = last_gradient
     for step in reversed(range(len(wx))):
-        smaller, left, z, o = np.moveaxis(values[step], -1, 0)
-        grow = np.where(smaller < 0, -smaller, 1.0)
-        keep = np.where(smaller < 0, 1.0, smaller)
+        smaller = values[step, ..., 0]
+        grow, keep, left, z, o = np.moveaxis(unfolded(values[step]), -1, 0)
         by_hidden = by_hidden + output_gradient[step]
         ratio = cell[step + 1] / normaliser[step + 1]
         by_cell = by_cell + by_hidden * o / normaliser[step + 1]
