@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-
 import pytest
+from emulator.compiler import compiler
 
-COMPILERS = (os.environ["CXX"],) if os.environ.get("CXX") else ("g++", "c++", "clang++")
-NO_COMPILER = "kernels on the emulated GPU (marker 'emulated'): NOT RUN, there is no C++ compiler"
-
-
-def compiler() -> str | None:
-    """The C++ compiler for emulated kernels: CXX, or the first that is found."""
-    return next(filter(None, map(shutil.which, COMPILERS)), None)
+NO_COMPILER = "kernels on the emulated GPU (marker 'emulated'): NOT RUN, there is no C++ compiler that can"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

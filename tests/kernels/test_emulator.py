@@ -55,14 +55,25 @@ REVERSE = """
 """
 
 
-def test_a_barrier_orders_what_is_wrong_without_it(bench: Emulator) -> None:
-    right = list(range(63, -1, -1))
-    assert outcomes(bench, REVERSE.format("__syncthreads();")) == [right]
-    assert any(one != right for one in outcomes(bench, REVERSE.format("")))
+RACE = "shared memory byte [0-9]+: it (reads|writes) what thread [0-9]+ .*no barrier orders the two"
+
+
+def test_a_barrier_orders_what_is_a_race_without_it(bench: Emulator) -> None:
+    assert outcomes(bench, REVERSE.format("__syncthreads();")) == [list(range(63, -1, -1))]
+    with pytest.raises(EmulationError, match=RACE):
+        outcomes(bench, REVERSE.format(""))
 
 
 def test_a_barrier_of_one_warp_does_not_order_two(bench: Emulator) -> None:
-    assert any(one != list(range(63, -1, -1)) for one in outcomes(bench, REVERSE.format("__syncwarp();")))
+    with pytest.raises(EmulationError, match=RACE):
+        outcomes(bench, REVERSE.format("__syncwarp();"))
+
+
+def test_lanes_of_a_warp_are_ordered_by_syncwarp_and_by_no_shuffle(bench: Emulator) -> None:
+    body = "shared_memory[thread] = thread; {} arguments.output[thread] = shared_memory[thread ^ 1];"
+    assert outcomes(bench, body.format("__syncwarp();")) == [[thread ^ 1 for thread in range(64)]]
+    with pytest.raises(EmulationError, match=RACE):
+        outcomes(bench, body.format("__shfl_xor_sync(~0u, thread, 1);"))
 
 
 COPY = """
@@ -77,10 +88,16 @@ COPY = """
 """
 
 
-def test_a_copy_may_be_late_until_it_is_waited_for(bench: Emulator) -> None:
+def test_a_copy_must_be_waited_for(bench: Emulator) -> None:
     wait = 'asm volatile("cp.async.wait_group %0;" ::"n"({}) : "memory");'
     assert outcomes(bench, COPY.replace("{}", wait.format(0))) == [list(range(64))]
-    assert len(outcomes(bench, COPY.replace("{}", wait.format(1)))) > 1
+    with pytest.raises(EmulationError, match=RACE):
+        outcomes(bench, COPY.replace("{}", wait.format(1)))
+    own = COPY.replace("{}", wait.format(1)).replace("__syncthreads();", "if (thread < 16)")
+    with pytest.raises(
+        EmulationError, match="it reads what it copies there, and has not waited for the copy"
+    ):
+        outcomes(bench, own.replace("= shared_memory[thread]", "= shared_memory[4 * thread]"))
 
 
 MESSAGE = """

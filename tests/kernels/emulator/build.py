@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .compiler import KERNEL_FLAGS, MACHINE_FLAGS, compiler
 from .rewrite import rewrite, rewrite_tree
 
 HERE = Path(__file__).parent
-COMPILERS = (os.environ["CXX"],) if os.environ.get("CXX") else ("g++", "c++", "clang++")
-FLAGS = ("-std=c++20", "-fno-strict-aliasing", "-Wno-unknown-pragmas", "-w")
-# Local arrays that a kernel forgets to set hold a pattern, not what was there by chance.
-KERNEL_FLAGS = ("-O1", "-ftrivial-auto-var-init=pattern")
-MACHINE_FLAGS = ("-O2",)
 
 
 class EmulationError(Exception):
     """The kernel did what no kernel may do; the message says which thread did what."""
-
-
-@cache
-def compiler() -> str | None:
-    """The C++ compiler, CXX or the first that is found; None where there is none."""
-    return next(filter(None, map(shutil.which, COMPILERS)), None)
 
 
 @dataclass(frozen=True)
@@ -79,7 +66,9 @@ class Emulator:
                 tail = f"\nEMULATED_KERNEL({kernel_name})\n"
                 unit.write_text(head + rewrite(source) + tail, encoding="utf-8")
                 includes = ["-I", str(HERE), "-I", str(self._headers)]
-                _run_compiler([*KERNEL_FLAGS, *includes, str(unit), *map(str, machine), "-o", str(program)])
+                made = Path(scratch, "kernel.o")
+                _run_compiler([*KERNEL_FLAGS, *includes, "-c", str(unit), "-o", str(made)])
+                _run_compiler([str(made), *map(str, machine), "-o", str(program)])
                 _into_place(program, executable)
         return executable
 
@@ -147,7 +136,7 @@ def run(
 def _run_compiler(arguments: list[str]) -> None:
     name = compiler()
     assert name is not None, "the tests that need a C++ compiler are deselected without one"
-    done = subprocess.run([name, *FLAGS, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([name, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
         raise EmulationError(f"{name} refused the kernel:\n{done.stderr.strip()[:4000]}")
 

@@ -28,15 +28,26 @@ void collective(const char* what, void* operand, Execute execute, unsigned mask)
   warp.arrived = 0;
   warp.collectives++;
   events++;
-  if (execute) execute(warp.operands);
+  execute(warp.operands);
   for (unsigned other = 0; other < 32; other++)
     if (mask >> other & 1 && other != lane) make_ready(warp.waiting[other]);
   give_way();
 }
 
-void synchronize_warp(unsigned mask) { collective("__syncwarp", nullptr, nullptr, mask); }
-
 namespace {
+
+void execute_synchronization(void* const (&operands)[32]) {
+  Clock clock;
+  const unsigned mask = current->warp->mask;
+  for (unsigned lane = 0; lane < 32; lane++)
+    if (mask >> lane & 1) join(clock, static_cast<Thread*>(operands[lane])->clock);
+  for (unsigned lane = 0; lane < 32; lane++) {
+    if (!(mask >> lane & 1)) continue;
+    Thread& thread = *static_cast<Thread*>(operands[lane]);
+    thread.clock = clock;
+    tick(thread);
+  }
+}
 
 struct Shuffle {
   unsigned value, result;
@@ -58,17 +69,25 @@ void arrive(ThreadBarrier& barrier, unsigned threads, bool waits, const char* wh
   if (barrier.arrived && barrier.threads != threads) fail("%s with %u threads, others with %u", what, threads, barrier.threads);
   barrier.threads = threads;
   events++;
+  join(barrier.clock, current->clock);
+  tick(*current);
   if (waits) barrier.waiting.push_back(current);
   if (++barrier.arrived == threads) {
     barrier.arrived = 0;
-    for (Thread* thread : barrier.waiting) make_ready(thread);
+    for (Thread* thread : barrier.waiting) {
+      join(thread->clock, barrier.clock);
+      make_ready(thread);
+    }
     barrier.waiting.clear();
+    barrier.clock.clear();
     current->warp->block->barriers_passed++;
   }
   if (waits) suspend(what);  // whoever completes the barrier is ready already, like the others
 }
 
 }  // namespace
+
+void synchronize_warp(unsigned mask) { collective("__syncwarp", current, execute_synchronization, mask); }
 
 unsigned shuffle(unsigned mask, unsigned value, int source) {
   Shuffle own{value, 0, source};

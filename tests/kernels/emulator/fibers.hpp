@@ -19,10 +19,22 @@ struct Block;
 struct Cluster;
 struct Machine;
 
+// A clock for each thread of a cluster: what happened there before.
+using Clock = std::vector<uint32_t>;
+
 struct PendingCopy {
-  void* target;
+  uint32_t target;
   const void* source;
   unsigned bytes, source_bytes, group;
+  bool performed;
+};
+
+// What is known of two bytes of shared memory: the last write, and the reads since.
+struct Cell {
+  bool written = false;
+  unsigned writer = 0;
+  uint32_t write_time = 0;
+  std::vector<std::pair<unsigned, uint32_t>> readers;
 };
 
 struct RecentLoad {
@@ -41,6 +53,7 @@ struct Thread {
   const char* waits_for = nullptr;
   std::vector<PendingCopy> copies;
   unsigned copy_group = 0;
+  Clock clock;
   unsigned long meetings = 0;  // collectives and barriers that it came to
   RecentLoad recent[64];
 };
@@ -62,12 +75,14 @@ struct Warp {
 struct ThreadBarrier {
   unsigned arrived = 0, threads = 0;
   std::vector<Thread*> waiting;
+  Clock clock;  // of those that have arrived
 };
 
 struct TransactionBarrier {
   unsigned expected = 0, left = 0, phase = 0;
   long bytes = 0;
   std::vector<Thread*> waiting;
+  Clock arriving, completed;  // of this phase, of those before
 };
 
 struct Block {
@@ -75,6 +90,7 @@ struct Block {
   Index index{};
   unsigned rank = 0, running = 0, barriers_passed = 0;
   unsigned char* shared = nullptr;
+  std::vector<Cell> cells;
   std::vector<Warp> warps;
   std::vector<Thread> threads;
   ThreadBarrier barriers[16];
@@ -95,6 +111,7 @@ struct Delivery {
   unsigned barriers_passed, collectives;  // of the issuer's block and warp, when it was issued
   Block* block;                           // whose shared memory it goes to, or null: device memory
   uint32_t barrier;                       // the transaction barrier there
+  Clock clock;                            // of the issuer, then
 };
 
 extern Thread* current;
@@ -104,6 +121,14 @@ void suspend(const char* waits_for);  // until make_ready
 void make_ready(Thread* thread);
 void give_way();                      // stay ready, let others run
 inline bool one_in(unsigned n) { return draw() % n == 0; }
+
+// Races (races.cpp)
+void join(Clock& into, const Clock& other);
+void tick(Thread& thread);  // what the thread does from now on, others have not seen
+void start_clock(Thread& thread, unsigned threads_of_cluster);
+void note_read(Block& block, size_t offset, size_t bytes);
+void note_write(Block& block, size_t offset, size_t bytes, const Thread& by, const Clock& clock, bool finished);
+void note_copy_done(Block& block, size_t offset, size_t bytes);
 
 void deliver_own(const void* address, unsigned bytes);  // what this block has on its way there
 bool deliver_any();

@@ -113,9 +113,9 @@ EMULATED_LDMATRIX_X2("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1},[%2
 
 // Shared memory by address
 template <class T>
-T load_shared(uint32_t address, size_t part = 0) {
+T load_shared(uint32_t address) {
   T value;
-  std::memcpy(&value, static_cast<char*>(shared_pointer(address, sizeof(T))) + part, sizeof(T));
+  std::memcpy(&value, shared_source(address, sizeof(T)), sizeof(T));
   return value;
 }
 template <> struct Instruction<"ld.shared.u16 %0,[%1];"> {
@@ -142,7 +142,7 @@ template <> struct Instruction<"ld.shared.v4.u32 {%0,%1,%2,%3},[%4];"> {
 template <> struct Instruction<"st.shared.v4.u32 [%0],{%1,%2,%3,%4};"> {
   static void run(uint32_t address, unsigned x, unsigned y, unsigned z, unsigned w) {
     const uint4 value{x, y, z, w};
-    std::memcpy(shared_pointer(address, 16), &value, 16);
+    std::memcpy(shared_target(address, 16), &value, 16);
   }
 };
 

@@ -29,7 +29,8 @@ unsigned cluster_rank();
 void* dynamic_shared_memory();
 uint32_t shared_offset(const void* pointer);
 uint32_t shared_in_block(uint32_t address, unsigned rank);
-void* shared_pointer(uint32_t address, size_t bytes);  // checks bounds and natural alignment
+const void* shared_source(uint32_t address, size_t bytes);  // to be read or written: checks bounds, natural alignment and races
+void* shared_target(uint32_t address, size_t bytes);
 
 // Copies that arrive at once or not before they are waited for, at random.
 void copy_async(uint32_t target, const void* source, unsigned bytes, unsigned source_bytes);

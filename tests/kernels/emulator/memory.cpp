@@ -41,6 +41,8 @@ void complete_if_all_is_there(TransactionBarrier& barrier) {
   events++;
   if (barrier.left || barrier.bytes) return;
   barrier.phase++;
+  join(barrier.completed, barrier.arriving);
+  barrier.arriving.clear();
   barrier.left = barrier.expected;
   for (Thread* thread : barrier.waiting) make_ready(thread);
   barrier.waiting.clear();
@@ -62,8 +64,11 @@ void complete(size_t index) {
     return;
   }
   if (!delivery.block->running) fail("a store arrives at block %u, which has ended", delivery.block->index.x);
+  note_write(*delivery.block, static_cast<size_t>(delivery.target - delivery.block->shared), delivery.bytes, *delivery.issuer, delivery.clock,
+             true);
   std::memcpy(delivery.target, delivery.data, delivery.bytes);
   TransactionBarrier& barrier = barrier_at(*delivery.block, delivery.barrier);
+  join(barrier.arriving, delivery.clock);
   barrier.bytes -= delivery.bytes;
   complete_if_all_is_there(barrier);
 }
@@ -74,8 +79,9 @@ void send(const Delivery& delivery) {
 }
 
 void perform(const PendingCopy& copy) {
-  std::memcpy(copy.target, copy.source, copy.source_bytes);
-  std::memset(static_cast<char*>(copy.target) + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
+  unsigned char* const target = current->warp->block->shared + copy.target;
+  std::memcpy(target, copy.source, copy.source_bytes);
+  std::memset(target + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
 }
 
 }  // namespace
@@ -112,18 +118,26 @@ uint32_t shared_in_block(uint32_t address, unsigned rank) {
   return (address & 0xffffffu) | (rank + 1) << 24;
 }
 
-void* shared_pointer(uint32_t address, size_t bytes) {
+const void* shared_source(uint32_t address, size_t bytes) {
   check_shared(address, bytes);
+  note_read(block_of(address), address & 0xffffffu, bytes);
+  return block_of(address).shared + (address & 0xffffffu);
+}
+
+void* shared_target(uint32_t address, size_t bytes) {
+  check_shared(address, bytes);
+  note_write(block_of(address), address & 0xffffffu, bytes, *current, current->clock, true);
   return block_of(address).shared + (address & 0xffffffu);
 }
 
 void copy_async(uint32_t target, const void* source, unsigned bytes, unsigned source_bytes) {
   if (source_bytes && reinterpret_cast<uintptr_t>(source) % bytes) fail("cp.async of %u bytes from an address that is not aligned", bytes);
-  const PendingCopy copy{shared_pointer(target, bytes), source, bytes, source_bytes, current->copy_group};
-  if (one_in(2))
-    perform(copy);
-  else
-    current->copies.push_back(copy);
+  check_shared(target, bytes);
+  if (target >> 24) fail("cp.async to another block");
+  note_write(*current->warp->block, target, bytes, *current, current->clock, false);
+  const PendingCopy copy{target, source, bytes, source_bytes, current->copy_group, one_in(2)};
+  if (copy.performed) perform(copy);
+  current->copies.push_back(copy);
 }
 
 void commit_copies() { current->copy_group++; }
@@ -131,15 +145,17 @@ void commit_copies() { current->copy_group++; }
 void wait_copies(int newer) {
   std::vector<PendingCopy> left;
   for (const PendingCopy& copy : current->copies)
-    if (static_cast<int>(copy.group) < static_cast<int>(current->copy_group) - newer)
-      perform(copy);
-    else
+    if (static_cast<int>(copy.group) < static_cast<int>(current->copy_group) - newer) {
+      if (!copy.performed) perform(copy);
+      note_copy_done(*current->warp->block, copy.target, copy.bytes);
+    } else {
       left.push_back(copy);
+    }
   current->copies.swap(left);
 }
 
 void barrier_initialize(uint32_t address, unsigned arrivals) {
-  std::memset(shared_pointer(address, 8), barrier_stamp, 8);
+  std::memset(shared_target(address, 8), barrier_stamp, 8);
   TransactionBarrier& barrier = block_of(address).transactions[address & 0xffffffu];
   if (!barrier.waiting.empty()) fail("a transaction barrier is initialized while threads wait for it");
   barrier = {};
@@ -151,6 +167,8 @@ void barrier_arrive(uint32_t address, unsigned expected_bytes) {
   if (!barrier.left) fail("more arrivals at a transaction barrier than it was initialized for");
   barrier.bytes += expected_bytes;
   barrier.left--;
+  join(barrier.arriving, current->clock);
+  tick(*current);
   complete_if_all_is_there(barrier);
 }
 
@@ -160,6 +178,7 @@ void barrier_wait(uint32_t address, unsigned parity) {
     barrier.waiting.push_back(current);
     suspend("a transaction barrier");
   }
+  if (!barrier.completed.empty()) join(current->clock, barrier.completed);
   events++;
 }
 
@@ -167,9 +186,12 @@ void store_async(uint32_t target, const void* data, unsigned bytes, uint32_t bar
   Delivery delivery{};
   std::memcpy(delivery.data, data, bytes);
   delivery.bytes = bytes;
-  delivery.target = static_cast<unsigned char*>(shared_pointer(target, bytes));
-  delivery.issuer = current;
+  check_shared(target, bytes);
   delivery.block = &block_of(target);
+  delivery.target = delivery.block->shared + (target & 0xffffffu);
+  delivery.issuer = current;
+  delivery.clock = current->clock;
+  tick(*current);
   delivery.barrier = barrier;
   if (&block_of(barrier) != delivery.block) fail("a store to block %u reports to a barrier elsewhere", delivery.block->index.x);
   send(delivery);

@@ -173,6 +173,8 @@ void run_blocks(const Launch& launch, unsigned first, unsigned last) {
   std::vector<std::unique_ptr<Fenced>> memories;
   for (unsigned number = first; number < last; number++) {
     blocks.push_back(new_block(launch, number));
+    blocks.back()->cells.resize(launch.shared_bytes / 2);
+    for (Thread& thread : blocks.back()->threads) start_clock(thread, launch.cluster * launch.threads);
     memories.push_back(std::make_unique<Fenced>(launch.shared_bytes, true));
     blocks.back()->shared = memories.back()->data;
     for (unsigned i = 0; i < launch.shared_bytes; i++) blocks.back()->shared[i] = 0xff;

@@ -115,15 +115,14 @@ struct MatrixLoad {
   unsigned* fragments;
   int matrices;
   bool transposed;
-  uint32_t address;
+  unsigned short row[8];  // what this lane's address points to
 };
 
 void execute_load(void* const (&operands)[32]) {
   const MatrixLoad& first = *static_cast<MatrixLoad*>(operands[0]);
   for (int matrix = 0; matrix < first.matrices; matrix++) {
     unsigned short rows[8][8];
-    for (int row = 0; row < 8; row++)
-      std::memcpy(rows[row], shared_pointer(static_cast<MatrixLoad*>(operands[8 * matrix + row])->address, 16), 16);
+    for (int row = 0; row < 8; row++) std::memcpy(rows[row], static_cast<MatrixLoad*>(operands[8 * matrix + row])->row, 16);
     for (int lane = 0; lane < 32; lane++) {
       const int row = lane / 4, column = lane % 4 * 2;
       const unsigned short low = first.transposed ? rows[column][row] : rows[row][column];
@@ -141,7 +140,8 @@ void multiply_m16n8(Element element, int k, float* c, const unsigned* a, const u
 }
 
 void load_matrices(unsigned* fragments, int matrices, bool transposed, uint32_t address) {
-  MatrixLoad own{fragments, matrices, transposed, address};
+  MatrixLoad own{fragments, matrices, transposed, {}};
+  if (static_cast<int>(current->index.x % 32) < 8 * matrices) std::memcpy(own.row, shared_source(address, 16), 16);
   collective(transposed ? "ldmatrix.trans" : "ldmatrix", &own, execute_load);
 }
 
