@@ -10,8 +10,8 @@ from functools import cache
 COMPILERS = (os.environ["CXX"],) if os.environ.get("CXX") else ("g++", "c++", "clang++")
 FLAGS = ("-std=c++20", "-fno-strict-aliasing", "-Wno-unknown-pragmas", "-w")
 MACHINE_FLAGS = (*FLAGS, "-O2")
-# Local arrays that a kernel forgets to set hold a pattern, not what was there by chance; every access to memory is
-# told to races.cpp, not to the compiler's own run-time library, which is not linked.
+# Local arrays that a kernel forgets to set hold a pattern, not what was there by chance. Every access
+# to memory is told to races.cpp, not to the compiler's own run-time library: that is not linked.
 KERNEL_FLAGS = (*FLAGS, "-O1", "-ftrivial-auto-var-init=pattern", "-fsanitize=thread")
 
 

@@ -113,7 +113,7 @@ void draw_priorities(std::vector<std::unique_ptr<Block>>& blocks) {
   _exit(3);
 }
 
-void run_until_done(std::vector<std::unique_ptr<Block>>& blocks, unsigned threads) {
+void run_until_done(std::vector<std::unique_ptr<Block>>& blocks) {
   const unsigned delivery_chance = 1u << draw() % 6;  // some runs deliver early, some late
   unsigned long last_events = 0;
   unsigned idle_rounds = 0;
@@ -146,7 +146,6 @@ void run_until_done(std::vector<std::unique_ptr<Block>>& blocks, unsigned thread
   }
   while (deliver_any()) {
   }
-  (void)threads;
 }
 
 std::unique_ptr<Block> new_block(const Launch& launch, unsigned number) {
@@ -182,7 +181,7 @@ void run_blocks(const Launch& launch, unsigned first, unsigned last) {
     clusters.back()->blocks.push_back(blocks.back().get());
     blocks.back()->cluster = clusters.back().get();
   }
-  run_until_done(blocks, launch.threads);
+  run_until_done(blocks);
   for (const auto& memory : memories)
     if (!memory->margins_untouched()) fail("a write just outside shared memory");
 }
