@@ -125,7 +125,11 @@ def if_then_else(condition: object, then: IntLike, otherwise: IntLike) -> IntExp
 def table(values: Iterable[IntLike], rows: Iterable[Sequence[int]]) -> BoolExpr:
     """The condition that the values, taken together, are one of the rows; write `~table(…)` for none."""
     args = tuple(as_expr(value) for value in _flat(values))
-    listed = frozenset(tuple(integer_list(row, "the entries of a row")) for row in rows)
+    integers: Any = rows
+    if getattr(getattr(rows, "dtype", None), "kind", "") in ("i", "u"):
+        listed = frozenset(map(tuple, integers.tolist()))  # numpy's list has Python's integers only
+    else:
+        listed = frozenset(tuple(integer_list(row, "the entries of a row")) for row in rows)
     if not args:
         raise ModelError("table needs at least one expression")
     for row in listed:

@@ -3,8 +3,8 @@
     taskset -c 1 python benchmarks/solver/classics.py [--peers] [--out benchmarks/results/classics.json]
 
 Times are the least of several runs in one warm process, in seconds of the processor, as the machine may have
-other work to do: engines are compiled before, model building is included, import is not. Where a peer brings the
-problem along as an example, that is what it runs.
+other work to do: engines are compiled before, model building is included, import is not. Where a peer brings
+the problem along as an example, that is what it runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Tables: literal <-> the values of some variables, taken together, are one of the rows."""
+"""Tables: literal <-> the values of some variables, taken together, are one of the rows.
+
+Consistent on domains by simple tabular reduction (Ullmann 2007; Lecoutre, "STR2", Constraints 2011): the
+rows that the domains still allow are the first of a list from which dead ones are swapped out, and how many
+they are is restored on backtracking. O(live rows times columns) a run.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from typing import ClassVar
 
 from constrint.constraints.base import Node, Watch, literal_holds, magnitude, watch_all
 from constrint.engine.state import BITS, FIXED, State, kernel
-from constrint.engine.store import contains, literal_value, remove, set_hi, set_literal, set_lo
+from constrint.engine.store import contains, literal_value, remove, set_hi, set_literal, set_lo, set_word
 
 TABLE = 19
 WIDEST_MARKED = 4096 // BITS + 2  # words that mark the values of a variable with a bitset
@@ -23,6 +28,7 @@ class Table(Node):
     rows: tuple[tuple[int, ...], ...]
     kind = TABLE
     priority: ClassVar[int] = 2
+    trailed: ClassVar[int] = 1  # how many rows are dead
 
     def scope(self) -> tuple[int, ...]:
         return (self.literal >> 1, *self.variables)
@@ -32,10 +38,9 @@ class Table(Node):
         return literal_holds(self.literal, values) == (found in self.rows)
 
     def encode(self) -> list[int]:
-        # literal, arity, rows; the variables; room for the live rows and for marks; the rows
-        room = [0] * (len(self.rows) + WIDEST_MARKED)
-        head = [self.literal, len(self.variables), len(self.rows), *self.variables]
-        return head + room + [entry for row in self.rows for entry in row]
+        # literal, arity, rows; variables; order of the rows, live ones first; room for marks; the rows
+        head = [self.literal, len(self.variables), len(self.rows), *self.variables, *range(len(self.rows))]
+        return head + [0] * WIDEST_MARKED + [entry for row in self.rows for entry in row]
 
     def watches(self) -> list[Watch]:
         return [(self.literal >> 1, FIXED), *watch_all(*self.variables)]
@@ -47,36 +52,49 @@ class Table(Node):
 
 
 @kernel
-def list_live_rows(st: State, first: int) -> int:
-    """Write the places of the rows that the domains allow into their room; returns how many they are."""
+def keep_live_rows(st: State, first: int, word: int) -> int:
+    """Swap the rows that the domains do not allow behind the live ones; returns how many are left."""
     args = st.args
     arity = args[first + 1]
     count = args[first + 2]
     variables = first + 3
     live = variables + arity
-    row = live + count + WIDEST_MARKED
-    found = 0
-    for _ in range(count):
+    rows = live + count + WIDEST_MARKED
+    before = count - st.words[word]
+    found = before
+    k = 0
+    while k < found:
+        number = args[live + k]
+        row = rows + number * arity
         possible = True
         for i in range(arity):
             if not contains(st, args[variables + i], args[row + i]):
                 possible = False
                 break
         if possible:
-            args[live + found] = row
-            found += 1
-        row += arity
+            k += 1
+        else:
+            found -= 1
+            args[live + k] = args[live + found]
+            args[live + found] = number
+    if found != before:
+        set_word(st, word, count - found)
     return found
 
 
 @kernel
-def keep_column(st: State, v: int, column: int, live: int, found: int, marks: int) -> bool:
+def keep_column(st: State, first: int, column: int, found: int) -> bool:
     """Leave the values of one variable that a live row has."""
     args = st.args
-    low = args[args[live] + column]
+    arity = args[first + 1]
+    v = args[first + 3 + column]
+    live = first + 3 + arity
+    marks = live + args[first + 2]
+    entries = marks + WIDEST_MARKED + column
+    low = args[entries + args[live] * arity]
     high = low
     for k in range(1, found):
-        entry = args[args[live + k] + column]
+        entry = args[entries + args[live + k] * arity]
         low = min(low, entry)
         high = max(high, entry)
     if not (set_lo(st, v, low) and set_hi(st, v, high)):
@@ -89,7 +107,7 @@ def keep_column(st: State, v: int, column: int, live: int, found: int, marks: in
     for word in range((high - low) // step // BITS + 1):
         args[marks + word] = 0
     for k in range(found):
-        entry = args[args[live + k] + column]
+        entry = args[entries + args[live + k] * arity]
         if low <= entry <= high:
             bit = (entry - low) // step
             args[marks + bit // BITS] |= 1 << (bit % BITS)
@@ -106,6 +124,7 @@ def forbid_rows(st: State, first: int, found: int) -> bool:
     arity = args[first + 1]
     variables = first + 3
     live = variables + arity
+    rows = live + args[first + 2] + WIDEST_MARKED
     open_column = -1
     for i in range(arity):
         v = args[variables + i]
@@ -117,7 +136,7 @@ def forbid_rows(st: State, first: int, found: int) -> bool:
         return found == 0
     v = args[variables + open_column]
     for k in range(found):
-        row = args[live + k]
+        row = rows + args[live + k] * arity
         value = args[row + open_column]
         same = True
         for i in range(arity):
@@ -135,19 +154,16 @@ def table(st: State, c: int) -> bool:
     args = st.args
     literal = args[first]
     arity = args[first + 1]
-    variables = first + 3
-    live = variables + arity
-    found = list_live_rows(st, first)
+    found = keep_live_rows(st, first, args[st.start[c + 1] - 1])
     value = literal_value(st, literal)
     if value == 0:
         return forbid_rows(st, first, found)
     if found == 0:
         return value < 0 and set_literal(st, literal ^ 1)
-    marks = live + args[first + 2]
     are_fixed = True
     for i in range(arity):
-        v = args[variables + i]
-        if value == 1 and not keep_column(st, v, i, live, found, marks):
+        v = args[first + 3 + i]
+        if value == 1 and not keep_column(st, first, i, found):
             return False
         if st.lo[v] != st.hi[v]:
             are_fixed = False

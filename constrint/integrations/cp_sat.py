@@ -18,6 +18,7 @@ from ortools.sat.python import cp_model
 from constrint import constraints as c
 from constrint.errors import ModelError, UnboundedError
 from constrint.goals import Goal
+from constrint.integrations.cp_sat_globals import RULES
 from constrint.model import Model
 from constrint.prepare import Plan
 from constrint.presolve import Root
@@ -162,6 +163,11 @@ class Translation:
 
     def _plan_finite(self) -> int:
         return 1 << self._plan.bits // 2
+
+    @property
+    def bounds(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Least and greatest values by variable."""
+        return self._box.lo, self._box.hi
 
     def literal(self, literal: int) -> Any:
         """A literal of the normal form; its variable is 0 or 1."""
@@ -370,6 +376,7 @@ _RULES: dict[type[c.Node], Callable[[Translation, Any], None]] = {
     c.Choice: _choice,
     c.Gcd: _gcd,
     c.Lcm: _lcm,
+    **RULES,
 }
 
 

@@ -186,3 +186,21 @@ def test_cp_sat_and_compiled_optima():
         assert wrong_optimum(seed, "compiled") == []
         feasible += bool(draw_twins(seed).model.solve())
     assert feasible > 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_cp_sat_backend_has_them(name):
+    for seed in range(8):
+        model = draw_model(name, seed)
+        result = model.solve(backend="cp-sat")
+        assert bool(result) == bool(expected(model)), model.to_text()
+
+
+def test_the_cp_sat_backend_does_not_list_what_is_large():
+    model = ci.Model()
+    x = model.int_vars("x", 12, 0, 40)
+    model.add(ci.all_different(x, consistency="bounds"), ci.lex_less(x[:6], x[6:]), ci.inverse(x[:6], x[6:]))
+    model.add(ci.global_cardinality(x, {0: 2, 1: x[3]}), ci.circuit(x[:6]) | ci.increasing(x))
+    model.add(ci.cumulative(x, [1] * 12, [1] * 12, 3), ci.no_overlap(x[:3], [1, 1, 2]))
+    model.add(ci.diffn(x[:4], x[4:8], [1] * 4, [1] * 4))
+    assert model.solve(backend="cp-sat").status is model.solve().status is ci.Status.INFEASIBLE

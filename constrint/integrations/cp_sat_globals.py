@@ -1,0 +1,136 @@
+"""Global constraints in CP-SAT's own words, where it has them with the same meaning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from constrint import constraints as c
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from constrint.integrations.cp_sat import Translation
+
+
+def _all_different(
+    t: Translation, node: c.AllDifferent | c.AllDifferentBounds | c.AllDifferentDomain
+) -> None:
+    t.model.add_all_different([t.sum([(a, v)]) + b for a, v, b in node.views])
+
+
+def _equals(t: Translation, v: int, value: int) -> Any:
+    """A truth value of whether a variable has a value."""
+    literal = t.model.new_bool_var("")
+    t.model.add(t.variables[v] == value).only_enforce_if(literal)
+    t.model.add(t.variables[v] != value).only_enforce_if(~literal)
+    return literal
+
+
+def _cardinality(t: Translation, node: c.Cardinality) -> None:
+    if node.closed:
+        for v in node.variables:
+            t.model.add_allowed_assignments(t.of([v]), [(value,) for value in node.values])
+    for value, count in zip(node.values, node.counts, strict=True):
+        t.model.add(sum(_equals(t, v, value) for v in node.variables) == t.variables[count])
+
+
+def _circuit(t: Translation, node: c.Circuit) -> None:
+    arcs = []
+    n = len(node.successors)
+    for i, v in enumerate(node.successors):
+        t.model.add(t.variables[v] >= 0)
+        t.model.add(t.variables[v] < n)
+        for j in range(n):
+            literal = _equals(t, v, j)
+            if i != j:
+                arcs.append((i, j, literal))
+            elif n > 1:
+                t.model.add(literal == 0)
+    if arcs:
+        t.model.add_circuit(arcs)
+
+
+def _inverse(t: Translation, node: c.Inverse) -> None:
+    for v in (*node.xs, *node.ys):
+        t.model.add(t.variables[v] >= 0)
+        t.model.add(t.variables[v] < len(node.xs))
+    t.model.add_inverse(t.of(node.xs), t.of(node.ys))
+
+
+def _lexicographic(t: Translation, node: c.Lexicographic) -> None:
+    """At the first place where the lists may differ they are in order, or equal and the rest is in order."""
+    literal = t.literal(node.literal)
+    _in_order(t, literal, node.xs, node.ys, node.strict)
+    _in_order(t, literal.negated(), node.ys, node.xs, not node.strict)
+
+
+def _in_order(t: Translation, holds: Any, xs: tuple[int, ...], ys: tuple[int, ...], strict: bool) -> None:
+    for v, w in zip(xs, ys, strict=True):
+        x, y = t.variables[v], t.variables[w]
+        goes_on = t.model.new_bool_var("")
+        t.model.add(x <= y).only_enforce_if(holds)
+        t.model.add(x < y).only_enforce_if([holds, ~goes_on])
+        holds = _both(t, holds, goes_on)
+    if strict:
+        t.model.add_bool_or([~holds])
+
+
+def _both(t: Translation, left: Any, right: Any) -> Any:
+    both = t.model.new_bool_var("")
+    t.model.add_bool_or([~left, ~right, both])
+    return both
+
+
+def _before(t: Translation, start: int, size: int, other: int) -> Any:
+    """A truth value that, where it holds, puts one task before another."""
+    literal = t.model.new_bool_var("")
+    t.model.add(t.sum([(1, start), (1, size), (-1, other)]) <= 0).only_enforce_if(literal)
+    return literal
+
+
+def _not_negative(t: Translation, variables: tuple[int, ...]) -> None:
+    for v in variables:
+        t.model.add(t.variables[v] >= 0)
+
+
+def _no_overlap(t: Translation, node: c.NoOverlap) -> None:
+    """A disjunction for each pair: CP-SAT lets tasks without duration lie inside others."""
+    _not_negative(t, node.durations)
+    tasks = list(zip(node.starts, node.durations, strict=True))
+    for i, (s, d) in enumerate(tasks):
+        for other, e in tasks[:i]:
+            t.model.add_bool_or([_before(t, s, d, other), _before(t, other, e, s)])
+
+
+def _rectangles(t: Translation, node: c.Rectangles) -> None:
+    _not_negative(t, (*node.widths, *node.heights))
+    boxes = list(zip(node.xs, node.ys, node.widths, node.heights, strict=True))
+    for i, (x, y, w, h) in enumerate(boxes):
+        for u, v, p, q in boxes[:i]:
+            sides = ((x, w, u), (u, p, x), (y, h, v), (v, q, y))
+            t.model.add_bool_or([_before(t, *side) for side in sides])
+
+
+def _cumulative(t: Translation, node: c.Cumulative) -> None:
+    _not_negative(t, (*node.durations, *node.demands, node.capacity))
+    intervals = []
+    for start, duration in zip(node.starts, node.durations, strict=True):
+        low, high = (bound[start] + bound[duration] for bound in t.bounds)
+        end = t.model.new_int_var(low, high, "")  # an interval makes it start + duration
+        intervals.append(t.model.new_interval_var(t.variables[start], t.variables[duration], end, ""))
+    t.model.add_cumulative(intervals, t.of(node.demands), t.variables[node.capacity])
+
+
+RULES: dict[type[c.Node], Callable[[Translation, Any], None]] = {
+    c.AllDifferent: _all_different,
+    c.AllDifferentBounds: _all_different,
+    c.AllDifferentDomain: _all_different,
+    c.Cardinality: _cardinality,
+    c.Circuit: _circuit,
+    c.Inverse: _inverse,
+    c.Lexicographic: _lexicographic,
+    c.NoOverlap: _no_overlap,
+    c.Cumulative: _cumulative,
+    c.Rectangles: _rectangles,
+}
+"""How each constraint is given to CP-SAT."""
