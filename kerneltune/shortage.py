@@ -15,7 +15,7 @@ from kerneltune.space import TilingSpace
 
 SOLVE_LIMIT = 1.0  # seconds for one question about a relaxed model
 LARGEST_SHOWN = 2**60  # bytes; more than any memory, and beyond it digits say nothing
-LARGEST_HEAD_DIM = 8192  # where the search for a head dimension that works begins
+LARGEST_HEAD_DIM = 65536  # where the search for a head dimension that works begins
 
 
 @dataclass(frozen=True)
