@@ -3,7 +3,8 @@
 A constraint that keeps its own kernel is explained by the bounds of all its variables, and says nothing of
 holes. Parts explain much better:
 
-- tasks on one machine, and rectangles, become a disjunction for each pair;
+- tasks on one machine, and rectangles, become a disjunction for each pair; tasks on a resource with known
+  demands a sum for each start;
 - variables that all differ become a disequality for each pair, beside a kernel that is stronger;
 - disequalities between small domains become clauses over literals ``x == value``; so do tables, elements
   of constants, inverse permutations and counts of values;
@@ -23,6 +24,7 @@ from constrint.constraints import (
     AllDifferentDomain,
     Cardinality,
     Clause,
+    Cumulative,
     Element,
     Inverse,
     LinearEq,
@@ -101,6 +103,8 @@ class Decomposition:
         if isinstance(node, Cardinality) and all(map(self._is_small, node.variables)):
             self._count(node)
             return
+        if isinstance(node, Cumulative) and self._is_shareable(node):
+            self._share(node)  # beside its kernel, which adds up the energy of whole windows
         if isinstance(node, Rectangles) and pairs <= MOST_PAIRS:
             self._separate(node)
             return
@@ -126,11 +130,43 @@ class Decomposition:
 
     # Tasks
 
+    def _is_shareable(self, node: Cumulative) -> bool:
+        known = all(0 <= self._lo[r] == self._hi[r] for r in node.demands)
+        return known and len(node.starts) ** 2 <= MOST_PAIRS
+
+    def _share(self, node: Cumulative) -> None:
+        """When a task starts, it and the tasks under way fit the capacity.
+
+        The decomposition by tasks of Schutt, Feydy, Stuckey and Wallace, "Why cumulative decomposition is not
+        as bad as it sounds", CP 2009.
+        """
+        self._nodes += [LinearLe(((-1, v),), 0) for v in (*node.durations, node.capacity)]
+        demands = [self._lo[r] for r in node.demands]
+        tasks = [task for task in zip(node.starts, node.durations, demands, strict=True) if task[2]]
+        lasts = [self._at_most_literal(((-1, d),), -1) for _, d, _ in tasks]
+        for j, (t, _, demand) in enumerate(tasks):
+            terms = [(demand, lasts[j] >> 1), (-1, node.capacity)]
+            for i, (s, d, other) in enumerate(tasks):
+                if i != j:
+                    under_way = self._literal()
+                    begun, over = self._at_most_literal(((1, s), (-1, t)), 0), self._ends_before(s, d, t)
+                    self._nodes.append(Clause((under_way, begun ^ 1, over)))
+                    terms.append((other, under_way >> 1))
+            self._nodes.append(LinearLe(*self._sum(terms)))
+        for (i, (s, d, one)), (j, (t, e, other)) in combinations(enumerate(tasks), 2):
+            if one + other > self._hi[node.capacity]:
+                orders = self._ends_before(s, d, t), self._ends_before(t, e, s)
+                self._nodes.append(Clause((*orders, lasts[i] ^ 1, lasts[j] ^ 1)))
+
+    def _at_most_literal(self, terms: Sequence[tuple[int, int]], limit: int) -> int:
+        """The literal of ``sum <= limit``."""
+        literal = self._literal()
+        self._nodes.append(LinearLeIf(literal, *self._sum(terms, limit)))
+        return literal
+
     def _ends_before(self, s: int, d: int, t: int) -> int:
         """The literal of ``s + d <= t``."""
-        literal = self._literal()
-        self._nodes.append(LinearLeIf(literal, *self._sum(((1, s), (1, d), (-1, t)))))
-        return literal
+        return self._at_most_literal(((1, s), (1, d), (-1, t)), 0)
 
     def _order(self, starts: Sequence[int], durations: Sequence[int]) -> None:
         """Of any two tasks one ends before the other starts; durations are not negative."""
