@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kerneltune.halffloat import Bits, decode, encode
 from kerneltune.kernel import Cell
 from kerneltune.problem import Problem
-from kerneltune.recurrence import Array, Gradients, parameter_gradients
+from kerneltune.recurrence import Array, GradientOptions, Gradients, parameter_gradients
 from kerneltune.verify import (
     GRADIENT_TOLERANCE,
     Inputs,
@@ -104,7 +104,9 @@ def _with_saved(verdict: Verdict, results: Arrays, inputs: Inputs, cell: Cell, r
     wx, r, bias = (_wide(bits, dtype) for bits in (inputs.wx, inputs.r, inputs.bias))
     module = cell.reference_module()
     values, states = module.saved(wx, r, bias, reference)
-    unfolded = getattr(module, "unfolded", lambda kept: kept)  # where equal gates may be kept in other numbers
+    unfolded = getattr(
+        module, "unfolded", lambda kept: kept
+    )  # where equal gates may be kept in other numbers
     pairs = []
     if cell.spec.saved_values:
         pairs.append((unfolded(_wide(results["saved_values"], dtype)), unfolded(values)))
@@ -125,7 +127,8 @@ def _backward(inputs: Inputs, cell: Cell, seed: int) -> Case:
         encode(random.standard_normal(shape, dtype=np.float32), dtype)
         for shape in (states[0, 1:].shape, states[:, 0].shape)
     )
-    expected = module.backward(wx, r, bias, states, _wide(by_output, dtype), _wide(by_last, dtype))
+    options = GradientOptions(problem.gate_gradient_clip, problem.cut_recurrent_gradient)
+    expected = module.backward(wx, r, bias, states, _wide(by_output, dtype), _wide(by_last, dtype), options)
     arrays: dict[str, NDArray[Any]] = {
         "states": encode(states, dtype),
         "output_gradient": by_output,

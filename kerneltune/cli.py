@@ -13,6 +13,8 @@ from kerneltune.cli_options import (
     Backend,
     Batch,
     CellName,
+    Clip,
+    Cut,
     Dtype,
     Gpu,
     HeadDim,
@@ -58,6 +60,8 @@ def tile(
     dtype: Dtype = "bf16",
     steps: Steps = 1024,
     direction: Pass = "forward",
+    clip: Clip = 0.0,
+    cut: Cut = False,
     strategy: StrategyName = None,
     top: Top = 1,
     kernels_root: KernelsRoot = None,
@@ -65,7 +69,7 @@ def tile(
 ) -> None:
     """Print the fastest tiling that fits the GPU."""
     with reporting(as_json):
-        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction)
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut)
         space = space_of(problem, gpu, kernels_root, strategy)
         candidates = _candidates(space, top)
         if as_json:
@@ -99,6 +103,8 @@ def compile_command(
     dtype: Dtype = "bf16",
     steps: Steps = 1024,
     direction: Pass = "forward",
+    clip: Clip = 0.0,
+    cut: Cut = False,
     strategy: StrategyName = None,
     compiler: Backend = "nvrtc",
     cubin: Annotated[Path | None, typer.Option(help="Write the cubin to this file.")] = None,
@@ -111,7 +117,7 @@ def compile_command(
         from kerneltune.compile import Compiler
         from kerneltune.feedback import settle
 
-        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction)
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut)
         space = space_of(problem, gpu, kernels_root, strategy)
         settled = settle(space, Compiler(space.kernels, space.profile, backend=compiler))
         compiled = settled.compiled
@@ -145,6 +151,8 @@ def run(
     dtype: Dtype = "bf16",
     steps: Steps = 1024,
     direction: Pass = "forward",
+    clip: Clip = 0.0,
+    cut: Cut = False,
     strategy: StrategyName = None,
     top: Top = 1,
     compiler: Backend = "nvrtc",
@@ -160,7 +168,7 @@ def run(
         from kerneltune.measure import TrialPlan
         from kerneltune.trial import Trial, run_trials
 
-        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction)
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut)
         space = space_of(problem, gpu, kernels_root, strategy)
         fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
         plan = TrialPlan(runs=runs, timed=timed, seed=fresh)

@@ -22,7 +22,13 @@ HeadDim = Annotated[int, typer.Option(help="Units of a head.")]
 Batch = Annotated[int, typer.Option(help="Sequences in a batch.")]
 Dtype = Annotated[str, typer.Option(help="Storage: bf16, fp16, fp32; tf32: fp32 with products in TF32.")]
 Steps = Annotated[int, typer.Option(help="Time steps of a sequence.")]
-Pass = Annotated[str, typer.Option("--pass", help="Which pass: forward.")]
+Pass = Annotated[str, typer.Option("--pass", help="Which pass: forward, training or backward.")]
+Clip = Annotated[
+    float, typer.Option("--gate-gradient-clip", help="Backward: bound of each gate's gradient; 0 for none.")
+]
+Cut = Annotated[
+    bool, typer.Option("--cut-recurrent-gradient", help="Backward: let no gradient pass through R h.")
+]
 StrategyName = Annotated[str | None, typer.Option("--strategy", help="Only this strategy.")]
 Top = Annotated[int, typer.Option(min=1, help="How many tilings, the fastest first.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to standard output.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from kerneltune.errors import InputError, nearest
@@ -24,12 +25,22 @@ class Problem:
     dtype: str
     steps: int = 1024
     direction: str = "forward"
+    gate_gradient_clip: float = 0.0  # backward: bound of each gate's gradient; 0 for none
+    cut_recurrent_gradient: bool = False  # backward: no gradient passes through R h
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
             raise InputError(f"unknown dtype '{self.dtype}': {nearest(self.dtype, DTYPES)}")
         if self.direction not in PASSES:
             raise InputError(f"unknown pass '{self.direction}': {nearest(self.direction, PASSES)}")
+        if not (0 <= self.gate_gradient_clip < math.inf):
+            raise InputError(
+                f"gate_gradient_clip is {self.gate_gradient_clip}: it must be a number, 0 for none"
+            )
+        if self.direction != "backward" and (self.gate_gradient_clip or self.cut_recurrent_gradient):
+            raise InputError(
+                "gate_gradient_clip and cut_recurrent_gradient are options of the pass 'backward'"
+            )
         for name in ("heads", "batch", "steps"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}: it must be at least 1")
@@ -47,7 +58,8 @@ class Problem:
     @property
     def label(self) -> str:
         """A short name for tables and messages."""
-        return f"{self.cell} {self.heads}×{self.head_dim}, batch {self.batch}, {self.dtype}"
+        direction = "" if self.direction == "forward" else f", {self.direction}"
+        return f"{self.cell} {self.heads}×{self.head_dim}, batch {self.batch}, {self.dtype}{direction}"
 
     def constants(self) -> dict[str, int]:
         """The names by which a constraint file knows the request."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,6 +23,32 @@ class Gradients(NamedTuple):
     input: Array
     recurrent: Array
     initial: Array
+
+
+@dataclass(frozen=True)
+class GradientOptions:
+    """What a backward pass may do otherwise than the derivative says.
+
+    Attributes:
+        gate_gradient_clip: Bound of each gate's gradient, by W x and by R h + bias; 0 for none.
+        cut_recurrent_gradient: No gradient passes through R h to the step before; through the cell's other
+            states it does.
+    """
+
+    gate_gradient_clip: float = 0.0
+    cut_recurrent_gradient: bool = False
+
+    def clipped(self, gradient: Array) -> Array:
+        """The gates' gradients of a step within the bound."""
+        bound = self.gate_gradient_clip
+        return np.clip(gradient, -bound, bound) if bound else gradient
+
+    def pulled_back(self, r: Array, gradient: Array) -> Array:
+        """Gradient by h through R h: zeros where it is cut."""
+        return np.zeros(gradient.shape[:-1]) if self.cut_recurrent_gradient else pulled_back(r, gradient)
+
+
+EXACT = GradientOptions()
 
 
 def recurrent_products(r: Array, bias: Array, hidden: Array) -> Array:

@@ -8,6 +8,8 @@ template <class Cell, class Tiling>
 struct BackwardShape : ProductShape<Tiling, 1, Cell::gates> {
   static constexpr int gates = Cell::gates;
   static constexpr int states = Cell::states;
+  static constexpr float gate_gradient_clip = Tiling::gate_gradient_clip;  // bound of each gate's gradient; 0 for none
+  static constexpr bool cut_recurrent_gradient = Tiling::cut_recurrent_gradient;  // no gradient passes through R h
 
   static_assert(sizeof(typename Tiling::Scalar) == 2, "the backward pass is written for 16-bit storage");
 

@@ -47,8 +47,15 @@ struct GradientElements {
   // From R^T times the gradients of the step after, to the gradients of this step.
   __device__ __forceinline__ void step(int group, float through_recurrence, const StepRecord<Cell>& record, const Lane<Shape>& lane) {
     float input_gradient[Shape::gates], recurrent_gradient[Shape::gates];
-    const float hidden_gradient = through_recurrence + record.output_gradient + carried[group][0];
+    const float hidden_gradient = recurrent_part(through_recurrence) + record.output_gradient + carried[group][0];
     Cell::backward(hidden_gradient, record, after[group], carried[group], input_gradient, recurrent_gradient);
+    if constexpr (Shape::gate_gradient_clip > 0.0f) {
+#pragma unroll
+      for (int gate = 0; gate < Shape::gates; gate++) {
+        input_gradient[gate] = fminf(fmaxf(input_gradient[gate], -Shape::gate_gradient_clip), Shape::gate_gradient_clip);
+        recurrent_gradient[gate] = fminf(fmaxf(recurrent_gradient[gate], -Shape::gate_gradient_clip), Shape::gate_gradient_clip);
+      }
+    }
     words[group].pack(input_gradient, recurrent_gradient, lane);
 #pragma unroll
     for (int s = 0; s < Cell::saved_states; s++) after[group][s] = record.before[s];
@@ -70,13 +77,17 @@ struct GradientElements {
     const size_t here = first_element(arguments, group, head, first_row, first_unit, lane);
     if (here == nothing) return;
     float gradient[Shape::states];
-    Cell::end_backward(through_recurrence + carried[group][0], after[group], carried[group], gradient);
+    Cell::end_backward(recurrent_part(through_recurrence) + carried[group][0], after[group], carried[group], gradient);
 #pragma unroll
     for (int s = 0; s < Shape::states; s++)
       static_cast<Scalar*>(arguments.initial_gradient)[s * step_elements + here] = from_float<Scalar>(gradient[s]);
   }
 
  private:
+  static __device__ __forceinline__ float recurrent_part(float through_recurrence) {
+    return Shape::cut_recurrent_gradient ? 0.0f : through_recurrence;
+  }
+
   // In [B, H, D].
   static __device__ __forceinline__ size_t first_element(const BackwardArguments& arguments, int group, int head, int first_row, int first_unit,
                                                          const Lane<Shape>& lane) {

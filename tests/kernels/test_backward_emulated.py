@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,6 +73,16 @@ def test_right_in_every_order_of_threads(
     draw = random.Random(f"{direction} {strategy} {cell}")
     for number in range(1 if direction == "training" else 2):
         check(emulator, "h100_sxm", drawn(draw, "h100_sxm", direction, strategy, cell), seed=10 * number)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("options", [{"gate_gradient_clip": 0.25}, {"cut_recurrent_gradient": True}])
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_options_of_the_backward_pass(emulator: Emulator, cell: str, options: dict[str, Any]) -> None:
+    problem = Problem(cell, 2, 32, 3, "bf16", 5, "backward", **options)
+    check(
+        emulator, "h100_sxm", TilingSpace(problem, load_profile("h100_sxm"), KERNELS, "block").best(), seed=3
+    )
 
 
 @pytest.mark.emulated

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kerneltune.kernel import discover
-from kerneltune.recurrence import Array, parameter_gradients
+from kerneltune.recurrence import Array, GradientOptions, Gradients, parameter_gradients, recurrent_products
 
 KERNELS = discover()
 STEPS, BATCH, HEADS, DIM = 4, 2, 2, 3
@@ -39,6 +39,14 @@ class Case:
         return float(
             (states[0, 1:] * self.output_gradient).sum() + (states[:, -1] * self.last_gradient).sum()
         )
+
+    def backward(self, options: GradientOptions) -> Gradients:
+        wx, r, bias, _ = self.inputs
+        states = self.reference.forward(*self.inputs)
+        found: Gradients = self.reference.backward(
+            wx, r, bias, states, self.output_gradient, self.last_gradient, options
+        )
+        return found
 
     def analytic(self) -> list[Array]:
         wx, r, bias, _ = self.inputs
@@ -90,3 +98,37 @@ def test_saved_gates_of_an_lstm_make_its_states() -> None:
     i, f, z, o = np.moveaxis(values, -1, 0)
     np.testing.assert_allclose(f * states[1, :-1] + i * z, states[1, 1:])
     np.testing.assert_allclose(o * np.tanh(states[1, 1:]), states[0, 1:])
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS.cells))
+def test_clipping_bounds_what_the_gates_get(name: str) -> None:
+    case = Case(name, 6)
+    exact = case.backward(GradientOptions())
+    bound = 0.3 * float(np.abs(exact.recurrent).max())
+    clipped = case.backward(GradientOptions(gate_gradient_clip=bound))
+    for found, before in ((clipped.input, exact.input), (clipped.recurrent, exact.recurrent)):
+        np.testing.assert_array_equal(found[-1], np.clip(before[-1], -bound, bound))  # nothing came before
+        assert np.abs(found).max() <= bound
+    assert (np.abs(clipped.recurrent) == bound).any()
+    wide = case.backward(GradientOptions(gate_gradient_clip=1e9))
+    np.testing.assert_array_equal(wide.input, exact.input)
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS.cells))
+def test_cutting_lets_nothing_through_r(name: str) -> None:
+    """As if h within R h were a constant: the same gradients as with R = 0 and R h given with W x."""
+    case = Case(name, 7)
+    wx, r, bias, initial = case.inputs
+    states = case.reference.forward(wx, r, bias, initial)
+    cut = case.backward(GradientOptions(cut_recurrent_gradient=True))
+    products = recurrent_products(r, bias, states[0, :-1])
+    if name == "gru":  # whose R_n h + b_n is multiplied with the reset gate first
+        reset = case.reference.saved(wx, r, bias, states)[0][..., 0]
+        assert np.abs(cut.recurrent[..., 2] - cut.input[..., 2] * reset).max() < 1e-12
+        np.testing.assert_array_equal(cut.recurrent[-1], case.backward(GradientOptions()).recurrent[-1])
+        return
+    alone = case.reference.backward(
+        wx + products, 0 * r, 0 * bias, states, case.output_gradient, case.last_gradient
+    )
+    np.testing.assert_allclose(cut.input, alone.input, atol=1e-12)
+    np.testing.assert_allclose(cut.initial, alone.initial, atol=1e-12)

@@ -27,6 +27,9 @@ def ask(**changes: object) -> Problem:
         ({"head_dim": 3}, "nearest is 8"),
         ({"dtype": "bf61"}, "did you mean 'bf16'"),
         ({"dtype": "float64"}, "unknown dtype 'float64'"),
+        ({"gate_gradient_clip": 1.0}, "options of the pass 'backward'"),
+        ({"cut_recurrent_gradient": True}, "options of the pass 'backward'"),
+        ({"gate_gradient_clip": float("nan"), "direction": "backward"}, "gate_gradient_clip is nan"),
         ({"direction": "forwards"}, "did you mean 'forward'"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.recurrence import Array, Gradients, pulled_back
+from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients
 
 
 def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
@@ -36,7 +36,13 @@ def saved(wx: Array, _r: Array, _bias: Array, states: Array) -> tuple[Array, Arr
 
 
 def backward(
-    wx: Array, r: Array, bias: Array, states: Array, output_gradient: Array, last_gradient: Array
+    wx: Array,
+    r: Array,
+    bias: Array,
+    states: Array,
+    output_gradient: Array,
+    last_gradient: Array,
+    options: GradientOptions = EXACT,
 ) -> Gradients:
     """Gradients by all inputs, given those by h after each step and by the states after the last.
 
@@ -47,11 +53,13 @@ def backward(
         states: What `forward` gave.
         output_gradient: `[T, B, H, D]`.
         last_gradient: `[1, B, H, D]`, on top of that by h after the last step.
+        options: Clipping and cutting, if any.
     """
     gradient = np.empty_like(wx)
     by_hidden = last_gradient[0]
     for step in reversed(range(len(wx))):
         by_hidden = by_hidden + output_gradient[step]
         gradient[step, ..., 0] = by_hidden * (1.0 - states[0, step + 1] ** 2)
-        by_hidden = pulled_back(r, gradient[step])
+        gradient[step] = options.clipped(gradient[step])
+        by_hidden = options.pulled_back(r, gradient[step])
     return Gradients(gradient, gradient, by_hidden[None])

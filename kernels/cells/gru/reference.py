@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.recurrence import Array, Gradients, pulled_back, recurrent_products
+from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, recurrent_products
 
 
 def sigmoid(x: Array) -> Array:
@@ -55,7 +55,13 @@ def saved(wx: Array, r: Array, bias: Array, states: Array) -> tuple[Array, Array
 
 
 def backward(
-    wx: Array, r: Array, bias: Array, states: Array, output_gradient: Array, last_gradient: Array
+    wx: Array,
+    r: Array,
+    bias: Array,
+    states: Array,
+    output_gradient: Array,
+    last_gradient: Array,
+    options: GradientOptions = EXACT,
 ) -> Gradients:
     """Gradients by all inputs, given those by h after each step and by the states after the last.
 
@@ -66,6 +72,7 @@ def backward(
         states: What `forward` gave.
         output_gradient: `[T, B, H, D]`.
         last_gradient: `[1, B, H, D]`, on top of that by h after the last step.
+        options: Clipping and cutting, if any.
     """
     values, _ = saved(wx, r, bias, states)
     by_input, by_recurrent = np.empty_like(wx), np.empty_like(wx)
@@ -79,5 +86,7 @@ def backward(
         by_input[step, ..., 2] = by_candidate
         by_recurrent[step] = by_input[step]
         by_recurrent[step, ..., 2] = by_candidate * reset
-        by_hidden = by_hidden * update + pulled_back(r, by_recurrent[step])
+        by_input[step] = options.clipped(by_input[step])
+        by_recurrent[step] = options.clipped(by_recurrent[step])
+        by_hidden = by_hidden * update + options.pulled_back(r, by_recurrent[step])
     return Gradients(by_input, by_recurrent, by_hidden[None])

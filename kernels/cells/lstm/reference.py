@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.recurrence import Array, Gradients, pulled_back, recurrent_products
+from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, recurrent_products
 
 
 def sigmoid(x: Array) -> Array:
@@ -52,7 +52,13 @@ def saved(wx: Array, r: Array, bias: Array, states: Array) -> tuple[Array, Array
 
 
 def backward(
-    wx: Array, r: Array, bias: Array, states: Array, output_gradient: Array, last_gradient: Array
+    wx: Array,
+    r: Array,
+    bias: Array,
+    states: Array,
+    output_gradient: Array,
+    last_gradient: Array,
+    options: GradientOptions = EXACT,
 ) -> Gradients:
     """Gradients by all inputs, given those by h after each step and by the states after the last.
 
@@ -63,6 +69,7 @@ def backward(
         states: What `forward` gave.
         output_gradient: `[T, B, H, D]`.
         last_gradient: `[2, B, H, D]`, on top of that by h after the last step.
+        options: Clipping and cutting, if any.
     """
     values, _ = saved(wx, r, bias, states)
     cell = states[1]
@@ -78,5 +85,6 @@ def backward(
         gradient[step, ..., 2] = by_cell * i * (1.0 - z**2)
         gradient[step, ..., 3] = by_hidden * squashed * o * (1.0 - o)
         by_cell = by_cell * f
-        by_hidden = pulled_back(r, gradient[step])
+        gradient[step] = options.clipped(gradient[step])
+        by_hidden = options.pulled_back(r, gradient[step])
     return Gradients(gradient, gradient, np.stack([by_hidden, by_cell]))

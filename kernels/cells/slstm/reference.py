@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.recurrence import Array, Gradients, pulled_back, recurrent_products
+from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, recurrent_products
 
 
 def sigmoid(x: Array) -> Array:
@@ -70,7 +70,13 @@ def unfolded(values: Array) -> Array:
 
 
 def backward(
-    wx: Array, r: Array, bias: Array, states: Array, output_gradient: Array, last_gradient: Array
+    wx: Array,
+    r: Array,
+    bias: Array,
+    states: Array,
+    output_gradient: Array,
+    last_gradient: Array,
+    options: GradientOptions = EXACT,
 ) -> Gradients:
     """Gradients by all inputs, given those by h after each step and by the states after the last.
 
@@ -81,6 +87,7 @@ def backward(
         states: What `forward` gave.
         output_gradient: `[T, B, H, D]`.
         last_gradient: `[4, B, H, D]`, on top of that by h after the last step.
+        options: Clipping and cutting, if any.
     """
     values, _ = saved(wx, r, bias, states)
     _, cell, normaliser, _ = states
@@ -103,6 +110,7 @@ def backward(
         gradient[step, ..., 2] = by_cell * grow * (1.0 - z**2)
         gradient[step, ..., 3] = by_hidden * ratio * o * (1.0 - o)
         by_cell, by_normaliser, by_stabiliser = by_cell * keep, by_normaliser * keep, by_kept
-        by_hidden = pulled_back(r, gradient[step])
+        gradient[step] = options.clipped(gradient[step])
+        by_hidden = options.pulled_back(r, gradient[step])
     initial = np.stack([by_hidden, by_cell, by_normaliser, by_stabiliser])
     return Gradients(gradient, gradient, initial)
