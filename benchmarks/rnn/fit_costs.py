@@ -1,6 +1,6 @@
 """Fit the cost constants of a profile to measured tilings: non-negative least squares on relative errors.
 
-    python benchmarks/rnn/forward.py --each-strategy --top 6 --batch 16,64 --out measured.json
+    python benchmarks/rnn/kernels.py --each-strategy --top 6 --batch 16,64 --out measured.json
     python benchmarks/rnn/fit_costs.py measured.json [more.json …]
 
 Prints each constant of the `cost` section of hardware_profiles/*.yaml that can be fitted, and the tilings
@@ -44,7 +44,7 @@ CONSTANTS: dict[str, tuple[float, bool]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("files", nargs="+", type=Path, help="JSON of forward.py, or h100_lstm_cost_fit.json")
+    parser.add_argument("files", nargs="+", type=Path, help="JSON of kernels.py, or h100_lstm_cost_fit.json")
     parser.add_argument("--gpu", default="h100_sxm")
     parser.add_argument("--show", type=float, default=0.15, help="list tilings missed by more than this part")
     options = parser.parse_args()

@@ -1,9 +1,10 @@
-"""Forward passes on this machine's GPU: right, repeatable, how fast, and how far from the cost model.
+"""The kernels of a pass on this machine's GPU: right, repeatable, how fast, and how far from the cost model.
 
-    python benchmarks/rnn/forward.py --out results.json         the shapes of the README's table
-    python benchmarks/rnn/forward.py --top 4 --each-strategy    does the cost model rank well?
-    python benchmarks/rnn/forward.py --runs 100                 the same bits in 100 runs
-    python benchmarks/rnn/forward.py --correctness              T in 1, 2, 3, 1000 and B in 1, 7, 16, 40
+    python benchmarks/rnn/kernels.py --out results.json         the shapes of the README's table
+    python benchmarks/rnn/kernels.py --top 4 --each-strategy    does the cost model rank well?
+    python benchmarks/rnn/kernels.py --runs 100                 the same bits in 100 runs
+    python benchmarks/rnn/kernels.py --correctness              T in 1, 2, 3, 1000 and B in 1, 7, 16, 40
+    python benchmarks/rnn/kernels.py --pass backward            or training: forward, saving what backward needs
 
 Every candidate is compiled, runs in a child process, is checked against the float64 reference on fresh random
 input, and is timed with events. The table comes last, the JSON has everything.
@@ -30,7 +31,7 @@ from kerneltune.feedback import settle
 from kerneltune.hardware import load_profile
 from kerneltune.kernel import discover
 from kerneltune.measure import TrialPlan
-from kerneltune.problem import Problem
+from kerneltune.problem import PASSES, Problem
 from kerneltune.space import TilingSpace
 from kerneltune.trial import Outcome, Trial, run_trials
 
@@ -96,6 +97,7 @@ def parsed_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--gpu", default="h100_sxm")
     parser.add_argument("--cell", default="lstm")
+    parser.add_argument("--pass", dest="direction", default="forward", choices=PASSES)
     parser.add_argument("--shapes", default=SHAPES, help="comma-separated HEADSxHEAD_DIM")
     parser.add_argument("--batch", default="16", help="comma-separated")
     parser.add_argument("--steps", default="1024", help="comma-separated")
@@ -124,7 +126,9 @@ def requests(options: argparse.Namespace) -> Iterator[Request]:
         for batch in batches:
             for count in steps:
                 seed = int.from_bytes(os.urandom(4), "little") if options.seed is None else options.seed
-                problem = Problem(options.cell, heads, head_dim, batch, options.dtype, count)
+                problem = Problem(
+                    options.cell, heads, head_dim, batch, options.dtype, count, options.direction
+                )
                 yield Request(problem, TrialPlan(runs=options.runs, timed=timed, seed=seed))
 
 
@@ -176,6 +180,7 @@ def table(outcomes: list[Outcome]) -> str:
             and found.milliseconds
             and problem.steps == 1024
             and problem.dtype == "bf16"
+            and problem.direction == "forward"
         )
         parameters = " ".join(f"{name}={value}" for name, value in outcome.candidate.parameters.items())
         rows.append(
