@@ -4,7 +4,7 @@
     python benchmarks/rnn/kernels.py --top 4 --each-strategy    does the cost model rank well?
     python benchmarks/rnn/kernels.py --runs 100                 the same bits in 100 runs
     python benchmarks/rnn/kernels.py --correctness              T in 1, 2, 3, 1000 and B in 1, 7, 16, 40
-    python benchmarks/rnn/kernels.py --pass backward            or training: forward, saving what backward needs
+    python benchmarks/rnn/kernels.py --pass backward            or training: forward, saving for backward
 
 Every candidate is compiled, runs in a child process, is checked against the float64 reference on fresh random
 input, and is timed with events. The table comes last, the JSON has everything.
