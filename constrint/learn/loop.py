@@ -46,6 +46,7 @@ AT_REST = 1
 INTERRUPTED = 2
 
 RESTART_UNIT = 64
+CONFLICT_COST = 100  # what analysing a conflict takes of the budget
 
 
 @learn_kernel
@@ -169,6 +170,7 @@ def run(ls: Learner, st: State, budget: int) -> int:
         if outcome == INTERRUPTED:
             return PAUSED if has_room(ls) else FULL
         if outcome == CONTRADICTION:
+            scalar[BUDGET] -= CONFLICT_COST
             if not learn(ls, st):
                 return EXHAUSTED
             continue

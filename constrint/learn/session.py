@@ -45,10 +45,9 @@ if TYPE_CHECKING:
 # Seconds of interpreted search after which loading the compiled twin pays: half of what that takes.
 HAND_OVER_CACHED = 0.5
 SLICE = 20_000  # propagations between two looks at the clock
-COMPILED_SLICE = 1_000_000
-MOST_ENTRIES = (
-    2_000_000  # a longer trail is bounds that creep: search without learning has no reasons to keep
-)
+COMPILED_SLICE = 300_000
+# A longer trail is bounds that creep, and search without learning has no reasons to keep for them.
+MOST_ENTRIES = 2_000_000
 ENTRIES_OF_VARIABLE = 20  # … unless there are that many variables
 NARROW, WIDE, LAST = 0, 1, 2  # tiers: 0/1 variables, others of the model, functions and the goal
 
