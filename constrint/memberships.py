@@ -8,6 +8,8 @@ from constrint.constraints.member import intervals_of
 from constrint.domain import Domain
 from constrint.ir import FALSE, TRUE, Infeasible, Linear
 
+MOST_LISTED = 64  # values with a stride that are listed
+
 
 class Memberships(Conditions):
     """Literals and constraints of one problem, sets and tables included."""
@@ -29,14 +31,17 @@ class Memberships(Conditions):
         """The literal of "the sum lies in the domain"."""
         if domain.is_empty:
             return FALSE
-        if domain.values is None:
+        values = domain.values
+        if values is None and domain.step > 1 and domain.size is not None and domain.size <= MOST_LISTED:
+            values = tuple(domain)  # a class between bounds has holes, which its parts would not see
+        if values is None:
             negated = [part ^ 1 for part in self._parts(linear, domain)]
             return self.any_of(negated, None if target is None else target ^ 1) ^ 1
         linear = self._simplified(linear)
         if not linear.terms:
-            return TRUE if linear.constant in domain.values else FALSE
+            return TRUE if linear.constant in values else FALSE
         v = self.problem.of_linear(linear)
-        intervals = intervals_of(domain.values)
+        intervals = intervals_of(values)
         literal, is_new = self._new(("member", v, intervals), target)
         if is_new:
             self._note(literal, [(v, 0)])

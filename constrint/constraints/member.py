@@ -7,9 +7,14 @@ from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, literal_holds, magnitude, watch_all
 from constrint.engine.state import FIXED, State, kernel
-from constrint.engine.store import literal_value, remove, set_hi, set_literal, set_lo
+from constrint.engine.store import contains, literal_value, remove, set_hi, set_literal, set_lo
 
 MEMBER = 12
+
+# Where the values of a variable lie, as bits.
+INSIDE = 1
+OUTSIDE = 2
+BOTH = 3
 
 
 def intervals_of(values: Iterable[int]) -> tuple[int, ...]:
@@ -131,6 +136,25 @@ def forbid_member(st: State, x: int, first: int, last: int) -> bool:
 
 
 @kernel
+def sides_of(st: State, x: int, i: int, last: int) -> int:
+    """Whether the values of a bitset variable are inside the intervals from place i on, outside, or both."""
+    args = st.args
+    sides = 0
+    value = st.lo[x]
+    high = st.hi[x]
+    step = st.step[x]
+    while value <= high:
+        if contains(st, x, value):
+            while i < last and args[i + 1] < value:
+                i += 2
+            sides |= INSIDE if i < last and args[i] <= value else OUTSIDE
+            if sides == BOTH:
+                break
+        value += step
+    return sides
+
+
+@kernel
 def member(st: State, c: int) -> bool:
     """``literal <-> x in intervals``."""
     first = st.start[c]
@@ -147,4 +171,9 @@ def member(st: State, c: int) -> bool:
         return set_literal(st, literal ^ 1)
     if st.args[i] <= st.lo[x] and st.hi[x] <= st.args[i + 1]:
         return set_literal(st, literal)
-    return True
+    if st.hole[x] < 0:
+        return True
+    sides = sides_of(st, x, i, last)
+    if sides == BOTH:
+        return True
+    return set_literal(st, literal ^ (0 if sides == INSIDE else 1))
