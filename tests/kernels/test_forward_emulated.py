@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from emulator.build import Emulator
-from emulator.passes import run_forward
+from emulator.passes import run_case, run_forward
 
 from kerneltune.candidate import Candidate
+from kerneltune.case import random_case
 from kerneltune.hardware import load_profile
 from kerneltune.kernel import discover
 from kerneltune.problem import Problem
@@ -84,6 +85,16 @@ def test_forward_in_32_bits(emulator: Emulator, strategy: str, dtype: str) -> No
     for number, cell in enumerate(sorted(KERNELS.cells)):
         (candidate,) = drawn(draw, "h100_sxm", strategy, cell, 1, [dtype])
         check(emulator, "h100_sxm", candidate, seed=100 * number)
+
+
+@pytest.mark.parametrize(("strategy", "dtype"), WIDE)
+def test_training_in_32_bits_saves_what_it_should(emulator: Emulator, strategy: str, dtype: str) -> None:
+    problem = Problem("slstm", heads=2, head_dim=64, batch=5, dtype=dtype, steps=3, direction="training")
+    profile = load_profile("h100_sxm")
+    candidate = TilingSpace(problem, profile, KERNELS, strategy).best()
+    case = random_case(problem, KERNELS.cell("slstm"), 1)
+    verdict = case.judge(run_case(emulator, KERNELS, profile, candidate, case, seed=3))
+    assert verdict.right, verdict.sentence
 
 
 T4 = load_profile("t4")
