@@ -85,10 +85,10 @@ def _check(variables: str, values: str) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """Some variables that are decided before those of later groups.
+    """Some variables, or expressions over them, that are decided before those of later groups.
 
     Attributes:
-        over: The variables; numbers among them count for nothing.
+        over: The variables and expressions; constants among them count for nothing.
         variables: Which of them is decided next; see `Brancher`.
         values: Which of its values is tried first.
     """
@@ -99,6 +99,9 @@ class Group:
 
     def __post_init__(self) -> None:
         _check(self.variables, self.values)
+        for expr in self.over:
+            if not isinstance(expr, IntExpr | int):
+                raise ModelError(f"a group is made of variables and expressions, not of {expr!r}")
         object.__setattr__(self, "over", tuple(self.over))
 
 

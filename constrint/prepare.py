@@ -93,15 +93,23 @@ class Plan:
         variables: Number of each variable of the model.
         goals: (number, direction) of each expression to optimise.
         preferences: (number, direction) of each preferred expression.
+        decided: Number of each expression that the brancher names and that is no variable of the model.
         scales: (factor, constant) of each goal's expression over the variable that stands for it.
         inputs: What each function is a function of.
         root: What presolve left; None where it proved that there is no solution.
     """
 
     def __init__(
-        self, model: Model, goals: Sequence[Goal], preferences: Sequence[Goal], bits: int = HUGE_BITS
+        self,
+        model: Model,
+        goals: Sequence[Goal],
+        preferences: Sequence[Goal],
+        bits: int = HUGE_BITS,
+        brancher: Brancher | None = None,
     ) -> None:
         self.model = model
+        self._brancher = brancher or Brancher()
+        self.decided: dict[IntExpr, int] = {}
         self.variables: dict[IntExpr, int] = {}
         self.goals: list[tuple[int, str]] = []
         self.preferences: list[tuple[int, str]] = []
@@ -139,6 +147,12 @@ class Plan:
             lowering.sum_of(expr)  # a let that is undefined is no solution either
         self.variables = lowering.variables
         declared = set(lowering.variables.values())
+        self.decided = {
+            expr: lowering.problem.of_linear(lowering.sum_of(expr))
+            for group in self._brancher.groups
+            for expr in group.over
+            if isinstance(expr, IntExpr) and not isinstance(expr, Const) and expr not in self.variables
+        }
         self.scales = {}
         targets = [
             _target(lowering, expr, direction, self.scales) for expr, direction in [*goals, *preferences]
@@ -226,10 +240,9 @@ class Plan:
         """The numbers of a group's variables, each once."""
         numbers: dict[int, None] = {}
         for variable in group.over:
-            if variable in self.variables:
-                numbers[self.variables[variable]] = None  # type: ignore[index] # only variables are keys
-            elif not isinstance(variable, int | Const):
-                raise ModelError(f"a group to branch on has variables of the model only, not {variable!r}")
+            if isinstance(variable, IntExpr) and not isinstance(variable, Const):
+                known = self.variables if variable in self.variables else self.decided
+                numbers[known[variable]] = None
         return list(numbers)
 
 

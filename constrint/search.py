@@ -114,7 +114,7 @@ class Solver:
     def best(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         """The lexicographic optimum of the goals and then the preferences; or just any solution."""
         self._goals = goals
-        plan = Plan(self.model, goals, preferences)
+        plan = Plan(self.model, goals, preferences, brancher=self.options.brancher)
         if plan.root is None and self.options.proof is not None:
             self.options.proof.presolved()
         while True:
@@ -123,7 +123,7 @@ class Solver:
             except NeedsWiderBounds:
                 if plan.bits >= WIDEST_BITS:
                     raise UnboundedError(plan.first_unbounded()) from None
-                plan = Plan(self.model, goals, preferences, 4 * plan.bits)
+                plan = Plan(self.model, goals, preferences, 4 * plan.bits, self.options.brancher)
 
     def _best(self, plan: Plan, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         best: Assignment | None = None
@@ -267,7 +267,7 @@ class Solver:
 
     def _all(self) -> Iterator[Assignment]:
         """All solutions; where bounds leave the range that stands for all integers, in a wider one."""
-        plan = Plan(self.model, (), ())
+        plan = Plan(self.model, (), (), brancher=self.options.brancher)
         is_bounded = all(domain_of(variable).is_finite for variable in plan.variables)
         known: set[tuple[int, ...]] = set()
         while plan.root is not None:
@@ -285,7 +285,7 @@ class Solver:
             except NeedsWiderBounds:
                 if plan.bits >= WIDEST_BITS:
                     raise UnboundedError(plan.first_unbounded()) from None
-                plan = Plan(self.model, (), (), 4 * plan.bits)
+                plan = Plan(self.model, (), (), 4 * plan.bits, self.options.brancher)
 
     def count(self) -> int:
         """The number of solutions."""

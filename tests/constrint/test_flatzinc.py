@@ -3,10 +3,10 @@
 import pytest
 from typer.testing import CliRunner
 
-from constrint import ParseError
+from constrint import ParseError, Restarts
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.frontends.flatzinc.cli import app, description, write_description
-from constrint.frontends.flatzinc.solve import Options, lines
+from constrint.frontends.flatzinc.solve import Options, lines, restarts
 
 SEND = """
 predicate fzn_all_different_int(array [int] of var int: x);
@@ -170,3 +170,40 @@ def test_the_description_for_minizinc(tmp_path):
     place = write_description(tmp_path)
     assert place.name == "constrint.msc"
     assert description()["mznlib"].endswith("minizinc")
+
+
+LADDER = """
+var 0..9: x :: output_var; var 0..9: y :: output_var; var 0..18: goal :: output_var :: is_defined_var;
+constraint int_lin_le([1,2],[x,y],13);
+constraint int_lin_eq([-1,1,1],[goal,x,y],0) :: defines_var(goal);
+solve :: int_search([goal,x],first_fail,indomain_min,complete) :: restart_geometric(1.5,100) maximize goal;
+"""
+
+
+def test_annotations_say_how_to_search():
+    found = output(LADDER, all_solutions=True)
+    goals = [int(line.removeprefix("goal = ")[:-1]) for line in found if line.startswith("goal")]
+    assert goals == list(range(12)), "goal itself is decided, its least value first"
+    assert found[-1] == "=========="
+    assert output(LADDER, intermediate=True) == found
+    only_best = output(LADDER)
+    assert only_best == found[-5:]
+    freely = output(LADDER, all_solutions=True, free=True)
+    assert "goal = 11;" in freely
+    assert len(freely) < len(found)
+
+
+@pytest.mark.parametrize(
+    ("selector", "first"),
+    [("indomain_max", 9), ("indomain_median", 4), ("indomain_min", 0), ("indomain_reverse_split", 9)],
+)
+def test_value_selectors_of_annotations(selector, first):
+    text = f"var 0..9: x :: output_var; solve :: int_search([x],input_order,{selector},complete) satisfy;"
+    assert output(text)[0] == f"x = {first};"
+
+
+def test_restarts_of_annotations():
+    text = "var 0..9: x; solve :: restart_luby(50) maximize x;"
+    assert restarts(read_flatzinc(text)) == Restarts("luby", 50)
+    assert restarts(read_flatzinc(LADDER)) == Restarts("geometric", 100, 1.5)
+    assert restarts(read_flatzinc(SEND)) is None

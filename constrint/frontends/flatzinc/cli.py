@@ -13,7 +13,7 @@ import typer
 
 from constrint.cli import read_text, reported, shown_name
 from constrint.frontends.flatzinc import read_flatzinc
-from constrint.frontends.flatzinc.solve import Options, lines
+from constrint.frontends.flatzinc.solve import Options, report
 
 app = typer.Typer(
     name="fzn-constrint", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
@@ -24,6 +24,7 @@ app = typer.Typer(
 def solve(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A .fzn file, or - for standard input.")] = "-",
     all_solutions: Annotated[bool, typer.Option("-a", help="All solutions; or each better one.")] = False,
+    intermediate: Annotated[bool, typer.Option("-i", help="Each better solution as it is found.")] = False,
     count: Annotated[int | None, typer.Option("-n", help="At most so many solutions.")] = None,
     free: Annotated[bool, typer.Option("-f", help="Search freely, whatever the annotations say.")] = False,
     statistics: Annotated[bool, typer.Option("-s", help="Print statistics.")] = False,
@@ -42,10 +43,14 @@ def solve(
             return
         flat = read_flatzinc(read_text(file), shown_name(file))
         seconds = None if milliseconds is None else milliseconds / 1000
-        for line in lines(flat, Options(all_solutions, count, free, seconds, seed, statistics)):
-            typer.echo(line)
-            if line.startswith("---"):
-                sys.stdout.flush()
+        report(flat, Options(all_solutions, count, free, seconds, seed, statistics, intermediate), write)
+
+
+def write(line: str) -> None:
+    """Print a line; whole solutions go out at once."""
+    typer.echo(line)
+    if line.startswith("---"):
+        sys.stdout.flush()
 
 
 def description() -> dict[str, object]:
@@ -58,7 +63,7 @@ def description() -> dict[str, object]:
         "mznlib": str(files("constrint").joinpath("minizinc")),
         "executable": str(Path(sys.executable).with_name("fzn-constrint")),
         "tags": ["cp", "int", "constrint"],
-        "stdFlags": ["-a", "-f", "-n", "-p", "-r", "-s", "-t", "-v"],
+        "stdFlags": ["-a", "-f", "-i", "-n", "-p", "-r", "-s", "-t", "-v"],
         "supportsMzn": False,
         "supportsFzn": True,
         "needsSolns2Out": True,

@@ -186,7 +186,16 @@ def _solve(document: Document, node: Node) -> None:
     parts = list(node.children)
     if document.goal != "satisfy":
         document.objective = _value(document, parts.pop())
-    document.search = tuple(_value(document, part.children[0]) for part in parts)
+    document.search = tuple(_advice(document, part.children[0]) for part in parts)
+
+
+def _advice(document: Document, node: Node) -> Value:
+    """An annotation, in which floats may stand, as text."""
+    if node.data == "float":
+        return str(node.children[0])
+    if node.data == "call":
+        return Call(str(node.children[0]), tuple(_advice(document, part) for part in node.children[1:]))
+    return _value(document, node)
 
 
 def _value(document: Document, node: Node) -> Value:

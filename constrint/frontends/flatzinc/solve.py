@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
 
-from constrint.branching import Brancher
+from constrint.branching import Brancher, Group, ValueSelector, VariableSelector
 from constrint.errors import UnboundedError
 from constrint.expr import BoolExpr, IntExpr
 from constrint.frontends.flatzinc.build import FlatModel, Output
+from constrint.frontends.flatzinc.document import Call
+from constrint.restarts import Restarts
 from constrint.result import Result, Status
 
 SOLUTION = "----------"
@@ -29,6 +31,7 @@ class Options:
         seconds: Time limit (-t, in milliseconds there).
         seed: Random seed (-r).
         statistics: Whether to print statistics (-s).
+        intermediate: Where something is optimised, each better solution as it is found (-i).
     """
 
     all_solutions: bool = False
@@ -37,49 +40,126 @@ class Options:
     seconds: float | None = None
     seed: int = 0
     statistics: bool = False
+    intermediate: bool = False
 
 
 def lines(flat: FlatModel, options: Options) -> Iterator[str]:
-    """What is printed: solutions, the mark of a complete search, statistics."""
+    """What is printed, all at once; see `report`."""
+    printed: list[str] = []
+    report(flat, options, printed.append)
+    return iter(printed)
+
+
+def report(flat: FlatModel, options: Options, write: Callable[[str], object]) -> None:
+    """Write solutions as they are found, the mark of a complete search, statistics."""
     started = perf_counter()
-    last: Result | None = None
-    found = 0
-    status = Status.UNKNOWN
+    answer = _Answer()
     try:
         if flat.model.goals:
-            last = flat.model.solve(
-                time_limit=options.seconds, seed=options.seed, branching=brancher(flat, options)
-            )
-            status = last.status
-            if last:
-                found = 1
-                yield from shown(flat.outputs, last)
+            _optimise(flat, options, write, answer)
         else:
-            limit = None if options.all_solutions else options.count or 1
-            solutions = flat.model.iter_solutions(
-                limit, time_limit=options.seconds, seed=options.seed, branching=brancher(flat, options)
-            )
-            for last in solutions:
-                found += 1
-                yield from shown(flat.outputs, last)
-            status = Status.FEASIBLE if found else Status.UNKNOWN
-            if solutions.complete:
-                status = Status.OPTIMAL if found else Status.INFEASIBLE
+            _enumerate(flat, options, write, answer)
     except UnboundedError as problem:
-        yield f"% {problem}"
-    if status is Status.INFEASIBLE:
-        yield UNSATISFIABLE
-    elif status is Status.OPTIMAL:
-        yield COMPLETE
-    elif not found:
-        yield UNKNOWN
+        write(f"% {problem}")
+    if answer.status is Status.INFEASIBLE:
+        write(UNSATISFIABLE)
+    elif answer.status is Status.OPTIMAL:
+        write(COMPLETE)
+    elif not answer.found:
+        write(UNKNOWN)
     if options.statistics:
-        yield from statistics(last, found, perf_counter() - started)
+        for line in statistics(answer.last, answer.found, perf_counter() - started):
+            write(line)
 
 
-def brancher(flat: FlatModel, options: Options) -> Brancher:
-    """How to branch: as the model's annotations say, where that is wanted and known here."""
-    return Brancher()
+@dataclass
+class _Answer:
+    """What has been found: how many solutions, the last, and how the search ended."""
+
+    last: Result | None = None
+    found: int = 0
+    status: Status = Status.UNKNOWN
+
+
+def _optimise(flat: FlatModel, options: Options, write: Callable[[str], object], answer: _Answer) -> None:
+    def show(result: Result) -> None:
+        answer.last = result
+        answer.found += 1
+        for line in shown(flat.outputs, result):
+            write(line)
+
+    result = flat.model.solve(
+        time_limit=options.seconds,
+        seed=options.seed,
+        branching=brancher(flat, options),
+        restarts=None if options.free else restarts(flat),
+        on_solution=show if options.all_solutions or options.intermediate else None,
+    )
+    answer.status = result.status
+    if result and (answer.last is None or answer.last.objective != result.objective):
+        show(result)
+    answer.last = result
+
+
+def _enumerate(flat: FlatModel, options: Options, write: Callable[[str], object], answer: _Answer) -> None:
+    limit = None if options.all_solutions else options.count or 1
+    solutions = flat.model.iter_solutions(
+        limit, time_limit=options.seconds, seed=options.seed, branching=brancher(flat, options)
+    )
+    for answer.last in solutions:
+        answer.found += 1
+        for line in shown(flat.outputs, answer.last):
+            write(line)
+    answer.status = Status.FEASIBLE if answer.found else Status.UNKNOWN
+    if solutions.complete:
+        answer.status = Status.OPTIMAL if answer.found else Status.INFEASIBLE
+
+
+VARIABLES: dict[str, VariableSelector] = {
+    "input_order": "input_order",
+    "first_fail": "first_fail",
+    "anti_first_fail": "anti_first_fail",
+    "smallest": "smallest",
+    "largest": "largest",
+    "occurrence": "occurrence",
+    "most_constrained": "most_constrained",
+    "max_regret": "max_regret",
+    "dom_w_deg": "dom_w_deg",
+}
+VALUES: dict[str, ValueSelector] = {
+    "indomain": "min",
+    "indomain_min": "min",
+    "indomain_max": "max",
+    "indomain_median": "middle",
+    "indomain_middle": "middle",
+    "indomain_random": "random",
+    "indomain_split": "lower_half",
+    "indomain_reverse_split": "upper_half",
+    "indomain_interval": "lower_half",
+}
+
+
+def brancher(flat: FlatModel, options: Options) -> Brancher | None:
+    """How to branch: as the annotations say, where that is wanted; unknown selectors are left out."""
+    if options.free or not flat.searched:
+        return None
+    groups = [
+        Group(exprs, VARIABLES.get(variables, "dom_deg"), VALUES.get(values, "auto"))
+        for exprs, variables, values in flat.searched
+    ]
+    return Brancher(groups=tuple(groups))
+
+
+def restarts(flat: FlatModel) -> Restarts | None:
+    """When to restart, as an annotation of the solve item says."""
+    for annotation in flat.document.search:
+        if isinstance(annotation, Call) and annotation.name in ("restart_luby", "restart_geometric"):
+            numbers = [float(value) for value in annotation.args if isinstance(value, int | str)]
+            unit = max(1, int(numbers[-1])) if numbers else 100
+            if annotation.name == "restart_luby":
+                return Restarts("luby", unit)
+            return Restarts("geometric", unit, max(1.001, numbers[0]))
+    return None
 
 
 def shown(outputs: list[Output], result: Result) -> Iterator[str]:
