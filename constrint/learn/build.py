@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from constrint.constraints import Node
 from constrint.engine.build import Box
 from constrint.engine.state import FIXED, LOWER, UPPER
-from constrint.learn.clauses import attach
+from constrint.learn.analyse import DEEPEST
+from constrint.learn.clauses import MOST_LEVELS, attach
 from constrint.learn.heap import FIRST_INCREMENT, push
 from constrint.learn.layout import (
     ARENA,
@@ -95,7 +96,25 @@ class _Propagators:
             self.factor.append(1)
         self._finish(KERNEL, None, place)
 
-    def wake_lists(self, bounds: int) -> tuple[Cells, Cells, Cells]:
+    def arrays(self, bounds: int) -> dict[str, Cells]:
+        """All arrays of propagators, by field."""
+        wake_start, wake, wake_fixed = self._wake_lists(bounds)
+        return {
+            "kind": self.kind,
+            "start": self.start,
+            "literal": self.literal,
+            "literal_at": self.literal_at,
+            "limit": self.limit,
+            "term": self.term,
+            "factor": self.factor,
+            "wake_start": wake_start,
+            "wake": wake,
+            "wake_fixed": wake_fixed,
+            "queued": [0] * len(self.kind),
+            "queue": [0] * (2 * len(self.kind)),
+        }
+
+    def _wake_lists(self, bounds: int) -> tuple[Cells, Cells, Cells]:
         """Start, propagator and condition of what each bound wakes."""
         start, wake, fixed = [0], [], []
         for b in range(bounds):
@@ -140,13 +159,6 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
         propagators.different(condition, terms, limit)
     for place in normal.kernels:
         propagators.kernel(place, nodes[place], box)
-    wake_start, wake, wake_fixed = propagators.wake_lists(2 * n)
-    count = len(propagators.kind)
-    scalar = [0] * SCALARS
-    scalar[INCREMENT] = FIRST_INCREMENT
-    scalar[KEEP] = FIRST_KEEP
-    scalar[RESTART_AT] = RESTART_UNIT
-    scalar[MUST] = NOTHING
     bound = [b for v in range(n) for b in (box.lo[v], -box.hi[v])]
     room = FIRST_TRAIL + 4 * n
     cells = sum(HEAD_CELLS + 2 * len(clause) for clause in normal.clauses) + 20 * room
@@ -160,29 +172,13 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
         **{name: [0] * room for name in (*GROWING["trail"], *GROWING["marks"])},
         level_start=[0] * (2 * n + 4),
         level_seen=[0] * (2 * n + 4),
-        kind=propagators.kind,
-        start=propagators.start,
-        literal=propagators.literal,
-        literal_at=propagators.literal_at,
-        limit=propagators.limit,
-        term=propagators.term,
-        factor=propagators.factor,
-        wake_start=wake_start,
-        wake=wake,
-        wake_fixed=wake_fixed,
-        queued=[0] * count,
-        queue=[0] * (2 * count),
+        **propagators.arrays(2 * n),
         arena=[0] * cells,
         watch_head=[NOTHING] * (2 * n),
         watch_next=[0] * watches,
         watch_key=[0] * watches,
         watch_clause=[0] * watches,
-        premise_bound=[0] * (4 * n + WIDEST_EXPLANATION),
-        premise_at=[0] * (4 * n + WIDEST_EXPLANATION),
-        clause_entry=[0] * room,
-        strongest=[NOTHING] * (2 * n),
-        lifted=[0] * max(n + 2, 64),
-        stack=[0] * 256,
+        **_analysis_room(n, room),
         activity=list(guide.activity),
         heap=[0] * n,
         place=[-1] * n,
@@ -192,7 +188,7 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
         when_true=[NOTHING] * n,
         when_false=[NOTHING] * n,
         log=[0] * (LOG_CELLS + 4 * n),
-        scalar=scalar,
+        scalar=_first_scalars(),
     )
     _tie_values(ls, propagators)
     for v in range(n):
@@ -201,13 +197,39 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
     for clause in normal.clauses:
         if len(clause) > 1:
             add_clause(ls, clause)
+    _queue_all(ls)
+    return ls
+
+
+def _first_scalars() -> Cells:
+    scalar = [0] * SCALARS
+    scalar[INCREMENT] = FIRST_INCREMENT
+    scalar[KEEP] = FIRST_KEEP
+    scalar[RESTART_AT] = RESTART_UNIT
+    scalar[MUST] = NOTHING
+    return scalar
+
+
+def _analysis_room(n: int, entries: int) -> dict[str, Cells]:
+    """The arrays that one analysis writes and no other reads."""
+    return {
+        "premise_bound": [0] * (4 * n + WIDEST_EXPLANATION),
+        "premise_at": [0] * (4 * n + WIDEST_EXPLANATION),
+        "clause_entry": [0] * entries,
+        "strongest": [NOTHING] * (2 * n),
+        "lifted": [0] * max(n + 2, MOST_LEVELS),
+        "stack": [0] * (DEEPEST + 1),
+    }
+
+
+def _queue_all(ls: Learner) -> None:
+    """Queue every propagator."""
     for p, kind in enumerate(ls.kind):
         which = 0 if kind <= DIFFERENT else 1
-        tail = scalar[QUEUE_TAIL + which]
-        ls.queue[which * count + tail] = p
+        tail = ls.scalar[QUEUE_TAIL + which]
+        ls.queue[which * len(ls.kind) + tail] = p
         ls.queued[p] = 1
-        scalar[QUEUE_TAIL + which] = tail + 1
-    return ls
+        ls.scalar[QUEUE_TAIL + which] = tail + 1
 
 
 def _tie_values(ls: Learner, propagators: _Propagators) -> None:
