@@ -33,7 +33,8 @@ from kerneltune.problem import Problem
 from kerneltune.space import TilingSpace
 
 GPU_VARIABLE = "KERNELTUNE_GPU"
-_DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16"}
+_DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
+_WITH_GRADIENTS = ("bf16", "fp16")  # what the backward kernels are written for
 Tensors = Mapping[str, torch.Tensor]
 
 
@@ -199,6 +200,9 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
         tensors = {"input": input_product, "recurrent": recurrent, "bias": bias, "states": states}
         saved: dict[str, torch.Tensor] = {}
         if any(ctx.needs_input_grad):
+            if problem.dtype not in _WITH_GRADIENTS:
+                known = " and ".join(_WITH_GRADIENTS)
+                raise InputError(f"gradients are there for {known}, not {problem.dtype}: use torch.no_grad()")
             problem = replace(problem, direction="training")
             saved = _saved(spec, states)
         runs_on.launch(problem, {**tensors, **saved})

@@ -63,6 +63,26 @@ def test_inference_saves_nothing_and_agrees_with_training() -> None:
     assert torch.equal(trained, inferred)
 
 
+def test_float32_is_for_inference() -> None:
+    import torch
+
+    from kerneltune.errors import InputError
+    from kerneltune.torch import RNN
+
+    torch.manual_seed(3)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    reference = torch.nn.LSTM(32, 128).cuda()
+    layer = RNN.from_torch(reference)
+    x = torch.randn(30, 16, 32, device="cuda")
+    with torch.no_grad():
+        torch.backends.cudnn.allow_tf32 = False
+        expected = reference(x)[0]
+        found = layer(x)[0]
+    assert relative(found, expected) < 1e-5
+    with pytest.raises(InputError, match="no_grad"):
+        layer(x)
+
+
 def test_shapes_that_do_not_fit_are_named() -> None:
     import torch
 
