@@ -20,24 +20,25 @@ if TYPE_CHECKING:
 
 
 @cache
-def parser_of(name: str, postlex: type[PostLex] | None = None) -> Lark:
+def parser_of(name: str, postlex: type[PostLex] | None = None, positions: bool = True) -> Lark:
     """The LALR parser of the grammar `<name>.lark` in this folder, made once per process.
 
     Args:
         name: Name of the grammar.
         postlex: What changes the stream of tokens before it is parsed.
+        positions: Whether trees have positions; tokens always have.
     """
     grammar = files("constrint.frontends").joinpath(f"{name}.lark").read_text(encoding="utf-8")
     stage = None if postlex is None else postlex()
     place = _place(name)
-    parser = _kept(place, grammar, stage)
+    parser = _kept(place, grammar, stage, positions)
     if parser is None:
-        parser = _made(grammar, stage)
+        parser = _made(grammar, stage, positions)
         _keep(place, grammar, parser)
     return parser
 
 
-def _made(grammar: str, postlex: PostLex | None) -> Lark:
+def _made(grammar: str, postlex: PostLex | None, positions: bool) -> Lark:
     from lark import Lark
 
     return Lark(
@@ -45,7 +46,7 @@ def _made(grammar: str, postlex: PostLex | None) -> Lark:
         parser="lalr",
         lexer="basic",
         postlex=postlex,
-        propagate_positions=True,
+        propagate_positions=positions,
         maybe_placeholders=False,
     )
 
@@ -57,7 +58,7 @@ def _place(name: str) -> Path:
     return Path(platformdirs.user_cache_dir("constrint")) / f"{name}-lark-{lark.__version__}.json"
 
 
-def _kept(place: Path, grammar: str, postlex: PostLex | None) -> Lark | None:
+def _kept(place: Path, grammar: str, postlex: PostLex | None, positions: bool) -> Lark | None:
     """The parser that an earlier process has kept, if there is one of just this grammar."""
     from lark import Lark
     from lark.exceptions import LarkError
@@ -66,7 +67,7 @@ def _kept(place: Path, grammar: str, postlex: PostLex | None) -> Lark | None:
         kept = json.loads(place.read_bytes(), object_pairs_hook=_with_numbers)
         if kept["grammar"] != grammar:
             return None
-        options = {"postlex": postlex, "propagate_positions": True}
+        options = {"postlex": postlex, "propagate_positions": positions}
         # The parsers that lark generates to stand alone are loaded by this call, too.
         parser: Lark = Lark._load_from_dict(kept["data"], kept["memo"], **options)  # type: ignore[no-untyped-call]
         return parser

@@ -113,7 +113,7 @@ def parse(text: str, filename: str = "<flatzinc>") -> Document:
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
     try:
-        tree = parser_of("flatzinc").parse(text)
+        tree = parser_of("flatzinc", positions=False).parse(text)
     except UnexpectedInput as problem:
         found = ""
         if isinstance(problem, UnexpectedToken):
@@ -204,6 +204,8 @@ def _value(document: Document, node: Node) -> Value:
         return int(parts[0], 0) if parts[0][:2] in ("0x", "0o", "-0") else int(parts[0])
     if kind == "name":
         return Name(str(parts[0]))
+    if kind == "plain_array":
+        return [_plain(part) for part in parts[0][1:-1].split(",")]
     if kind == "array":
         return [_value(document, part) for part in parts if part is not None]
     if kind in ("true", "false"):
@@ -220,6 +222,14 @@ def _value(document: Document, node: Node) -> Value:
     if kind == "string":
         return str(parts[0][1:-1])
     raise document.error(parts[0].line or 1, "floats are not supported: this solver is for integers")
+
+
+def _plain(text: str) -> Value:
+    """A name or a number of an array that is one token."""
+    text = text.strip()
+    if text[0] == "-" or text[0].isdigit():
+        return int(text)
+    return text == "true" if text in ("true", "false") else Name(text)
 
 
 _READERS: Mapping[str, Any] = {
