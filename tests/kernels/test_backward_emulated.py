@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,21 @@ def test_right_in_every_order_of_threads(
     draw = random.Random(f"{direction} {strategy} {cell}")
     for number in range(1 if direction == "training" else 2):
         check(emulator, "h100_sxm", drawn(draw, "h100_sxm", direction, strategy, cell), seed=10 * number)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
+def test_backward_reads_what_training_kept(emulator: Emulator, cell: str) -> None:
+    """Both passes in turn, as a layer runs them: gradients of the loss by the inputs of the forward pass."""
+    profile, training = load_profile("h100_sxm"), Problem(cell, 2, 32, 5, "fp16", 7, "training")
+    kept: dict[str, np.ndarray] = {}
+    for problem in (training, replace(training, direction="backward")):
+        case = random_case(problem, KERNELS.cell(cell), seed=11)
+        case = replace(case, inputs={**case.inputs, **{k: v for k, v in kept.items() if k in case.inputs}})
+        candidate = TilingSpace(problem, profile, KERNELS, "block").best()
+        kept = run_case(emulator, KERNELS, profile, candidate, case, seed=2)
+        verdict = case.judge(kept)
+        assert verdict.right, verdict.sentence
 
 
 @pytest.mark.emulated

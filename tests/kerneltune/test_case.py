@@ -1,0 +1,85 @@
+"""Cases of each pass: what a launch gets, and that their judges see what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kerneltune.arguments import FIELDS, STRUCTS, packed
+from kerneltune.case import Case, random_case
+from kerneltune.halffloat import decode, encode
+from kerneltune.kernel import discover
+from kerneltune.problem import Problem
+
+KERNELS = discover()
+Results = dict[str, np.ndarray[Any, Any]]
+
+
+def case_of(cell: str, direction: str) -> Case:
+    return random_case(Problem(cell, 2, 16, 3, "fp16", 5, direction), KERNELS.cell(cell), seed=4)
+
+
+def right_results(case: Case) -> Results:
+    """What a perfect kernel writes, by the reference."""
+    module = KERNELS.cell(case.problem.cell).reference_module()
+    forward = case_of(case.problem.cell, "forward")
+    wx, r, bias, initial = (
+        decode(np.ascontiguousarray(bits), "fp16").astype(np.float64)
+        for bits in (
+            forward.inputs["input"],
+            forward.inputs["recurrent"],
+            forward.inputs["bias"],
+            forward.outputs["states"].initial,
+        )
+    )
+    states = module.forward(wx, r, bias, initial)
+    values, kept = module.saved(wx, r, bias, states)
+    wide: Results = {"states": states, "saved_values": values, "saved_states": kept}
+    if case.problem.direction == "backward":
+        by_output, by_last = (
+            decode(case.inputs[name], "fp16").astype(np.float64)
+            for name in ("output_gradient", "last_gradient")
+        )
+        found = module.backward(wx, r, bias, states, by_output, by_last)
+        wide = {
+            "input_gradient": found.input,
+            "recurrent_gradient": found.recurrent,
+            "initial_gradient": found.initial,
+        }
+    return {
+        name: wide[name].astype(np.float32) if output.dtype == np.float32 else encode(wide[name], "fp16")
+        for name, output in case.outputs.items()
+    }
+
+
+@pytest.mark.parametrize("direction", ["forward", "training", "backward"])
+@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
+def test_a_perfect_kernel_is_right_and_any_wrong_output_is_seen(cell: str, direction: str) -> None:
+    case = case_of(cell, direction)
+    results = right_results(case)
+    assert {name: (a.shape, a.dtype) for name, a in results.items()} == {
+        name: (output.shape, output.dtype) for name, output in case.outputs.items()
+    }
+    assert case.judge(results).right
+    for name, array in results.items():
+        hole = {**results, name: array.copy()}
+        hole[name].reshape(-1)[-1] = np.nan if array.dtype == np.float32 else 0xFFFF
+        assert case.judge(hole).unwritten, name
+        other = {**results, name: np.roll(array, 1, axis=-2)}
+        assert not case.judge(other).right, name
+
+
+@pytest.mark.parametrize("direction", sorted(STRUCTS))
+def test_arguments_are_packed_in_the_order_of_the_struct(direction: str) -> None:
+    problem = Problem("gru", 3, 16, 5, "bf16", 7, direction)
+    fields = FIELDS[STRUCTS[direction]]
+    addresses = {name: 1000 + number for number, name in enumerate(fields)}
+    found = packed(problem, addresses)
+    sizes = {"steps": 7, "batch": 5, "heads": 3}
+    layout = np.dtype([(n, np.int32 if n in sizes else np.uint64) for n in fields], align=True)
+    (values,) = np.frombuffer(found, layout)
+    assert {name: int(values[name]) for name in fields} == {**addresses, **sizes}
+    (empty,) = np.frombuffer(packed(problem, {}), layout)
+    assert not any(empty[name] for name in fields if name not in sizes)
