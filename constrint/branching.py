@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from constrint.constraints import Node
 
 VariableSelector: TypeAlias = Literal[
+    "auto",
     "dom_deg",
     "input_order",
     "first_fail",
@@ -52,6 +53,7 @@ ValueSelector: TypeAlias = Literal[
 ]
 
 VARIABLE_RULES: dict[str, int] = {
+    "auto": BY_DEGREE,
     "dom_deg": BY_DEGREE,
     "input_order": IN_ORDER,
     "first_fail": FEWEST,
@@ -110,8 +112,9 @@ class Brancher:
     """A way to branch.
 
     Attributes:
-        variables: Which variable is decided next. "dom_deg": the one with the fewest values for what
-            depends on it. "input_order": by declaration. "first_fail": the fewest values.
+        variables: Which variable is decided next. "auto": as "dom_deg", and after 100 failures as
+            "dom_w_deg". "dom_deg": the one with the fewest values for what depends on it.
+            "input_order": by declaration. "first_fail": the fewest values.
             "anti_first_fail": the most. "smallest": the least value. "largest": the greatest.
             "most_constrained": the fewest values, and among equals what most depends on. "occurrence":
             what most depends on. "max_regret": the greatest distance between the two least values.
@@ -126,7 +129,7 @@ class Brancher:
         decide: A function that makes the decisions; see `Domains`.
     """
 
-    variables: VariableSelector = "dom_deg"
+    variables: VariableSelector = "auto"
     values: ValueSelector = "auto"
     groups: tuple[Group, ...] = ()
     decide: Decide | None = None
@@ -139,6 +142,12 @@ class Brancher:
         object.__setattr__(self, "groups", tuple(self.groups))
         if self.weighing is None:
             raise ModelError('"dom_w_deg" and "activity" share one score: use one of them')
+
+    @property
+    def learns_later(self) -> bool:
+        """Whether search is to begin to count failures when it proves long."""
+        selectors = {self.variables, *(group.variables for group in self.groups)}
+        return "auto" in selectors and not self.weighing
 
     @property
     def weighing(self) -> int | None:
@@ -189,6 +198,18 @@ def reached_by(count: int, nodes: Sequence[Node], inputs: Inputs) -> list[int]:
         for v, _ in inputs[z]:
             reached[v] |= reached[z]
     return reached
+
+
+def credits_of(variables: Sequence[int], reached: Sequence[int], count: int) -> list[list[int]]:
+    """For each constraint the places of the variables that reach it."""
+    places: list[list[int]] = [[] for _ in range(count)]
+    for place, v in enumerate(variables):
+        bits = reached[v]
+        while bits:
+            lowest = bits & -bits
+            places[lowest.bit_length() - 1].append(place)
+            bits ^= lowest
+    return places
 
 
 def directions(goal: int, inputs: Inputs) -> dict[int, int]:

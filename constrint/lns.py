@@ -82,11 +82,12 @@ class Neighbourhoods:
         if self._way is not None:
             self._way.worth += 1
 
-    def cut(self, state: State) -> None:
+    def cut(self, state: State) -> State:
         """Go on elsewhere: the failures allowed are spent."""
         if self._way is not None:
             self._way.share = max(2 / len(state.branch), self._way.share * SMALLER)
         self._next(state)
+        return state
 
     def exhausted(self, state: State) -> bool:
         """Whether nothing is left at all; otherwise goes on elsewhere."""

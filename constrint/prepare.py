@@ -13,6 +13,7 @@ from constrint.branching import (
     Group,
     Inputs,
     ValueSelector,
+    credits_of,
     directions,
     reached_by,
 )
@@ -49,8 +50,8 @@ class Steering(Protocol):
     def solved(self) -> None:
         """Note a solution."""
 
-    def cut(self, state: State) -> None:
-        """Go on elsewhere: the failures allowed are spent."""
+    def cut(self, state: State) -> State:
+        """Go on, perhaps elsewhere: the failures allowed are spent."""
 
     def exhausted(self, state: State) -> bool:
         """Whether nothing is left at all; otherwise goes on elsewhere."""
@@ -234,6 +235,13 @@ class Plan:
             from constrint.restarts import Restarter
 
             return Restarter(options.restarts)
+        if options.brancher.learns_later:
+            from constrint.weights import LateWeights
+
+            named = [*(group.variables for group in options.brancher.groups), options.brancher.variables]
+            first = 1 if self.preferences else 0
+            learning = [number for number, selector in enumerate(named, first) if selector == "auto"]
+            return LateWeights(variables, root, self.inputs, learning)
         return None
 
     def _decided(self, group: Group) -> list[int]:
@@ -253,18 +261,6 @@ def value_rule(values: ValueSelector, better: int | None) -> int:
     if better == -1 and values == "best_so_far":
         return AS_BEST_OR_GREATEST
     return VALUE_RULES[values]
-
-
-def credits_of(variables: Sequence[int], reached: Sequence[int], count: int) -> list[list[int]]:
-    """For each constraint the places of the variables that reach it."""
-    places: list[list[int]] = [[] for _ in range(count)]
-    for place, v in enumerate(variables):
-        bits = reached[v]
-        while bits:
-            lowest = bits & -bits
-            places[lowest.bit_length() - 1].append(place)
-            bits ^= lowest
-    return places
 
 
 def _target(

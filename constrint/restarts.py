@@ -81,12 +81,13 @@ class Restarter:
             **{name: [0] * MOST_DECISIONS for name in names}, path_start=[0] * (MOST_PATHS + 1)
         )
 
-    def cut(self, state: State) -> None:
+    def cut(self, state: State) -> State:
         """Restart: the failures allowed are spent."""
         self._keep(state, path_of(state)[:MOST_DECISIONS])
         scalar = state.scalar
         scalar[PHASE] = RESTART
         scalar[FAILURE_LIMIT] = scalar[FAILURES] + next(self._limits)
+        return state
 
     def solved(self) -> None:
         """Note a solution."""

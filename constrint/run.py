@@ -109,6 +109,13 @@ class Run:
         if options.engine == "compiled" and not self.exact:
             self._hand_over()
 
+    def _adopt(self, state: State) -> None:
+        """Go on with a state that may have other arrays."""
+        if state is not self._state:
+            self._state = state
+            if self._session is not None:
+                self._hand_over()
+
     def _hand_over(self) -> None:
         from constrint.engine.compiled import Session
 
@@ -161,7 +168,7 @@ class Run:
                 if self._steering is None or self._steering.exhausted(self._state):
                     return None
             elif outcome == CUT and self._steering is not None:
-                self._steering.cut(self._state)
+                self._adopt(self._steering.cut(self._state))
             elif outcome == ASK and self._options.brancher.decide is not None:
                 ask(self._options.brancher.decide, self.plan.variables, self._state)
             elif outcome == FULL:

@@ -151,13 +151,31 @@ def test_paths_are_kept_within_their_room(monkeypatch):
     assert m.solve(restarts=ci.Restarts("luby", 2)).status is ci.Status.INFEASIBLE
 
 
-def pigeons() -> tuple[ci.Model, ci.IntExpr]:
-    """Seven pigeons for six holes, said so that only search finds out."""
+def pigeons(holes: int = 6) -> tuple[ci.Model, ci.IntExpr]:
+    """A pigeon more than there are holes, said so that only search finds out."""
     m = ci.Model()
-    xs = [m.int_var(f"x{i}", 1, 6) for i in range(7)]
+    xs = [m.int_var(f"x{i}", 1, holes) for i in range(holes + 1)]
     for a, b in itertools.combinations(xs, 2):
         m.add(a != b)
     return m, ci.sum_(xs)
+
+
+@pytest.mark.parametrize("engine", ["interpreted", "compiled"])
+def test_failures_count_once_a_search_is_long(engine, monkeypatch):
+    def nodes(selector: VariableSelector) -> int:
+        m, _ = pigeons(5)
+        # These have nothing to do with it, but few values, and much depends on them.
+        a, b, c, d = (m.bool_var(name) for name in "abcd")
+        m.add(a | b | c | d, ~a | b | c, a | ~b | d, ~c | a | d, b | ~d | c, ~a | ~b | ~c | ~d)
+        r = m.solve(branching=ci.Brancher(selector), engine=engine)
+        assert r.status is ci.Status.INFEASIBLE
+        return r.statistics.nodes
+
+    thrashing = nodes("dom_deg")
+    assert nodes("auto") < thrashing / 2
+    assert nodes("dom_w_deg") < thrashing / 2
+    monkeypatch.setattr("constrint.weights.FAILURES_OF_SHORT", 10**9)
+    assert nodes("auto") == thrashing
 
 
 def test_luby():
@@ -177,6 +195,7 @@ def test_luby():
         ("most_constrained", "e"),
         ("occurrence", "e"),
         ("max_regret", "d"),
+        ("auto", "e"),
         ("dom_deg", "e"),
         ("dom_w_deg", "e"),
     ],
