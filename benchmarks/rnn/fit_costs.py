@@ -82,7 +82,9 @@ def measured(path: Path) -> list[dict[str, Any]]:
     return [
         {**outcome["candidate"], "milliseconds": outcome["measurement"]["milliseconds"]}
         for outcome in data["outcomes"]
-        if outcome["passed"] and outcome["measurement"]["milliseconds"]
+        if outcome["passed"]
+        and outcome["measurement"]["milliseconds"]
+        and outcome["candidate"]["problem"]["direction"] == "forward"
     ]
 
 
