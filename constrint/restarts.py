@@ -25,7 +25,7 @@ RestartRule: TypeAlias = Literal["luby", "geometric"]
 
 # Decisions that all kept paths may have together, and how many paths: all are looked at in every node.
 MOST_DECISIONS = 1 << 14
-MOST_PATHS = 128
+MOST_PATHS = 32
 
 Item: TypeAlias = tuple[int, int, int, int]  # variable, decision, value, whether it was refuted
 

@@ -18,8 +18,7 @@ class Ways(TypedDict):
 
 
 # Where search begins anew, what it has learned of failures is to lead it elsewhere.
-RESTARTING = Brancher("dom_w_deg", "best_so_far")
-NEIGHBOURING = Brancher("dom_w_deg", "auto")
+LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
 
 def ways_to_search(
@@ -41,6 +40,6 @@ def ways_to_search(
     if restarts is not None and not isinstance(restarts, Restarts):
         raise ModelError(f'restarts are "luby", "geometric" or Restarts(…), not {restarts!r}')
     brancher = as_brancher(branching)
-    if branching is None:
-        brancher = NEIGHBOURING if lns else RESTARTING if restarts is not None else brancher
+    if branching is None and (lns or restarts is not None):
+        brancher = LED_BY_FAILURES
     return Ways(brancher=brancher, restarts=restarts, lns=lns)

@@ -35,6 +35,8 @@ WIDEST_PLAIN_BITSET = 128
 PATIENCE_BASE = 2000
 PATIENCE_OF_NODE = 40
 
+FIRST_LEVELS = 64
+
 LIMIT = 1 << 62  # every value and intermediate of the int64 engine is smaller
 
 
@@ -105,16 +107,6 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
     for v in range(n):
         if box.lo[v] < box.hi[v]:
             hole[v] = _bitset(box.values[v], box.lo[v], box.hi[v], box.step[v], words)
-    scalar = [0] * SCALARS
-    scalar[NEXT_STAMP] = 1
-    scalar[GOAL_VARIABLE] = -1
-    scalar[HUGE] = huge if huge == LIMIT else 1 << (huge.bit_length() // 2)
-    scalar[CAP] = huge
-    scalar[CULPRIT] = scalar[ASKED_FROM] = -1
-    scalar[WEIGHING] = branch.weighing
-    scalar[UNIT] = LEAST_UNIT
-    scalar[PATIENCE] = PATIENCE_BASE + PATIENCE_OF_NODE * len(nodes)
-    scalar[RANDOM] = branch.seed % (1 << 31)
     watch_start, watch_constraint, watch_mask = _watches(n, nodes)
     start = [0]
     args: Cells = []
@@ -125,10 +117,6 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
             words.extend([0] * node.trailed)
         start.append(len(args))
     count = len(nodes)
-    levels = 64
-    decided = len(branch.variables)
-    degree = list(branch.degrees) or [1] * decided
-    groups = [*branch.groups, (decided, BY_DEGREE)]
     state = State(
         lo=list(box.lo),
         hi=list(box.hi),
@@ -158,36 +146,10 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
         trail_word=[0] * (8 * len(words)),
         trail_bits=[0] * (8 * len(words)),
         trail_word_stamp=[0] * (8 * len(words)),
-        level_trail=[0] * levels,
-        level_words=[0] * levels,
-        level_stamp=[0] * levels,
-        level_variable=[0] * levels,
-        level_decision=[0] * levels,
-        level_value=[0] * levels,
-        level_creeps=[0] * levels,
-        level_refuted=[0] * levels,
-        branch=list(branch.variables),
-        branch_value=list(branch.values),
-        degree=degree,
-        group_end=[end for end, _ in groups],
-        group_rule=[rule for _, rule in groups],
-        score=list(degree) if branch.weighing else [],
-        entry=_entries(n, branch) if branch.weighing else [],
-        credit_start=[0, *accumulate(map(len, branch.credits))],
-        credit_entry=[place for places in branch.credits for place in places],
-        phase=[0] * decided,
-        keep=[0] * decided,
-        refuted_variable=[0] * levels,
-        refuted_decision=[0] * levels,
-        refuted_value=[0] * levels,
-        refuted_level=[0] * levels,
-        path_start=[0],
-        path_variable=[],
-        path_decision=[],
-        path_value=[],
-        path_refuted=[],
+        **_levels(),
+        **_decisions(n, branch),
         sparse=[int(values is not None) for values in box.values],
-        scalar=scalar,
+        scalar=_scalars(len(nodes), branch, huge),
     )
     queue_all(state)
     return state
@@ -200,6 +162,54 @@ def queue_all(state: State) -> None:
     for c in range(len(state.kind)):
         if state.queued[c] == 0:
             enqueue(state, c)
+
+
+def _scalars(count: int, branch: Branch, huge: int) -> Cells:
+    """The scalars at the start."""
+    scalar = [0] * SCALARS
+    scalar[NEXT_STAMP] = 1
+    scalar[GOAL_VARIABLE] = -1
+    scalar[HUGE] = huge if huge == LIMIT else 1 << (huge.bit_length() // 2)
+    scalar[CAP] = huge
+    scalar[CULPRIT] = scalar[ASKED_FROM] = -1
+    scalar[WEIGHING] = branch.weighing
+    scalar[UNIT] = LEAST_UNIT
+    scalar[PATIENCE] = PATIENCE_BASE + PATIENCE_OF_NODE * count
+    scalar[RANDOM] = branch.seed % (1 << 31)
+    return scalar
+
+
+def _levels() -> dict[str, Cells]:
+    """Room for levels and for what is refuted at them."""
+    names = ("trail", "words", "stamp", "variable", "decision", "value", "creeps", "refuted")
+    refuted = ("variable", "decision", "value", "level")
+    cells = {f"level_{name}": [0] * FIRST_LEVELS for name in names}
+    return cells | {f"refuted_{name}": [0] * FIRST_LEVELS for name in refuted}
+
+
+def _decisions(n: int, branch: Branch) -> dict[str, Cells]:
+    """What is decided, by which rules, and what is known of it."""
+    decided = len(branch.variables)
+    degree = list(branch.degrees) or [1] * decided
+    groups = [*branch.groups, (decided, BY_DEGREE)]
+    return {
+        "branch": list(branch.variables),
+        "branch_value": list(branch.values),
+        "degree": degree,
+        "group_end": [end for end, _ in groups],
+        "group_rule": [rule for _, rule in groups],
+        "score": list(degree) if branch.weighing else [],
+        "entry": _entries(n, branch) if branch.weighing else [],
+        "credit_start": [0, *accumulate(map(len, branch.credits))],
+        "credit_entry": [place for places in branch.credits for place in places],
+        "phase": [0] * decided,
+        "keep": [0] * decided,
+        "path_start": [0],
+        "path_variable": [],
+        "path_decision": [],
+        "path_value": [],
+        "path_refuted": [],
+    }
 
 
 def _entries(n: int, branch: Branch) -> Cells:

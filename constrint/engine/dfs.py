@@ -220,6 +220,32 @@ def note_solution(st: State) -> None:
 
 
 @kernel
+def is_unbounded(st: State, v: int) -> bool:
+    """Whether a domain has no end that search could come to."""
+    return st.lo[v] <= -st.scalar[HUGE] or st.hi[v] >= st.scalar[HUGE]
+
+
+@kernel
+def decide(st: State, i: int, creeps: bool) -> int:
+    """Take a decision for an entry of `branch`: PAUSED, or what hinders it: NEEDS_BOUND, FULL or ASK."""
+    scalar = st.scalar
+    v = st.branch[i]
+    if is_unbounded(st, v):
+        scalar[UNBOUNDED] = v
+        return NEEDS_BOUND
+    if not has_room(st):
+        return FULL
+    level = scalar[LEVEL]
+    st.level_creeps[level] = 1 if creeps else 0
+    if scalar[ASKED_FROM] >= 0 and i >= scalar[ASKED_FROM]:
+        scalar[ASKED] = i
+        return ASK
+    choose_value(st, level, i)
+    descend(st)
+    return PAUSED
+
+
+@kernel
 def run(st: State, nodes: int, propagations: int) -> int:
     """Search until a solution, the end, or a limit; the state then stands at a node boundary.
 
@@ -235,7 +261,6 @@ def run(st: State, nodes: int, propagations: int) -> int:
         phase DESCEND).
     """
     scalar = st.scalar
-    huge = scalar[HUGE]
     while True:
         if scalar[PHASE] != PROPAGATE:
             outcome = resume(st)
@@ -260,12 +285,8 @@ def run(st: State, nodes: int, propagations: int) -> int:
             i = select_variable(st)
             if i < 0:
                 return PAUSED
-            v = st.branch[i]
-            if st.lo[v] <= -huge or st.hi[v] >= huge:
-                if scalar[SPENT] < CREEPING * scalar[PATIENCE]:
-                    return PAUSED
-                scalar[UNBOUNDED] = v
-                return NEEDS_BOUND
+            if is_unbounded(st, st.branch[i]) and scalar[SPENT] < CREEPING * scalar[PATIENCE]:
+                return PAUSED
         scalar[SPENT] = 0
         nodes -= 1
         scalar[NODES] += 1
@@ -282,16 +303,6 @@ def run(st: State, nodes: int, propagations: int) -> int:
             if scalar[GUIDED] == 1:
                 note_solution(st)
             return SOLUTION
-        v = st.branch[i]
-        if st.lo[v] <= -huge or st.hi[v] >= huge:
-            scalar[UNBOUNDED] = v
-            return NEEDS_BOUND
-        if not has_room(st):
-            return FULL
-        level = scalar[LEVEL]
-        st.level_creeps[level] = 1 if outcome == INTERRUPTED else 0
-        if scalar[ASKED_FROM] >= 0 and i >= scalar[ASKED_FROM]:
-            scalar[ASKED] = i
-            return ASK
-        choose_value(st, level, i)
-        descend(st)
+        outcome = decide(st, i, outcome == INTERRUPTED)
+        if outcome != PAUSED:
+            return outcome
