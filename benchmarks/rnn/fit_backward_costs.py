@@ -2,10 +2,9 @@
 
     python benchmarks/rnn/fit_backward_costs.py [benchmarks/results/h100_training.json]
 
-Non-negative least squares on relative errors; in the grid, tilings far from the best of their shape count less,
-since the solver needs the order among the good ones. Prints cycles per count; what the counts mean is in
-kernels/*/backward.constrint. A profile's constant is that, a hundred times that or, for bytes, its
-reciprocal.
+Non-negative least squares on relative errors; in the grid, tilings far from the best of their shape count
+less, since the solver needs the order among the good ones. Prints cycles per count; the counts
+are those of kernels/*/backward.constrint. A profile has that, 100 times that or, for bytes, its reciprocal.
 Needs scipy (extra `bench`).
 """
 
