@@ -2,14 +2,15 @@
 
     python benchmarks/minizinc/run.py FOLDER … --solvers constrint gecode nucs --limit 60 --out result.json
 
-A solution is checked by Gecode with MiniZinc's standard library and its sets as Booleans, as Gecode's own order of sets is
-not MiniZinc's: the model with every printed variable fixed must have a solution. Claims that there is
-none, and optima, are compared with what the other solvers have proved or found. What is counted as solved is a complete
-answer within the limit: a solution where nothing is optimised, a proof otherwise. Time includes the compilation by
-MiniZinc and the start of the solver. Models with floats, and those that MiniZinc itself refuses, are left out.
+A solution is checked by Gecode with MiniZinc's standard library and its sets as Booleans (Gecode's own
+order of sets is not MiniZinc's): the model with every printed variable fixed must have a solution. Claims
+that there is none, and optima, are compared with what the other solvers have proved or found. Solved is a
+complete answer within the limit: a solution where nothing is optimised, a proof otherwise. Time includes
+the compilation by MiniZinc and the start of the solver. Models with floats, and those that MiniZinc
+refuses, are left out.
 
-Needs `minizinc` and Gecode (Debian: minizinc), and the configurations: `fzn-constrint --install`; that of NuCS comes
-with its package and is found here.
+Needs `minizinc` and Gecode (Debian: minizinc), and the solvers' configurations: `fzn-constrint --install`;
+that of NuCS comes with its package and is found here.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def surroundings() -> dict[str, str]:
 
 
 def minizinc(arguments: list[str], seconds: float) -> tuple[str, str, float]:
-    """What `minizinc` writes, to both channels, and how long it took; it is ended some time after its limit."""
+    """What `minizinc` writes, to both channels, and its time; it is ended some time after its limit."""
     started = perf_counter()
     command = ["minizinc", "--time-limit", str(int(1000 * seconds)), *arguments]
     process = subprocess.Popen(
@@ -73,13 +74,13 @@ def minizinc(arguments: list[str], seconds: float) -> tuple[str, str, float]:
 
 
 def solved(model: Path, data: list[Path], solver: str, seconds: float) -> Answer:
-    """What a solver says of a model; Gecode's own library does not fit all of MiniZinc 2.6, the standard one does."""
+    """What a solver says of a model."""
     files = ["--output-mode", "dzn", "--output-objective", str(model), *map(str, data)]
     out, err, took = minizinc(["--solver", solver, *files], seconds)
-    if solver == "gecode" and "inverse_fn.mzn" in err:
+    if solver == "gecode" and "type error" in err:  # Debian's library for Gecode is older than its MiniZinc
         out, err, took = minizinc([*STANDARD_GECODE, *files], seconds)
     solutions = out.split("----------\n")
-    last = solutions[-2] if len(solutions) > 1 else ""
+    last = (solutions[-2] or "% no variables\n") if len(solutions) > 1 else ""
     objective = re.search(r"^_objective = (-?\d+);", last, re.M)
     answer = Answer("unknown", round(took, 2), int(objective[1]) if objective else None, last)
     if "=====UNSATISFIABLE" in out:
@@ -87,7 +88,9 @@ def solved(model: Path, data: list[Path], solver: str, seconds: float) -> Answer
     elif last:
         done = objective is None or "==========" in out.split("----------\n")[-1]
         answer.status = ("optimal" if objective else "satisfied") if done else "feasible"
-    elif "rror" in err or "=====ERROR" in out or "rror" in out:
+    if "floats are not supported" in err + out:
+        answer.status = "floats"
+    elif answer.status == "unknown" and ("rror" in err or "=====ERROR" in out or "rror" in out):
         answer.status = "error"
         lines = [line for line in (err + out).splitlines() if line.strip() and "arning" not in line]
         answer.note = " | ".join(lines[-3:])[:300]
@@ -96,7 +99,7 @@ def solved(model: Path, data: list[Path], solver: str, seconds: float) -> Answer
 
 def contradiction(model: Path, data: list[Path], solution: str, seconds: float) -> str:
     """Why Gecode refuses a solution; empty where it does not, or does not know."""
-    items = [item.strip() for item in re.split(r";\s*\n", solution)]
+    items = [re.sub(r"^%.*\n?", "", item, flags=re.M).strip() for item in re.split(r";\s*\n", solution)]
     facts = "".join(f"constraint {item};\n" for item in items if item and not item.startswith("_objective"))
     with tempfile.TemporaryDirectory() as folder:
         fixed = Path(folder) / "fixed.mzn"
@@ -158,7 +161,8 @@ def main() -> None:
     for model, data in cases(options.folders):
         name = "/".join([model.parent.name, model.stem, *(one.stem for one in data)])
         answers = {solver: solved(model, data, solver, options.limit) for solver in options.solvers}
-        if all(answer.status == "error" for answer in answers.values()):
+        said = {answer.status for answer in answers.values()}
+        if "floats" in said or said == {"error"}:
             print(f"{name:50} left out: {next(iter(answers.values())).note[:80]}", flush=True)
             continue
         compared(answers, model, data, min(20.0, options.limit))
@@ -174,14 +178,17 @@ def main() -> None:
             counts[solver]["wrong" if answer.wrong else answer.status] += 1
             counts[solver]["solved"] += answer.status in SOLVED and not answer.wrong
             times[solver] += min(answer.seconds, options.limit)
-        print(f"{name:50} " + "  ".join(
-            f"{solver} {a.wrong and 'WRONG: ' + a.wrong or a.status} {a.seconds:.1f} {a.note[-160:]}" for solver, a in answers.items()
-        ), flush=True)  # fmt: skip
+        said = [f"{s} {a.wrong or a.status} {a.seconds:.1f} {a.note[-160:]}" for s, a in answers.items()]
+        print(
+            f"{name:50} {'WRONG  ' if any(a.wrong for a in answers.values()) else ''}{'  '.join(said)}",
+            flush=True,
+        )
     summary = {s: {**counts[s], "seconds": round(times[s], 1)} for s in options.solvers}
     print(json.dumps(summary, indent=2))
     if options.out:
         head = {**environment("nucs"), "minizinc": minizinc(["--version"], 5)[0].splitlines()[0]}
-        text = json.dumps({"environment": head, "limit": options.limit, "models": len(results), "summary": summary, "results": results}, indent=1)  # fmt: skip
+        facts = {"environment": head, "limit": options.limit, "models": len(results)}
+        text = json.dumps({**facts, "summary": summary, "results": results}, indent=1)
         options.out.write_text(text + "\n", encoding="utf-8")
 
 

@@ -103,6 +103,20 @@ def _optimise(flat: FlatModel, options: Options, write: Callable[[str], object],
 
 def _enumerate(flat: FlatModel, options: Options, write: Callable[[str], object], answer: _Answer) -> None:
     limit = None if options.all_solutions else options.count or 1
+    if limit == 1:  # one is found even where some variable has no bounds
+        answer.last = flat.model.solve(
+            time_limit=options.seconds,
+            seed=options.seed,
+            branching=brancher(flat, options),
+            restarts=None if options.free else restarts(flat),
+        )
+        if answer.last:
+            answer.found = 1
+            for line in shown(flat.outputs, answer.last):
+                write(line)
+        # A search is complete where all solutions are known, not after the first of many.
+        answer.status = Status.FEASIBLE if answer.last else answer.last.status
+        return
     solutions = flat.model.iter_solutions(
         limit, time_limit=options.seconds, seed=options.seed, branching=brancher(flat, options)
     )

@@ -1,0 +1,402 @@
+"""CPMpy models solved by constrint.
+
+    import constrint.integrations.cpmpy
+    model.solve(solver="constrint")
+
+CPMpy makes partial functions total and takes apart the global constraints that are not known here; what is
+left is a tree of expressions, whose nodes have counterparts here. `CPM_constrint` is the solver's class.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any
+
+from cpmpy.expressions.core import BoolVal, Expression
+from cpmpy.expressions.utils import is_boolexpr
+from cpmpy.expressions.variables import NegBoolView, _BoolVarImpl, _NumVarImpl
+from cpmpy.solvers.solver_interface import ExitStatus, SolverInterface, SolverStatus
+from cpmpy.solvers.utils import SolverLookup
+from cpmpy.transformations.decompose_global import decompose_in_tree, decompose_objective
+from cpmpy.transformations.get_variables import get_variables
+from cpmpy.transformations.normalize import toplevel_list
+from cpmpy.transformations.safening import no_partial_functions, safen_objective
+
+from constrint.expr import BoolExpr, Const, IntExpr, as_bool
+from constrint.frontends.flatzinc.builtins import parity, truncated_div, truncated_mod
+from constrint.functions import abs_, all_of, any_of, element, if_then_else, max_, min_, sum_, table
+from constrint.globals import (
+    all_different,
+    among,
+    circuit,
+    count,
+    cumulative,
+    decreasing,
+    increasing,
+    inverse,
+    lex_less,
+    lex_less_equal,
+    nvalue,
+)
+from constrint.model import Model
+from constrint.result import Result, Status
+
+COMPARISONS: Mapping[str, Callable[[IntExpr, IntExpr], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    "<": operator.lt,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+
+
+class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as CPMpy names its solvers
+    """constrint as a solver of CPMpy."""
+
+    supported_global_constraints: frozenset[str]
+    supported_reified_global_constraints: frozenset[str]
+
+    @staticmethod
+    def supported() -> bool:
+        """Whether it can be used: always, where this module can be imported."""
+        return True
+
+    @classmethod
+    def version(cls) -> str:
+        """The version of constrint."""
+        return version("constrint")
+
+    def __init__(self, cpm_model: Any = None, subsolver: str | None = None) -> None:
+        self._model = Model("cpmpy")
+        self._goal: tuple[IntExpr, bool] | None = None
+        self._core: list[Any] | None = None
+        self.objective_value_: int | None
+        super().__init__(name="constrint", cpm_model=cpm_model, subsolver=subsolver)
+
+    @property
+    def native_model(self) -> Model:
+        """The model of constrint."""
+        return self._model
+
+    # ------------------------------------------------------------ what is posted
+
+    def solver_var(self, cpm_var: Any) -> Any:
+        """The expression of a variable, made when it is first asked for; a constant is itself."""
+        if not isinstance(cpm_var, _NumVarImpl):
+            return int(cpm_var)
+        if isinstance(cpm_var, NegBoolView):
+            return ~self.solver_var(cpm_var._bv)
+        known = self._varmap.get(cpm_var.name)
+        if known is None:
+            name = f"v{len(self._varmap)}"  # CPMpy's names need not be names here
+            if isinstance(cpm_var, _BoolVarImpl):
+                known = self._model.bool_var(name)
+            else:
+                known = self._model.int_var(name, int(cpm_var.lb), int(cpm_var.ub))
+            self._varmap[cpm_var.name] = known
+        return known
+
+    def transform(self, cpm_expr: Any) -> list[Any]:
+        """Constraints with total functions below their top, and known global constraints only."""
+        constraints = no_partial_functions(toplevel_list(cpm_expr))
+        return list(
+            decompose_in_tree(
+                constraints,
+                supported=self.supported_global_constraints,
+                supported_reified=self.supported_reified_global_constraints,
+                csemap=self._csemap,
+            )
+        )
+
+    def add(self, cpm_expr: Any) -> CPM_constrint:
+        """Add constraints."""
+        get_variables(cpm_expr, collect=self.user_vars)
+        for constraint in self.transform(cpm_expr):
+            self._model.add(self.condition(constraint))
+        return self
+
+    __add__ = add
+
+    def objective(self, expr: Any, minimize: bool = True) -> None:
+        """Set what is optimised; the last call counts."""
+        get_variables(expr, collect=self.user_vars)
+        goal, safe = safen_objective(expr)
+        goal, parts = decompose_objective(
+            goal,
+            supported=self.supported_global_constraints,
+            supported_reified=self.supported_reified_global_constraints,
+            csemap=self._csemap,
+        )
+        self.add(list(safe) + list(parts))
+        self._goal = self.number(goal), minimize
+
+    def has_objective(self) -> bool:
+        """Whether something is optimised."""
+        return self._goal is not None
+
+    # ------------------------------------------------------------ solving
+
+    def solve(
+        self,
+        time_limit: float | None = None,
+        assumptions: Sequence[Any] | None = None,
+        display: Any = None,
+        **options: Any,
+    ) -> bool:
+        """Find a solution, the best one where there is an objective.
+
+        Args:
+            time_limit: Seconds.
+            assumptions: Boolean variables that hold in this call; see `get_core`.
+            display: Expressions to print, or a function to call, at each better solution.
+            **options: Further arguments of `constrint.Model.solve`, such as seed, learn or workers.
+        """
+        self.solver_vars(list(self.user_vars))
+        started = perf_counter()
+        conditions = [self.condition(one) for one in assumptions or ()]
+        if display is not None:
+            options["on_solution"] = functools.partial(self._show, display)
+        if self._goal is not None:
+            options["minimize" if self._goal[1] else "maximize"] = self._goal[0]
+        result = self._model.solve(assumptions=conditions, time_limit=time_limit, **options)
+        self._core = None
+        if assumptions and result.conflict is not None:
+            guilty = {id(constraint.expr) for constraint in result.conflict.constraints}
+            pairs = zip(assumptions, conditions, strict=True)
+            self._core = [one for one, condition in pairs if id(condition) in guilty]
+        status = {
+            Status.OPTIMAL: ExitStatus.FEASIBLE if self._goal is None else ExitStatus.OPTIMAL,
+            Status.FEASIBLE: ExitStatus.FEASIBLE,
+            Status.INFEASIBLE: ExitStatus.UNSATISFIABLE,
+            Status.UNKNOWN: ExitStatus.UNKNOWN,
+        }[result.status]
+        self._end(status, started)
+        if result:
+            self._keep(result)
+        else:
+            self._clear()
+        return bool(result)
+
+    def solveAll(  # noqa: N802 - CPMpy's name
+        self,
+        display: Any = None,
+        time_limit: float | None = None,
+        solution_limit: int | None = None,
+        call_from_model: bool = False,
+        **options: Any,
+    ) -> int:
+        """Count all solutions (the best ones, where there is an objective), each shown if that is wanted."""
+        self.solver_vars(list(self.user_vars))
+        started = perf_counter()
+        model = self._model
+        if self._goal is not None:
+            goal, minimize = self._goal
+            best = model.solve(
+                minimize=goal if minimize else None,
+                maximize=None if minimize else goal,
+                time_limit=time_limit,
+            )
+            if best.status is not Status.OPTIMAL:
+                self._end(_stopped(best.status), started)
+                self._clear()
+                return 0
+            model = model.copy()
+            model.add(goal == best[goal])
+        left = None if time_limit is None else max(0.0, time_limit - (perf_counter() - started))
+        users = sorted(self.user_vars, key=lambda one: str(one.name))
+        seen: set[tuple[int, ...]] = set()
+        solutions = model.iter_solutions(time_limit=left, **options)
+        complete = True
+        for result in solutions:
+            # Variables that only decompositions have may differ where those of the user do not.
+            values = tuple(result[self.solver_var(one)] for one in users)
+            if values in seen:
+                continue
+            seen.add(values)
+            self._keep(result)
+            self.print_display(display)
+            if len(seen) == solution_limit:
+                complete = False
+                break
+        complete = complete and solutions.complete
+        found = ExitStatus.OPTIMAL if complete else ExitStatus.FEASIBLE
+        none = ExitStatus.UNSATISFIABLE if complete else ExitStatus.UNKNOWN
+        self._end(found if seen else none, started)
+        if not seen:
+            self._clear()
+        return len(seen)
+
+    def get_core(self) -> list[Any]:
+        """The assumptions of the last call that the model contradicts, as few as are needed."""
+        if self._core is None:
+            raise ValueError("get_core() needs a call of solve(assumptions=[…]) that found no solution")
+        return self._core
+
+    def _show(self, display: Any, result: Result) -> None:
+        self._keep(result)
+        self.print_display(display)
+
+    def _end(self, status: ExitStatus, started: float) -> None:
+        self.cpm_status = SolverStatus(self.name)
+        self.cpm_status.exitstatus = status
+        self.cpm_status.solve_time = self.cpm_status.runtime = perf_counter() - started
+
+    def _keep(self, result: Result) -> None:
+        for one in self.user_vars:
+            value = result[self.solver_var(one)]
+            one._value = bool(value) if isinstance(one, _BoolVarImpl) else int(value)
+        if self._goal is not None:
+            self.objective_value_ = int(result[self._goal[0]])
+
+    def _clear(self) -> None:
+        self.objective_value_ = None
+        for one in self.user_vars:
+            one.clear()
+
+    # ------------------------------------------------------------ expressions
+
+    def condition(self, expr: Any) -> BoolExpr:
+        """A Boolean expression of CPMpy as a condition."""
+        if not isinstance(expr, Expression):
+            return as_bool(bool(expr))
+        if isinstance(expr, BoolVal):
+            return as_bool(bool(expr.value()))
+        if isinstance(expr, _BoolVarImpl):
+            found: BoolExpr = self.solver_var(expr)
+            return found
+        args = expr.args
+        if expr.name in COMPARISONS:
+            if expr.name in ("==", "!=") and all(map(_is_boolean, args)):
+                left, right = self.condition(args[0]), self.condition(args[1])
+                return left.iff(right) if expr.name == "==" else left ^ right
+            return as_bool(COMPARISONS[expr.name](self.number(args[0]), self.number(args[1])))
+        if expr.name not in RELATIONS:
+            raise NotImplementedError(f"constrint has no counterpart of {expr.name}: {expr}")
+        return RELATIONS[expr.name](self, args)
+
+    def number(self, expr: Any) -> IntExpr:
+        """An expression of CPMpy as a number; a condition counts 1 where it holds."""
+        if not isinstance(expr, Expression):
+            return Const(int(expr))
+        if _is_boolean(expr):
+            return 1 * self.condition(expr)
+        if isinstance(expr, _NumVarImpl):
+            found: IntExpr = self.solver_var(expr)
+            return found
+        if expr.name not in NUMBERS:
+            raise NotImplementedError(f"constrint has no counterpart of {expr.name}: {expr}")
+        return NUMBERS[expr.name](self, expr.args)
+
+    def numbers(self, exprs: Any) -> list[IntExpr]:
+        """Expressions of CPMpy as numbers."""
+        return [self.number(expr) for expr in exprs]
+
+    def conditions(self, exprs: Any) -> list[BoolExpr]:
+        """Expressions of CPMpy as conditions."""
+        return [self.condition(expr) for expr in exprs]
+
+
+def _is_boolean(expr: Any) -> bool:
+    return bool(is_boolexpr(expr))
+
+
+def _stopped(status: Status) -> ExitStatus:
+    """How a search for all of the best ended that did not find out what is best."""
+    return ExitStatus.UNSATISFIABLE if status is Status.INFEASIBLE else ExitStatus.UNKNOWN
+
+
+def _rows(rows: Any) -> list[list[int]]:
+    return [[int(entry) for entry in row] for row in rows]
+
+
+def _weighted(s: CPM_constrint, args: Any) -> IntExpr:
+    weights, exprs = args
+    return sum_([int(weight) * s.number(expr) for weight, expr in zip(weights, exprs, strict=True)])
+
+
+def _shared(
+    s: CPM_constrint, starts: Any, durations: Any, ends: Any, demands: Any, capacity: Any
+) -> BoolExpr:
+    """Tasks on a resource; those without duration may lie anywhere."""
+    begin, took = s.numbers(starts), s.numbers(durations)
+    parts = [cumulative(begin, took, s.numbers(demands), s.number(capacity))] if begin else []
+    if ends is not None:
+        parts += [a + b == end for a, b, end in zip(begin, took, s.numbers(ends), strict=True)]
+    return all_of(parts)
+
+
+def _cumulative(s: CPM_constrint, args: Any) -> BoolExpr:
+    starts, durations, *ends, demands, capacity = args
+    return _shared(s, starts, durations, ends[0] if ends else None, demands, capacity)
+
+
+def _no_overlap(s: CPM_constrint, args: Any) -> BoolExpr:
+    starts, durations, *ends = args
+    return _shared(s, starts, durations, ends[0] if ends else None, [1] * len(starts), 1)
+
+
+RELATIONS: Mapping[str, Callable[[CPM_constrint, Any], BoolExpr]] = {
+    "and": lambda s, args: all_of(s.conditions(args)),
+    "or": lambda s, args: any_of(s.conditions(args)),
+    "->": lambda s, args: s.condition(args[0]).implies(s.condition(args[1])),
+    "not": lambda s, args: ~s.condition(args[0]),
+    "alldifferent": lambda s, args: all_different(s.numbers(args)),
+    "xor": lambda s, args: parity(s.conditions(args)),
+    "table": lambda s, args: table(s.numbers(args[0]), _rows(args[1])),
+    "negative_table": lambda s, args: ~table(s.numbers(args[0]), _rows(args[1])),
+    "circuit": lambda s, args: circuit(s.numbers(args)),
+    "inverse": lambda s, args: inverse(s.numbers(args[0]), s.numbers(args[1])),
+    "cumulative": _cumulative,
+    "no_overlap": _no_overlap,
+    "increasing": lambda s, args: increasing(s.numbers(args)),
+    "decreasing": lambda s, args: decreasing(s.numbers(args)),
+    "strictly_increasing": lambda s, args: increasing(s.numbers(args), strict=True),
+    "strictly_decreasing": lambda s, args: decreasing(s.numbers(args), strict=True),
+    "lex_less": lambda s, args: lex_less(s.numbers(args[0]), s.numbers(args[1])),
+    "lex_lesseq": lambda s, args: lex_less_equal(s.numbers(args[0]), s.numbers(args[1])),
+}
+"""Conditions by CPMpy's names."""
+
+NUMBERS: Mapping[str, Callable[[CPM_constrint, Any], IntExpr]] = {
+    "sum": lambda s, args: sum_(s.numbers(args)),
+    "wsum": _weighted,
+    "sub": lambda s, args: s.number(args[0]) - s.number(args[1]),
+    "-": lambda s, args: -s.number(args[0]),
+    "mul": lambda s, args: s.number(args[0]) * s.number(args[1]),
+    "div": lambda s, args: truncated_div(s.number(args[0]), s.number(args[1])),
+    "mod": lambda s, args: truncated_mod(s.number(args[0]), s.number(args[1])),
+    "pow": lambda s, args: s.number(args[0]) ** int(args[1]),
+    "abs": lambda s, args: abs_(s.number(args[0])),
+    "min": lambda s, args: min_(s.numbers(args)),
+    "max": lambda s, args: max_(s.numbers(args)),
+    "element": lambda s, args: element(s.numbers(args[0]), s.number(args[1])),
+    "count": lambda s, args: count(s.numbers(args[0]), s.number(args[1])),
+    "among": lambda s, args: among(s.numbers(args[0]), [int(value) for value in args[1]]),
+    "nvalue": lambda s, args: nvalue(s.numbers(args)),
+    "ite": lambda s, args: if_then_else(s.condition(args[0]), s.number(args[1]), s.number(args[2])),
+}
+"""Numbers by CPMpy's names."""
+
+_OWN_OPERATORS = {"and", "or", "->", "not", "sum", "wsum", "sub", "-", "ite"}
+CPM_constrint.supported_global_constraints = frozenset((RELATIONS.keys() | NUMBERS.keys()) - _OWN_OPERATORS)
+CPM_constrint.supported_reified_global_constraints = CPM_constrint.supported_global_constraints
+
+
+def register() -> None:
+    """Make constrint a solver that CPMpy finds by name: importing this module does it; twice does no harm."""
+    former = SolverLookup.base_solvers
+    if any(name == "constrint" for name, _ in former()):
+        return
+
+    def base_solvers(cls: type) -> list[tuple[str, type]]:
+        return [*former(), ("constrint", CPM_constrint)]
+
+    SolverLookup.base_solvers = classmethod(base_solvers)
+
+
+register()

@@ -1,0 +1,166 @@
+"""constrint as a solver of CPMpy, beside CPMpy's own OR-Tools and beside all assignments."""
+
+import random
+from itertools import product
+
+import cpmpy as cp
+import pytest
+from cpmpy.solvers.solver_interface import ExitStatus
+
+import constrint.integrations.cpmpy as backend
+
+RELATIONS = ["==", "!=", "<=", "<", ">=", ">"]
+
+
+def test_is_found_by_name_once():
+    backend.register()
+    names = [name for name, _ in cp.SolverLookup.base_solvers()]
+    assert names.count("constrint") == 1
+    assert cp.SolverLookup.lookup("constrint") is backend.CPM_constrint
+    assert names[0] == "ortools"
+
+
+def _number(rng: random.Random, xs: list, bs: list, depth: int):
+    kind = rng.randrange(16 if depth else 3)
+    if kind == 0:
+        return rng.randint(-3, 5)
+    if kind in (1, 2):
+        return rng.choice([*xs, *xs, *bs])
+    parts = [_number(rng, xs, bs, depth - 1) for _ in range(3)]
+    variables = [rng.choice(xs) for _ in range(3)]
+    makers = [
+        lambda: parts[0] + parts[1],
+        lambda: parts[0] - parts[1],
+        lambda: 2 * parts[0] + 3 * parts[1] - parts[2],
+        lambda: parts[0] * parts[1],
+        lambda: variables[0] // variables[1],
+        lambda: variables[0] % variables[1],
+        lambda: variables[0] ** 2,
+        lambda: abs(variables[0] - parts[1]),
+        lambda: cp.max([variables[0], parts[1], parts[2]]),
+        lambda: cp.min([variables[0], parts[1], parts[2]]),
+        lambda: cp.Element([variables[0], variables[1], 4], variables[2] + parts[2]),
+        lambda: cp.Count(variables, parts[0]),
+        lambda: cp.NValue(variables),
+    ]
+    return makers[kind - 3]()
+
+
+def _condition(rng: random.Random, xs: list, bs: list, depth: int):
+    kind = rng.randrange(20) if depth else 0
+    if kind < 6:
+        left, right = _number(rng, xs, bs, depth), rng.choice(xs)
+        return {"==": left == right, "!=": left != right, "<=": left <= right, "<": left < right,
+                ">=": left >= right, ">": left > right}[rng.choice(RELATIONS)]  # fmt: skip
+    parts = [_condition(rng, xs, bs, depth - 1) for _ in range(2)]
+    variables = [rng.choice(xs) for _ in range(3)]
+    lengths = [rng.randint(0, 2) for _ in range(3)]
+    makers = [
+        lambda: cp.all(parts),
+        lambda: cp.any(parts),
+        lambda: parts[0].implies(parts[1]),
+        lambda: ~parts[0],
+        lambda: parts[0] == parts[1],
+        lambda: parts[0] != bs[0],
+        lambda: cp.Xor([*parts, bs[0]]),
+        lambda: cp.AllDifferent(variables),
+        lambda: cp.Table(variables, [[1, 2, 0], [0, 0, 1], [2, 1, 3]]),
+        lambda: cp.NoOverlap(variables, lengths),
+        lambda: cp.Cumulative(variables, lengths, None, [1, 2, 1], 2),
+        lambda: cp.LexLess(variables[:2], variables[1:]),
+        lambda: cp.Increasing(variables),
+        lambda: cp.Circuit(variables),
+    ]
+    return makers[kind - 6]()
+
+
+def _random(seed: int):
+    rng = random.Random(seed)
+    xs = [cp.intvar(rng.randint(-2, 0), rng.randint(1, 3)) for _ in range(3)]
+    bs = [cp.boolvar() for _ in range(1)]
+    constraints = [_condition(rng, xs, bs, 2) for _ in range(rng.randint(1, 3))]
+    return cp.Model(constraints), xs + bs, _number(rng, xs, bs, 1)
+
+
+def _solutions(model: cp.Model, variables: list, solver: str) -> set[tuple[int, ...]]:
+    found = set()
+    model += [v == v for v in variables]  # so that each is a variable of the model
+    count = model.solveAll(solver=solver, display=lambda: found.add(tuple(int(v.value()) for v in variables)))
+    assert count == len(found)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_same_solutions_as_or_tools(seed):
+    model, variables, _ = _random(seed)
+    anchored = cp.Model([*model.constraints, [cp.sum(variables) <= 10_000]])
+    assert _solutions(anchored, variables, "constrint") == _solutions(anchored, variables, "ortools")
+
+
+@pytest.mark.parametrize("seed", range(150, 230))
+def test_same_optimum_as_or_tools(seed):
+    model, _, goal = _random(seed)
+    if isinstance(goal, int):
+        return
+    answers = []
+    for solver in ("constrint", "ortools"):
+        asked = cp.Model(model.constraints)
+        (asked.minimize if seed % 2 else asked.maximize)(goal)
+        found = asked.solve(solver=solver)
+        answers.append((found, asked.objective_value() if found else None, asked.status().exitstatus))
+    assert answers[0] == answers[1]
+
+
+def test_every_assignment_agrees_with_cpmpy_itself():
+    x, y = cp.intvar(-3, 3), cp.intvar(-2, 2)
+    condition = ((x // y == 1) | (x % y == 2)).implies(x > y)
+    expected = set()
+    for a, b in product(range(-3, 4), range(-2, 3)):
+        x._value, y._value = a, b
+        if condition.value():
+            expected.add((a, b))
+    assert _solutions(cp.Model(condition), [x, y], "constrint") == expected
+
+
+def test_statuses():
+    x = cp.intvar(0, 5)
+    solver = cp.SolverLookup.get("constrint", cp.Model(x > 2))
+    assert solver.solve()
+    assert solver.status().exitstatus is ExitStatus.FEASIBLE
+    assert x.value() in (3, 4, 5)
+    solver += x > 7
+    assert not solver.solve()
+    assert solver.status().exitstatus is ExitStatus.UNSATISFIABLE
+    assert x.value() is None
+    assert solver.solveAll() == 0
+    assert solver.status().exitstatus is ExitStatus.UNSATISFIABLE
+
+
+def test_all_of_the_best_and_a_limit():
+    x = cp.intvar(0, 3, shape=2)
+    model = cp.Model(cp.sum(x) <= 4, maximize=cp.sum(x))
+    assert model.solveAll(solver="constrint") == 3
+    assert model.objective_value() == 4
+    solver = cp.SolverLookup.get("constrint", cp.Model(cp.sum(x) == 3))
+    assert solver.solveAll(solution_limit=2) == 2
+    assert solver.status().exitstatus is ExitStatus.FEASIBLE
+
+
+def test_assumptions_and_their_core():
+    a, b, c = cp.boolvar(shape=3)
+    solver = cp.SolverLookup.get("constrint", cp.Model(a.implies(~b)))
+    assert solver.solve(assumptions=[a, c])
+    assert not solver.solve(assumptions=[a, b, c])
+    assert set(solver.get_core()) == {a, b}
+    assert solver.solve()
+    with pytest.raises(ValueError, match="assumptions"):
+        solver.get_core()
+
+
+def test_better_solutions_are_displayed():
+    x = cp.intvar(0, 9)
+    seen = []
+    model = cp.Model(x * x <= 50, maximize=x)
+    assert model.solve(solver="constrint", display=lambda: seen.append(x.value()))
+    assert seen[-1] == 7 == model.objective_value()
+    assert seen == sorted(seen)
