@@ -185,6 +185,9 @@ def solve(
     proof: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what --learn proves, for a checker.")
     ] = None,
+    progress: Annotated[
+        bool, typer.Option("--progress", help="Show on a terminal how far one solution's search is.")
+    ] = False,
     json: Json = False,
     define: Define = None,
     assume: Assume = None,
@@ -202,7 +205,7 @@ def solve(
             raise BadInputError("--learn finds one solution, and --proof goes with --learn")
         model = load(file, dialect, define, assume)
         mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
-        code = answer(model, Request(mode, sample or limit, seed, time_limit, json, learn, proof))
+        code = answer(model, Request(mode, sample or limit, seed, time_limit, json, learn, proof, progress))
         if code:
             raise typer.Exit(code)
 

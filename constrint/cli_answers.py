@@ -36,6 +36,7 @@ class Request:
         json: Whether to answer in JSON.
         learn: Whether one solution is found by the search that learns.
         proof: File for what that search proves, or None.
+        progress: Whether to show on a terminal how far the search for one solution is.
     """
 
     mode: Mode = "one"
@@ -45,6 +46,7 @@ class Request:
     json: bool = False
     learn: bool = False
     proof: Path | None = None
+    progress: bool = False
 
 
 def answer(model: Model, request: Request) -> int:
@@ -74,7 +76,9 @@ def explanation(model: Model, *, time_limit: float, json: bool) -> int:
 
 
 def _one(model: Model, request: Request) -> int:
-    result = model.solve(time_limit=request.time_limit, learn=request.learn, proof=request.proof)
+    result = model.solve(
+        time_limit=request.time_limit, learn=request.learn, proof=request.proof, progress=request.progress
+    )
     if result.status is Status.INFEASIBLE:
         return infeasible(model, request.json)
     if result.status is Status.UNKNOWN:

@@ -146,7 +146,7 @@ class Solver:
                 if found is None:
                     return self._result(Status.INFEASIBLE)
                 best, value = found
-                root = _fixed(root, v, value)
+                root = fixed(root, v, value)
             if root is not None and len(goals_in_turn) < max(1, len(plan.goals) + len(plan.preferences)):
                 best = self._first(plan, root)
         except Interrupted as interrupted:
@@ -163,7 +163,7 @@ class Solver:
         self, plan: Plan, root: Root, v: int, direction: str, best: Assignment | None
     ) -> tuple[Assignment, int] | None:
         """Branch and bound on variable v."""
-        climb = _Climb(v, direction)
+        climb = Climb(v, direction)
         try:
             left: Root | None = root
             while left is not None:
@@ -179,7 +179,7 @@ class Solver:
         check(plan, climb.found)
         return climb.found, climb.value
 
-    def _climb(self, plan: Plan, root: Root, climb: _Climb) -> Root | None:
+    def _climb(self, plan: Plan, root: Root, climb: Climb) -> Root | None:
         """Search for better and better solutions; gives what is left to search, with narrower bounds."""
         run = self._run(plan, root, (climb.variable, climb.direction))
         solutions = 0
@@ -206,6 +206,7 @@ class Solver:
             if near is None or climb.restarts > MOST_RESTARTS:
                 raise
             climb.found, climb.value = near
+            self._tell(near[0], run.statistics())
             return better_than(root, climb.variable, climb.direction, climb.value)
         finally:
             self._add(run, solutions)
@@ -227,6 +228,8 @@ class Solver:
             if near is None:
                 raise
             found = near[0]
+            with suppress(Stopped):
+                self._tell(found, run.statistics())
         finally:
             self._add(run, 1 if found else 0)
         return found
@@ -302,7 +305,7 @@ class Solver:
 
 
 @dataclass
-class _Climb:
+class Climb:
     """An optimisation under way: what is optimised, and the best so far."""
 
     variable: int
@@ -320,7 +323,7 @@ class Interrupted(Exception):  # noqa: N818 - carries the best so far to the cal
         super().__init__()
 
 
-def _fixed(root: Root, v: int, value: int) -> Root:
+def fixed(root: Root, v: int, value: int) -> Root:
     """The root with one variable fixed."""
     box = root.box
     lo, hi, step, values = list(box.lo), list(box.hi), list(box.step), list(box.values)

@@ -9,9 +9,11 @@ from typing import get_args
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 import constrint as ci
 from constrint.branching import ValueSelector, VariableSelector, as_brancher
+from constrint.cli import app
 from constrint.engine.state import NOGOODS
 from constrint.prepare import Options, Plan
 from constrint.progress import Progress, shown
@@ -454,3 +456,21 @@ def test_a_time_limit_ends_every_way():
     assert plan.root is not None
     with pytest.raises(Stopped):
         Run(plan, plan.root, solver.options, solver.started).next()
+
+
+def test_solutions_near_zero_are_told_too():
+    m = ci.Model()
+    a = m.int_var("a", None, None)
+    m.add(a * a >= 10)
+    seen = []
+    r = m.solve(on_solution=lambda result: seen.append(result[a]))
+    assert seen == [r[a]]
+
+
+def test_progress_of_the_command(tmp_path):
+    file = tmp_path / "small.constrint"
+    file.write_text("x in 0..9\nx * x <= 50\nmaximize x\n")
+    answer = CliRunner().invoke(app, ["solve", str(file), "--progress"])
+    assert answer.exit_code == 0
+    assert "x = 7" in answer.output
+    assert "nodes/s" not in answer.output, "this is no terminal"
