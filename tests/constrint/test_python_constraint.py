@@ -1,6 +1,10 @@
 """python-constraint's API: the same programs give the same solutions in the real package."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import constraint as real
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -162,3 +166,75 @@ def test_a_function_that_can_only_be_called_has_a_limit():
     problem.addConstraint(lambda a, b, c, d: a < b and c < d)
     with pytest.raises(ModelError, match="too many"):
         problem.getSolution()
+
+
+def _pairs_allowed(constraint, first, second):
+    problem = ours.Problem()
+    problem.addVariable("a", first)
+    problem.addVariable("b", second)
+    problem.addConstraint(constraint, None if isinstance(constraint, str) else ["a", "b"])
+    return {(s["a"], s["b"]) for s in problem.getSolutions()}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: (a in {770}) or (a * b == 6),  # seldom true, and only for a value that is looked up
+        lambda a, b: {770: 1}.get(a, 0) + b <= 1,
+        lambda a, b: ~(a == 770) + 0 * b,
+        lambda a, b: str(a) == "770" or b == 1,
+        lambda a, b: 2 ** (b - 1) + 0 * a < 1,
+        lambda a, b: (a > b) & (b > 1),
+        lambda a, b: a & b,
+        lambda a, b: a == 2.5 or b == 1,
+        lambda a, b: (a > 700) * -1 + (b == 2) < 0,
+    ],
+)
+def test_a_traced_function_keeps_its_meaning(function):
+    first, second = range(0, 1000, 10), range(4)
+    assert _pairs_allowed(function, first, second) == {
+        (a, b) for a in first for b in second if function(a, b)
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(a or b) > 2",
+        "(a and b) == 3",
+        "not (0 < a <= 10 // a)",
+        "a < b < 3 != a",
+        "a % b if b else a == 1",
+        "(a < b) < b",
+        "(a > b) & (b > 1) | (a == 2)",
+    ],
+)
+def test_strings_mean_what_python_means(text):
+    values = range(-2, 5)
+    function = eval(f"lambda a, b: {text}")  # noqa: S307 - a text of this file
+    assert _pairs_allowed(text, values, values) == {(a, b) for a in values for b in values if function(a, b)}
+
+
+def test_a_power_that_may_be_a_fraction_is_refused():
+    with pytest.raises(ModelError, match="fractions"):
+        _pairs_allowed("a ** b < 1", [2], [-1, 1])
+
+
+def test_equal_numbers_of_different_types_are_equal():
+    first, second = [2, 3], [Fraction(2), Fraction(5, 2), Decimal(3), np.int64(7)]
+    found = _pairs_allowed(ours.AllDifferentConstraint(), first, second)
+    assert found == {(a, b) for a in first for b in second if a != b}
+    assert _pairs_allowed(ours.AllEqualConstraint(), first, second) == {(2, 2), (3, 3)}
+
+
+def test_values_without_a_hash_are_compared():
+    problem = ours.Problem()
+    problem.addVariable("a", [[1], "[1]"])
+    problem.addVariable("b", [[1.0], [2]])
+    problem.addConstraint(ours.AllEqualConstraint())
+    assert problem.getSolutions() == [{"a": [1], "b": [1.0]}]
+
+
+def test_bounds_may_be_infinite():
+    assert len(_pairs_allowed(ours.MaxSumConstraint(float("inf")), [1, 2], [3])) == 2
+    assert not _pairs_allowed(ours.MinProdConstraint(float("inf")), [1, 2], [3])

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from itertools import product
 from typing import Any
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr
 from constrint.functions import all_of, any_of, member, sum_
 from constrint.globals import all_different
-from constrint.integrations.python_constraint.scope import Coded, Scope, is_integral
-
-CHECKED = 400
-"""Combinations on which what was traced of a function is compared with the function itself."""
+from constrint.integrations.python_constraint import restrictions
+from constrint.integrations.python_constraint.scope import Coded, Scope, integer_of
+from constrint.plan.symbols import Symbol, tree_of, watched
 
 
 class Constraint:
@@ -38,8 +37,9 @@ class Constraint:
 class FunctionConstraint(Constraint):
     """A function of the values that is true where they are allowed.
 
-    It is called once with expressions in place of values. Where that fails, or says something else than the
-    function (both are noticed), the function is called for all combinations of values.
+    It is called once with symbols in place of values. Where it does anything with them but arithmetic and
+    comparisons (ask for their truth, look them up, print them), or may fail for some values, it is called for
+    all combinations of values instead.
     """
 
     def __init__(self, func: Callable[..., Any], assigned: bool = True) -> None:
@@ -49,41 +49,19 @@ class FunctionConstraint(Constraint):
 
     def condition(self, scope: Scope) -> BoolExpr:
         """The function, traced or called."""
-        if scope.is_arithmetic:
-            try:
-                traced = self.func(*(coded.variable for coded in scope.variables))
-            except Exception:  # whatever it is, calling the function with values shows it
-                traced = None
-            if isinstance(traced, IntExpr) and not isinstance(traced, BoolExpr):
-                traced = traced != 0
-            if isinstance(traced, BoolExpr) and self._agrees(traced, scope):
-                return traced
-        return scope.listed(self.func)
+        traced = self._traced(scope) if scope.is_arithmetic else None
+        return scope.listed(self.func) if traced is None else traced
 
-    def _agrees(self, traced: BoolExpr, scope: Scope) -> bool:
-        """Whether the function gives the same on combinations that are spread over all values."""
-        known = {coded.variable for coded in scope.variables}
-        if not known.issuperset(traced.variables()):
-            return False
-        columns = [list(coded.values) for coded in scope.variables]
-        size = math.prod(map(len, columns))
-        rows: Iterable[Sequence[int]] = product(*columns)
-        if size > CHECKED:
-            rows = (
-                [
-                    column[(i * (2 * v + 1) + i // len(column)) % len(column)]
-                    for v, column in enumerate(columns)
-                ]
-                for i in range(CHECKED)
-            )
-        variables = [coded.variable for coded in scope.variables]
-        for row in rows:
-            try:
-                if bool(self.func(*row)) != traced.evaluate(dict(zip(variables, row, strict=True))):
-                    return False
-            except Exception:  # the function has no answer here: it is called, and raises where it did
-                return False
-        return True
+    def _traced(self, scope: Scope) -> BoolExpr | None:
+        """What the function does with symbols as a condition; None where that may not be all it does."""
+        variables: dict[str, IntExpr] = {f"v{i}": one.variable for i, one in enumerate(scope.variables)}
+        symbols = [Symbol(ast.Name(name)) for name in variables]
+        try:
+            answer = watched(lambda: self.func(*symbols))
+            part = restrictions.read(tree_of(answer), variables, "")
+        except Exception:  # whatever it is, calling the function with values shows it
+            return None
+        return part.holds if part.defined is restrictions.TRUE else None
 
 
 class AllDifferentConstraint(Constraint):
@@ -143,11 +121,14 @@ class _Aggregate(Constraint):
 
 
 def _compared(operator: str, value: IntExpr, bound: float) -> BoolExpr:
+    if not math.isfinite(bound):
+        return all_of([]) if _holds(operator, 0, bound) else any_of([])
     if operator == "<=":
         return value <= math.floor(bound)
     if operator == ">=":
         return value >= math.ceil(bound)
-    return value == int(bound) if is_integral(bound) else any_of([])
+    whole = integer_of(bound)
+    return any_of([]) if whole is None else value == whole
 
 
 def _holds(operator: str, value: Any, bound: Any) -> bool:

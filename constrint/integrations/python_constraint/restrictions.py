@@ -1,4 +1,4 @@
-"""Constraints as strings in Python's language: parsed, never evaluated.
+"""Constraints in Python's language, as strings (parsed, never evaluated) or traced of functions.
 
 Python stops early in `and` and `or`, so `b == 0 or a % b == 0` allows b = 0. Each part is therefore a pair:
 whether it holds, and whether it is defined; divisors that may be 0 are replaced by 1 where they are.
@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, Const, IntExpr
+from constrint.expr import BoolExpr, Const, IntExpr, IntVar
 from constrint.functions import abs_, all_of, any_of, if_then_else, max_, min_
+from constrint.plan.conditionals import TooManyCases, chosen_outside, pairs
 
 _FUNCTIONS: dict[str, Callable[..., IntExpr]] = {"abs": abs_, "min": min_, "max": max_}
 _COMPARE: dict[type[ast.cmpop], Callable[[IntExpr, IntExpr], BoolExpr]] = {
@@ -42,9 +43,19 @@ def names_in(text: str) -> list[str]:
 
 
 def condition_of(text: str, variables: Mapping[str, IntExpr]) -> BoolExpr:
-    """The condition that a restriction states over these variables."""
-    part = _Reader(text, variables).condition(_parsed(text))
+    """The condition that a restriction states over these variables; what is undefined does not hold."""
+    part = read(_parsed(text), variables, text)
     return part.holds if part.defined is TRUE else part.defined & part.holds
+
+
+def read(tree: ast.expr, variables: Mapping[str, IntExpr], text: str) -> Part:
+    """A syntax tree over these variables; raises `ModelError` for what has no expression of integers."""
+    try:
+        return _Reader(text, variables).condition(chosen_outside(tree, ()))
+    except TooManyCases:
+        raise ModelError(
+            f"the constraint {text!r} has too many choices inside comparisons: give it as a function"
+        ) from None
 
 
 def _parsed(text: str) -> ast.expr:
@@ -66,9 +77,19 @@ class _Reader:
             for part in parts[1:]:
                 joined = _joined(joined, part, isinstance(node.op, ast.And))
             return joined
+        if isinstance(node, ast.Compare) and len(node.ops) > 1:
+            return self.condition(ast.BoolOp(ast.And(), list(pairs(node))))
+        if isinstance(node, ast.IfExp):
+            test, body, other = (self.condition(part) for part in (node.test, node.body, node.orelse))
+            return Part(
+                (test.holds & body.holds) | (~test.holds & other.holds),
+                _both(test.defined, _either(~test.holds, body.defined), _either(test.holds, other.defined)),
+            )
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             part = self.condition(node.operand)
             return Part(~part.holds, part.defined)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
+            return self._bits(node)
         guards: list[BoolExpr] = []
         if isinstance(node, ast.Compare):
             holds = self._compare(node, guards)
@@ -76,22 +97,26 @@ class _Reader:
             holds = TRUE if node.value else any_of([])
         else:
             holds = self.number(node, guards) != 0
-        return Part(holds, all_of(guards) if guards else TRUE)
+        return Part(holds, _both(*guards))
+
+    def _bits(self, node: ast.BinOp) -> Part:
+        """`&` and `|` of conditions, which look at both sides; those of numbers work on bits."""
+        if not (_is_condition(node.left) and _is_condition(node.right)):
+            raise self._refused(node)
+        left, right = self.condition(node.left), self.condition(node.right)
+        is_and = isinstance(node.op, ast.BitAnd)
+        holds = left.holds & right.holds if is_and else left.holds | right.holds
+        return Part(holds, _both(left.defined, right.defined))
 
     def _compare(self, node: ast.Compare, guards: list[BoolExpr]) -> BoolExpr:
-        sides = [node.left, *node.comparators]
-        tests: list[BoolExpr] = []
-        for i, operator in enumerate(node.ops):
-            left, right = sides[i], sides[i + 1]
-            if isinstance(operator, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
-                value = self.number(left, guards)
-                test = any_of([value == self.number(item, guards) for item in right.elts])
-                tests.append(test if isinstance(operator, ast.In) else ~test)
-            elif type(operator) in _COMPARE:
-                tests.append(_COMPARE[type(operator)](self.number(left, guards), self.number(right, guards)))
-            else:
-                raise self._refused(node)
-        return tests[0] if len(tests) == 1 else all_of(tests)
+        operator, left, right = node.ops[0], node.left, node.comparators[0]
+        if isinstance(operator, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
+            value = self.number(left, guards)
+            test = any_of([value == self.number(item, guards) for item in right.elts])
+            return test if isinstance(operator, ast.In) else ~test
+        if type(operator) not in _COMPARE:
+            raise self._refused(node)
+        return _COMPARE[type(operator)](self.number(left, guards), self.number(right, guards))
 
     def number(self, node: ast.expr, guards: list[BoolExpr]) -> IntExpr:
         """An integer expression; conditions for it to be defined are added to the guards."""
@@ -112,7 +137,7 @@ class _Reader:
             function = _FUNCTIONS.get(node.func.id)
             if function is not None:
                 return function(*(self.number(argument, guards) for argument in node.args))
-        if isinstance(node, ast.Compare | ast.BoolOp):
+        if _is_condition(node):
             part = self.condition(node)
             if part.defined is not TRUE:
                 guards.append(part.defined)
@@ -128,29 +153,53 @@ class _Reader:
         if isinstance(node.op, ast.Mult):
             return left * right
         if isinstance(node.op, ast.Pow):
-            if not (isinstance(right, Const) and right.value >= 0):
-                guards.append(right >= 0)
-                right = max_(right, 0)
+            if not _is_never(right, lambda value: value < 0):
+                raise self._refused(node, "; exponents below 0 give fractions")
             return left**right
         if isinstance(node.op, ast.FloorDiv | ast.Mod):
-            if not (isinstance(right, Const) and right.value != 0):
+            if not _is_never(right, lambda value: value == 0):
                 guards.append(right != 0)
                 right = if_then_else(right == 0, 1, right)
             return left // right if isinstance(node.op, ast.FloorDiv) else left % right
         raise self._refused(node)
 
-    def _refused(self, node: ast.expr) -> ModelError:
-        hint = "; write // or %, or multiply out" if "/" in ast.unparse(node) else ""
+    def _refused(self, node: ast.expr, hint: str = "") -> ModelError:
+        if not hint and any(isinstance(part, ast.Div) for part in ast.walk(node)):
+            hint = "; write // or %, or multiply out"
         return ModelError(
             f"the constraint {self.text!r}: {ast.unparse(node)} is not understood{hint}. "
             "A function of the values can say anything"
         )
 
 
+def _is_condition(node: ast.expr) -> bool:
+    """Whether an expression is True or False, whatever it depends on."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
+        return _is_condition(node.left) and _is_condition(node.right)
+    if isinstance(node, ast.BoolOp):
+        return all(map(_is_condition, node.values))
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+
+
+def _is_never(expr: IntExpr, test: Callable[[int], bool]) -> bool:
+    """Whether no value of a constant or variable passes a test; not known of other expressions."""
+    if isinstance(expr, Const):
+        return not test(expr.value)
+    return isinstance(expr, IntVar) and not any(map(test, expr.domain))
+
+
+def _both(*conditions: BoolExpr) -> BoolExpr:
+    """All of the conditions, where most are `TRUE` itself."""
+    needed = [one for one in conditions if one is not TRUE]
+    return all_of(needed) if needed else TRUE
+
+
+def _either(skipped: BoolExpr, defined: BoolExpr) -> BoolExpr:
+    return TRUE if defined is TRUE else skipped | defined
+
+
 def _joined(left: Part, right: Part, is_and: bool) -> Part:
     holds = left.holds & right.holds if is_and else left.holds | right.holds
-    if left.defined is TRUE and right.defined is TRUE:
-        return Part(holds)
     # The right side is looked at only where the left one does not decide already.
     skipped = ~left.holds if is_and else left.holds
-    return Part(holds, left.defined & (skipped | right.defined))
+    return Part(holds, _both(left.defined, _either(skipped, right.defined)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 from constrint.domain import Domain
@@ -24,24 +25,36 @@ class Codes:
     """An integer for every value of a problem."""
 
     def __init__(self, values: Iterable[Any]) -> None:
-        listed = list(values)
-        integers = [int(value) for value in listed if is_integral(value)]
+        integers = [whole for value in values if (whole := integer_of(value)) is not None]
         self._next = max(integers, default=0) + 1
         self._codes: dict[Any, int] = {}
+        self._unhashable: list[tuple[Any, int]] = []
 
     def code(self, value: Any) -> int:
         """The integer of a value."""
-        if is_integral(value):
-            return int(value)
-        key = value if isinstance(value, Hashable) else repr(value)
-        if key not in self._codes:
-            self._codes[key] = self._next + len(self._codes)
-        return self._codes[key]
+        whole = integer_of(value)
+        if whole is not None:
+            return whole
+        following = self._next + len(self._codes) + len(self._unhashable)
+        try:
+            return self._codes.setdefault(value, following)
+        except TypeError:  # no hash: compared with all that have none
+            for other, code in self._unhashable:
+                if bool(value == other):
+                    return code
+            self._unhashable.append((value, following))
+            return following
 
 
-def is_integral(value: Any) -> bool:
-    """Whether a value is equal to an integer."""
-    return isinstance(value, bool | int) or (isinstance(value, float) and value.is_integer())
+def integer_of(value: Any) -> int | None:
+    """The integer that a number is equal to, whatever its type; None where it is equal to none."""
+    if not isinstance(value, Number):
+        return None
+    try:
+        whole = int(value)  # type: ignore[call-overload] # raises for what is none
+        return whole if whole == value else None
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 @dataclass(frozen=True, eq=False)
