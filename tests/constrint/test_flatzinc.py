@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 from constrint import ParseError, Restarts
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.frontends.flatzinc.cli import app, description, write_description
-from constrint.frontends.flatzinc.solve import Options, lines, restarts
+from constrint.frontends.flatzinc.solve import Options, lines, restarts, shown
 
 SEND = """
 predicate fzn_all_different_int(array [int] of var int: x);
@@ -207,3 +207,69 @@ def test_restarts_of_annotations():
     assert restarts(read_flatzinc(text)) == Restarts("luby", 50)
     assert restarts(read_flatzinc(LADDER)) == Restarts("geometric", 100, 1.5)
     assert restarts(read_flatzinc(SEND)) is None
+
+
+@pytest.mark.parametrize(
+    ("partial", "allowed"),
+    [
+        ("int_div(7, x, z)", [-1, 1, 2]),
+        ("int_mod(7, x, z)", [-1, 1, 2]),
+        ("array_int_element(x, [5, 7], z)", [1, 2]),
+    ],
+)
+def test_what_a_variable_is_must_be_defined_even_where_nothing_uses_it(partial, allowed):
+    flat = read_flatzinc(
+        "var -1..2: x :: output_var;\nvar int: z :: is_defined_var;\n"
+        "var bool: b :: is_defined_var :: output_var;\n"
+        f"constraint {partial} :: defines_var(z);\n"
+        "constraint int_le_reif(z, 5, b) :: defines_var(b);\nsolve satisfy;"
+    )
+    assert sorted(result["x"] for result in flat.model.iter_solutions()) == allowed
+    assert all(list(shown(flat.outputs, result)) for result in flat.model.iter_solutions())
+
+
+def test_numbers_may_begin_with_zeros():
+    flat = read_flatzinc("var -9..09: x;\nconstraint int_le(x, -08);\nsolve satisfy;")
+    assert sorted(result["x"] for result in flat.model.iter_solutions()) == [-9, -8]
+
+
+def test_arrays_of_every_kind():
+    text = """
+    array [1..3] of int: c = [-1, 0,2];
+    array [1..2] of bool: flags = [true,false];
+    array [1..2] of int: big = [0x10, 3];
+    array [1..1] of int: one = [7];
+    array [1..0] of int: none = [];
+    var -9..9: x; var -9..9: y; var bool: b;
+    array [1..3] of var int: all:: output_array([1..3]) = [x , y,c[1]];
+    array [1..2] of var bool: mixed:: output_array([1..2]) = [b,true];
+    constraint int_lin_eq(big, [x,y], 14);
+    constraint int_lin_eq([1,-1], [x, y], 2);
+    constraint array_bool_and([b , flags[1]], true);
+    constraint int_le(x, one[1]);
+    solve satisfy;
+    """
+    assert output(text.replace("14", "-6"), all_solutions=True)[:2] == [
+        "all = array1d(1..3, [0, -2, -1]);",
+        "mixed = array1d(1..2, [true, true]);",
+    ]
+    assert output(text, all_solutions=True) == ["=====UNSATISFIABLE====="]
+
+
+@pytest.mark.parametrize("entries", ["[1,]x", "[1,2", "[1 2]", "[1,2a]", "[a,-b]"])
+def test_arrays_that_are_none(entries):
+    with pytest.raises(ParseError, match="this is no FlatZinc"):
+        read_flatzinc(f"array [1..2] of int: c = {entries};\nsolve satisfy;")
+
+
+def test_one_solution_is_found_without_bounds():
+    text = """
+    var int: x:: output_var; var int: y;
+    constraint int_lin_eq([3,-5],[x,y],1); constraint int_le(100,x);
+    solve satisfy;
+    """
+    first, *rest = output(text)
+    value = int(first.removeprefix("x = ").removesuffix(";"))
+    assert value >= 100
+    assert value % 5 == 2
+    assert rest == ["----------"]

@@ -13,7 +13,7 @@ from typing import Any
 from constrint.domain import Domain
 from constrint.errors import ConstrintError
 from constrint.expr import BoolExpr, Const, IntExpr, as_bool
-from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, member, relation
+from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, PARTIAL, member, relation
 from constrint.frontends.flatzinc.document import Call, Declaration, Document, Item, Name, Value
 from constrint.frontends.flatzinc.library import GLOBALS
 from constrint.functions import sum_
@@ -158,6 +158,9 @@ class _Builder:
             declaration = self.document.declarations.get(name or "")
             if name is None or declaration is None or declaration.value is not None or declaration.is_array:
                 continue
+            domain = declaration.domain
+            if item.name in PARTIAL and domain is not None and domain.lo is None and domain.hi is None:
+                continue  # no bound would be left that says that it must be defined, wherever it is used
             if name not in self._definitions and self._target(item, name) is not None:
                 self._definitions[name] = item
 

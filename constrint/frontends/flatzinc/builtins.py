@@ -84,6 +84,11 @@ FUNCTIONS: dict[str, tuple[Function, int]] = {
 }
 """By name: the number that is defined, and which argument it is."""
 
+PARTIAL = frozenset(
+    ["int_div", "int_mod", "int_pow", "int_pow_fixed", "array_int_element", "array_var_int_element"]
+)
+"""Those of them that have no value for some arguments, which no solution may have."""
+
 RELATIONS: dict[str, Relation] = {
     "int_eq": lambda a: a.number(0) == a.number(1),
     "int_ne": lambda a: a.number(0) != a.number(1),

@@ -160,10 +160,10 @@ def _domain(document: Document, node: Node, line: int) -> Domain | None:
     if kind in ("int_domain", "sets_domain"):
         return Domain.of_range(None, None, 1)
     if kind == "range_domain":
-        low, high = (int(str(part), 0) for part in node.children)
+        low, high = (_integer(part) for part in node.children)
         return Domain.of_range(low, high, 1)
     if kind == "set_domain":
-        return Domain.of_values([int(str(part), 0) for part in node.children])
+        return Domain.of_values([_integer(part) for part in node.children])
     raise document.error(line, "floats are not supported: this solver is for integers")
 
 
@@ -201,7 +201,7 @@ def _advice(document: Document, node: Node) -> Value:
 def _value(document: Document, node: Node) -> Value:
     kind, parts = node.data, node.children
     if kind == "number":
-        return int(parts[0], 0) if parts[0][:2] in ("0x", "0o", "-0") else int(parts[0])
+        return _integer(parts[0])
     if kind == "name":
         return Name(str(parts[0]))
     if kind == "plain_array":
@@ -213,10 +213,10 @@ def _value(document: Document, node: Node) -> Value:
     if kind == "item":
         return Name(str(parts[0]), int(parts[1]))
     if kind == "range":
-        low, high = (int(str(part), 0) for part in parts)
+        low, high = (_integer(part) for part in parts)
         return Domain.of_range(low, high, 1) if low <= high else Domain.of_values([])
     if kind == "set":
-        return Domain.of_values([int(str(part), 0) for part in parts if part is not None])
+        return Domain.of_values([_integer(part) for part in parts if part is not None])
     if kind == "call":
         return Call(str(parts[0]), tuple(_value(document, part) for part in parts[1:]))
     if kind == "string":
@@ -230,6 +230,12 @@ def _plain(text: str) -> Value:
     if text[0] == "-" or text[0].isdigit():
         return int(text)
     return text == "true" if text in ("true", "false") else Name(text)
+
+
+def _integer(text: object) -> int:
+    """An integer; Python reads no zeros before decimal digits where it tells the base by itself."""
+    word = str(text)
+    return int(word, 0) if word.lstrip("-")[:2] in ("0x", "0o") else int(word)
 
 
 _READERS: Mapping[str, Any] = {
