@@ -273,3 +273,24 @@ def test_one_solution_is_found_without_bounds():
     assert value >= 100
     assert value % 5 == 2
     assert rest == ["----------"]
+
+
+@pytest.mark.parametrize("values", [(True, False, True), (False, False), (True, True), (False,)])
+def test_entries_of_lists_of_truth_values(values):
+    array = str([str(value).lower() for value in values]).replace("'", "")
+    text = f"var 0..4: i; var bool: b; constraint array_bool_element(i, {array}, b); solve satisfy;"
+    found = {(r["i"], bool(r["b"])) for r in read_flatzinc(text).model.iter_solutions()}
+    assert found == set(enumerate(values, 1))
+
+
+def test_entries_of_lists_of_conditions():
+    text = """
+    var 0..3: i; var bool: p; var bool: q; var bool: b;
+    constraint array_var_bool_element(i, [p, q], b);
+    solve satisfy;
+    """
+    found = {tuple(r[name] for name in "ipqb") for r in read_flatzinc(text).model.iter_solutions()}
+    assert found == {(i, p, q, (p, q)[i - 1]) for i in (1, 2) for p in (0, 1) for q in (0, 1)}
+    only = text.replace("], b)", "], true)")
+    found = {tuple(r[name] for name in "ipq") for r in read_flatzinc(only).model.iter_solutions()}
+    assert found == {(1, 1, 0), (1, 1, 1), (2, 0, 1), (2, 1, 1)}

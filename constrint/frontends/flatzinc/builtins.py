@@ -64,6 +64,20 @@ def clause(a: Arguments) -> BoolExpr:
     return any_of([*a.conditions(0), *(~condition for condition in a.conditions(1))])
 
 
+def known_entry(a: Arguments) -> BoolExpr:
+    """The third argument is the entry of a list of constants: the index is where those are that hold."""
+    index, values = a.number(0), a.constants(1)
+    places = [place for place, value in enumerate(values, 1) if value]
+    return all_of([index >= 1, index <= len(values), index.is_in(places).iff(a.condition(2))])
+
+
+def entry(a: Arguments) -> BoolExpr:
+    """The third argument is the entry of a list of conditions: wherever the index is, it is that one."""
+    index, values, result = a.number(0), a.conditions(1), a.condition(2)
+    cases = [(index != place) | value.iff(result) for place, value in enumerate(values, 1)]
+    return all_of([index >= 1, index <= len(values), *cases])
+
+
 FUNCTIONS: dict[str, tuple[Function, int]] = {
     "int_plus": (lambda a: a.number(0) + a.number(1), 2),
     "int_minus": (lambda a: a.number(0) - a.number(1), 2),
@@ -116,12 +130,8 @@ RELATIONS: dict[str, Relation] = {
     "array_bool_and": lambda a: all_of(a.conditions(0)).iff(a.condition(1)),
     "array_bool_or": lambda a: any_of(a.conditions(0)).iff(a.condition(1)),
     "array_bool_xor": lambda a: parity(a.conditions(0)),
-    "array_bool_element": lambda a: (chosen([1 * b for b in a.conditions(1)], a.number(0)) == 1).iff(
-        a.condition(2)
-    ),
-    "array_var_bool_element": lambda a: (chosen([1 * b for b in a.conditions(1)], a.number(0)) == 1).iff(
-        a.condition(2)
-    ),
+    "array_bool_element": known_entry,
+    "array_var_bool_element": entry,
     "set_in": lambda a: member(a.number(0), a.members(1)),
 }
 """By name: the condition that must hold."""
