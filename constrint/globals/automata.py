@@ -94,7 +94,7 @@ def _decomposed(
                 number[r],
                 And((Comparison("==", state, Const(number[q])), Comparison("==", arg, Const(symbol)))),
             )
-            for q, symbol, r in transitions
+            for q, symbol, r in dict.fromkeys(transitions)  # a second mention would count twice
         ]
         state = linear([*taken, (0, arg)])
     return Member(state, Domain.of_values([number[q] for q in accepting if q in number]))

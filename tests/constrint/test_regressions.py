@@ -189,3 +189,15 @@ def test_cheap_constraints_whose_bounds_creep_do_not_starve_the_others():
     solutions = Model.from_text(text).iter_solutions(time_limit=LIMIT)
     assert list(solutions) == []
     assert solutions.complete
+
+
+@pytest.mark.parametrize("form", ["{}", "not {}", "{} <-> y == 2"])
+def test_a_transition_given_twice_counts_once(form):
+    rows = [[0, 2, 2], [1, 3, 0], [2, 0, 1], [2, 2, 0], [1, 0, 2]]
+    counts = []
+    for transitions in (rows, [*rows, rows[0], rows[0]]):
+        relation = f"regular([x, y, z], {transitions}, 0, [1, 2])"
+        model = Model.from_text(f"x in 0..3; y in 0..3; z in 0..3; {form.format(relation)}")
+        assert model.count() == len(list(model.iter_solutions()))
+        counts.append(model.count())
+    assert counts[0] == counts[1]
