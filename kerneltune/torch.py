@@ -16,6 +16,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from threading import Lock
 from typing import Any, Protocol
 
 import torch
@@ -35,6 +36,7 @@ from kerneltune.space import TilingSpace
 GPU_VARIABLE = "KERNELTUNE_GPU"
 _DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
 _WITH_GRADIENTS = ("bf16", "fp16")  # what the backward kernels are written for
+_ALIGNED = 16  # bytes that kernels read at once
 Tensors = Mapping[str, torch.Tensor]
 
 
@@ -52,39 +54,47 @@ class _Stream:
 
 @dataclass
 class _Loaded:
-    """A kernel in the device's primary context, and the workspace that its launches share."""
+    """A kernel in the device's primary context."""
 
     candidate: Candidate
     kernel: Any
-    workspace: torch.Tensor | None
 
 
 @dataclass
 class DeviceLauncher:
-    """Solves, compiles, loads and launches on one CUDA device.
+    """Solves, compiles, loads and launches, on whichever CUDA device the tensors are.
 
     Attributes:
-        profile: The GPU's profile.
+        profile: The profile of the GPUs.
         kernels: The kernels.
     """
 
     profile: HardwareProfile
     kernels: Kernels = field(default_factory=discover)
-    _loaded: dict[Problem, _Loaded] = field(default_factory=dict)
+    _loaded: dict[tuple[Problem, torch.device], _Loaded] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)  # autograd launches from threads of its own
 
     def launch(self, problem: Problem, tensors: Tensors) -> None:
-        """Queue one launch on torch's current stream."""
+        """Queue one launch on the current stream of the tensors' device."""
+        device = tensors["states"].device
+        if device.type != "cuda":
+            raise InputError(f"the tensors are on {device}, but kernels run on a GPU: move them to cuda")
         # A tiling does not depend on the number of steps: whatever it is, the kernel is the same.
-        key = replace(problem, steps=1)
-        if key not in self._loaded:
-            self._loaded[key] = self._load(problem)
-        loaded = self._loaded[key]
-        addresses = {name: tensor.data_ptr() for name, tensor in tensors.items()}
-        if loaded.workspace is not None:
-            loaded.workspace.fill_(loaded.candidate.workspace_fill)
-            addresses["workspace"] = loaded.workspace.data_ptr()
-        stream = _Stream(torch.cuda.current_stream().cuda_stream)
-        loaded.kernel.launch(packed(problem, addresses), stream)
+        key = replace(problem, steps=1), device
+        with self._lock, torch.cuda.device(device):
+            if key not in self._loaded:
+                self._loaded[key] = self._load(problem)
+            loaded = self._loaded[key]
+            addresses = {name: tensor.data_ptr() for name, tensor in tensors.items()}
+            size = loaded.candidate.workspace
+            if size:
+                # Each launch has its own, which torch gives away again only behind it: streams may overlap.
+                workspace = torch.full(
+                    (size,), loaded.candidate.workspace_fill, dtype=torch.uint8, device=device
+                )
+                addresses["workspace"] = workspace.data_ptr()
+            stream = _Stream(torch.cuda.current_stream(device).cuda_stream)
+            loaded.kernel.launch(packed(problem, addresses), stream)
 
     def _load(self, problem: Problem) -> _Loaded:
         from kerneltune.launch import ExtendedKernel
@@ -93,12 +103,7 @@ class DeviceLauncher:
         compiled = settle(space, Compiler(space.kernels, self.profile)).compiled
         candidate = compiled.candidate
         cooperative = space.kernels.strategy(candidate.strategy).spec.cooperative
-        workspace = None
-        if candidate.workspace:
-            workspace = torch.empty(candidate.workspace, dtype=torch.uint8, device="cuda")
-        return _Loaded(
-            candidate, ExtendedKernel(compiled.cubin, candidate, cooperative=cooperative), workspace
-        )
+        return _Loaded(candidate, ExtendedKernel(compiled.cubin, candidate, cooperative=cooperative))
 
 
 @cache
@@ -139,9 +144,22 @@ def recurrence(
     runs_on = runs_on or launcher()
     spec = _kernels_of(runs_on).cell(cell).spec
     problem = _problem(spec, input_product, recurrent, bias, initial)
-    parts = [tensor.contiguous() for tensor in (input_product, recurrent, bias, initial)]
+    tensors = (input_product, recurrent, bias, initial)
+    # Within the operation this cannot be asked: gradients are always off there.
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+        if problem.dtype not in _WITH_GRADIENTS:
+            known = " and ".join(_WITH_GRADIENTS)
+            raise InputError(f"gradients are there for {known}, not {problem.dtype}: use torch.no_grad()")
+        problem = replace(problem, direction="training")
+    parts = [_readable(tensor) for tensor in tensors]
     output, last = _Recurrence.apply(problem, spec, runs_on, *parts)
     return output, last
+
+
+def _readable(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor as kernels read it: contiguous, and beginning where wide reads may."""
+    tensor = tensor.contiguous()
+    return tensor.clone() if tensor.data_ptr() % _ALIGNED else tensor
 
 
 def _kernels_of(runs_on: Launcher) -> Kernels:
@@ -161,6 +179,10 @@ def _problem(
             f"the input product of {spec.name} is [T, B, H, D, {gates}], not {list(input_product.shape)}"
         )
     steps, batch, heads, dim, _ = input_product.shape
+    if 0 in input_product.shape:
+        raise InputError(
+            f"there must be at least one step, batch row, head and unit, not {list(input_product.shape)}"
+        )
     wanted = {
         "recurrent": (recurrent, [heads, gates, dim, dim]),
         "bias": (bias, [heads, gates, dim]),
@@ -199,11 +221,7 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
         states[:, 0] = initial
         tensors = {"input": input_product, "recurrent": recurrent, "bias": bias, "states": states}
         saved: dict[str, torch.Tensor] = {}
-        if any(ctx.needs_input_grad):
-            if problem.dtype not in _WITH_GRADIENTS:
-                known = " and ".join(_WITH_GRADIENTS)
-                raise InputError(f"gradients are there for {known}, not {problem.dtype}: use torch.no_grad()")
-            problem = replace(problem, direction="training")
+        if problem.direction == "training":
             saved = _saved(spec, states)
         runs_on.launch(problem, {**tensors, **saved})
         ctx.problem, ctx.spec, ctx.runs_on, ctx.saved_names = problem, spec, runs_on, list(saved)
@@ -211,10 +229,11 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
         return states[0, 1:], states[:, -1]
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator] # torch has no types here
     def backward(
         ctx: Any, output_gradient: torch.Tensor, last_gradient: torch.Tensor
     ) -> tuple[torch.Tensor | None, ...]:
+        if torch.is_grad_enabled():  # what follows is no function of the inputs to autograd
+            raise InputError("gradients of gradients are not there: leave create_graph=True out")
         recurrent, states, *values = ctx.saved_tensors
         spec: CellSpec = ctx.spec
         problem = replace(ctx.problem, direction="backward")
@@ -225,8 +244,8 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
         tensors = {
             **dict(zip(ctx.saved_names, values, strict=True)),
             "states": states,
-            "output_gradient": output_gradient.to(states.dtype).contiguous(),
-            "last_gradient": last_gradient.to(states.dtype).contiguous(),
+            "output_gradient": _readable(output_gradient.to(states.dtype)),
+            "last_gradient": _readable(last_gradient.to(states.dtype)),
             "recurrent": recurrent,
             "input_gradient": by_input,
             "recurrent_gradient": by_recurrent,
@@ -328,7 +347,7 @@ class RNN(torch.nn.Module):  # type: ignore[misc] # torch has no types here
             raise InputError(f"x is [T, B, {self.input_size}], not {list(x.shape)}")
         steps, batch, _ = x.shape
         product = functional.linear(x, self.weight, self.input_bias)
-        product = product.view(steps, batch, self.heads, self.head_dim, -1)
+        product = product.view(steps, batch, self.heads, self.head_dim, len(self.spec.gates))
         start = self.initial(batch) if initial is None else initial
         output, last = recurrence(self.cell, product, self.recurrent, self.bias, start, runs_on=self._runs_on)
         return output.reshape(steps, batch, self.heads * self.head_dim), last

@@ -95,3 +95,62 @@ def test_shapes_that_do_not_fit_are_named() -> None:
     product = torch.zeros(5, 3, 2, 16, 4, device="cuda", dtype=torch.bfloat16)
     with pytest.raises(InputError, match=r"\[T, B, H, D, 3\]"):
         recurrence("gru", product, layer.recurrent, layer.bias, layer.initial(3))
+
+
+class Recording:
+    """Launches nothing; remembers what was asked."""
+
+    def __init__(self) -> None:
+        self.launches: list[tuple[str, dict[str, Any]]] = []
+
+    def launch(self, problem: Any, tensors: Any) -> None:
+        self.launches.append((problem.direction, dict(tensors)))
+
+
+def test_training_kernels_run_where_gradients_are_wanted_only() -> None:
+    import torch
+
+    from kerneltune.torch import RNN
+
+    recording = Recording()
+    layer = RNN("lstm", 16, 2, 8, runs_on=recording).to(torch.bfloat16)
+    x = torch.zeros(3, 2, 16, dtype=torch.bfloat16)
+    layer(x)
+    with torch.no_grad():
+        layer(x)
+    with torch.inference_mode():
+        layer(x)
+    layer.requires_grad_(False)
+    layer(x)
+    assert [direction for direction, _ in recording.launches] == ["training", "forward", "forward", "forward"]
+    assert "saved_values" not in recording.launches[1][1]
+
+
+def test_kernels_get_aligned_contiguous_tensors() -> None:
+    import torch
+
+    from kerneltune.torch import recurrence
+
+    recording = Recording()
+    product = torch.zeros(3 * 2 * 2 * 8 * 4 + 1, dtype=torch.bfloat16)[1:].view(3, 2, 2, 8, 4)
+    recurrent = torch.zeros(2, 4, 8, 8, dtype=torch.bfloat16).transpose(2, 3).requires_grad_()
+    bias, start = torch.zeros(2, 4, 8, dtype=torch.bfloat16), torch.zeros(2, 2, 2, 8, dtype=torch.bfloat16)
+    output, _ = recurrence("lstm", product, recurrent, bias, start, runs_on=recording)
+    output.sum().backward()
+    assert [direction for direction, _ in recording.launches] == ["training", "backward"]
+    for _, tensors in recording.launches:
+        assert all(tensor.is_contiguous() and tensor.data_ptr() % 16 == 0 for tensor in tensors.values())
+
+
+def test_what_cannot_run_is_said() -> None:
+    import torch
+
+    from kerneltune.errors import InputError
+    from kerneltune.torch import RNN
+
+    layer = RNN("lstm", 16, 2, 8, runs_on=Recording()).to(torch.bfloat16)
+    with pytest.raises(InputError, match="at least one step"):
+        layer(torch.zeros(0, 2, 16, dtype=torch.bfloat16))
+    x = torch.zeros(3, 2, 16, dtype=torch.bfloat16, requires_grad=True)
+    with pytest.raises(InputError, match="create_graph"):
+        torch.autograd.grad(layer(x)[0].sum(), x, create_graph=True)
