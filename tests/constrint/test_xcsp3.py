@@ -211,3 +211,53 @@ def test_files_are_known_by_their_ending(tmp_path):
         Model.from_file(xml, constants={"n": 3})
     with pytest.raises(ModelError, match="'xcsp3'"):
         Model.from_text("x in 1..3", dialect="xcsp")
+
+
+def free(values, allowed):
+    return [v for v in values if v not in allowed]
+
+
+@pytest.mark.parametrize(
+    ("constraint", "holds"),
+    [
+        (
+            "<allDifferent><matrix>(x[0],x[1])(x[2],x[3])</matrix><except>0</except></allDifferent>",
+            lambda a, b, c, d: all(p != q or p == 0 for p, q in ((a, b), (c, d), (a, c), (b, d))),
+        ),
+        (
+            "<allDifferent><list>x[0] x[1]</list><list>x[2] x[3]</list><except>(0,0)(1,2)</except></allDifferent>",
+            lambda a, b, c, d: (a, b) != (c, d) or (a, b) in ((0, 0), (1, 2)),
+        ),
+        (
+            "<allEqual><list>x[]</list><except>0 3</except></allEqual>",
+            lambda *v: len(set(free(v, (0, 3)))) <= 1,
+        ),
+        (
+            "<instantiation><list>x[]</list><values>1 * 0x1 *</values></instantiation>",
+            lambda a, b, c, d: (a, c) == (1, 0),
+        ),
+        ('<intension reifiedBy="b">eq(x[0],x[1])</intension>', lambda a, b, c, d, t: (a == b) == t),
+        ('<intension hreifiedFrom="b">eq(x[0],x[1])</intension>', lambda a, b, c, d, t: a == b or not t),
+        ('<intension hreifiedTo="b">eq(x[0],x[1])</intension>', lambda a, b, c, d, t: a != b or t),
+    ],
+)
+def test_exceptions_and_truth_values(constraint, holds):
+    truth = "reified" in constraint
+    variables = XS + ('<var id="b"> 0 1 </var>' if truth else "")
+    columns = [range(-1, 4)] * 4 + [range(2)] * truth
+    found = {tuple(r.values.values()) for r in read_xcsp3(instance(constraint, variables)).iter_solutions()}
+    assert found == {row for row in product(*columns) if holds(*row)}
+
+
+@pytest.mark.parametrize(
+    ("constraint", "message"),
+    [
+        ('<allEqual type="soft" cost="2">x[]</allEqual>', "soft"),
+        ("<maximum><list>x[]</list><index>x[0]</index></maximum>", "<index> in <maximum>"),
+        ("<sum><list>x[0]</list><list>x[1]</list><condition>(eq,1)</condition></sum>", "several lists"),
+        ('<element><list>x[]</list><index rank="first">x[0]</index><value>1</value></element>', "rank"),
+    ],
+)
+def test_what_would_be_left_out_is_refused(constraint, message):
+    with pytest.raises(ParseError, match=message):
+        read_xcsp3(instance(constraint))

@@ -22,7 +22,35 @@ def constraint(reader: Reader, node: Element) -> BoolExpr:
     rule = _RULES.get(node.tag)
     if rule is None:
         raise ModelError(f"the constraint <{node.tag}> is not supported")
-    return rule(reader, node)
+    _refuse_unknown(node)
+    found = rule(reader, node)
+    for attribute, states in _REIFIED.items():
+        name = node.get(attribute)
+        if name is not None:
+            found = states(found, reader.variables.variable(name) == 1)
+    return found
+
+
+_REIFIED: dict[str, Callable[[BoolExpr, BoolExpr], BoolExpr]] = {
+    "reifiedBy": lambda found, literal: found.iff(literal),
+    "hreifiedFrom": lambda found, literal: literal.implies(found),
+    "hreifiedTo": lambda found, literal: found.implies(literal),
+}
+
+
+def _refuse_unknown(node: Element) -> None:
+    """What would be left out silently is refused: parts that the constraint does not have here, soft ones."""
+    if node.get("type") == "soft" or node.get("cost") is not None:
+        raise ModelError(f"soft constraints are not supported: <{node.tag}> must hold or not be there")
+    tags = [part.tag for part in node]
+    for tag in tags:
+        if tag not in _PARTS[node.tag].split():
+            raise ModelError(f"<{tag}> in <{node.tag}> is not supported")
+    if tags.count("list") > 1 and node.tag not in ("allDifferent", "lex", "channel"):
+        raise ModelError(f"several lists in <{node.tag}> are not supported")
+    index = node.find("index")
+    if index is not None and index.get("rank", "any") != "any":
+        raise ModelError(f"the rank '{index.get('rank')}' of an index is not supported: only any is")
 
 
 def _intension(reader: Reader, node: Element) -> BoolExpr:
@@ -62,19 +90,28 @@ def _tuples(text: str, width: int) -> tuple[list[list[int]], list[list[int | Non
 
 
 def _all_different(reader: Reader, node: Element) -> BoolExpr:
-    excepted = node.find("except")
+    excepted = text_of(node.find("except"))
     if node.find("matrix") is not None:
         rows = reader.rows(node)
         lines = [*rows, *(list(column) for column in zip(*rows, strict=True))]
-        return all_of([g.all_different(line) for line in lines])
-    lists = node.findall("list")
-    if len(lists) > 1:
+        return all_of([_values_differ(line, integers(excepted)) for line in lines])
+    if len(node.findall("list")) > 1:
         found = reader.rows(node)
-        return all_of([_differ(a, b) for i, a in enumerate(found) for b in found[:i]])
-    args = reader.listed(node)
-    if excepted is None:
+        free = _tuples(excepted, len(found[0]))[0]
+        return all_of(
+            [
+                _differ(a, b) | (table(a, free) if free else any_of([]))
+                for i, a in enumerate(found)
+                for b in found[:i]
+            ]
+        )
+    return _values_differ(reader.listed(node), integers(excepted))
+
+
+def _values_differ(args: Sequence[IntExpr], free: Sequence[int]) -> BoolExpr:
+    """All different, but for some values that may be taken more than once."""
+    if not free:
         return g.all_different(args) if args else all_of([])
-    free = integers(text_of(excepted))
     return all_of([(a != b) | a.is_in(free) for i, a in enumerate(args) for b in args[:i]])
 
 
@@ -83,8 +120,11 @@ def _differ(xs: Sequence[IntExpr], ys: Sequence[IntExpr]) -> BoolExpr:
 
 
 def _all_equal(reader: Reader, node: Element) -> BoolExpr:
-    first, *others = reader.listed(node)
-    return all_of([first == other for other in others])
+    free = integers(text_of(node.find("except")))
+    first, *others = args = reader.listed(node)
+    if not free:
+        return all_of([first == other for other in others])
+    return all_of([(a == b) | a.is_in(free) | b.is_in(free) for i, a in enumerate(args) for b in args[:i]])
 
 
 def _ordered(reader: Reader, node: Element) -> BoolExpr:
@@ -214,8 +254,11 @@ def _matrix_element(reader: Reader, node: Element, matrix: Element) -> BoolExpr:
 
 
 def _instantiation(reader: Reader, node: Element) -> BoolExpr:
-    args, values = reader.listed(node), integers(text_of(node.find("values")))
-    return all_of([x == value for x, value in zip(args, values, strict=True)])
+    args = reader.listed(node)
+    values: list[int | None] = []  # a star leaves a variable as it is
+    for word in text_of(node.find("values")).split():
+        values += [None] if word == "*" else integers(word)
+    return all_of([x == value for x, value in zip(args, values, strict=True) if value is not None])
 
 
 def _regular(reader: Reader, node: Element) -> BoolExpr:
@@ -266,6 +309,34 @@ def _clause(reader: Reader, node: Element) -> BoolExpr:
         tests.append(reader.variables.variable(name) == (0 if negated else 1))
     return any_of(tests)
 
+
+_PARTS = {
+    "intension": "function",
+    "extension": "list supports conflicts",
+    "allDifferent": "list matrix except",
+    "allEqual": "list except",
+    "ordered": "list lengths operator",
+    "lex": "list matrix operator",
+    "sum": "list coeffs condition",
+    "count": "list values condition",
+    "nValues": "list except condition",
+    "cardinality": "list values occurs",
+    "maximum": "list condition",
+    "minimum": "list condition",
+    "element": "list matrix index value condition",
+    "channel": "list value",
+    "noOverlap": "origins lengths",
+    "cumulative": "origins lengths ends heights condition",
+    "binPacking": "list sizes condition limits loads",
+    "knapsack": "list weights profits condition",
+    "circuit": "list size",
+    "instantiation": "list values",
+    "regular": "list transitions start final",
+    "mdd": "list transitions",
+    "precedence": "list values",
+    "clause": "list",
+}
+"""The parts that each constraint may have here."""
 
 _RULES: dict[str, Callable[[Reader, Element], BoolExpr]] = {
     "intension": _intension,
