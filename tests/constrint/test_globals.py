@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from global_models import DRAWN, draw_model
 from global_oracle import draw_twins, wrong_optimum
 
 import constrint as ci
-from constrint.globals import Function, Relation
+from constrint.globals import GLOBALS, Function, Relation
 
 NAMES = sorted(DRAWN)
 MODELS = 60
@@ -204,3 +205,8 @@ def test_the_cp_sat_backend_does_not_list_what_is_large():
     model.add(ci.cumulative(x, [1] * 12, [1] * 12, 3), ci.no_overlap(x[:3], [1, 1, 2]))
     model.add(ci.diffn(x[:4], x[4:8], [1] * 4, [1] * 4))
     assert model.solve(backend="cp-sat").status is model.solve().status is ci.Status.INFEASIBLE
+
+
+def test_the_manual_names_every_global_constraint():
+    manual = (Path(__file__).parents[2] / "docs" / "constrint-globals.md").read_text(encoding="utf-8")
+    assert [name for name in GLOBALS if f"`{name}(" not in manual] == []
