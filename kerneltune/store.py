@@ -25,7 +25,7 @@ from kerneltune.trial import Outcome
 
 VERSION = 1
 SCHEMA = """
-create table trials (
+create table if not exists trials (
   key text primary key,
   measured text not null,      -- when, UTC
   gpu text not null,           -- the profile's name
@@ -37,7 +37,7 @@ create table trials (
   failure text,                -- why there is none
   died integer not null        -- whether the process that ran it crashed or hung
 );
-create index trials_of_problem on trials (gpu, problem);
+create index if not exists trials_of_problem on trials (gpu, problem);
 """
 
 
@@ -88,7 +88,7 @@ class Store:
             with self._asked():
                 (version,) = self._connection.execute("pragma user_version").fetchone()
                 if version == 0:
-                    script = f"begin; {SCHEMA} pragma user_version = {VERSION}; commit;"
+                    script = f"begin immediate; {SCHEMA} pragma user_version = {VERSION}; commit;"
                     self._connection.executescript(script)
         except (OSError, sqlite3.OperationalError) as error:
             raise InputError(f"the store {self.path} cannot be opened: {error}") from None
@@ -144,7 +144,7 @@ class Store:
                     failure,
                     bool(died),
                 )
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise InputError(f"the store {self.path} has a damaged trial {key[:12]}: {error}") from None
             yield StoredTrial(key, measured, outcome)
 

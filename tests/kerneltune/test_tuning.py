@@ -151,6 +151,26 @@ def test_a_store_that_is_none_is_refused(tmp_path: Path) -> None:
     assert missing.exit_code == 2
 
 
+def test_a_store_is_made_by_whoever_comes_first(tmp_path: Path) -> None:
+    path = tmp_path / "trials.sqlite"
+    Store(path).close()
+    with sqlite3.connect(path) as connection:  # as a second process sees it that looked before it was made
+        connection.execute("pragma user_version = 0")
+    assert Store(path).trials() == []
+
+
+@pytest.mark.parametrize("candidate", ["[]", "{", "{}", "null"])
+def test_a_damaged_trial_is_named(tmp_path: Path, candidate: str) -> None:
+    store = Store(tmp_path / "trials.sqlite")
+    store.close()
+    with sqlite3.connect(store.path) as connection:
+        row = ("abc", "2026", "h100_sxm", None, "{}", "block", candidate, None, None, 0)
+        connection.execute("insert into trials values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    shown = CliRunner().invoke(app, ["report", "--store", str(store.path)])
+    assert shown.exit_code == 2
+    assert "damaged trial abc" in shown.stderr
+
+
 def test_profiles_are_found_by_facts() -> None:
     profiles = [load_profile(name) for name in ("h100_sxm", "a100_sxm_80gb", "t4")]
     h100 = profiles[0]
