@@ -101,7 +101,7 @@ def _evaluated(kind: Kind, part: Part, assignment: Assignment) -> Any:
 
 
 def _values(definition: Definition, parts: tuple[Part, ...], assignment: Assignment) -> list[Any]:
-    """The values of arguments; conditions among them are truth values, which compare and add as numbers do."""
+    """The values of arguments; conditions among them are truth values, which act as numbers."""
     fields = zip(definition.fields, parts, strict=True)
     return [_evaluated(field.kind, part, assignment) for field, part in fields]
 

@@ -149,7 +149,8 @@ def _lexicographic(t: Twins) -> None:
     t.model.add((ci.lex_less if strict else ci.lex_less_equal)(xs[:half], xs[half : 2 * half]))
     # Values lie between -1 and 60, so that lists compare as the numbers that they spell do.
     left, right = (
-        sum(100 ** (half - 1 - i) * y for i, y in enumerate(part)) for part in (ys[:half], ys[half : 2 * half])
+        sum(100 ** (half - 1 - i) * y for i, y in enumerate(part))
+        for part in (ys[:half], ys[half : 2 * half])
     )
     t.other.add(left + strict <= right)
 

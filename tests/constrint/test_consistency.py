@@ -63,7 +63,8 @@ ON_DOMAINS = {
     "count": lambda rng, xs: ci.count(xs, rng.randint(0, 2)) == rng.randint(1, 3),
     "among": lambda rng, xs: ci.among(xs, rng.sample(range(-1, 5), 2)) >= rng.randint(1, 4),
     "element_2d": lambda rng, xs: (
-        ci.element_2d([[rng.randint(-1, 4) for _ in range(3)] for _ in range(3)], xs[0], xs[1]) == rng.randint(-1, 4)
+        ci.element_2d([[rng.randint(-1, 4) for _ in range(3)] for _ in range(3)], xs[0], xs[1])
+        == rng.randint(-1, 4)
     ),
     "table": lambda rng, xs: ci.table(xs, [[rng.randint(-1, 4) for _ in xs] for _ in range(30)]),
     "increasing": lambda rng, xs: ci.increasing(xs, strict=rng.random() < 0.5),
