@@ -1,4 +1,7 @@
-"""The child process of ``trial``: reads trials as JSON from standard input, answers each with a line."""
+"""The child process of ``trial``: reads trials as JSON from standard input, answers each with a line.
+
+Without trials it says which GPU it would run them on, or why it cannot.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from kerneltune.case import Case, random_case
 from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
 from kerneltune.kernel import Kernels, discover
 from kerneltune.measure import TrialPlan, try_candidate
-from kerneltune.runner import Runner
+from kerneltune.runner import Runner, other_gpu
 
 
 def main() -> None:
@@ -24,9 +27,11 @@ def main() -> None:
     try:
         runner = _runner()
     except KernelTuneError as error:
-        for _ in job["trials"]:
-            _say(answers, {"failure": str(error)})
+        for _ in job["trials"] or [None]:
+            _say(answers, {"failure": str(error), "exit_code": error.exit_code})
         return
+    if not job["trials"]:
+        _say(answers, {"device": runner.device, "compute_capability": runner.compute_capability})
     known: dict[Any, Case] = {}
     for trial in job["trials"]:
         try:
@@ -64,11 +69,9 @@ def _runner() -> Runner:
 
 def _run(runner: Runner, kernels: Kernels, trial: dict[str, Any], known: dict[Any, Case]) -> dict[str, Any]:
     candidate = Candidate.from_json(trial["candidate"])
-    if runner.compute_capability != trial["compute_capability"]:
-        raise KernelTuneError(
-            f"this machine's GPU is a {runner.device} of compute capability {runner.compute_capability}, "
-            f"the tiling is for {candidate.gpu}, {trial['compute_capability']}"
-        )
+    refused = other_gpu(runner.device, runner.compute_capability, candidate.gpu, trial["compute_capability"])
+    if refused:
+        raise KernelTuneError(refused)
     plan = TrialPlan(**trial["plan"])
     case = _case(kernels, candidate, plan, known)
     cubin = Path(trial["cubin"]).read_bytes()

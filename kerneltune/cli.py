@@ -166,13 +166,15 @@ def run(
     """Run the fastest tilings on this machine's GPU: right, repeatable, and how fast."""
     with reporting(as_json):
         from kerneltune.measure import TrialPlan
-        from kerneltune.trial import Trial, run_trials
+        from kerneltune.trial import Trial, require_gpu, run_trials
 
         problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut)
         space = space_of(problem, gpu, kernels_root, strategy)
         fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
         plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
         capability = space.profile.compute_capability
+        space.best()  # what fits no GPU of this kind needs none to say so
+        require_gpu(space.profile, space.kernels.root, timeout=timeout)
         trials = [
             Trial(
                 compiled.candidate,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -61,11 +63,20 @@ def detect() -> Detected:
 
 
 def matching(facts: DeviceFacts, profiles: list[HardwareProfile]) -> Detected:
-    """The profile with these facts: capability, SMs, registers and shared memory must agree."""
+    """The profile with these facts: capability, SMs, registers and shared memory must agree.
+
+    Of several that do, the one nearest in memory, then in name: parts with the same chip differ in these.
+    """
     alike = [p for p in profiles if p.compute_capability == facts.compute_capability]
     compared = ("sm_count", "registers_per_sm", "smem_per_sm", "smem_per_block_optin")
-    for profile in alike:
-        if all(getattr(profile, name) == getattr(facts, name) for name in compared):
-            return Detected(facts, profile.name, None)
+    fitting = [p for p in alike if all(getattr(p, name) == getattr(facts, name) for name in compared)]
+    if fitting:
+        return Detected(facts, min(fitting, key=lambda profile: _distance(facts, profile)).name, None)
     alike.sort(key=lambda profile: abs(profile.sm_count - facts.sm_count))
     return Detected(facts, None, alike[0].name if alike else None)
+
+
+def _distance(facts: DeviceFacts, profile: HardwareProfile) -> tuple[int, float]:
+    """How far apart the two memories are, to an eighth of their size, and how unlike the names."""
+    memory = abs(math.log2(facts.memory_bytes / profile.memory_bytes))
+    return round(8 * memory), -difflib.SequenceMatcher(None, facts.name, profile.title).ratio()

@@ -30,9 +30,7 @@ def reporting(as_json: bool) -> Iterator[None]:
         yield
     except KernelTuneError as error:
         if as_json:
-            _print_failure(
-                "infeasible" if error.exit_code == InfeasibleError.exit_code else "bad input", error
-            )
+            _print_failure(_status(error), error)
         typer.echo(str(error), err=True)
         raise typer.Exit(error.exit_code) from None
 
@@ -70,6 +68,12 @@ def _usage_error(error: Any, as_json: bool) -> int:
         _print_json_failure("bad input", type(error).__name__, error.format_message())
     error.show()
     return int(error.exit_code)
+
+
+def _status(error: KernelTuneError) -> str:
+    if isinstance(error, InfeasibleError):
+        return "infeasible"
+    return "bad input" if error.exit_code == BAD_INPUT else "failed"
 
 
 def _print_failure(status: str, error: Exception) -> None:

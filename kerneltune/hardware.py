@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -21,6 +21,7 @@ Shape = tuple[Positive, Positive, Positive]
 MMA_ROWS, MMA_COLUMNS = 16, 8  # the products that the kernels are written for, and their depths by type
 MMA_DEPTHS = {"bf16": (8, 16), "fp16": (8, 16), "tf32": (4, 8)}
 MMA_TYPES = {"fp32": "tf32"}  # what a dtype's products are made of, if not of itself
+CLUSTER_SIZES = (2, 4, 8, 16)  # that a constraint file may ask about: no GPU has larger ones
 MAX_GRID_BLOCKS = 2**31 - 1  # of a grid's x since compute capability 3.0 (CUDA programming guide)
 ISA_REGISTER_LIMIT = 255  # register numbers have 8 bits and one of them is the zero register
 
@@ -32,6 +33,7 @@ class HardwareProfile(BaseModel):
 
     name: str
     title: str
+    based_on: str | None = None  # the profile that has whatever the file leaves out
     compute_capability: Annotated[str, Field(pattern=r"^\d+\.\d+$", strict=True)]
     target: Annotated[str, Field(pattern=r"^sm_\d+a?$")]
 
@@ -118,7 +120,7 @@ class HardwareProfile(BaseModel):
 
     def constants(self, dtype: str) -> dict[str, int]:
         """Everything a constraint file may name about this GPU, for a kernel that computes in ``dtype``."""
-        slots = {f"cluster_slots_{size}": count for size, count in self.cluster_slots.items()}
+        slots = {f"cluster_slots_{size}": self.cluster_slots.get(size, 0) for size in CLUSTER_SIZES}
         return {**self._numbers(), **slots, **self.cost, "mma_k": self.mma_depth(dtype)}
 
     def _numbers(self) -> dict[str, int]:
@@ -145,7 +147,30 @@ def load_profile(name_or_path: str, root: Path | None = None) -> HardwareProfile
             if len(Path(name_or_path).parts) > 1 or Path(name_or_path).is_file():
                 raise InputError(f"{name_or_path}: a profile's path must end in .yaml")
             raise InputError(f"unknown GPU '{name_or_path}': {nearest(name_or_path, profile_names(root))}")
-    profile = read_checked(path, HardwareProfile)
+    profile = read_checked(path, HardwareProfile, lambda data: _with_base(path, data))
     if profile.name != path.stem:
         raise InputError(f"{path}: name: is '{profile.name}', but the file is called '{path.stem}'")
     return profile
+
+
+def _with_base(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+    """A profile's keys with those of the one that it is based on; costs are added one by one."""
+    named = data.get("based_on")
+    if not isinstance(named, str):
+        return data
+    places = [folder / f"{named}.yaml" for folder in (path.parent, data_folder("hardware_profiles"))]
+    known = [place for place in places if place.is_file()]
+    if not known:
+        raise InputError(f"{path}: based_on: unknown GPU '{named}': {nearest(named, profile_names())}")
+    # A file may have the name of the profile that it changes.
+    source = next((place for place in known if place.resolve() != path.resolve()), path)
+
+    def alone(found: dict[str, Any]) -> dict[str, Any]:
+        if found.get("based_on") is not None:
+            raise InputError(f"{path}: based_on: '{named}' is itself based on '{found['based_on']}'")
+        return found
+
+    base = read_checked(source, HardwareProfile, alone)
+    given = data.get("cost", {})
+    cost = {**base.cost, **given} if isinstance(given, dict) else given
+    return {**base.model_dump(exclude={"name", "title", "based_on"}), **data, "cost": cost}

@@ -32,3 +32,13 @@ class Runner(Protocol):
 
     def time(self, count: int) -> list[float]:
         """Milliseconds of ``count`` launches, one after the other, by the GPU's own clock."""
+
+
+def other_gpu(device: str, capability: str, gpu: str, wanted: str) -> str | None:
+    """Why a device of one compute capability cannot run what is for a profile of another, or None."""
+    if capability == wanted:
+        return None
+    return (
+        f"this machine's GPU is a {device} of compute capability {capability}, "
+        f"the tiling is for {gpu}, {wanted}"
+    )

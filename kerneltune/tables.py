@@ -166,6 +166,8 @@ def show_profile(profile: HardwareProfile) -> None:
     """Every limit and cost of a profile."""
     capability = f"compute capability {profile.compute_capability} ({profile.target})"
     _say(f"{profile.name}: {profile.title}, {capability}")
+    if profile.based_on is not None:
+        _say(f"what its file does not name is that of {profile.based_on}")
     _say("")
     limits = _table("limit or capability", "value")
     for name in type(profile).model_fields:

@@ -19,7 +19,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from kerneltune.candidate import Candidate
+from kerneltune.errors import KernelTuneError, RunError
+from kerneltune.hardware import HardwareProfile
 from kerneltune.measure import Measurement, TrialPlan
+from kerneltune.runner import other_gpu
 
 CHILD = (sys.executable, "-m", "kerneltune.child")
 STDERR_LINES = 12  # how much of a dead child's last words is shown
@@ -66,6 +69,33 @@ class Outcome:
             "failure": self.failure,
             "passed": self.passed,
         }
+
+
+def require_gpu(
+    profile: HardwareProfile, kernels_root: Path, *, timeout: float = 120.0, child: Sequence[str] = CHILD
+) -> None:
+    """Ask a child process whether trials can run here at all, so that nothing is compiled in vain.
+
+    Raises:
+        KernelTuneError: The extra is missing, or the GPU is another than the profile's; it says what to do.
+        RunError: There is no GPU, or the process ended without an answer.
+    """
+    job = _job([], [], kernels_root)
+    with (
+        tempfile.TemporaryDirectory(prefix="kerneltune-") as folder,
+        _Child(child, job, Path(folder, "stderr")) as running,
+    ):
+        answer = running.answer(timeout)
+    if "died" in answer:
+        raise RunError(f"no kernel can be run here: {answer['died']}")
+    if "failure" in answer:
+        failed = RunError if answer["exit_code"] == RunError.exit_code else KernelTuneError
+        raise failed(answer["failure"])
+    refused = other_gpu(
+        answer["device"], answer["compute_capability"], profile.name, profile.compute_capability
+    )
+    if refused:
+        raise KernelTuneError(refused)
 
 
 def run_trials(

@@ -16,7 +16,7 @@ from kerneltune.feedback import Tightening, settle
 from kerneltune.measure import TrialPlan
 from kerneltune.space import TilingSpace
 from kerneltune.store import Store, trial_key
-from kerneltune.trial import CHILD, Outcome, Trial, run_trials
+from kerneltune.trial import CHILD, Outcome, Trial, require_gpu, run_trials
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,14 @@ def tune(
         child: The command of the process that runs kernels.
 
     Returns:
-        What was found; raises `InfeasibleError` where nothing fits the GPU.
+        What was found; raises `InfeasibleError` where nothing fits the GPU, and what `require_gpu` raises
+        where there is something to try and no GPU to try it on.
     """
     options = options or TuneOptions()
+    new = options.again or not store.trials(space.profile.name, space.problem)
+    if new:  # compiling takes a while: whether it is of use is asked before
+        space.best()
+        require_gpu(space.profile, space.kernels.root, child=child)
     settled = settle(space, compiler)
     left_out: list[str] = []
     kept = _compiled(settled.space, compiler, options, left_out)
@@ -154,6 +159,8 @@ def tune(
             notice(stored.outcome, True)
     missing = [i for i in range(len(kept)) if i not in known]
     from_store = len(known)
+    if missing and not new:
+        require_gpu(space.profile, space.kernels.root, child=child)
     trials = [_trial(space, kept[i], options.plan) for i in missing]
     made = run_trials(trials, space.kernels.root, timeout=options.timeout, child=child)
     for i, outcome in zip(missing, made, strict=True):

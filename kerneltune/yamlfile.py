@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,13 +19,24 @@ DEPTH_SHOWN = 32  # levels; a file nested too deep to be read is reported where 
 LONGEST_SHOWN = 80  # characters of a wrong value
 
 
-def read_checked(path: Path, schema: type[Checked]) -> Checked:
-    """Read ``path`` as an instance of ``schema``, or raise `InputError` listing everything wrong in it."""
+def read_checked(
+    path: Path,
+    schema: type[Checked],
+    completed: Callable[[dict[str, Any]], dict[str, Any]] = lambda data: data,
+) -> Checked:
+    """Read ``path`` as an instance of ``schema``, or raise `InputError` listing everything wrong in it.
+
+    Args:
+        path: The file.
+        schema: What it must hold.
+        completed: Adds to the file's keys and values what it leaves out.
+    """
     tree = _parse(path)
     if not isinstance(tree, dict):
         raise InputError(f"{path}:1:1: expected keys and values, found {_kind(tree)}")
+    data = completed(_plain(tree))
     try:
-        return schema.model_validate(_plain(tree))
+        return schema.model_validate(data)
     except ValidationError as error:
         lines = [_complaint(path, tree, schema, item) for item in error.errors()]
     raise InputError("\n".join(lines))

@@ -27,9 +27,66 @@ def line_of(text: str, part: str) -> int:
 
 
 def test_all_profiles_load() -> None:
-    assert profile_names() == ["a100_sxm_80gb", "h100_sxm", "rtx_4090", "t4"]
+    assert {"a100_sxm_80gb", "b200_sxm", "h100_sxm", "h200_sxm", "rtx_4090", "t4"} < set(profile_names())
     for name in profile_names():
         assert load_profile(name).name == name
+
+
+def test_a_profile_says_what_differs_from_its_base(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(
+        "name: mine\ntitle: Mine\nbased_on: t4\nsm_count: 30\ncost:\n  grid_step_cycles: 77\n", "utf-8"
+    )
+    mine_profile, t4 = load_profile(str(mine)), load_profile("t4")
+    assert mine_profile.cost == {**t4.cost, "grid_step_cycles": 77}
+    assert mine_profile.model_dump() == {
+        **t4.model_dump(),
+        "name": "mine",
+        "title": "Mine",
+        "based_on": "t4",
+        "sm_count": 30,
+        "cost": mine_profile.cost,
+    }
+
+
+def test_a_profile_may_have_the_name_of_its_base(tmp_path: Path) -> None:
+    mine = tmp_path / "t4.yaml"
+    mine.write_text("name: t4\ntitle: Mine\nbased_on: t4\nsm_count: 30\n", "utf-8")
+    assert load_profile(str(mine)).sm_count == 30
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("title: Mine\nbased_on: t5\n", "mine.yaml: based_on: unknown GPU 't5': did you mean 't4'?"),
+        ("title: Mine\nbased_on: mine\n", "mine.yaml: based_on: 'mine' is itself based on 'mine'"),
+        ("title: Mine\nbased_on: a10\n", "mine.yaml: based_on: 'a10' is itself based on 'rtx_4090'"),
+        ("title: Mine\nbased_on: 4\n", "mine.yaml:3:1: based_on: Input should be a valid string"),
+        ("based_on: t4\n", "mine.yaml:1:1: missing key 'title'"),
+        ("title: Mine\nbased_on: t4\nsm_coutn: 3\n", "mine.yaml:4:1: unknown key 'sm_coutn'"),
+        ("title: Mine\nbased_on: t4\ncost: 3\n", "mine.yaml:4:1: cost: Input should be a valid dictionary"),
+        ("title: Mine\nbased_on: t4\nsmem_per_sm: 3\n", "mine.yaml:1:1: smem_per_block_optin: exceeds"),
+    ],
+)
+def test_what_is_wrong_with_a_base_has_a_place(tmp_path: Path, text: str, what: str) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("name: mine\n" + text, "utf-8")
+    with pytest.raises(InputError) as caught:
+        load_profile(str(mine))
+    assert what in str(caught.value)
+
+
+def test_a_wrong_base_is_named_by_its_own_place(tmp_path: Path) -> None:
+    (tmp_path / "t4.yaml").write_text(T4.replace("sm_count: 40", "sm_count: 0"), "utf-8")
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("name: mine\ntitle: Mine\nbased_on: t4\nsm_count: 30\n", "utf-8")
+    with pytest.raises(InputError, match=r"t4\.yaml:\d+:1: sm_count: .*greater than 0"):
+        load_profile(str(mine))
+
+
+def test_cluster_sizes_beyond_a_gpus_own_have_no_slots() -> None:
+    constants = load_profile("rtx_5090").constants("bf16")
+    assert (constants["cluster_slots_8"], constants["cluster_slots_16"]) == (19, 0)
 
 
 def test_profiles_price_the_same_things() -> None:

@@ -146,9 +146,28 @@ def test_run_without_gpu_support_says_what_is_missing(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 1
-    (outcome,) = json.loads(done.stdout)["outcomes"]
-    assert not outcome["passed"]
-    assert "is there a GPU driver? libcuda.so.1 is missing" in outcome["failure"]
+    answer = json.loads(done.stdout)
+    assert (answer["status"], answer["error"]) == ("failed", "RunError")
+    assert "is there a GPU driver? libcuda.so.1 is missing" in answer["reason"]
+
+
+@pytest.mark.parametrize("command", ["run", "tune"])
+def test_without_the_extra_nothing_is_compiled(tmp_path: Path, command: str) -> None:
+    (tmp_path / "pycuda").mkdir()
+    (tmp_path / "pycuda" / "__init__.py").write_text("raise ModuleNotFoundError('pycuda')\n")
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "KERNELTUNE_CACHE_DIR": str(cache)}
+    words = [command, "echo", *FAKE, *(word for pair in REQUEST.items() for word in pair)]
+    done = subprocess.run(
+        [sys.executable, "-m", "kerneltune.cli", *words],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("running kernels needs the extra 'gpu': pip install 'constrint[gpu]'")
+    assert not (cache / "cubins").exists()
 
 
 def test_profile_list_and_show() -> None:

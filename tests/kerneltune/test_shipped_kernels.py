@@ -25,6 +25,9 @@ PASSES = [
     for name in sorted(KERNELS.for_pass(direction).strategies)
 ]
 DTYPE = {name: "fp16" if name == "t4" else "bf16" for name in profile_names()}
+# Profiles with an SM of their own, and those that say what differs from one of them.
+ORIGINALS = [name for name in profile_names() if load_profile(name).based_on is None]
+VARIANTS = [name for name in profile_names() if name not in ORIGINALS]
 
 
 def space(
@@ -58,7 +61,7 @@ def test_h100_has_a_tiling(heads: int, head_dim: int, batch: int) -> None:
     assert best.shared_memory <= 232448
 
 
-@pytest.mark.parametrize("gpu", profile_names())
+@pytest.mark.parametrize("gpu", ORIGINALS)
 def test_drawn_tilings_keep_their_promises(gpu: str) -> None:
     compiler = Compiler(KERNELS, load_profile(gpu))
     compiled = 0
@@ -71,7 +74,7 @@ def test_drawn_tilings_keep_their_promises(gpu: str) -> None:
 
 
 @pytest.mark.parametrize("direction", ["training", "backward"])
-@pytest.mark.parametrize("gpu", profile_names())
+@pytest.mark.parametrize("gpu", ORIGINALS)
 def test_passes_of_training_keep_their_promises(gpu: str, direction: str) -> None:
     compiler = Compiler(KERNELS, load_profile(gpu))
     draw = random.Random(f"{direction} on {gpu}")
@@ -82,12 +85,40 @@ def test_passes_of_training_keep_their_promises(gpu: str, direction: str) -> Non
 
 
 @pytest.mark.parametrize("cell", sorted(set(KERNELS.cells) - {"lstm"}))
-@pytest.mark.parametrize("gpu", profile_names())
+@pytest.mark.parametrize("gpu", ORIGINALS)
 def test_other_cells_keep_their_promises(gpu: str, cell: str) -> None:
     compiler = Compiler(KERNELS, load_profile(gpu))
     drawn = random.Random(f"{cell} on {gpu}").sample(drawn_requests(gpu, 20), 2)
     for heads, head_dim, batch in [(4, 24, 3), *drawn]:
         for candidate in space(gpu, heads, head_dim, batch, cell=cell).candidates(1):
+            assert compiler.compile(candidate).report.broken_promises() == [], candidate
+
+
+@pytest.mark.parametrize("gpu", VARIANTS)
+def test_variants_of_a_profile_have_tilings_that_keep_their_promises(gpu: str) -> None:
+    profile = load_profile(gpu)
+    assert ("cluster" in space(gpu, 2, 16, 4).refusals()) == (profile.cluster_max == 1)
+    for heads, head_dim in HEADS_AND_DIMS:
+        best = space(gpu, heads, head_dim, 16).best()
+        assert best.shared_memory <= profile.smem_per_block_optin
+        assert best.boost_mhz == profile.boost_mhz
+    compiler = Compiler(KERNELS, profile)
+    for direction in ("forward", "backward"):
+        heads, head_dim, batch = random.Random(f"{direction} on {gpu}").choice(drawn_requests(gpu, 20))
+        for candidate in space(gpu, heads, head_dim, batch, direction=direction).candidates(1):
+            assert compiler.compile(candidate).report.broken_promises() == [], candidate
+
+
+@pytest.mark.parametrize("gpu", ["a10", "b200_sxm", "rtx_5090"])
+def test_every_strategy_compiles_for_the_targets_of_variants(gpu: str) -> None:
+    profile = load_profile(gpu)
+    assert profile.target not in {load_profile(name).target for name in ORIGINALS}
+    compiler = Compiler(KERNELS, profile)
+    for direction, name in PASSES:
+        request = space(gpu, 2, 64, 5, name, direction=direction)
+        found = request.candidates(1)
+        assert len(found) == len(request.applicable())
+        for candidate in found:
             assert compiler.compile(candidate).report.broken_promises() == [], candidate
 
 

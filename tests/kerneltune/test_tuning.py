@@ -13,8 +13,8 @@ from kerneltune.cli import app
 from kerneltune.compile import Compiler
 from kerneltune.cubin_cache import CubinCache
 from kerneltune.detect import DeviceFacts, matching
-from kerneltune.errors import InputError
-from kerneltune.hardware import load_profile
+from kerneltune.errors import InputError, KernelTuneError
+from kerneltune.hardware import load_profile, profile_names
 from kerneltune.kernel import discover
 from kerneltune.problem import Problem
 from kerneltune.report import make_report
@@ -26,6 +26,10 @@ from kerneltune.tuner import Tuned, TuneOptions, tune
 CHILD = """
 import json, os, sys
 job = json.load(sys.stdin)
+if not job["trials"]:
+    with open({log!r} + ".asked", "a") as log:
+        log.write("x")
+    print(json.dumps({gpu!r}), flush=True)
 for trial in job["trials"]:
     with open({log!r}, "a") as log:
         log.write("x")
@@ -53,9 +57,12 @@ class Tuning:
         self.log = folder / "log"
         self.candidates = self.space.candidates(4)
 
-    def run(self, dies: int = -1, refused: int = -1, **options: bool) -> Tuned:
+    def run(
+        self, dies: int = -1, refused: int = -1, gpu: dict[str, object] | None = None, **options: bool
+    ) -> Tuned:
+        gpu = gpu or {"device": "pretended", "compute_capability": "9.0"}
         cycles = sorted({candidate.cycles for candidate in self.candidates})
-        code = CHILD.format(log=str(self.log), dies=dies, refused=refused, second=cycles[1])
+        code = CHILD.format(log=str(self.log), dies=dies, refused=refused, second=cycles[1], gpu=gpu)
         child = (sys.executable, "-c", code)
         return tune(self.space, self.compiler, self.store, TuneOptions(top=4, **options), child=child)
 
@@ -91,6 +98,27 @@ def test_tuning_ranks_and_remembers(tuning: Tuning) -> None:
     tuning.run(again=True)
     assert tuning.trials == 8
     assert len(tuning.store.trials()) == 4
+
+
+def test_nothing_is_compiled_where_nothing_can_run(tuning: Tuning, tmp_path: Path) -> None:
+    tuning.compiler = Compiler(tuning.space.kernels, tuning.space.profile, cache=CubinCache(tmp_path))
+    for gpu, exit_code, reason in (
+        ({"failure": "running kernels needs the extra 'gpu'", "exit_code": 2}, 2, "needs the extra 'gpu'"),
+        ({"failure": "no GPU can be used", "exit_code": 1}, 1, "no GPU can be used"),
+        ({"device": "T4", "compute_capability": "7.5"}, 2, "GPU is a T4 of .* the tiling is for h100_sxm"),
+    ):
+        with pytest.raises(KernelTuneError, match=reason) as caught:
+            tuning.run(gpu=gpu)
+        assert caught.value.exit_code == exit_code
+    assert not (tmp_path / "cubins").exists()
+
+
+def test_what_the_store_has_needs_no_gpu(tuning: Tuning) -> None:
+    tuning.run()
+    asked = tuning.log.with_name("log.asked")
+    asked.unlink()
+    assert tuning.run(gpu={"failure": "no GPU can be used", "exit_code": 1}).from_store == 4
+    assert not asked.exists()
 
 
 def test_what_died_stays_lost_and_what_was_refused_is_tried_again(tuning: Tuning) -> None:
@@ -189,3 +217,27 @@ def test_profiles_are_found_by_facts() -> None:
     assert "h100_sxm" in smaller.sentence
     unknown = matching(replace(facts, compute_capability="12.0"), profiles)
     assert (unknown.profile, unknown.nearest) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("like", "name", "mebibytes"),
+    [
+        ("h100_sxm", "NVIDIA H100 80GB HBM3", 81079),
+        ("h100_nvl", "NVIDIA H100 NVL", 95330),
+        ("h200_sxm", "NVIDIA H200", 143156),
+        ("h100_pcie", "NVIDIA H100 PCIe", 81079),
+        ("a100_sxm_40gb", "NVIDIA A100-SXM4-40GB", 40339),
+        ("a100_pcie_40gb", "NVIDIA A100-PCIE-40GB", 40339),
+        ("a100_sxm_80gb", "NVIDIA A100-SXM4-80GB", 81051),
+        ("a100_pcie_80gb", "NVIDIA A100 80GB PCIe", 81051),
+    ],
+)
+def test_parts_with_the_same_chip_are_told_apart(like: str, name: str, mebibytes: int) -> None:
+    profile = load_profile(like)
+    limits = ("compute_capability", "sm_count", "registers_per_sm", "smem_per_sm", "smem_per_block_optin")
+    facts = DeviceFacts(
+        name=name,
+        memory_bytes=mebibytes * 2**20,
+        **{limit: getattr(profile, limit) for limit in limits},
+    )
+    assert matching(facts, [load_profile(name) for name in profile_names()]).profile == like
