@@ -17,6 +17,7 @@ from constrint.branching import (
     directions,
     reached_by,
 )
+from constrint.deadline import NEVER, Deadline
 from constrint.engine.build import Branch
 from constrint.engine.state import AS_BEST_OR_GREATEST, COUNT_FAILURES, GREATEST, IN_ORDER, LEAST
 from constrint.errors import ModelError, UnboundedError
@@ -87,7 +88,7 @@ class Options:
 
 
 class Plan:
-    """A model lowered and propagated at the root.
+    """A model lowered and propagated at the root; raises `Stopped` at the deadline.
 
     Attributes:
         model: The model.
@@ -107,8 +108,10 @@ class Plan:
         preferences: Sequence[Goal],
         bits: int = HUGE_BITS,
         brancher: Brancher | None = None,
+        deadline: Deadline = NEVER,
     ) -> None:
         self.model = model
+        self._deadline = deadline
         self._brancher = brancher or Brancher()
         self.decided: dict[IntExpr, int] = {}
         self.variables: dict[IntExpr, int] = {}
@@ -143,6 +146,7 @@ class Plan:
             lowering.declare(variable)
         # Domains first: the bounds of functions are taken from those of their arguments.
         for constraint in sorted(model.constraints, key=lambda constraint: not is_domain(constraint.expr)):
+            self._deadline.check()
             lowering.require(constraint.expr)
         for expr in model.lets.values():
             lowering.sum_of(expr)  # a let that is undefined is no solution either
@@ -166,7 +170,7 @@ class Plan:
                 first = i + 1
         self.goals, self.preferences = targets[:first], targets[first:]
         self.inputs = lowering.problem.inputs
-        root = presolve(lowering.problem)
+        root = presolve(lowering.problem, self._deadline)
         if not root.stable:
             # Bounds that creep without an end in sight would keep search from ever branching.
             for v in lowering.variables.values():

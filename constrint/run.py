@@ -6,8 +6,10 @@ import sys
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from constrint import compiling
 from constrint.asking import ask
-from constrint.engine import cache, dfs
+from constrint.deadline import Deadline, Pace
+from constrint.engine import dfs
 from constrint.engine.build import build, grow
 from constrint.engine.state import (
     AS_BEST,
@@ -49,14 +51,8 @@ SLICE = (100, 20_000)  # nodes, propagations
 FIRST_SLICE = (2, 60)  # where the compiled engine is loaded: what costs no more than handing over
 COMPILED_NODES = 5_000
 COMPILED_PROPAGATIONS = 1_000_000
-# Seconds of interpreted search after which compiling pays: loading a cached engine, or making one.
-HAND_OVER_CACHED = 1.0
-HAND_OVER_COLD = 10.0
+HAND_OVER = 1.0  # seconds of interpreted search after which loading the compiled engine pays
 PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
-
-
-class Stopped(Exception):  # noqa: N818 - a limit, not a fault
-    """The time limit was reached."""
 
 
 class GaveUp(Exception):  # noqa: N818 - a limit, not a fault
@@ -90,7 +86,8 @@ class Run:
         self.engine = "interpreted"
         self._options = options
         self._most_nodes = most_nodes
-        self._deadline = None if options.time_limit is None else started + options.time_limit
+        self._deadline = Deadline(options.time_limit, started)
+        self._pace = Pace(SLICE[1])
         self._began = perf_counter()
         self._session: Session | None = None
         branch = plan.branch(root, options, goal)
@@ -117,8 +114,10 @@ class Run:
                 self._hand_over()
 
     def _hand_over(self) -> None:
+        compiling.wait("engine", self._deadline)
         from constrint.engine.compiled import Session
 
+        self._pace = Pace(COMPILED_PROPAGATIONS)
         self._session = Session(self._state)
         self._state = self._session.state
         self.engine = "compiled"
@@ -129,9 +128,7 @@ class Run:
         if is_loaded():
             return True
         spent = perf_counter() - self._began
-        if spent < HAND_OVER_CACHED:
-            return False
-        return spent >= (HAND_OVER_CACHED if cache.is_filled() else HAND_OVER_COLD)
+        return spent >= HAND_OVER and compiling.is_ready("engine", spent, self._deadline)
 
     def value(self, v: int) -> int:
         """Value of a fixed variable."""
@@ -144,16 +141,12 @@ class Run:
             checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
         """
         while True:
-            if self._deadline is not None and perf_counter() > self._deadline:
-                raise Stopped
+            self._deadline.check()
             if self._most_nodes is not None and self._is_spent(self._most_nodes):
                 raise GaveUp
             if self._options.watch is not None:
                 self._options.watch(self)
-            if self._session is not None:
-                outcome = self._session.run(COMPILED_NODES, COMPILED_PROPAGATIONS)
-            else:
-                outcome = dfs.run(self._state, *(FIRST_SLICE if is_loaded() else SLICE))
+            outcome = self._slice()
             if outcome == SOLUTION:
                 self._tighten()
                 if self._steering is not None:
@@ -177,6 +170,18 @@ class Run:
                 raise UnboundedError(self.plan.name_of(int(self._state.scalar[UNBOUNDED])))
             elif self._is_long():
                 self._hand_over()
+
+    def _slice(self) -> int:
+        """Search on for a moment."""
+        self._pace.begin()
+        if self._session is not None:
+            outcome = self._session.run(COMPILED_NODES, self._pace.work)
+        elif self._options.engine == "auto" and not self.exact and is_loaded():
+            outcome = dfs.run(self._state, *FIRST_SLICE)
+        else:
+            outcome = dfs.run(self._state, SLICE[0], self._pace.work)
+        self._pace.end()
+        return outcome
 
     def _is_spent(self, nodes: int) -> bool:
         scalar = self._state.scalar

@@ -12,16 +12,17 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from constrint.deadline import Deadline, Stopped
 from constrint.domain import BINARY, Domain
 from constrint.engine.build import Box
 from constrint.errors import LimitError, ModelError, UnboundedError
 from constrint.expr import IntExpr, IntVar
-from constrint.ir import Infeasible, NeedsWiderBounds
+from constrint.ir import HUGE_BITS, Infeasible, NeedsWiderBounds
 from constrint.nearby import NEARBY_NODES, nearby_roots
 from constrint.prepare import WIDEST_BITS, Options, Plan
 from constrint.presolve import Root, better_than
 from constrint.result import Result, Statistics, Status
-from constrint.run import Assignment, GaveUp, Run, Stopped, check
+from constrint.run import Assignment, GaveUp, Run, check
 from constrint.swept import sweep
 
 if TYPE_CHECKING:
@@ -58,6 +59,11 @@ class Solver:
         self.complete = False  # whether `every` has given all solutions
         self._learns = options.learn
         self._goals: Sequence[Goal] = ()
+
+    def _plan(self, goals: Sequence[Goal], preferences: Sequence[Goal], bits: int = HUGE_BITS) -> Plan:
+        """The model made ready; raises `Stopped` at the time limit."""
+        deadline = Deadline(self.options.time_limit, self.started)
+        return Plan(self.model, goals, preferences, bits, self.options.brancher, deadline)
 
     def _run(self, plan: Plan, root: Root, goal: tuple[int, str] | None = None) -> Run | LearningRun:
         """A search for one solution, or for better and better ones: the learning kind, where it is wanted."""
@@ -114,16 +120,20 @@ class Solver:
     def best(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         """The lexicographic optimum of the goals and then the preferences; or just any solution."""
         self._goals = goals
-        plan = Plan(self.model, goals, preferences, brancher=self.options.brancher)
-        if plan.root is None and self.options.proof is not None:
-            self.options.proof.presolved()
+        bits = HUGE_BITS
         while True:
+            try:
+                plan = self._plan(goals, preferences, bits)
+            except Stopped:
+                return self._result(Status.UNKNOWN)
+            if plan.root is None and self.options.proof is not None:
+                self.options.proof.presolved()
             try:
                 return self._best(plan, goals, preferences)
             except NeedsWiderBounds:
                 if plan.bits >= WIDEST_BITS:
                     raise UnboundedError(plan.first_unbounded()) from None
-                plan = Plan(self.model, goals, preferences, 4 * plan.bits, self.options.brancher)
+                bits = 4 * plan.bits
 
     def _best(self, plan: Plan, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         best: Assignment | None = None
@@ -270,7 +280,7 @@ class Solver:
 
     def _all(self) -> Iterator[Assignment]:
         """All solutions; where bounds leave the range that stands for all integers, in a wider one."""
-        plan = Plan(self.model, (), (), brancher=self.options.brancher)
+        plan = self._plan((), ())
         is_bounded = all(domain_of(variable).is_finite for variable in plan.variables)
         known: set[tuple[int, ...]] = set()
         while plan.root is not None:
@@ -288,7 +298,7 @@ class Solver:
             except NeedsWiderBounds:
                 if plan.bits >= WIDEST_BITS:
                     raise UnboundedError(plan.first_unbounded()) from None
-                plan = Plan(self.model, (), (), 4 * plan.bits, self.options.brancher)
+                plan = self._plan((), (), 4 * plan.bits)
 
     def count(self) -> int:
         """The number of solutions."""

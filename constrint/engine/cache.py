@@ -1,4 +1,7 @@
-"""Where compiled engines are kept: one folder for each content of the sources (numba misses edits)."""
+"""Where compiled engines are kept: one folder for each place and content of the sources.
+
+Numba misses edits of callees, and keeps apart what lies at different places.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,13 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
+# The files of the functions that numba keeps: it compiles anew where these were installed anew.
+STAMPED = ("__init__.py", "dfs.py", "loop.py")
+
 
 @cache
 def folder(part: str = "engine") -> Path:
-    """The folder of a part's machine code, keyed on a hash of the sources and the compiler.
+    """The folder of a part's machine code, keyed on the sources, their place, and the compiler.
 
     Args:
         part: "engine", or a twin of the learning search, which has more sources.
@@ -20,10 +26,11 @@ def folder(part: str = "engine") -> Path:
     import platformdirs
 
     package = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256(f"{version('numba')} {platform.python_version()}".encode())
+    digest = hashlib.sha256(f"{version('numba')} {platform.python_version()} {package}".encode())
     packages = ("engine", "constraints") if part == "engine" else ("engine", "constraints", "learn")
     for source in sorted(path for name in packages for path in package.glob(f"{name}/*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+        stamp = source.stat().st_mtime_ns if source.name in STAMPED else ""
+        digest.update(f"{source.name} {stamp}\0".encode() + source.read_bytes())
     return Path(platformdirs.user_cache_dir("constrint")) / f"{part}-{digest.hexdigest()[:16]}"
 
 

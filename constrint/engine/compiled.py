@@ -97,6 +97,11 @@ def _run() -> Callable[[Any, int, int], int]:
     return cast("Callable[[Any, int, int], int]", twins[id(dfs.run)])
 
 
+def load() -> None:
+    """Compile the engine, or load it."""
+    _run()
+
+
 def is_loaded() -> bool:
     """Whether `dfs.run` has been compiled or loaded in this process."""
     return _run.cache_info().currsize > 0

@@ -72,6 +72,11 @@ def _run(has_kernels: bool) -> Callable[[Any, Any, int], int]:
     return cast("Callable[[Any, Any, int], int]", twins[id(loop.run)])
 
 
+def load(has_kernels: bool) -> None:
+    """Compile a twin, or load it."""
+    _run(has_kernels)
+
+
 class Session:
     """A learning search that was handed over.
 

@@ -39,6 +39,7 @@ from constrint.constraints import (
     Rectangles,
     Table,
 )
+from constrint.deadline import NEVER, Deadline
 from constrint.engine.build import Box
 from constrint.presolve import Root
 from constrint.variables import FALSE, TRUE
@@ -50,14 +51,14 @@ MOST_CLAUSES = 100_000  # no more are made from disequalities
 
 
 class Decomposition:
-    """The nodes and the box of a root in which such constraints are taken apart.
+    """The nodes and the box of a root in which such constraints are taken apart; raises `Stopped`.
 
     Attributes:
         root: The root.
         equalities: The new variables that stand for ``x == value``.
     """
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: Root, deadline: Deadline = NEVER) -> None:
         box = self._box = root.box
         self._lo, self._hi = list(box.lo), list(box.hi)
         self._nodes: list[Node] = []
@@ -69,6 +70,7 @@ class Decomposition:
                 ((a, x),) = node.terms
                 self._literals.setdefault((x, node.bound // a), node.literal)
         for node in root.nodes:
+            deadline.check()
             self._add(node)
         new = len(self._lo) - len(box.lo)
         wider = Box(self._lo, self._hi, [*box.step, *[1] * new], [*box.values, *[None] * new])

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from constrint.constraints import Clause, LinearEq, LinearEqIf, LinearLe, LinearLeIf, LinearNe, Node
+from constrint.deadline import NEVER, Deadline
 from constrint.engine.build import Box
 
 Atom = tuple[int, int]
@@ -60,9 +61,11 @@ class Normal:
 
 
 class Translation:
-    """Builds the `Normal` of some nodes within a box; raises `Contradiction`."""
+    """Builds the `Normal` of some nodes within a box; raises `Contradiction`, at the deadline `Stopped`."""
 
-    def __init__(self, nodes: Sequence[Node], box: Box, kept: Iterable[int]) -> None:
+    def __init__(
+        self, nodes: Sequence[Node], box: Box, kept: Iterable[int], deadline: Deadline = NEVER
+    ) -> None:
         self.box = box
         self.nodes = nodes
         self.normal = Normal()
@@ -72,6 +75,7 @@ class Translation:
         self._link_single_bounds()
         self._link_equal_literals()
         for place, node in enumerate(nodes):
+            deadline.check()
             self._add(place, node)
 
     # Literals

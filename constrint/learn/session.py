@@ -7,8 +7,9 @@ from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from constrint import compiling
 from constrint.branching import directions
-from constrint.engine import cache
+from constrint.deadline import Deadline, Pace
 from constrint.engine.build import Branch
 from constrint.engine.build import build as build_state
 from constrint.engine.state import GREATEST, State
@@ -36,15 +37,14 @@ from constrint.learn.trail import raise_bound
 from constrint.prepare import Options, Plan
 from constrint.presolve import Root
 from constrint.result import Statistics
-from constrint.run import HAND_OVER_COLD, Assignment, GaveUp, Stopped, check
+from constrint.run import Assignment, GaveUp, check
 
 if TYPE_CHECKING:
     from constrint.learn.compiled import Session
     from constrint.learn.proof import ProofLog
 
-# Seconds of interpreted search after which loading the compiled twin pays: half of what that takes.
-HAND_OVER_CACHED = 0.5
-SLICE = 20_000  # propagations between two looks at the clock
+HAND_OVER = 0.5  # seconds of interpreted search after which loading the compiled twin pays
+SLICE = 20_000  # propagations between two looks at the clock, at most
 COMPILED_SLICE = 300_000
 # A longer trail is bounds that creep, and search without learning has no reasons to keep for them.
 MOST_ENTRIES = 2_000_000
@@ -64,16 +64,19 @@ class LearningRun:
     ) -> None:
         self.plan = plan
         self.engine = "interpreted"
-        parts = Decomposition(root)
+        self._deadline = Deadline(options.time_limit, started)
+        self._pace = Pace(SLICE)
+        parts = Decomposition(root, self._deadline)
         self._root = root = parts.root
         self._options = options
         self._goal = goal
-        self._deadline = None if options.time_limit is None else started + options.time_limit
         self._began = perf_counter()
         self._session: Session | None = None
         self._is_over = False
         try:
-            self._normal = Translation(root.nodes, root.box, [] if goal is None else [goal[0]]).normal
+            self._normal = Translation(
+                root.nodes, root.box, [] if goal is None else [goal[0]], self._deadline
+            ).normal
         except Contradiction:
             self._normal = Normal()
             self._is_over = True
@@ -120,8 +123,10 @@ class LearningRun:
         return Guide(tier, rule, phase, activity)
 
     def _hand_over(self) -> None:
+        compiling.wait(part_of(self._has_kernels()), self._deadline)
         from constrint.learn.compiled import Session
 
+        self._pace = Pace(COMPILED_SLICE)
         self._session = Session(self._ls, self._state, self._has_kernels())
         self._ls = self._session.ls
         self.engine = "compiled"
@@ -130,11 +135,7 @@ class LearningRun:
         if self.engine == "compiled" or self._options.engine != "auto":
             return False
         spent = perf_counter() - self._began
-        if spent < HAND_OVER_CACHED:
-            return False
-        return spent >= (
-            HAND_OVER_CACHED if cache.is_filled(part_of(self._has_kernels())) else HAND_OVER_COLD
-        )
+        return spent >= HAND_OVER and compiling.is_ready(part_of(self._has_kernels()), spent, self._deadline)
 
     def value(self, v: int) -> int:
         """Value of a fixed variable."""
@@ -158,14 +159,15 @@ class LearningRun:
             checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
         """
         while not self._is_over:
-            if self._deadline is not None and perf_counter() > self._deadline:
-                raise Stopped
+            self._deadline.check()
             if self._options.watch is not None:
                 self._options.watch(self)
+            self._pace.begin()
             if self._session is not None:
-                outcome = self._session.run(COMPILED_SLICE)
+                outcome = self._session.run(self._pace.work)
             else:
-                outcome = loop.run(self._ls, self._state, SLICE)
+                outcome = loop.run(self._ls, self._state, self._pace.work)
+            self._pace.end()
             if self._options.proof is not None:
                 self._write_proof(self._options.proof, outcome == SOLUTION)
             if outcome == SOLUTION:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from constrint.constraints import LinearLe, Node
+from constrint.deadline import NEVER, Deadline, Pace
 from constrint.engine.build import LIMIT, Box, Branch, build
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
 from constrint.engine.state import BITS, CHANGED, WIDER, State
@@ -46,20 +47,23 @@ class Root:
     stable: bool
 
 
-def presolve(problem: Problem) -> Root:
-    """Propagate at the root; raises `Infeasible` where that proves that there is no solution."""
+def presolve(problem: Problem, deadline: Deadline = NEVER) -> Root:
+    """Propagate at the root; raises `Infeasible` where that proves that there is no solution.
+
+    At the deadline it raises `Stopped`.
+    """
     for left in range(MOST_ROUNDS - 1, -1, -1):
         state = build(
             Box(problem.lo, problem.hi, problem.step, problem.values), problem.nodes, Branch(), problem.huge
         )
-        outcome = fixpoint(state, ROOT_PROPAGATIONS)
+        outcome = _propagate(state, deadline)
         if outcome == FAILED and state.scalar[WIDER]:
             # Nothing is proven, but what propagation creeps along for ever may have an end all the same.
             if left == 0 or not _narrow_jointly(problem, problem.lo, problem.hi):
                 raise OutOfRange
             continue
         if outcome != FAILED:
-            outcome = _reason(problem, state, outcome)
+            outcome = _reason(problem, state, outcome, deadline)
         if outcome == FAILED:
             raise OutOfRange if state.scalar[WIDER] else Infeasible
         box = _box(state)
@@ -69,13 +73,30 @@ def presolve(problem: Problem) -> Root:
     return _root(problem, box, outcome)
 
 
-def _reason(problem: Problem, state: State, outcome: int) -> int:
+def _propagate(state: State, deadline: Deadline) -> int:
+    """`fixpoint`, with looks at the clock."""
+    if not deadline.is_set:
+        return fixpoint(state, ROOT_PROPAGATIONS)
+    pace = Pace(ROOT_PROPAGATIONS)
+    left = ROOT_PROPAGATIONS
+    while True:
+        deadline.check()
+        pace.begin()
+        slice_ = min(left, pace.work)
+        outcome = fixpoint(state, slice_)
+        pace.end()
+        left -= slice_
+        if outcome != INTERRUPTED or left <= 0:
+            return outcome
+
+
+def _reason(problem: Problem, state: State, outcome: int, deadline: Deadline) -> int:
     """Number theory and linear algebra on a propagated state, and propagation of what they prove."""
     if not tighten_classes(state, problem.nodes):
         return FAILED
     check_residues(state, problem.nodes)
     if state.scalar[CHANGED]:
-        outcome = fixpoint(state, ROOT_PROPAGATIONS)
+        outcome = _propagate(state, deadline)
     limit = problem.finite
     if outcome == FAILED or (
         outcome != INTERRUPTED
@@ -87,7 +108,7 @@ def _reason(problem: Problem, state: State, outcome: int) -> int:
     for v, (low, high) in _joint(problem, state.lo, state.hi).items():
         if not (low is None or set_lo(state, v, low)) or not (high is None or set_hi(state, v, high)):
             return FAILED
-    return fixpoint(state, ROOT_PROPAGATIONS) if state.scalar[CHANGED] else outcome
+    return _propagate(state, deadline) if state.scalar[CHANGED] else outcome
 
 
 def _joint(problem: Problem, lo: Sequence[int], hi: Sequence[int]) -> dict[int, tuple[Bound, Bound]]:

@@ -14,11 +14,12 @@ from typer.testing import CliRunner
 import constrint as ci
 from constrint.branching import ValueSelector, VariableSelector, as_brancher
 from constrint.cli import app
+from constrint.deadline import Stopped
 from constrint.engine.state import NOGOODS
 from constrint.prepare import Options, Plan
 from constrint.progress import Progress, shown
 from constrint.restarts import luby
-from constrint.run import Run, Stopped
+from constrint.run import Run
 from constrint.search import Solver
 
 VARIABLES = get_args(VariableSelector)

@@ -1,0 +1,80 @@
+"""When a call must end, and how much work is done between two looks at the clock."""
+
+from __future__ import annotations
+
+from math import inf
+from time import perf_counter
+
+SHORT, LONG = 0.04, 0.15  # seconds of a slice of work between which it stays as large as it is
+
+
+class Stopped(Exception):  # noqa: N818 - a limit, not a fault
+    """The time limit was reached, or the caller wants no more."""
+
+
+class Deadline:
+    """The end of a call.
+
+    Every phase that may take long looks at it: lowering, root reasoning, taking constraints apart, search,
+    waiting for a compiler.
+
+    Args:
+        seconds: How long the call may take; None for as long as it takes.
+        started: When it began, by `perf_counter`; now, where it is left out.
+    """
+
+    __slots__ = ("_at",)
+
+    def __init__(self, seconds: float | None = None, started: float | None = None) -> None:
+        self._at = inf
+        if seconds is not None:
+            self._at = (perf_counter() if started is None else started) + seconds
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is one."""
+        return self._at < inf
+
+    @property
+    def left(self) -> float:
+        """Seconds until then."""
+        return self._at - perf_counter() if self.is_set else inf
+
+    def check(self) -> None:
+        """Raise `Stopped` where it has passed."""
+        if self.is_set and perf_counter() > self._at:
+            raise Stopped
+
+
+NEVER = Deadline()
+
+
+class Pace:
+    """How much work makes a slice: a run of a propagator may take a microsecond or milliseconds.
+
+    It decides when the clock is looked at, and never what is searched.
+
+    Attributes:
+        work: Propagations of the next slice.
+    """
+
+    __slots__ = ("_most", "_since", "work")
+
+    FIRST = 500
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.work = min(self.FIRST, most)
+        self._since = 0.0
+
+    def begin(self) -> None:
+        """A slice begins."""
+        self._since = perf_counter()
+
+    def end(self) -> None:
+        """It has ended: the next one is longer where this one was short."""
+        took = perf_counter() - self._since
+        if took < SHORT:
+            self.work = min(self._most, 4 * self.work)
+        elif took > LONG:
+            self.work = max(1, self.work // 4)

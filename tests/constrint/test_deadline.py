@@ -1,0 +1,183 @@
+"""Time limits, with a clock that moves on by a second at each look: every phase looks, and stops."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from job_shops import draw_jobs, job_shop
+
+from constrint import Model, Status, all_different, compiling, deadline, sum_
+from constrint.deadline import Deadline, Pace, Stopped
+from constrint.engine import cache
+from constrint.learn import compiled
+
+
+class Clock:
+    """Moves on by a second whenever it is looked at."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def __call__(self) -> float:
+        self.looks += 1
+        return float(self.looks)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    for module in ("deadline", "search", "run", "learn.session"):
+        monkeypatch.setattr(f"constrint.{module}.perf_counter", clock)
+    return clock
+
+
+@pytest.fixture
+def stops(monkeypatch):
+    """The functions that met the deadline."""
+    met = []
+    check = Deadline.check
+
+    def noted(self):
+        try:
+            check(self)
+        except Stopped:
+            met.append(sys._getframe(1).f_code.co_qualname)
+            raise
+
+    monkeypatch.setattr(Deadline, "check", noted)
+    return met
+
+
+def shop() -> Model:
+    m = job_shop(draw_jobs(4, 3, 3))
+    xs = [m.int_var(f"x{i}", 0, 9) for i in range(10)]
+    m.add(all_different(xs), sum_((i + 1) * x for i, x in enumerate(xs)) % 7 == 3)
+    return m
+
+
+@pytest.mark.parametrize("learn", [True, False])
+def test_every_phase_looks_at_the_clock(clock, stops, learn):
+    limit = 0
+    while True:
+        clock.looks = 0
+        r = shop().solve(learn=learn, engine="interpreted", time_limit=limit)
+        if r.status is Status.OPTIMAL:
+            break
+        assert r.status in (Status.UNKNOWN, Status.FEASIBLE)
+        assert limit <= clock.looks <= limit + 5
+        limit += 1 + limit // 4
+    phases = {"Plan._lower", "_propagate", "Run.next"}
+    if learn:
+        phases = {"Plan._lower", "_propagate", "Decomposition.__init__", "Translation.__init__"}
+        phases.add("LearningRun.next")
+    assert phases <= set(stops)
+
+
+def test_slices_grow_while_they_are_short_and_shrink_where_they_are_long(monkeypatch):
+    times = iter([0.0, 0.001, 0.001, 0.002, 0.01, 0.02, 1.0, 1.1, 2.0, 2.5, 3.0, 3.9])
+    monkeypatch.setattr(deadline, "perf_counter", lambda: next(times))
+    pace, works = Pace(20_000), []
+    for _ in range(6):
+        works.append(pace.work)
+        pace.begin()
+        pace.end()
+    assert works == [500, 2000, 8000, 20_000, 20_000, 5000]
+    assert pace.work == 1250
+
+
+def test_a_deadline():
+    assert Deadline().left == float("inf")
+    Deadline().check()
+    late = Deadline(1.0, started=0.0)
+    assert late.is_set
+    assert late.left < 0
+    with pytest.raises(Stopped):
+        late.check()
+
+
+# ---------------------------------------------------------------- compiling in another process
+
+
+class Compiler:
+    """Stands for the other process."""
+
+    def __init__(self) -> None:
+        self.commands: list[list[str]] = []
+        self.code: int | None = None
+
+    def __call__(self, command, **options):
+        self.commands.append(command)
+        return self
+
+    def poll(self):
+        return self.code
+
+
+@pytest.fixture
+def compiler(monkeypatch, tmp_path):
+    """Nothing is compiled, and what would be started is noted."""
+    compiler = Compiler()
+    monkeypatch.setattr(cache, "folder", lambda part="engine": tmp_path / part)
+    monkeypatch.setattr(subprocess, "Popen", compiler)
+    monkeypatch.setattr(compiling, "_started", {})
+    return compiler
+
+
+def test_a_long_search_starts_one_compiler_and_does_not_wait_for_it(compiler):
+    never, soon = Deadline(), Deadline(100.0)
+    assert not compiling.is_ready("learn", compiling.BEGIN_AFTER - 0.1, never)
+    assert compiler.commands == []
+    for spent in (2.0, 3.0, 30.0):
+        assert not compiling.is_ready("learn", spent, never)
+        assert not compiling.is_ready("learn", spent, soon)
+    assert [command[1:] for command in compiler.commands] == [["-m", "constrint.compiling", "learn"]]
+    compiler.code = 1  # it failed: whoever has no limit compiles himself
+    assert compiling.is_ready("learn", 3.0, never)
+    assert not compiling.is_ready("learn", 3.0, soon)
+    cache.mark_filled("learn")
+    assert compiling.is_ready("learn", 3.0, soon)
+    assert not compiling.is_ready("learn", 3.0, Deadline(compiling.LOADING / 2))
+
+
+def test_two_processes_start_one_compiler(compiler, monkeypatch):
+    assert compiling.begin("engine")
+    monkeypatch.setattr(compiling, "_started", {})  # another process
+    assert compiling.begin("engine")
+    assert len(compiler.commands) == 1
+    monkeypatch.setattr(compiling, "STALE", -1.0)
+    assert compiling.begin("engine")
+    assert len(compiler.commands) == 2
+
+
+def test_the_compiled_engine_is_not_waited_for_beyond_the_limit(compiler, clock, monkeypatch):
+    monkeypatch.setattr(compiling, "sleep", lambda _: None)
+    for learn in (True, False):
+        r = shop().solve(learn=learn, engine="compiled", time_limit=400)
+        assert r.status is Status.UNKNOWN
+    compiler.code = 0
+    for part in ("engine", "learn"):
+        cache.mark_filled(part)
+        compiling.wait(part, Deadline(0.0))
+
+
+def test_the_other_process_compiles_and_leaves_no_mark(compiler, monkeypatch):
+    loaded = []
+    monkeypatch.setattr(compiled, "load", loaded.append)
+    monkeypatch.setattr("constrint.engine.compiled.load", lambda: loaded.append("engine"))
+    monkeypatch.setattr("os.nice", lambda _: 0)
+    for part in ("engine", "learn", "learn-sums"):
+        assert compiling.begin(part)
+        assert (cache.folder(part) / "under-way").exists()
+        compiling.main(part)
+        assert not (cache.folder(part) / "under-way").exists()
+    assert loaded == ["engine", True, False]
+
+
+@pytest.mark.timeout(900)  # the first use on a machine compiles
+def test_a_process_of_its_own_fills_the_cache():
+    command = [sys.executable, "-m", "constrint.compiling", "learn-sums"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert cache.is_filled("learn-sums")
