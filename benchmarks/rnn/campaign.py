@@ -1,0 +1,293 @@
+"""A verification: processes compile cases ahead, threads run them in child processes and note outcomes."""
+
+from __future__ import annotations
+
+import queue
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
+from multiprocessing import active_children, get_context
+from pathlib import Path
+from typing import Any
+
+import sanitizer
+from drawing import Drawing, Prepared, prepare
+
+from kerneltune.measure import TrialPlan
+from kerneltune.trial import CHILD, Outcome, Trial, run_trials
+
+BATCH = 16  # cases of one child process
+WAITING = 256  # compiled cases that may wait for a child process
+TRIAL_SECONDS = 30.0  # after which a case has hung
+ENDING_SECONDS = 12.0  # that a child process may take to end
+SANITIZED_SECONDS = 60.0  # that a case may take under a tool
+SANITIZERS = 2  # threads
+SAMPLE = 1_000_000  # cases from this number on are small ones, for the sanitizer
+
+
+@dataclass
+class Budget:
+    """Seconds by a clock, from now on."""
+
+    seconds: float
+    clock: Callable[[], float] = time.monotonic
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    @property
+    def spent(self) -> float:
+        return self.clock() - self.started
+
+    def allows(self, seconds: float) -> bool:
+        """Whether what takes at most so long may still begin."""
+        return self.seconds - self.spent >= seconds
+
+
+@dataclass
+class Campaign:
+    """What is verified and what was found.
+
+    Attributes:
+        drawing: The cases; those of the sample by the same seed with smaller limits.
+        budget: When to end.
+        runs: Runs whose bits must agree.
+        backend: The compiler.
+        child: The command of the process that runs kernels.
+        preparation: Draws and compiles a case; a function of a module, since other processes call it.
+        rows: What was found, a row for each case, and for each tool that a case ran under.
+        unfinished: Cases that were compiled, but not run in time.
+        errors: Of this script itself: there must be none.
+    """
+
+    drawing: Drawing
+    budget: Budget
+    runs: int = 3
+    backend: str = "nvrtc"
+    child: Sequence[str] = CHILD
+    preparation: Callable[[Drawing, int, str], Prepared] = prepare
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    unfinished: int = 0
+    errors: list[str] = field(default_factory=list)
+    _ready: queue.Queue[Prepared | None] = field(default_factory=queue.Queue)
+    _sampled: queue.Queue[tuple[str, Prepared] | None] = field(default_factory=queue.Queue)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def verify(
+        self, cases: int | None, *, workers: int, lanes: int, tools: Sequence[str] = (), sample: int = 0
+    ) -> None:
+        """Run the cases from number 0 on.
+
+        Args:
+            cases: How many; None for as many as there is time for.
+            workers: Processes that compile.
+            lanes: Child processes that run kernels at the same time.
+            tools: Of compute-sanitizer.
+            sample: How many cases run under each of them besides.
+        """
+        numbers = [SAMPLE + i for i in range(sample)] if tools else []
+        threads = [threading.Thread(target=self._guarded, args=(self._lane,)) for _ in range(lanes)]
+        if numbers:
+            threads += [
+                threading.Thread(target=self._guarded, args=(self._sanitize,)) for _ in range(SANITIZERS)
+            ]
+        for thread in threads:
+            thread.start()
+        pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+        try:
+            self._feed(pool, numbers, cases, 3 * workers, tools)
+        except BrokenExecutor as error:
+            self._failed(error)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in active_children():
+                process.kill()
+            for _ in threads:
+                self._ready.put(None)
+                self._sampled.put(None)
+            for thread in threads:
+                thread.join()
+
+    def again(self, number: int, tools: Sequence[str] = ()) -> None:
+        """One case, plainly or under tools."""
+        prepared = self.preparation(self._drawing_of(number), number, self.backend)
+        if not self._is_ready(prepared):
+            return
+        if not tools:
+            self._run([prepared])
+        for tool in tools:
+            self._run_under(tool, prepared)
+
+    def noted(self) -> list[dict[str, Any]]:
+        """The rows so far, by number."""
+        with self._lock:
+            return sorted(self.rows, key=lambda row: (row["case"], row.get("tool", "")))
+
+    def _feed(
+        self,
+        pool: ProcessPoolExecutor,
+        sample: list[int],
+        cases: int | None,
+        ahead: int,
+        tools: Sequence[str],
+    ) -> None:
+        """Keep the compiling processes busy and the threads fed, until the cases or the time end."""
+        running: set[Future[Prepared]] = set()
+        number = 0
+        while self._time_for_a_case():
+            while len(running) < ahead and self._ready.qsize() < WAITING:
+                if not sample and cases is not None and number >= cases:
+                    break
+                chosen = sample.pop(0) if sample else number
+                number += chosen == number
+                running.add(pool.submit(self.preparation, self._drawing_of(chosen), chosen, self.backend))
+            if not running and self._ready.qsize() < WAITING:
+                return
+            done, running = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._sort(future, tools)
+
+    def _sort(self, future: Future[Prepared], tools: Sequence[str]) -> None:
+        try:
+            prepared = future.result()
+        except BrokenExecutor:
+            raise
+        except Exception as error:  # a case that this script cannot draw is its own fault: it is reported
+            self._failed(error)
+            return
+        if not self._is_ready(prepared):
+            return
+        if prepared.drawn.number < SAMPLE:
+            self._ready.put(prepared)
+        else:
+            for tool in tools:
+                self._sampled.put((tool, prepared))
+
+    def _drawing_of(self, number: int) -> Drawing:
+        return self.drawing if number < SAMPLE else self.drawing.small()
+
+    def _is_ready(self, prepared: Prepared) -> bool:
+        if prepared.failure is None:
+            return True
+        # That no shape has a tiling is no fault; that a tiling does not compile is one.
+        self._note(self._row(prepared, failure=prepared.failure, passed=prepared.drawn.candidate is None))
+        return False
+
+    def _time_for_a_case(self) -> bool:
+        return self.budget.allows(TRIAL_SECONDS + ENDING_SECONDS)
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:  # in a thread nobody would see it
+            self._failed(error)
+
+    def _lane(self) -> None:
+        while batch := self._batch():
+            if self._time_for_a_case():
+                self._run(batch)
+            else:
+                self._lost(len(batch))
+
+    def _batch(self) -> list[Prepared]:
+        """The cases that are waiting, up to a batch, at least one; none at the end."""
+        first = self._ready.get()
+        batch = [] if first is None else [first]
+        while batch and len(batch) < BATCH:
+            try:
+                more = self._ready.get_nowait()
+            except queue.Empty:
+                break
+            if more is None:
+                self._ready.put(None)  # found again by the next call
+                break
+            batch.append(more)
+        return batch
+
+    def _run(self, batch: Sequence[Prepared]) -> None:
+        trials = [self._trial(prepared, self.runs) for prepared in batch]
+        done = 0
+        root = self.drawing.kernels.root
+        for outcome in run_trials(trials, root, timeout=TRIAL_SECONDS, child=self.child):
+            self._note(self._row(batch[done], outcome))
+            done += 1
+            if not self._time_for_a_case():
+                break
+        self._lost(len(batch) - done)
+
+    def _sanitize(self) -> None:
+        while (job := self._sampled.get()) is not None:
+            if self.budget.allows(SANITIZED_SECONDS + ENDING_SECONDS):
+                self._run_under(*job)
+            else:
+                self._lost(1)
+
+    def _run_under(self, tool: str, prepared: Prepared) -> None:
+        """One run of one case under a tool: clean, and right as well."""
+        with tempfile.TemporaryDirectory(prefix="sanitizer-") as folder:
+            log = Path(folder, "log")
+            command = sanitizer.command(tool, self.child, log, SANITIZED_SECONDS - 5)
+            trial = self._trial(prepared, 1)
+            (outcome,) = run_trials(
+                [trial], self.drawing.kernels.root, timeout=SANITIZED_SECONDS, child=command
+            )
+            found = sanitizer.read(tool, log)
+        row = self._row(prepared, outcome, passed=outcome.passed and found.clean)
+        self._note(row | {"tool": tool, "tool_errors": found.errors, "tool_text": found.text})
+
+    def _trial(self, prepared: Prepared, runs: int) -> Trial:
+        candidate, number = prepared.drawn.candidate, prepared.drawn.number
+        assert candidate is not None
+        kernels = self.drawing.kernels.for_pass(candidate.problem.direction)
+        return Trial(
+            candidate,
+            prepared.cubin,
+            kernels.strategy(candidate.strategy).spec.cooperative,
+            self.drawing.profile.compute_capability,
+            TrialPlan(runs=runs, timed=0, seed=self.drawing.input_seed(number)),
+        )
+
+    def _row(
+        self,
+        prepared: Prepared,
+        outcome: Outcome | None = None,
+        *,
+        failure: str | None = None,
+        passed: bool | None = None,
+    ) -> dict[str, Any]:
+        """A row of the results; with all of the candidate only where it did not pass."""
+        drawn, measured = prepared.drawn, outcome.measurement if outcome else None
+        ok = outcome is not None and outcome.passed if passed is None else passed
+        row: dict[str, Any] = {"case": drawn.number, **asdict(drawn.kind), "passed": ok}
+        if drawn.candidate is not None:
+            row["problem"] = asdict(drawn.candidate.problem)
+            row["parameters"] = dict(drawn.candidate.parameters)
+        if measured is not None:
+            found = measured.to_json()
+            row |= {
+                name: found[name] for name in ("relative_error", "runs", "runs_with_same_bits", "verdict")
+            }
+        said = failure or (outcome.failure if outcome else None)
+        if said:
+            row["failure"] = said
+        if prepared.broken:
+            row["broken_promises"] = list(prepared.broken)
+        if not ok and drawn.candidate is not None:
+            row["candidate"] = drawn.candidate.to_json()
+        return row
+
+    def _note(self, row: dict[str, Any]) -> None:
+        with self._lock:
+            self.rows.append(row)
+
+    def _lost(self, count: int) -> None:
+        with self._lock:
+            self.unfinished += count
+
+    def _failed(self, error: Exception) -> None:
+        with self._lock:
+            self.errors.append(f"{type(error).__name__}: {error}")

@@ -1,0 +1,201 @@
+"""Requests drawn for verification: each pass, strategy, cell and dtype in turn; shape and tiling by chance.
+
+A case is a number: `Drawing.case(number)` is the same for everyone who has the seed, in whatever order.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from kerneltune.candidate import Candidate
+from kerneltune.compile import Compiler
+from kerneltune.errors import CompilationError, KernelTuneError
+from kerneltune.hardware import HardwareProfile, load_profile
+from kerneltune.kernel import Kernels, discover
+from kerneltune.problem import HEAD_DIM_STEP, PASSES, Problem
+from kerneltune.space import TilingSpace
+
+TRIES = 30  # shapes, until one has a tiling
+# Of the backward pass, half of whose cases have one.
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {"gate_gradient_clip": 0.05},
+    {"cut_recurrent_gradient": True},
+    {"gate_gradient_clip": 0.2, "cut_recurrent_gradient": True},
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The largest shapes that are drawn; ``work``: multiplications with R, which the reference does too."""
+
+    heads: int = 16
+    head_dim: int = 2048
+    batch: int = 100
+    steps: int = 200
+    work: int = 1_000_000_000
+
+
+SMALL = Limits(heads=3, head_dim=128, batch=10, steps=6, work=4_000_000)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is verified in turn."""
+
+    direction: str
+    strategy: str
+    cell: str
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A case before it is compiled: the candidate, or why there is none."""
+
+    number: int
+    kind: Kind
+    candidate: Candidate | None
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A case that is ready to run, or why it is not.
+
+    Attributes:
+        drawn: What was drawn.
+        cubin: Its machine code.
+        broken: Promises that the compiler did not keep: such a kernel is verified none the less.
+        failure: Why there is no machine code.
+    """
+
+    drawn: Drawn
+    cubin: bytes = b""
+    broken: tuple[str, ...] = ()
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """All cases of a seed on a GPU.
+
+    Attributes:
+        gpu: The profile.
+        seed: Draws everything.
+        limits: The largest shapes.
+        strategy: Only this one, if named.
+        directions: The passes.
+    """
+
+    gpu: str
+    seed: int
+    limits: Limits = field(default_factory=Limits)
+    strategy: str | None = None
+    directions: tuple[str, ...] = PASSES
+
+    @cached_property
+    def profile(self) -> HardwareProfile:
+        return load_profile(self.gpu)
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        return discover()
+
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        """Every combination that this GPU can run, in an order of the seed's."""
+        found = [
+            Kind(direction, strategy.name, cell, dtype)
+            for direction in self.directions
+            for strategy in self.kernels.for_pass(direction).strategies.values()
+            for cell in sorted(self.kernels.cells)
+            for dtype in strategy.spec.dtypes
+            if self.strategy in (None, strategy.name)
+            and self.profile.mma_depth(dtype)
+            and strategy.refusal(self.profile, dtype) is None
+        ]
+        if not found:
+            raise KernelTuneError(f"{self.gpu} can run nothing of what is asked for")
+        random.Random(f"kinds {self.seed}").shuffle(found)
+        return found
+
+    def case(self, number: int) -> Drawn:
+        """The case of that number: a shape that the strategy can serve, with its best tiling or any."""
+        kind = self.kinds[number % len(self.kinds)]
+        draw = random.Random(f"case {self.seed} {number}")
+        gates = len(self.kernels.cell(kind.cell).spec.gates)
+        for _ in range(TRIES):
+            options = draw.choice(OPTIONS) if kind.direction == "backward" and draw.random() < 0.5 else {}
+            shape = drawn_shape(draw, self.limits, gates)
+            problem = Problem(kind.cell, **shape, dtype=kind.dtype, direction=kind.direction, **options)
+            space = TilingSpace(problem, self.profile, self.kernels, kind.strategy)
+            if draw.random() < 0.5:
+                found = space.candidates(1)
+            else:
+                strategy = space.kernels.strategy(kind.strategy)
+                found = space.draw(strategy, 1, seed=draw.randrange(1 << 30))
+            if found:
+                return Drawn(number, kind, found[0])
+        return Drawn(number, kind, None, f"none of {TRIES} shapes has a tiling")
+
+    def small(self) -> Drawing:
+        """The same with small shapes, for tools that take their time."""
+        return replace(self, limits=replace(SMALL, work=min(SMALL.work, self.limits.work)))
+
+    def input_seed(self, number: int) -> int:
+        """The seed of a case's numbers."""
+        return random.Random(f"input {self.seed} {number}").randrange(1 << 32)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def drawn_shape(draw: random.Random, limits: Limits, gates: int) -> dict[str, int]:
+    """Sizes by their logarithms, so that small, odd and large ones all occur; steps as the work allows."""
+    heads = logarithmic(draw, 1, limits.heads)
+    widest = min(limits.head_dim, math.isqrt(limits.work // gates)) // HEAD_DIM_STEP
+    head_dim = HEAD_DIM_STEP * logarithmic(draw, 1, max(1, widest))
+    heads = max(1, min(heads, limits.work // (gates * head_dim**2)))
+    a_step = heads * gates * head_dim**2
+    most = max(1, min(limits.steps, limits.work // a_step))
+    steps = logarithmic(draw, min(2, most) if draw.random() < 0.9 else 1, most)  # a step alone tells little
+    batch = logarithmic(draw, 1, max(1, min(limits.batch, limits.work // (a_step * steps))))
+    return {"heads": heads, "head_dim": head_dim, "batch": batch, "steps": steps}
+
+
+def logarithmic(draw: random.Random, least: int, most: int) -> int:
+    """An integer whose logarithm is drawn evenly."""
+    return min(most, int(math.exp(draw.uniform(math.log(least), math.log(most + 1)))))
+
+
+_compilers: dict[tuple[str, str], Compiler] = {}
+
+
+def prepare(drawing: Drawing, number: int, backend: str = "nvrtc") -> Prepared:
+    """Draw a case and compile it; runs in processes of its own, which keep their compiler."""
+    try:
+        drawn = drawing.case(number)
+    except KernelTuneError as error:
+        kind = drawing.kinds[number % len(drawing.kinds)]
+        return Prepared(Drawn(number, kind, None, str(error)), failure=str(error))
+    if drawn.candidate is None:
+        return Prepared(drawn, failure=drawn.failure)
+    key = drawing.gpu, backend
+    if key not in _compilers:
+        _compilers[key] = Compiler(drawing.kernels, drawing.profile, backend=backend)
+    return compiled(drawn, _compilers[key].compile)
+
+
+def compiled(drawn: Drawn, compile_candidate: Callable[[Candidate], Any]) -> Prepared:
+    """A drawn case with what the compiler makes of it."""
+    assert drawn.candidate is not None
+    try:
+        made = compile_candidate(drawn.candidate)
+    except CompilationError as error:
+        return Prepared(drawn, failure=f"does not compile: {error}")
+    return Prepared(drawn, made.cubin, tuple(made.report.broken_promises()))

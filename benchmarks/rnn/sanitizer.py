@@ -1,0 +1,57 @@
+"""compute-sanitizer around the process that runs a kernel: the command, and what its log says."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+TOOLS = ("memcheck", "racecheck", "synccheck")
+PROGRAM = "compute-sanitizer"
+# The last line of a log: memcheck and synccheck count errors, racecheck hazards.
+SUMMARY = re.compile(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)")
+SHOWN = 12  # lines of what was found
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a tool said of one run.
+
+    Attributes:
+        tool: memcheck, racecheck or synccheck.
+        errors: How many errors or hazards; None where the tool did not come to its end.
+        text: The first lines of them.
+    """
+
+    tool: str
+    errors: int | None
+    text: str
+
+    @property
+    def clean(self) -> bool:
+        return self.errors == 0
+
+
+def available() -> bool:
+    """Whether the tools are on PATH."""
+    return shutil.which(PROGRAM) is not None
+
+
+def command(tool: str, child: Sequence[str], log: Path, seconds: float) -> tuple[str, ...]:
+    """The child's command under a tool, ended with all that it started after ``seconds``.
+
+    What the tool says goes to ``log``: standard output is for the child's answers.
+    """
+    around = (PROGRAM, "--tool", tool, "--log-file", str(log), "--print-limit", "5", *child)
+    return ("timeout", "--kill-after=2", f"{max(1, round(seconds))}", *around)
+
+
+def read(tool: str, log: Path) -> Finding:
+    """What the log of a run says; without its last line the tool did not come to its end."""
+    text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+    counts = [int(one or other) for one, other in SUMMARY.findall(text)]
+    lines = [line.strip("= ") for line in text.splitlines()]
+    said = [line for line in lines if line and "COMPUTE-SANITIZER" not in line]
+    return Finding(tool, sum(counts) if counts else None, "\n".join(said[:SHOWN]))
