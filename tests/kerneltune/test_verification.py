@@ -123,8 +123,8 @@ def test_a_campaign_notes_every_failure_with_its_command(
     assert died["candidate"]["strategy"] == died["strategy"]
     shown = capsys.readouterr().out
     unsteady = next(row for row in rows if row["cell"] == "slstm")
-    again = "python benchmarks/rnn/verify.py --gpu h100_sxm --seed 5 --strategy block --pass forward --work 100000"
-    assert f"{again} --case {unsteady['case']}\n" in shown
+    options = "--gpu h100_sxm --seed 5 --strategy block --pass forward --work 100000"
+    assert f"python benchmarks/rnn/verify.py {options} --case {unsteady['case']}\n" in shown
     assert "the same bits in 1 of 3 runs" in shown
     assert f"24 rows, {data['failed']} failed, 0 not reached in time" in shown
     assert sum(entry["failed"] for entry in data["summary"]) == data["failed"] > 0
