@@ -148,14 +148,15 @@ class Campaign:
             if not running and self._ready.qsize() < WAITING:
                 return
             done, running = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
-            for future in done:
+            broken = [future for future in done if isinstance(future.exception(), BrokenExecutor)]
+            for future in done.difference(broken):
                 self._sort(future, tools)
+            if broken:
+                broken[0].result()  # raises: the others that were sent to the processes are lost as well
 
     def _sort(self, future: Future[Prepared], tools: Sequence[str]) -> None:
         try:
             prepared = future.result()
-        except BrokenExecutor:
-            raise
         except Exception as error:  # a case that this script cannot draw is its own fault: it is reported
             self._failed(error)
             return
