@@ -35,7 +35,6 @@ from kerneltune.space import TilingSpace
 
 GPU_VARIABLE = "KERNELTUNE_GPU"
 _DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
-_WITH_GRADIENTS = ("bf16", "fp16")  # what the backward kernels are written for
 _ALIGNED = 16  # bytes that kernels read at once
 Tensors = Mapping[str, torch.Tensor]
 
@@ -147,9 +146,6 @@ def recurrence(
     tensors = (input_product, recurrent, bias, initial)
     # Within the operation this cannot be asked: gradients are always off there.
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-        if problem.dtype not in _WITH_GRADIENTS:
-            known = " and ".join(_WITH_GRADIENTS)
-            raise InputError(f"gradients are there for {known}, not {problem.dtype}: use torch.no_grad()")
         problem = replace(problem, direction="training")
     parts = [_readable(tensor) for tensor in tensors]
     output, last = _Recurrence.apply(problem, spec, runs_on, *parts)

@@ -1,7 +1,8 @@
 // A lane's new gradients of all gates in storage type, as the whole words in which they go out.
 //
-// With an even number of gates a lane's own are whole words. With an odd one the lanes of two neighbouring units share: that of the even
-// unit takes both units' gradients by W x, that of the odd one both units' gradients by R h + bias, which are the next operands.
+// A lane's own are whole words where values have 32 bits or gates come in an even number. Otherwise the lanes of two neighbouring units
+// share: that of the even unit takes both units' gradients by W x, that of the odd one both units' gradients by R h + bias, which are
+// the next operands.
 #pragma once
 #include "product_shape.cuh"
 #include "scalar.cuh"
@@ -12,10 +13,15 @@ template <class Shape>
 struct GateWords {
   using Scalar = typename Shape::Scalar;
   static constexpr int gates = Shape::gates;
-  static constexpr bool in_pairs = gates % 2 == 1;
-  static constexpr int count = in_pairs ? gates : gates / 2;
+  static constexpr int word_values = 4 / sizeof(Scalar);  // side by side in a word
+  static constexpr bool in_pairs = gates % word_values != 0;
+  static constexpr int count = in_pairs ? gates : gates / word_values;
+  // Where both kinds of gradients differ and a lane keeps its own, it has words of both.
+  static constexpr bool keeps_input = Shape::separate_gradients && !in_pairs;
+  static_assert(!keeps_input || sizeof(Scalar) == 4, "with an even number of gates of 16 bits both kinds of gradients are the same");
 
   unsigned word[count];
+  unsigned input_word[keeps_input ? count : 1];
 
   static __device__ __forceinline__ bool of_input(const Lane<Shape>& lane) { return !in_pairs || lane.row % 2 == 0; }
   static __device__ __forceinline__ bool of_recurrent(const Lane<Shape>& lane) { return !in_pairs || lane.row % 2 == 1; }
@@ -24,7 +30,7 @@ struct GateWords {
 
   // By all lanes of the warp.
   __device__ __forceinline__ void pack(const float (&input)[gates], const float (&recurrent)[gates], const Lane<Shape>& lane) {
-    float value[2 * count];
+    float value[word_values * count];
     if constexpr (in_pairs) {
       const bool even = lane.row % 2 == 0;
 #pragma unroll
@@ -38,16 +44,25 @@ struct GateWords {
       for (int gate = 0; gate < gates; gate++) value[gate] = recurrent[gate];
     }
 #pragma unroll
-    for (int i = 0; i < count; i++) word[i] = Scalar::pack(value[2 * i], value[2 * i + 1]);
+    for (int i = 0; i < count; i++) {
+      word[i] = word_of<Scalar>(value[word_values * i], value[word_values * i + word_values - 1]);
+      if constexpr (keeps_input) input_word[i] = __float_as_uint(input[i]);
+    }
   }
 
   // To where they stand side by side in device memory, not to be read again soon.
-  __device__ __forceinline__ void write(Scalar* target) const {
-    if constexpr (count == 2) {
-      __stcs(reinterpret_cast<uint2*>(target), make_uint2(word[0], word[1]));
+  __device__ __forceinline__ void write(Scalar* target) const { write(target, word); }
+  __device__ __forceinline__ void write_input(Scalar* target) const { write(target, input_word); }
+
+ private:
+  static __device__ __forceinline__ void write(Scalar* target, const unsigned (&words)[count]) {
+    if constexpr (count == 4) {
+      __stcs(reinterpret_cast<uint4*>(target), make_uint4(words[0], words[1], words[2], words[3]));
+    } else if constexpr (count == 2) {
+      __stcs(reinterpret_cast<uint2*>(target), make_uint2(words[0], words[1]));
     } else {
 #pragma unroll
-      for (int i = 0; i < count; i++) __stcs(reinterpret_cast<unsigned*>(target) + i, word[i]);
+      for (int i = 0; i < count; i++) __stcs(reinterpret_cast<unsigned*>(target) + i, words[i]);
     }
   }
 };

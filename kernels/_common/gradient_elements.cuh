@@ -1,5 +1,6 @@
 // The elements of one lane in the backward pass: what they carry from step to step in float32, and the gradients they write.
 #pragma once
+#include "activations.cuh"
 #include "arguments.cuh"
 #include "backward_shape.cuh"
 #include "gate_words.cuh"
@@ -19,13 +20,15 @@ struct GradientElements {
   GateWords<Shape> words[Shape::warp_groups];                         // of the step just computed
   size_t element[Shape::warp_groups];  // where they go in [T, B, H, D]; `nothing` for lanes that write none
   Scalar* target;                      // gradients by W x or by R h + bias, as the lane's words are
+  Scalar* input_target;                // gradients by W x, where the lane has words of both
   size_t step_elements;
-  static_assert(!Cell::separate_gradients || GateWords<Shape>::in_pairs, "an even number of gates: both kinds of gradients are the same");
 
   // What is known after the last step.
   __device__ __forceinline__ void begin(const BackwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane) {
     const bool writes = Cell::separate_gradients || GateWords<Shape>::of_input(lane);
-    target = static_cast<Scalar*>(GateWords<Shape>::of_input(lane) ? arguments.input_gradient : arguments.recurrent_gradient);
+    const bool to_input = GateWords<Shape>::of_input(lane) && !GateWords<Shape>::keeps_input;
+    target = static_cast<Scalar*>(to_input ? arguments.input_gradient : arguments.recurrent_gradient);
+    if constexpr (GateWords<Shape>::keeps_input) input_target = static_cast<Scalar*>(arguments.input_gradient);
     step_elements = static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim;
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
@@ -48,7 +51,7 @@ struct GradientElements {
   __device__ __forceinline__ void step(int group, float through_recurrence, const StepRecord<Cell>& record, const Lane<Shape>& lane) {
     float input_gradient[Shape::gates], recurrent_gradient[Shape::gates];
     const float hidden_gradient = recurrent_part(through_recurrence) + record.output_gradient + carried[group][0];
-    Cell::backward(hidden_gradient, record, after[group], carried[group], input_gradient, recurrent_gradient);
+    Cell::template backward<Math<sizeof(Scalar) == 4>>(hidden_gradient, record, after[group], carried[group], input_gradient, recurrent_gradient);
     if constexpr (Shape::gate_gradient_clip > 0.0f) {
 #pragma unroll
       for (int gate = 0; gate < Shape::gates; gate++) {
@@ -67,6 +70,7 @@ struct GradientElements {
     for (int group = 0; group < Shape::warp_groups; group++) {
       if (element[group] == nothing) continue;
       words[group].write(target + element[group] * Shape::gates);
+      if constexpr (GateWords<Shape>::keeps_input) words[group].write_input(input_target + element[group] * Shape::gates);
       element[group] -= step_elements;
     }
   }
@@ -102,12 +106,16 @@ template <class Shape>
 __device__ __forceinline__ void store_operands(const OperandTile<Shape>& tile, int buffer, int row, int unit, const GateWords<Shape>& words,
                                                const Lane<Shape>& lane) {
   if (!GateWords<Shape>::of_recurrent(lane)) return;
-  const int k = (unit - GateWords<Shape>::units_before(lane)) * Shape::gates;
-  if constexpr (GateWords<Shape>::count == 2) {
+  using Words = GateWords<Shape>;
+  const int k = (unit - Words::units_before(lane)) * Shape::gates;
+  if constexpr (Words::count == 4) {
+    *reinterpret_cast<uint4*>(tile.at(buffer, row, k)) = make_uint4(words.word[0], words.word[1], words.word[2], words.word[3]);
+  } else if constexpr (Words::count == 2) {
     *reinterpret_cast<uint2*>(tile.at(buffer, row, k)) = make_uint2(words.word[0], words.word[1]);
   } else {
 #pragma unroll
-    for (int i = 0; i < GateWords<Shape>::count; i++) *reinterpret_cast<unsigned*>(tile.at(buffer, row, k + 2 * i)) = words.word[i];
+    for (int i = 0; i < Words::count; i++)
+      *reinterpret_cast<unsigned*>(tile.at(buffer, row, k + Words::word_values * i)) = words.word[i];
   }
 }
 

@@ -17,14 +17,16 @@ struct StepRecord {
 };
 
 // Parts of 16 bytes: saved values, saved states, the gradient by h, and h. The padding puts four batch rows in different banks.
+// `unit_parts` parts hold a value of each of the eight units.
 template <class Cell, class Shape>
 struct GradientSource {
   using Scalar = typename Shape::Scalar;
   static constexpr bool reads_hidden = Cell::hidden_read >= 0;
-  static constexpr int first_state_part = Cell::saved_values;
+  static constexpr int unit_parts = 8 / Shape::part;
+  static constexpr int first_state_part = unit_parts * Cell::saved_values;
   static constexpr int output_part = first_state_part + 2 * Cell::saved_states;
-  static constexpr int hidden_part = output_part + 1;
-  static constexpr int row_chunks = hidden_part + reads_hidden;
+  static constexpr int hidden_part = output_part + unit_parts;
+  static constexpr int row_chunks = hidden_part + reads_hidden * unit_parts;
   static constexpr int row_bytes = (row_chunks * 16 - 32 + 63) / 64 * 64 + 32;
 
   const BackwardArguments& arguments;
@@ -50,8 +52,11 @@ struct GradientSource {
     } else if (part < output_part) {
       array = arguments.saved_states;
       inside = part - first_state_part;
-    } else if (part == hidden_part) {
+    } else if (part / unit_parts == hidden_part / unit_parts) {
       array = static_cast<const Scalar*>(arguments.states) + (reads_hidden ? Cell::hidden_read : 0) * step_elements();
+      inside = unit_parts > 1 ? part - hidden_part : 0;
+    } else if (unit_parts > 1) {
+      inside = part - output_part;
     }
     return static_cast<const char*>(array) + last * element_bytes(part) + inside * 16;
   }

@@ -56,16 +56,26 @@ __device__ __forceinline__ void accumulate_tf32(float (&c)[4], const unsigned (&
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+__device__ __forceinline__ unsigned round_to_tf32(unsigned word) {
+  unsigned rounded;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(__uint_as_float(word)));
+  return rounded;
+}
+
+// Words of weights as accumulate wants them: what can be done to them once need not be done in every step.
+template <class Scalar>
+__device__ __forceinline__ unsigned prepared_weights(unsigned word) {
+  return word;
+}
+template <>
+__device__ __forceinline__ unsigned prepared_weights<TensorFloat32>(unsigned word) {
+  return round_to_tf32(word);
+}
+
 template <>
 struct WarpMma<TensorFloat32, 8> {
-  static __device__ __forceinline__ unsigned round(unsigned word) {
-    unsigned rounded;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(__uint_as_float(word)));
-    return rounded;
-  }
   static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-    const unsigned rounded[4] = {round(a[0]), round(a[1]), round(a[2]), round(a[3])};
-    accumulate_tf32(c, rounded, round(b0), round(b1));
+    accumulate_tf32(c, a, round_to_tf32(b0), round_to_tf32(b1));
   }
 };
 

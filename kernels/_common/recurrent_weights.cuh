@@ -72,7 +72,7 @@ struct RecurrentWeights {
       const int unit = warp_first + row_half / Shape::results * 8 + lane.row;
       const int k = Order::template k<Shape::part / 4>(k_tile, i / 2, lane.quad);
       const bool present = row_half < Shape::row_halves && k < Shape::k_size;
-      a[i] = Shape::weight_word(recurrent, present, head, row_half % Shape::results, unit, k);
+      a[i] = prepared_weights<typename Shape::Scalar>(Shape::weight_word(recurrent, present, head, row_half % Shape::results, unit, k));
     }
   }
 };

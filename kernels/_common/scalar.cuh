@@ -66,15 +66,16 @@ __device__ __forceinline__ Scalar from_float(float value) {
     return Scalar{static_cast<unsigned short>(Scalar::pack(value, 0.0f))};
 }
 
-// What stands in a word: this lane's value and, where values have 16 bits, that of the lane with the next unit (4 lanes on), which lanes of
-// even units write too. next_unit is for whole warps. A word is never all ones, a NaN (or two) that no conversion and no arithmetic gives.
+// What stands in a word: a value and, where values have 16 bits, the next one. Of h that is the one of the lane with the next unit (4 lanes
+// on), which lanes of even units write too; next_unit is for whole warps. A word is never all ones, a NaN (or two) that no conversion and
+// no arithmetic gives.
 template <class Scalar>
 __device__ __forceinline__ float next_unit(float value) {
   return sizeof(Scalar) == 4 ? value : __shfl_down_sync(0xffffffffu, value, 4);
 }
 
 template <class Scalar>
-__device__ __forceinline__ unsigned word_of_units(float value, float next) {
+__device__ __forceinline__ unsigned word_of(float value, float next) {
   if constexpr (sizeof(Scalar) == 4) {
     const unsigned word = __float_as_uint(value);
     return word == 0xffffffffu ? 0x7fffffffu : word;  // the caller's own numbers may come through arithmetic

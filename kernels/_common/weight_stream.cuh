@@ -13,10 +13,11 @@ struct PairFragments {
   uint4 row[Shape::m_tiles][2];
 
   __device__ __forceinline__ void fragment(unsigned (&a)[4], int k, int m) const {
-    a[0] = k % 2 ? row[m][0].z : row[m][0].x;
-    a[1] = k % 2 ? row[m][1].z : row[m][1].x;
-    a[2] = k % 2 ? row[m][0].w : row[m][0].y;
-    a[3] = k % 2 ? row[m][1].w : row[m][1].y;
+    using Scalar = typename Shape::Scalar;
+    a[0] = prepared_weights<Scalar>(k % 2 ? row[m][0].z : row[m][0].x);
+    a[1] = prepared_weights<Scalar>(k % 2 ? row[m][1].z : row[m][1].x);
+    a[2] = prepared_weights<Scalar>(k % 2 ? row[m][0].w : row[m][0].y);
+    a[3] = prepared_weights<Scalar>(k % 2 ? row[m][1].w : row[m][1].y);
   }
 };
 

@@ -70,7 +70,7 @@ struct StepInput {
 template <class Shape>
 __device__ __forceinline__ void write_hidden(const JobElements<Shape>& job, typename Shape::Scalar* slot, float h, int group, int step) {
   using Scalar = typename Shape::Scalar;
-  const unsigned word = word_of_units<Scalar>(h, next_unit<Scalar>(h));
+  const unsigned word = word_of<Scalar>(h, next_unit<Scalar>(h));
   if (job.lane.row % (Shape::part / 4) || !job.exists(group)) return;
   const int unit = job.first_unit + job.lane.unit(group);
   store_shared_by_gpu(slot + (unit / Shape::part * Shape::batch_tile + job.lane.batch_row(group)) * Shape::part + unit % Shape::part, word);

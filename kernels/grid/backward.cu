@@ -29,16 +29,20 @@ struct GradientOutlet {
   __device__ __forceinline__ void publish(Scalar* slot, const Words& words, int group, const Lane<Shape>& lane) const {
     if (first_operand[group] < 0) return;
     const int row = lane.batch_row(group);
-    if constexpr (Words::count == 2) {
+    if constexpr (Words::count == 4) {
+      store_shared_by_gpu(address(slot, first_operand[group], row), make_uint4(words.word[0], words.word[1], words.word[2], words.word[3]));
+    } else if constexpr (Words::count == 2) {
       store_shared_by_gpu(address(slot, first_operand[group], row), make_uint2(words.word[0], words.word[1]));
     } else {
 #pragma unroll
-      for (int i = 0; i < Words::count; i++) store_shared_by_gpu(address(slot, first_operand[group] + 2 * i, row), words.word[i]);
+      for (int i = 0; i < Words::count; i++) store_shared_by_gpu(address(slot, first_operand[group] + Words::word_values * i, row), words.word[i]);
     }
   }
 
  private:
-  static __device__ __forceinline__ Scalar* address(Scalar* slot, int k, int row) { return slot + (k / 8 * Shape::batch_tile + row) * 8 + k % 8; }
+  static __device__ __forceinline__ Scalar* address(Scalar* slot, int k, int row) {
+    return slot + (k / Shape::part * Shape::batch_tile + row) * Shape::part + k % Shape::part;
+  }
 };
 
 template <class Cell, class Tiling>

@@ -50,7 +50,7 @@ struct GridOutlet {
   __device__ __forceinline__ void publish(const GridExchange<Shape>& exchange, float h, int group, bool awaited, const Lane<Shape>& lane) const {
     const float next = next_unit<Scalar>(h);
     if (offset[group] < 0) return;
-    const unsigned word = word_of_units<Scalar>(h, next);
+    const unsigned word = word_of<Scalar>(h, next);
     if (awaited) store_shared_by_gpu(exchange.slot(exchange.published + 1) + offset[group], word);
     __stcs(reinterpret_cast<unsigned*>(target[group]), word);
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,13 +30,18 @@ PASSES = [
 ]
 
 
-def drawn(random: random.Random, gpu: str, direction: str, strategy: str, cell: str) -> Candidate:
+def drawn(
+    random: random.Random,
+    gpu: str,
+    direction: str,
+    strategy: str,
+    cell: str,
+    dtypes: Sequence[str] = ("bf16", "fp16"),
+) -> Candidate:
     """A tiling of a small request that the strategy can serve."""
     profile = load_profile(gpu)
     kernels = KERNELS.for_pass(direction)
-    dtypes = [
-        d for d in kernels.strategy(strategy).spec.dtypes if d in ("bf16", "fp16") and profile.mma_depth(d)
-    ]
+    dtypes = [d for d in kernels.strategy(strategy).spec.dtypes if d in dtypes and profile.mma_depth(d)]
     for _ in range(40):
         problem = Problem(
             cell,
@@ -78,9 +84,20 @@ def test_right_in_every_order_of_threads(
 
 @pytest.mark.emulated
 @pytest.mark.parametrize("cell", sorted(KERNELS.cells))
-def test_backward_reads_what_training_kept(emulator: Emulator, cell: str) -> None:
+@pytest.mark.parametrize("strategy", sorted(KERNELS.backward))
+def test_backward_in_32_bits(emulator: Emulator, strategy: str, cell: str) -> None:
+    draw = random.Random(f"{strategy} {cell} in 32 bits")
+    check(emulator, "h100_sxm", drawn(draw, "h100_sxm", "backward", strategy, cell, ["fp32"]), seed=1)
+    if cell in ("lstm", "gru"):
+        check(emulator, "h100_sxm", drawn(draw, "h100_sxm", "backward", strategy, cell, ["tf32"]), seed=2)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("dtype", ["fp16", "fp32"])
+@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
+def test_backward_reads_what_training_kept(emulator: Emulator, cell: str, dtype: str) -> None:
     """Both passes in turn, as a layer runs them: gradients of the loss by the inputs of the forward pass."""
-    profile, training = load_profile("h100_sxm"), Problem(cell, 2, 32, 5, "fp16", 7, "training")
+    profile, training = load_profile("h100_sxm"), Problem(cell, 2, 32, 5, dtype, 7, "training")
     kept: dict[str, np.ndarray] = {}
     for problem in (training, replace(training, direction="backward")):
         case = random_case(problem, KERNELS.cell(cell), seed=11)

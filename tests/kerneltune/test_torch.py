@@ -63,24 +63,29 @@ def test_inference_saves_nothing_and_agrees_with_training() -> None:
     assert torch.equal(trained, inferred)
 
 
-def test_float32_is_for_inference() -> None:
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_float32_is_as_accurate_as_float32(kind: str) -> None:
     import torch
 
-    from kerneltune.errors import InputError
     from kerneltune.torch import RNN
 
     torch.manual_seed(3)
     torch.backends.cuda.matmul.allow_tf32 = False
-    reference = torch.nn.LSTM(32, 128).cuda()
-    layer = RNN.from_torch(reference)
-    x = torch.randn(30, 16, 32, device="cuda")
-    with torch.no_grad():
-        torch.backends.cudnn.allow_tf32 = False
-        expected = reference(x)[0]
-        found = layer(x)[0]
+    exact = getattr(torch.nn, kind)(32, 128).cuda()
+    layer = RNN.from_torch(exact)
+    exact = exact.double()
+    mine = torch.randn(30, 16, 32, device="cuda").requires_grad_()
+    theirs = mine.detach().double().requires_grad_()
+    found, expected = layer(mine)[0], exact(theirs)[0]
     assert relative(found, expected) < 1e-5
-    with pytest.raises(InputError, match="no_grad"):
-        layer(x)
+    weights = torch.randn_like(mine[:, :, :1])
+    (found * weights).sum().backward()
+    (expected * weights.double()).sum().backward()
+    assert relative(mine.grad, theirs.grad) < 3e-5
+    by_r = exact.weight_hh_l0.grad.view(layer.recurrent.shape)
+    assert relative(layer.recurrent.grad, by_r) < 3e-5
+    with torch.no_grad():
+        assert torch.equal(layer(mine)[0], found)
 
 
 def test_shapes_that_do_not_fit_are_named() -> None:
@@ -105,6 +110,18 @@ class Recording:
 
     def launch(self, problem: Any, tensors: Any) -> None:
         self.launches.append((problem.direction, dict(tensors)))
+
+
+def test_float32_trains() -> None:
+    import torch
+
+    from kerneltune.torch import RNN
+
+    recording = Recording()
+    layer = RNN("gru", 16, 2, 8, runs_on=recording)
+    layer(torch.zeros(3, 2, 16))[0].sum().backward()
+    assert [direction for direction, _ in recording.launches] == ["training", "backward"]
+    assert {t.dtype for _, tensors in recording.launches for t in tensors.values()} == {torch.float32}
 
 
 def test_training_kernels_run_where_gradients_are_wanted_only() -> None:

@@ -34,6 +34,20 @@ def test_tilings_of_32_bits_keep_their_promises(gpu: str, dtype: str) -> None:
     assert {"block", "alternating"} <= strategies
 
 
+@pytest.mark.parametrize("dtype", ["fp32", "tf32"])
+@pytest.mark.parametrize("gpu", ["h100_sxm", "a100_sxm_80gb"])
+def test_backward_tilings_of_32_bits_keep_their_promises(gpu: str, dtype: str) -> None:
+    compiler = Compiler(KERNELS, load_profile(gpu))
+    strategies = set()
+    for cell, heads, head_dim, batch in [("lstm", 3, 256, 16), ("gru", 12, 64, 16), ("slstm", 2, 72, 5)]:
+        problem = Problem(cell, heads, head_dim, batch, dtype, direction="backward")
+        for strategy in TilingSpace(problem, load_profile(gpu), KERNELS).applicable():
+            for best in TilingSpace(problem, load_profile(gpu), KERNELS, strategy.name).candidates(1):
+                assert compiler.compile(best).report.broken_promises() == [], best
+                strategies.add(strategy.name)
+    assert strategies == {"block", "grid"} | ({"cluster"} if gpu == "h100_sxm" else set())
+
+
 def test_three_products_cost_more_than_one() -> None:
     exact, rounded = (space("h100_sxm", dtype, 6, 128, 16, "cluster").best() for dtype in ("fp32", "tf32"))
     assert exact.cycles > rounded.cycles

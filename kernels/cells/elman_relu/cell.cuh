@@ -24,7 +24,7 @@ struct ElmanReluCell {
     carried[0] = gradient[0];
   }
 
-  template <class Record>
+  template <class Math, class Record>
   static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record, const float (&)[1], float (&carried)[1],
                                                   float (&input_gradient)[gates], float (&recurrent_gradient)[gates]) {
     recurrent_gradient[0] = record.hidden > 0.0f ? hidden_gradient : 0.0f;

@@ -34,7 +34,7 @@ struct GruCell {
     carried[0] = gradient[0];
   }
 
-  template <class Record>
+  template <class Math, class Record>
   static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record, const float (&)[1], float (&carried)[1],
                                                   float (&input_gradient)[gates], float (&recurrent_gradient)[gates]) {
     const float reset = record.value[0], update = record.value[1], candidate = record.value[2], product = record.value[3];

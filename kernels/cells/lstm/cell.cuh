@@ -39,11 +39,11 @@ struct LstmCell {
   }
 
   // hidden_gradient: by h of this step, in all. record: of this step, c before it. after: c after it.
-  template <class Record>
+  template <class Math, class Record>
   static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record, const float (&after)[saved_states],
                                                   float (&carried)[2], float (&input_gradient)[gates], float (&recurrent_gradient)[gates]) {
     const float input_gate = record.value[0], forget_gate = record.value[1], candidate = record.value[2], output_gate = record.value[3];
-    const float squashed = tanh_fast(after[0]);
+    const float squashed = Math::tanh(after[0]);
     const float cell_gradient = fmaf(hidden_gradient * output_gate, fmaf(-squashed, squashed, 1.0f), carried[1]);
     recurrent_gradient[0] = cell_gradient * candidate * sigmoid_slope(input_gate);
     recurrent_gradient[1] = cell_gradient * record.before[0] * sigmoid_slope(forget_gate);

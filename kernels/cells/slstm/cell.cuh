@@ -46,7 +46,7 @@ struct SlstmCell {
     carried[3] = gradient[3] - gradient[1] * after[0] - gradient[2] * after[1];
   }
 
-  template <class Record>
+  template <class Math, class Record>
   static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record, const float (&after)[saved_states],
                                                   float (&carried)[4], float (&input_gradient)[gates], float (&recurrent_gradient)[gates]) {
     const bool kept_is_larger = record.value[0] < 0.0f;
