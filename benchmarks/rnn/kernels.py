@@ -23,6 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import flashrnn
 from environment import environment
 
 from kerneltune.compile import Compiler
@@ -38,19 +39,6 @@ from kerneltune.trial import Outcome, Trial, run_trials
 SHAPES = "12x64,6x128,3x256,1x512,1x768,1x1024"
 CORRECTNESS_STEPS = (1, 2, 3, 1000)
 CORRECTNESS_BATCHES = (1, 7, 16, 40)
-
-# FlashRNN 1.0.5, fused bf16 LSTM forward of 1024 steps: ms on an H100 SXM 80 GB by (heads, D, batch).
-FLASHRNN_FUSED = {
-    (12, 64, 16): 2.753,
-    (6, 128, 16): 2.884,
-    (3, 256, 16): 3.392,
-    (1, 512, 16): 3.518,
-    (1, 768, 16): 4.556,
-    (1, 1024, 16): 6.279,
-    (1, 2048, 16): 25.07,
-    (12, 64, 64): 5.595,
-    (1, 768, 64): 15.205,
-}
 
 
 @dataclass(frozen=True)
@@ -173,14 +161,12 @@ def table(outcomes: list[Outcome]) -> str:
         if found is None:
             rows.append((*map(str, head), *[""] * 7, "LOST"))
             continue
-        peer = FLASHRNN_FUSED.get((problem.heads, problem.head_dim, problem.batch))
+        peer = flashrnn.FUSED.get((problem.heads, problem.head_dim, problem.batch))
         known = (
             peer
-            and "H100" in found.device
             and found.milliseconds
-            and problem.steps == 1024
-            and problem.dtype == "bf16"
             and problem.direction == "forward"
+            and flashrnn.comparable(found.device, problem.cell, problem.steps, problem.dtype)
         )
         parameters = " ".join(f"{name}={value}" for name, value in outcome.candidate.parameters.items())
         rows.append(
@@ -192,7 +178,7 @@ def table(outcomes: list[Outcome]) -> str:
                 number(found.microseconds_per_step),
                 number(found.predicted_microseconds_per_step),
                 number(found.ratio),
-                f"{peer / found.milliseconds:.2f}" if known else "",
+                f"{peer[0] / found.milliseconds:.2f}" if known else "",
                 parameters if outcome.passed else "FAILED " + parameters,
             )
         )

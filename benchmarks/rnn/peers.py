@@ -1,256 +1,209 @@
-"""Recurrent layers beside their peers, in one run: cuDNN through torch.nn, plain and compiled PyTorch loops.
+"""Recurrent layers beside their peers: cuDNN through torch.nn, plain and compiled PyTorch loops.
 
-    python benchmarks/rnn/peers.py --sweep cudnn,heads,batch,steps,large --out results.json
+    python benchmarks/rnn/peers.py --sweep table,cudnn --seconds 540 --out peers.json
+    python benchmarks/rnn/peers.py --sweep heads,batch,steps,large,cells --seconds 540 --out peers.json
+    python benchmarks/rnn/plots.py peers.json --out figures
 
-Times are medians of launches between CUDA events, in ms; "with W x" includes the input projection of H * D
-features. FlashRNN's times (fused, bf16, without W x) were measured on another day on the same kind of GPU.
+What peers.json has is not measured again, so the same command goes on where the last one was stopped; nothing
+begins that would not end in time. Times are medians in ms between events on the GPU, and by the host's clock;
+"with W x" includes the input projection of H * D features. Exit codes: 0 everything is measured, 3 something
+is left.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-
-import torch
-from torch.nn import functional
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import flashrnn
 from environment import environment
+from sweeps import ORDER, OURS, OURS_WITH_INPUT, SWEEPS, Shape, Unit, expected_seconds, units
 
-from kerneltune.errors import KernelTuneError
-from kerneltune.torch import RNN, recurrence
-
-TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
-# FlashRNN 1.0.5 fused, LSTM, T = 1024, bf16, H100 SXM: forward, forward + backward, ms by (heads, D, batch).
-FLASHRNN = {
-    (12, 64, 16): (2.753, 7.740),
-    (6, 128, 16): (2.884, 8.175),
-    (3, 256, 16): (3.392, 9.488),
-    (1, 512, 16): (3.518, 10.495),
-    (1, 768, 16): (4.556, 12.857),
-    (1, 1024, 16): (6.279, 15.813),
-    (1, 2048, 16): (25.07, 42.48),
-    (12, 64, 64): (5.595, 19.308),
-    (1, 768, 64): (15.205, 43.953),
-}
+LEFT = 3  # exit code
+Measure = Callable[[Unit], dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Shape:
-    """One row of a sweep."""
+class Results:
+    """What was measured, in a JSON file that is complete after every unit.
 
-    sweep: str
-    cell: str
-    heads: int
-    dim: int
-    batch: int
-    steps: int
-    dtype: str
+    A unit that ended its process is in it too, as lost, and is not tried again.
+    """
 
+    def __init__(self, path: Path | None, head: dict[str, Any]) -> None:
+        self._path = path
+        self.data: dict[str, Any] = {**head, "units": []}
+        if path is not None and path.is_file():
+            self.data = self._continued(path, head)
+        for row in self.data["units"]:
+            if row.get("running"):
+                row |= {"running": False, "note": "lost: the process ended while it ran"}
 
-@dataclass
-class Row:
-    """Times of one shape in ms: (forward, forward + backward) by who ran it; None where it could not."""
+    @staticmethod
+    def _continued(path: Path, head: dict[str, Any]) -> dict[str, Any]:
+        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        for name in ("gpu", "sources"):
+            if data.get(name) != head[name]:
+                was = f"{path} was measured with {name} {data.get(name)}, this is {head[name]}"
+                raise SystemExit(f"{was}: name another --out")
+        return data
 
-    shape: Shape
-    times: dict[str, tuple[float, float] | None]
-    notes: list[str]
+    def has(self, unit: Unit) -> bool:
+        return any(row_key(row) == unit.key for row in self.data["units"])
 
+    def begin(self, unit: Unit) -> dict[str, Any]:
+        row = {**unit.shape.to_json(), "who": unit.who, "running": True}
+        self.data["units"].append(row)
+        self._write()
+        return row
 
-def shapes(sweeps: list[str]) -> Iterator[Shape]:
-    for sweep in sweeps:
-        if sweep == "cudnn":
-            for dim in (256, 512, 768, 1024):
-                for batch in (16, 64):
-                    yield Shape(sweep, "lstm", 1, dim, batch, 1024, "fp16")
-            yield Shape(sweep, "gru", 1, 512, 16, 1024, "fp16")
-        elif sweep == "heads":
-            for heads, dim in ((48, 16), (24, 32), (12, 64), (6, 128), (3, 256), (2, 384), (1, 768)):
-                yield Shape(sweep, "lstm", heads, dim, 16, 1024, "bf16")
-        elif sweep == "batch":
-            for heads, dim in ((12, 64), (1, 768)):
-                for batch in (2, 4, 8, 16, 32, 64, 128, 256):
-                    yield Shape(sweep, "lstm", heads, dim, batch, 1024, "bf16")
-        elif sweep == "steps":
-            for heads, dim in ((12, 64), (1, 768)):
-                for steps in (256, 512, 1024, 2048):
-                    yield Shape(sweep, "lstm", heads, dim, 16, steps, "bf16")
-        elif sweep == "large":
-            for dim in (512, 1024, 2048, 4096, 8192):
-                yield Shape(sweep, "lstm", 1, dim, 16, 1024, "bf16")
-        elif sweep == "cells":
-            for cell in ("lstm", "gru", "slstm", "elman"):
-                for heads, dim in ((12, 64), (3, 256), (1, 768)):
-                    yield Shape(sweep, cell, heads, dim, 16, 1024, "bf16")
-        else:
-            raise SystemExit(f"unknown sweep {sweep}")
+    def end(self, row: dict[str, Any], found: dict[str, Any]) -> None:
+        row |= {"running": False, **found}
+        self._write()
+
+    def _write(self) -> None:
+        if self._path is not None:
+            aside = self._path.with_name(self._path.name + ".part")
+            aside.write_text(json.dumps(self.data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            aside.replace(self._path)
 
 
-def milliseconds(do: Callable[[], object], count: int) -> float:
-    for _ in range(3 if count > 5 else 1):
-        do()
-    marks = [
-        (torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(count)
-    ]
-    for before, after in marks:
-        before.record()
-        do()
-        after.record()
-    torch.cuda.synchronize()
-    return statistics.median(before.elapsed_time(after) for before, after in marks)
+def row_key(row: dict[str, Any]) -> tuple[Any, ...]:
+    return Unit(shape_of(row), row["who"]).key
 
 
-def both(forward: Callable[[], torch.Tensor], inputs: list[torch.Tensor], count: int) -> tuple[float, float]:
-    """Time of the forward pass for inference, and of forward and backward for training."""
-    with torch.no_grad():
-        output = forward()
-        alone = milliseconds(forward, count)
-    gradient = torch.randn_like(output)
-    del output
-
-    def train() -> None:
-        torch.autograd.grad(forward(), inputs, gradient)
-
-    return round(alone, 4), round(milliseconds(train, count), 4)
+def shape_of(row: dict[str, Any]) -> Shape:
+    return Shape(**{name: row[name] for name in Shape.__dataclass_fields__})
 
 
-def ours(shape: Shape, count: int) -> Iterator[tuple[str, Callable[[], tuple[float, float]]]]:
-    dtype = TYPES[shape.dtype]
-    layer = RNN(shape.cell, shape.heads * shape.dim, shape.heads, shape.dim).cuda().to(dtype)
-    gates = len(layer.spec.gates)
-    start = layer.initial(shape.batch)
-
-    def alone() -> tuple[float, float]:
-        product = torch.randn(
-            (shape.steps, shape.batch, shape.heads, shape.dim, gates), device="cuda", dtype=dtype
-        ).requires_grad_()
-        return both(
-            lambda: recurrence(shape.cell, product, layer.recurrent, layer.bias, start)[0],
-            [product, layer.recurrent, layer.bias],
-            count,
-        )
-
-    def whole() -> tuple[float, float]:
-        x = torch.randn((shape.steps, shape.batch, shape.heads * shape.dim), device="cuda", dtype=dtype)
-        x.requires_grad_()
-        return both(lambda: layer(x)[0], [x, *layer.parameters()], count)
-
-    yield "ours", alone
-    yield "ours with W x", whole
-
-
-def cudnn(shape: Shape, count: int) -> tuple[float, float]:
-    kind = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU, "elman": torch.nn.RNN}[shape.cell]
-    layer = kind(shape.dim, shape.dim).cuda().to(TYPES[shape.dtype])
-    x = torch.randn((shape.steps, shape.batch, shape.dim), device="cuda", dtype=TYPES[shape.dtype])
-    x.requires_grad_()
-    return both(lambda: layer(x)[0], [x, *layer.parameters()], count)
-
-
-def lstm_step(
-    product: torch.Tensor, r: torch.Tensor, h: torch.Tensor, c: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """One step of an LSTM in plain PyTorch; product [B, H, 4, D], r [H, 4 D, D], h and c [B, H, D]."""
-    gates = product + torch.einsum("bhk,hgk->bhg", h, r).view(product.shape)
-    i, f, z, o = gates.unbind(2)
-    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(z)
-    return torch.sigmoid(o) * torch.tanh(c), c
-
-
-def loop(
-    shape: Shape, step: Callable[..., tuple[torch.Tensor, torch.Tensor]], count: int
-) -> tuple[float, float]:
-    dtype = TYPES[shape.dtype]
-    rows = (shape.batch, shape.heads)
-    product = torch.randn((shape.steps, *rows, 4, shape.dim), device="cuda", dtype=dtype).requires_grad_()
-    r = (torch.randn((shape.heads, 4 * shape.dim, shape.dim), device="cuda") / shape.dim**0.5).to(dtype)
-    r.requires_grad_()
-
-    def forward() -> torch.Tensor:
-        h = c = product.new_zeros((*rows, shape.dim))
-        outputs = []
-        for one in product.unbind():
-            h, c = step(one, r, h, c)
-            outputs.append(h)
-        return torch.stack(outputs)
-
-    return both(forward, [product, r], count)
-
-
-def runners(
-    shape: Shape, peers: list[str], count: int
-) -> Iterator[tuple[str, Callable[[], tuple[float, float]]]]:
-    yield from ours(shape, count)
-    if "cudnn" in peers and shape.heads == 1 and shape.cell != "slstm":
-        yield "cuDNN with W x", lambda: cudnn(shape, count)
-    if "loop" in peers and shape.cell == "lstm":
-        yield "PyTorch loop", lambda: loop(shape, lstm_step, 2)
-    if "compiled" in peers and shape.cell == "lstm":
-        yield "compiled loop", lambda: loop(shape, torch.compile(lstm_step), 2)
-
-
-def measured(shape: Shape, peers: list[str], count: int) -> Row:
-    row = Row(shape, {}, [])
-    for name, run in runners(shape, peers, count):
-        try:
-            row.times[name] = run()
-        except (KernelTuneError, RuntimeError) as error:
-            row.times[name] = None
-            row.notes.append(f"{name}: {str(error).splitlines()[0][:160]}")
-        torch.cuda.empty_cache()
-    return row
-
-
-def line(row: Row) -> str:
-    shape = row.shape
-    parts = [
-        f"{shape.sweep} {shape.cell} {shape.heads}x{shape.dim} B={shape.batch} T={shape.steps} {shape.dtype}:"
-    ]
-    mine = row.times.get("ours")
-    with_x = row.times.get("ours with W x")
-    for name, times in row.times.items():
-        if times is None:
-            parts.append(f"{name} -;")
+def run(
+    results: Results,
+    wanted: Sequence[Unit],
+    measure: Measure,
+    seconds: float,
+    clock: Callable[[], float] = time.monotonic,
+) -> int:
+    """Measure what is missing while there is time; how many units are left."""
+    end = clock() + seconds
+    left = 0
+    for unit in wanted:
+        if results.has(unit):
             continue
-        own = with_x if "W x" in name else mine
-        ratio = (
-            f" ({times[0] / own[0]:.2f}x {times[1] / own[1]:.2f}x)"
-            if own and not name.startswith("ours")
-            else ""
-        )
-        parts.append(f"{name} {times[0]:.3f} {times[1]:.3f}{ratio};")
-    known = FLASHRNN.get((shape.heads, shape.dim, shape.batch))
-    if known and mine and shape.steps == 1024 and shape.dtype == "bf16" and shape.cell == "lstm":
-        parts.append(f"FlashRNN ({known[0] / mine[0]:.2f}x {known[1] / mine[1]:.2f}x)")
-    return " ".join([*parts, *row.notes])
+        if clock() + expected_seconds(unit) > end:
+            left += 1
+            continue
+        row = results.begin(unit)
+        try:
+            found = measure(unit)
+        except Exception as error:
+            results.end(row, {"note": f"lost: {error}"})
+            raise
+        results.end(row, found)
+        print(line(unit, found), flush=True)
+    return left
+
+
+def line(unit: Unit, found: dict[str, Any]) -> str:
+    times = " ".join(number(found.get(name)) for name in ("forward", "both"))
+    return f"{unit.shape.sweep} {unit.shape.label} {unit.who}: {times} {found.get('note', '')}".rstrip()
+
+
+def number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def table(rows: Sequence[dict[str, Any]], gpu: str) -> str:
+    """A line for each shape: ours, and how many times as long each other one takes, forward and both."""
+    by_shape: dict[Shape, dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        by_shape.setdefault(shape_of(row), {})[row["who"]] = row
+    return "\n".join(shape_line(shape, found, gpu) for shape, found in by_shape.items())
+
+
+def shape_line(shape: Shape, found: dict[str, dict[str, Any]], gpu: str) -> str:
+    parts = [f"{shape.sweep} {shape.label}:"]
+    for who in ORDER:
+        if who not in found:
+            continue
+        own = found.get(OURS_WITH_INPUT if "W x" in who else OURS, {})
+        times = [found[who].get(name) for name in ("forward", "both")]
+        shown = " ".join(map(number, times))
+        if who not in (OURS, OURS_WITH_INPUT):
+            shown += f" ({ratios(times, own)})"
+        parts.append(f"{who} {shown};")
+    if OURS in found and found[OURS].get("forward") and shape.dim > 1024:
+        streamed = shape.recurrent_bytes * shape.steps / found[OURS]["forward"] / 1e6
+        parts.append(f"R at {streamed:.0f} GB/s;")
+    if flashrnn.comparable(gpu, shape.cell, shape.steps, shape.dtype) and OURS in found:
+        for name, known in flashrnn.VARIANTS.items():
+            times = list(known.get((shape.heads, shape.dim, shape.batch), ()))
+            if times:
+                parts.append(f"{name} ({ratios(times, found[OURS])});")
+    return " ".join(parts)
+
+
+def ratios(times: Sequence[float | None], own: dict[str, Any]) -> str:
+    """How many times as long as ours, forward and both."""
+    pairs = zip(times, (own.get("forward"), own.get("both")), strict=True)
+    return " ".join("-" if not theirs or not mine else f"{theirs / mine:.2f}x" for theirs, mine in pairs)
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--sweep", default=",".join(SWEEPS), help=f"of {', '.join(SWEEPS)}")
+    parser.add_argument("--contenders", default=",".join(ORDER), help=f"of {', '.join(ORDER)}")
+    parser.add_argument("--seconds", type=float, default=540.0, help="after which nothing more begins")
+    parser.add_argument("--count", type=int, default=20, help="calls to time")
+    parser.add_argument("--out", type=Path, default=None, help="JSON file, which is continued if it is there")
+    options = parser.parse_args()
+    for name, known in (("sweep", SWEEPS), ("contenders", ORDER)):
+        words = getattr(options, name).split(",")
+        if unknown := [word for word in words if word not in known]:
+            parser.error(f"--{name}: unknown {', '.join(unknown)}: of {', '.join(known)}")
+        setattr(options, name, words)
+    return options
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--sweep", default="cudnn,heads", help="cudnn, heads, batch, steps, large, cells")
-    parser.add_argument("--peers", default="cudnn,loop", help="of cudnn, loop, compiled")
-    parser.add_argument("--count", type=int, default=20, help="launches to time")
-    parser.add_argument("--out", type=Path, default=None, help="JSON file")
-    options = parser.parse_args()
-    functional.linear(*(torch.zeros(8, 8, device="cuda") for _ in range(2)))  # starts cuBLAS
-    rows = []
-    for shape in shapes(options.sweep.split(",")):
-        rows.append(measured(shape, options.peers.split(","), options.count))
-        print(line(rows[-1]), flush=True)
-        if options.out is not None:
-            data = {
-                "environment": environment("torch", "numpy"),
-                "gpu": torch.cuda.get_device_name(),
-                "cudnn": torch.backends.cudnn.version(),
-                "rows": [asdict(row) for row in rows],
-            }
-            options.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    return 0
+    options = parsed()
+    try:
+        import torch
+    except ImportError:
+        print("torch is not installed: the extra 'torch' has it", file=sys.stderr)
+        return 2
+    from contenders import ContextLostError, measured
+
+    from kerneltune.cubin_cache import content_key
+    from kerneltune.folders import data_folder
+
+    if not torch.cuda.is_available():
+        print("torch finds no GPU here", file=sys.stderr)
+        return 2
+    head = {
+        "environment": environment("torch", "triton", "numpy"),
+        "gpu": torch.cuda.get_device_name(),
+        "cudnn": torch.backends.cudnn.version(),
+        "sources": content_key((), data_folder("kernels"))[:16],
+        "flashrnn": {"source": flashrnn.SOURCE, "date": flashrnn.DATE},
+    }
+    results = Results(options.out, head)
+    wanted = units(options.sweep, tuple(options.contenders))
+    torch.nn.functional.linear(*(torch.zeros(8, 8, device="cuda") for _ in range(2)))  # starts cuBLAS
+    try:
+        left = run(results, wanted, lambda unit: measured(unit, options.count), options.seconds)
+    except ContextLostError as error:
+        print(f"the GPU's context is lost, call again to go on: {error}", file=sys.stderr)
+        return LEFT
+    print(table(results.data["units"], head["gpu"]))
+    if left:
+        print(f"{left} of {len(wanted)} are left: call again with the same --out to go on")
+    return LEFT if left else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,151 @@
+"""What peers.py measures: shapes by sweep, and by whom. Needs no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+OURS, OURS_WITH_INPUT = "ours", "ours with W x"
+CUDNN, LOOP, COMPILED = "cuDNN with W x", "PyTorch loop", "compiled loop"
+CUDNN_CELLS = ("lstm", "gru", "elman")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One point of a sweep."""
+
+    sweep: str
+    cell: str
+    heads: int
+    dim: int
+    batch: int
+    steps: int
+    dtype: str
+
+    @property
+    def label(self) -> str:
+        return f"{self.cell} {self.heads}x{self.dim} B={self.batch} T={self.steps} {self.dtype}"
+
+    @property
+    def recurrent_bytes(self) -> int:
+        """Of R, of which an LSTM has four."""
+        gates = {"lstm": 4, "slstm": 4, "gru": 3}.get(self.cell, 1)
+        return gates * self.heads * self.dim**2 * 2
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def _cudnn() -> Iterator[Shape]:
+    """One head beside cuDNN, which has no others."""
+    for dtype in ("fp16", "bf16"):
+        for dim in (256, 512, 768, 1024):
+            for batch in (16, 64):
+                yield Shape("cudnn", "lstm", 1, dim, batch, 1024, dtype)
+    for dim in (256, 512, 768, 1024):
+        yield Shape("cudnn", "gru", 1, dim, 16, 1024, "fp16")
+
+
+def _heads() -> Iterator[Shape]:
+    """The FlashRNN paper's figure 2: head dimension at 768 units in all."""
+    for dim in (16, 32, 64, 128, 256, 384, 768):
+        yield Shape("heads", "lstm", 768 // dim, dim, 16, 1024, "bf16")
+
+
+def _batch() -> Iterator[Shape]:
+    """Figure 3: batch."""
+    for heads, dim in ((12, 64), (1, 768)):
+        for batch in (2, 4, 8, 16, 32, 64, 128, 256):
+            yield Shape("batch", "lstm", heads, dim, batch, 1024, "bf16")
+
+
+def _steps() -> Iterator[Shape]:
+    """Figure 4: steps."""
+    for heads, dim in ((12, 64), (1, 768)):
+        for steps in (256, 512, 1024, 2048):
+            yield Shape("steps", "lstm", heads, dim, 16, steps, "bf16")
+
+
+def _large() -> Iterator[Shape]:
+    """The largest heads, whose R no GPU holds on its chip."""
+    for dim in (512, 1024, 2048, 3072, 4096, 8192):
+        yield Shape("large", "lstm", 1, dim, 16, 1024, "bf16")
+
+
+def _table() -> Iterator[Shape]:
+    """The rows that README and issue tables name, FlashRNN's among them."""
+    for heads, dim in ((12, 64), (6, 128), (3, 256), (1, 512), (1, 768), (1, 1024), (1, 2048)):
+        yield Shape("table", "lstm", heads, dim, 16, 1024, "bf16")
+    for heads, dim in ((12, 64), (1, 768)):
+        yield Shape("table", "lstm", heads, dim, 64, 1024, "bf16")
+    for heads, dim in ((48, 16), (24, 32)):
+        yield Shape("table", "lstm", heads, dim, 16, 1024, "bf16")
+
+
+def _cells() -> Iterator[Shape]:
+    """The other cells beside the LSTM."""
+    for heads, dim in ((12, 64), (3, 256), (1, 768)):
+        for cell in ("lstm", "gru", "slstm", "elman"):
+            yield Shape("cells", cell, heads, dim, 16, 1024, "bf16")
+
+
+SWEEPS = {
+    "table": _table,
+    "cudnn": _cudnn,
+    "heads": _heads,
+    "batch": _batch,
+    "steps": _steps,
+    "large": _large,
+    "cells": _cells,
+}
+# What is measured first if there is not time for everything: ours and cuDNN before the loops.
+ORDER = (OURS, OURS_WITH_INPUT, CUDNN, LOOP, COMPILED)
+# Who can take part in a sweep; cuDNN where there is one head.
+CONTENDERS = {
+    "table": (OURS, OURS_WITH_INPUT),
+    "cudnn": (OURS, OURS_WITH_INPUT, CUDNN),
+    "heads": (OURS, OURS_WITH_INPUT, CUDNN, LOOP, COMPILED),
+    "batch": (OURS, OURS_WITH_INPUT, CUDNN, LOOP, COMPILED),
+    "steps": (OURS, OURS_WITH_INPUT, CUDNN, LOOP, COMPILED),
+    "large": (OURS, CUDNN, LOOP),
+    "cells": (OURS, OURS_WITH_INPUT, CUDNN),
+}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A shape measured by one contender: what is done, stored and resumed as a whole."""
+
+    shape: Shape
+    who: str
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return (*self.shape.to_json().values(), self.who)
+
+
+def units(sweeps: list[str], contenders: tuple[str, ...] = ORDER) -> list[Unit]:
+    """Everything to measure: sweep by sweep, in each first all that ours and cuDNN do."""
+    found = []
+    for sweep in sweeps:
+        for who in ORDER:
+            if who in contenders and who in CONTENDERS[sweep]:
+                found += [Unit(shape, who) for shape in SWEEPS[sweep]() if can(who, shape)]
+    return found
+
+
+def can(who: str, shape: Shape) -> bool:
+    """Whether a contender has this shape at all."""
+    if who == CUDNN:
+        return shape.heads == 1 and shape.cell in CUDNN_CELLS
+    if who in (LOOP, COMPILED):
+        return shape.cell == "lstm"
+    return True
+
+
+def expected_seconds(unit: Unit) -> float:
+    """How long a unit takes at most, on an H100, all runs and compilations included."""
+    large = 30.0 * (unit.shape.dim / 8192) ** 2  # random numbers for R
+    loops = 2.0 + 12.0 * unit.shape.steps / 1024
+    return large + {LOOP: loops, COMPILED: 60.0 + loops}.get(unit.who, 12.0)
