@@ -147,7 +147,7 @@ class Planner:
             later = self._apply(unary)
             if not self.feasible:
                 return
-            pending += [condition for condition in later if condition not in pending]
+            pending += later
             if later:
                 break
         terms = self.terms = Terms(self.domains, self.limits)

@@ -171,11 +171,14 @@ def _parts(
 
 
 def _text(parts: Given) -> str | None:
-    """A restriction as an expression; None where it can only be called."""
+    """A restriction as an expression; None where there is no text for it."""
     trees = [part.tree for part in parts if isinstance(part, Restriction)]
     if len(trees) < len(parts):
         return None
-    return ast.unparse(trees[0] if len(trees) == 1 else ast.BoolOp(ast.And(), trees))
+    try:
+        return ast.unparse(trees[0] if len(trees) == 1 else ast.BoolOp(ast.And(), trees))
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return None
 
 
 def from_json(source: str | Path | Mapping[str, Any], *, memory_limit: int | None = None) -> Space:

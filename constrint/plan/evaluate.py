@@ -315,8 +315,8 @@ def _compare(frame: Frame, term: Term) -> Any:
 
 
 def _exact(values: Any, term: Term) -> Any:
-    if isinstance(values, np.ndarray) and term.is_int and max(-term.lo, term.hi) >= 1 << 53:
-        return values.astype(OBJECT)  # numpy would round to compare with floats; Python does not
+    if term.is_int and max(-term.lo, term.hi) >= 1 << 53:
+        return np.asarray(values).astype(OBJECT)  # numpy would round to compare with floats; Python does not
     return values
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from constrint.plan.terms import (
@@ -51,9 +52,10 @@ def _binary(
 ) -> Term:
     if not (left.is_int and right.is_int):
         return _float(terms, op, left, right)
+    limits = bounds(left, right)  # first, as it refuses powers that are too large to be computed
     if left.op == "const" and right.op == "const" and safe:
         return terms.const(_FOLD[op](left.data, right.data))
-    term = terms._int(op, (left, right), None, bounds(left, right), 0)
+    term = terms._int(op, (left, right), None, limits, 0)
     term.safe = safe and left.safe and right.safe
     return term
 
@@ -74,7 +76,8 @@ def _float(terms: Terms, op: str, left: Term, right: Term) -> Term:
     if divides and right.is_int:
         safe = not terms.contains_zero(right)
     if left.op == "const" and right.op == "const" and safe:
-        return terms.const(_FOLD[op](left.data, right.data))
+        with suppress(OverflowError):  # an integer that no float holds: refused below
+            return terms.const(_FOLD[op](left.data, right.data))
     for arg in (left, right):
         if arg.is_int and peak_of(arg.lo, arg.hi) >= 1 << 53:
             raise Unsupported("integers beyond 2**53 in float arithmetic")

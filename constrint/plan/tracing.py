@@ -18,7 +18,7 @@ import numpy as np
 from constrint.errors import ModelError
 from constrint.plan.restrictions import Parameters, Restriction, split
 from constrint.plan.symbols import Symbol, tree_of, watched
-from constrint.plan.terms import BOOL, Array, Term, Terms
+from constrint.plan.terms import BOOL, OBJECT, Array, Term, Terms
 
 TRIED = 200  # calls that look which parameters a callable reads
 
@@ -228,8 +228,9 @@ def _is_understood(restrictions: Sequence[Restriction], count: int, values: Sequ
     for v in range(count):
         labels = restrictions[0].parameters.labels.get(v)
         numbers = sorted(labels) if labels is not None else sorted(values[v])
-        lists.append(np.array(numbers))
-        integers = lists[-1].dtype.kind != "f"
+        integers = not any(isinstance(number, float) for number in numbers)
+        wide = integers and max(-numbers[0], numbers[-1]) >= 1 << 62  # numpy makes floats of some of them
+        lists.append(np.array(numbers, dtype=OBJECT if wide else None))
         limits.append((int(numbers[0]), int(numbers[-1])) if integers else (0, 0))
     terms = Terms(lists, limits)
     for restriction in restrictions:

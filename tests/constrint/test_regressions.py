@@ -9,7 +9,7 @@ from time import perf_counter
 
 import pytest
 
-from constrint import Model, ModelError, Status, UnboundedError, all_different, element
+from constrint import LimitError, Model, ModelError, Status, UnboundedError, all_different, element
 
 LIMIT = 20.0
 
@@ -201,3 +201,10 @@ def test_a_transition_given_twice_counts_once(form):
         assert model.count() == len(list(model.iter_solutions()))
         counts.append(model.count())
     assert counts[0] == counts[1]
+
+
+def test_conditions_of_wide_variables_that_are_left_are_not_compared():
+    """`==` of two of them built a condition, whose truth was asked for."""
+    text = "a, c in 1..2000000; a > c; a not in {5, 7}; c * c != 36"
+    with pytest.raises(LimitError, match="cannot be built"):
+        Model.from_text(text).solutions(time_limit=LIMIT)

@@ -376,3 +376,45 @@ def test_a_space_beyond_its_memory_is_refused():
     params = {name: list(range(1, 200)) for name in "xyz"}
     with pytest.raises(LimitError, match="Give it more memory"):
         from_tune_params(params, ["(x * x + y * y + z * z) % 101 == x * y * z % 97"], memory_limit=20_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("a == 2**53 + 1", []),
+        ("a in (2**53 + 1, 3)", []),
+        ("b == a", [(2.0**53, 2**53)]),
+        ("a < 10**400 and b == 7", [(1.5, 7), (2.0**53, 7)]),
+        ("-(10**400) > a", []),
+        ("2**53 + 1 != a and b == 2**53 + 1", [(1.5, 2**53 + 1), (2.0**53, 2**53 + 1)]),
+    ],
+)
+def test_integers_and_floats_are_compared_exactly(text, allowed):
+    """As in Python, where 2**53 + 1 is no float."""
+    params = {"a": [2.0**53, 1.5], "b": [7, 2**53, 2**53 + 1]}
+    assert [tuple(row.values()) for row in from_tune_params(params, [text])] == allowed
+    traced = from_tune_params(params, [eval(f"lambda a, b: {text}")])  # noqa: S307 - the text of this test
+    assert [tuple(row.values()) for row in traced] == allowed
+
+
+@pytest.mark.parametrize("text", ["10**400 / 7 > a", "10**400 // 1.5 > a", "2.5 % 10**400 > a"])
+def test_floats_that_overflow_are_refused_or_called(text):
+    params = {"a": [3, 2]}
+    with pytest.raises(ModelError, match="float arithmetic"):
+        from_tune_params(params, [text])
+    assert from_tune_params(params, [eval(f"lambda a: {text}")]).size == 0  # noqa: S307 - an OverflowError
+
+
+def test_powers_too_long_to_compute_are_refused():
+    with pytest.raises(ModelError, match="more than a thousand digits"):
+        from_tune_params({"a": [3]}, ["a ** 10**9 % 7 == 1"])
+
+
+def test_what_strings_cannot_say_of_wide_integers_is_called():
+    space = from_tune_params({"a": [-(2**63), 2**63]}, [lambda a: a / a == 1])
+    assert space.size == 2
+    assert "called" in space.notes[0]
+    huge = 10**5000
+    space = from_tune_params({"a": [1, 2]}, [lambda a: a < huge])
+    assert space.to_tuples() == [(1,), (2,)]
+    assert space.restrictions == (None,)  # Python writes no integer of so many digits
