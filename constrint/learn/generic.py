@@ -13,7 +13,7 @@ from constrint.engine.state import CHANGED, State
 from constrint.engine.store import pop_level, push_level
 from constrint.learn.layout import BY_TERMS, Learner, learn_kernel
 from constrint.learn.linear import add_premise, contradict
-from constrint.learn.trail import raise_bound, value_before
+from constrint.learn.trail import raise_to_member, value_before
 
 
 @learn_kernel
@@ -31,8 +31,9 @@ def run_kernel(ls: Learner, st: State, p: int) -> bool:
     for i in range(scalar[CHANGED]):
         v = st.changed[i]
         st.dirty[v] = 0
+        # The kernel's bounds are members; to round them by a stride that it narrowed would go beyond.
         if holds and not (
-            raise_bound(ls, st, 2 * v, st.lo[v], why) and raise_bound(ls, st, 2 * v + 1, -st.hi[v], why)
+            raise_to_member(ls, 2 * v, st.lo[v], why) and raise_to_member(ls, 2 * v + 1, -st.hi[v], why)
         ):
             contradict(ls, why)
             holds = False

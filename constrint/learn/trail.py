@@ -56,8 +56,8 @@ def weakest(ls: Learner, st: State, b: int, k: int) -> int:
 
 
 @learn_kernel
-def raise_bound(ls: Learner, st: State, b: int, k: int, why: int) -> bool:
-    """Make an atom true; where it is false, note the conflict and return False."""
+def raise_to_member(ls: Learner, b: int, k: int, why: int) -> bool:
+    """Make an atom true whose k is a member of the domain; where it is false, note the conflict."""
     bound = ls.bound
     old = bound[b]
     if k <= old:
@@ -68,8 +68,6 @@ def raise_bound(ls: Learner, st: State, b: int, k: int, why: int) -> bool:
         scalar[FAILED_TO] = k
         scalar[FAILED_WHY] = why
         return False
-    if ls.plain[b >> 1] == 0:
-        k = round_up(st, b, k)
     at = scalar[TRAIL]
     ls.trail_bound[at] = b
     ls.trail_old[at] = old
@@ -81,6 +79,14 @@ def raise_bound(ls: Learner, st: State, b: int, k: int, why: int) -> bool:
     bound[b] = k
     scalar[TRAIL] = at + 1
     return True
+
+
+@learn_kernel
+def raise_bound(ls: Learner, st: State, b: int, k: int, why: int) -> bool:
+    """Make an atom true; where it is false, note the conflict and return False."""
+    if ls.plain[b >> 1] == 0 and ls.bound[b] < k <= -ls.bound[b ^ 1]:
+        k = round_up(st, b, k)
+    return raise_to_member(ls, b, k, why)
 
 
 @learn_kernel

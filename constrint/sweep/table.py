@@ -228,6 +228,8 @@ class Table:
                 self._copy_all()
             self._origins = {frame: origin.repeat(size) for frame, origin in self._origins.items()}
             self._leave(np.arange(self.count).repeat(size))
+        else:  # no column is left that older rows would be asked for
+            self._origins = {}
         self.count *= size
         self._uses[v] += 1  # an answer needs it
         self.learn(v, column)

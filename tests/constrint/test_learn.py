@@ -104,6 +104,15 @@ def test_same_seed_same_answer():
     assert other.objective == first.objective
 
 
+@pytest.mark.parametrize("high", [1001, 99_999_999_998])
+def test_bounds_that_a_kernel_finds_are_not_rounded_by_the_stride_that_it_found(high):
+    """`a % b` narrowed the stride of a to 48 and its bound to 767, which was then rounded up beyond it."""
+    m = Model.from_text(f"a in 2..{high} step 3; b in 1..10000; a * b == 12272; a % b == 15")
+    r = m.solve(learn=True, engine="interpreted")
+    assert dict(r.values) == {"a": 767, "b": 16}
+    assert r.statistics.method == "learning"
+
+
 def test_pigeons_have_no_holes():
     m = Model()
     inside = [[m.bool_var(f"in_{p}_{h}") for h in range(5)] for p in range(6)]

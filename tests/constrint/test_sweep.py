@@ -237,3 +237,11 @@ def test_small_models_load_no_numpy():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_a_part_of_one_row_whose_columns_are_all_used_up_is_multiplied_again():
+    """The numbers of older rows, which no column was asked for any more, were kept."""
+    model = ci.Model.from_text("a in ..50; b in 2..10002 step 2; a + b == 40; b >= a")
+    b = model.variables["b"]
+    result = model.solve(minimize=ci.ceildiv(b, b))
+    assert (result.status, result.objective) == (ci.Status.OPTIMAL, 1)
