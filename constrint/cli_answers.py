@@ -77,7 +77,10 @@ def explanation(model: Model, *, time_limit: float, json: bool) -> int:
 
 def _one(model: Model, request: Request) -> int:
     result = model.solve(
-        time_limit=request.time_limit, learn=request.learn, proof=request.proof, progress=request.progress
+        time_limit=request.time_limit,
+        learn=request.learn or "auto",
+        proof=request.proof,
+        progress=request.progress,
     )
     if result.status is Status.INFEASIBLE:
         return infeasible(model, request.json)

@@ -12,6 +12,10 @@ class Stopped(Exception):  # noqa: N818 - a limit, not a fault
     """The time limit was reached, or the caller wants no more."""
 
 
+class Paused(Exception):  # noqa: N818 - a limit, not a fault
+    """The turn of a search is over; it goes on when it is called again."""
+
+
 class Deadline:
     """The end of a call.
 
@@ -56,9 +60,10 @@ class Pace:
 
     Attributes:
         work: Propagations of the next slice.
+        spent: Seconds of all slices so far.
     """
 
-    __slots__ = ("_most", "_since", "work")
+    __slots__ = ("_most", "_since", "spent", "work")
 
     FIRST = 500
 
@@ -66,6 +71,7 @@ class Pace:
         self._most = most
         self.work = min(self.FIRST, most)
         self._since = 0.0
+        self.spent = 0.0
 
     def begin(self) -> None:
         """A slice begins."""
@@ -74,6 +80,7 @@ class Pace:
     def end(self) -> None:
         """It has ended: the next one is longer where this one was short."""
         took = perf_counter() - self._since
+        self.spent += took
         if took < SHORT:
             self.work = min(self._most, 4 * self.work)
         elif took > LONG:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from constrint.branching import Branching
     from constrint.explain import Conflict
     from constrint.plan.describe import Explanation
-    from constrint.prepare import OnSolution
+    from constrint.prepare import Learning, OnSolution
     from constrint.restarts import RestartRule, Restarts
     from constrint.search import Solver
     from constrint.solutionset import SolutionSet
@@ -56,7 +56,7 @@ class Model(Declarations):
         branching: Branching | None = None,
         restarts: RestartRule | Restarts | None = None,
         lns: bool = False,
-        learn: bool = False,
+        learn: Learning = "auto",
         proof: str | Path | None = None,
         on_solution: OnSolution | None = None,
         progress: bool = False,
@@ -85,8 +85,10 @@ class Model(Declarations):
             lns: Whether to look for better solutions near the best one (large-neighbourhood search): for
                 good answers by a time limit, where an optimum cannot be proven soon.
             learn: Whether to learn a clause from every failure (docs/constrint-learn.md): for scheduling and
-                other models of many conditions. It branches in its own way. Models whose numbers need
-                more than int64 are searched without; `Result.statistics.method` says which it was.
+                other models of many conditions. It branches in its own way. "auto": branching first, and
+                where that proves long and nothing is said of `branching`, `restarts`, `lns` or `prefer`, both
+                in turns. Models whose numbers need more than int64 are searched without;
+                `Result.statistics.method` says which it was.
             proof: A file to write what the learning search proves to, step by step, for a checker.
             on_solution: Called with a `Result` for each better solution as it is found. Where it returns
                 False, search ends with that one.

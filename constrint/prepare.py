@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from constrint.branching import (
     VALUE_RULES,
@@ -28,6 +28,7 @@ from constrint.presolve import OutOfRange, Root, presolve
 from constrint.variables import MOST_BITS, check_length
 
 if TYPE_CHECKING:
+    from constrint.alternate import AlternatingRun
     from constrint.engine.state import State
     from constrint.goals import Goal
     from constrint.learn.proof import ProofLog
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from constrint.result import Result
     from constrint.run import Run
 
+AnyRun: TypeAlias = "Run | LearningRun | AlternatingRun"
+Learning: TypeAlias = "bool | Literal['auto']"
 OnSolution: TypeAlias = "Callable[[Result], bool | None]"
 
 WIDEST_BITS = 1 << 14  # search is repeated with bounds up to this wide where narrower ones prove nothing
@@ -67,7 +70,7 @@ class Options:
         seed: Seed of random value choices.
         engine: "auto", "interpreted" or "compiled".
         brancher: How to branch.
-        learn: Whether to learn from failures, where the numbers fit int64.
+        learn: Whether to learn from failures, where the numbers fit int64; "auto": where search proves long.
         proof: Where the learning search writes down what it proves, or None.
         restarts: When to go back to the root, or None.
         lns: Whether to search for better solutions near the best.
@@ -79,12 +82,12 @@ class Options:
     seed: int = 0
     engine: Engine = "auto"
     brancher: Brancher = field(default_factory=Brancher)
-    learn: bool = False
+    learn: Learning = False
     proof: ProofLog | None = None
     restarts: Restarts | None = None
     lns: bool = False
     on_solution: OnSolution | None = None
-    watch: Callable[[Run | LearningRun], None] | None = None
+    watch: Callable[[AnyRun], None] | None = None
 
 
 class Plan:

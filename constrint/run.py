@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint import compiling
 from constrint.asking import ask
-from constrint.deadline import Deadline, Pace
+from constrint.deadline import Deadline, Pace, Paused
 from constrint.engine import dfs
 from constrint.engine.build import build, grow
 from constrint.engine.state import (
@@ -70,6 +69,7 @@ class Run:
 
     Attributes:
         engine: Where it runs at present: "interpreted" or "compiled".
+        turn_ends: The number of nodes at which `next` raises `Paused`, or None.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Run:
         self._most_nodes = most_nodes
         self._deadline = Deadline(options.time_limit, started)
         self._pace = Pace(SLICE[1])
-        self._began = perf_counter()
+        self.turn_ends: int | None = None
         self._session: Session | None = None
         branch = plan.branch(root, options, goal)
         self._state: State = build(root.box, root.nodes, branch, root.huge)
@@ -127,7 +127,7 @@ class Run:
             return False
         if is_loaded():
             return True
-        spent = perf_counter() - self._began
+        spent = self._pace.spent
         return spent >= HAND_OVER and compiling.is_ready("engine", spent, self._deadline)
 
     def value(self, v: int) -> int:
@@ -135,13 +135,15 @@ class Run:
         return int(self._state.lo[v])
 
     def next(self, checked: bool = True) -> Assignment | None:
-        """The next solution; None when there is no other. Raises `Stopped` at the time limit.
+        """The next solution; None when there is no other. Raises `Stopped` at the time limit, and `Paused`.
 
         Args:
             checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
         """
         while True:
             self._deadline.check()
+            if self.turn_ends is not None and self._state.scalar[NODES] >= self.turn_ends:
+                raise Paused
             if self._most_nodes is not None and self._is_spent(self._most_nodes):
                 raise GaveUp
             if self._options.watch is not None:
@@ -174,12 +176,17 @@ class Run:
     def _slice(self) -> int:
         """Search on for a moment."""
         self._pace.begin()
+        nodes, propagations = SLICE[0], self._pace.work
         if self._session is not None:
-            outcome = self._session.run(COMPILED_NODES, self._pace.work)
+            nodes = COMPILED_NODES
         elif self._options.engine == "auto" and not self.exact and is_loaded():
-            outcome = dfs.run(self._state, *FIRST_SLICE)
+            nodes, propagations = FIRST_SLICE
+        if self.turn_ends is not None:
+            nodes = min(nodes, self.turn_ends - int(self._state.scalar[NODES]))
+        if self._session is not None:
+            outcome = self._session.run(nodes, propagations)
         else:
-            outcome = dfs.run(self._state, SLICE[0], self._pace.work)
+            outcome = dfs.run(self._state, nodes, propagations)
         self._pace.end()
         return outcome
 
@@ -187,11 +194,20 @@ class Run:
         scalar = self._state.scalar
         return scalar[NODES] >= nodes or scalar[PROPAGATIONS] >= nodes * PROPAGATIONS_OF_NODE
 
-    def _tighten(self) -> None:
+    @property
+    def propagations(self) -> int:
+        """Runs of propagators so far."""
+        return int(self._state.scalar[PROPAGATIONS])
+
+    def demand_better(self, value: int) -> None:
+        """Look for solutions whose goal is better than a value from now on."""
         scalar = self._state.scalar
-        if scalar[GOAL]:
-            scalar[HAS_BOUND] = 1
-            scalar[BOUND] = self.value(scalar[GOAL_VARIABLE]) + (-1 if scalar[GOAL] == 1 else 1)
+        scalar[HAS_BOUND] = 1
+        scalar[BOUND] = value + (-1 if scalar[GOAL] == 1 else 1)
+
+    def _tighten(self) -> None:
+        if self._state.scalar[GOAL]:
+            self.demand_better(self.value(self._state.scalar[GOAL_VARIABLE]))
 
     def _grow(self) -> None:
         self._state = grow(self._state) if self._session is None else self._session.grow()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from constrint.alternate import AlternatingRun, suits
 from constrint.deadline import Deadline, Stopped
 from constrint.domain import BINARY, Domain
 from constrint.engine.build import Box
@@ -27,8 +28,8 @@ from constrint.swept import sweep
 
 if TYPE_CHECKING:
     from constrint.goals import Goal
-    from constrint.learn.session import LearningRun
     from constrint.model import Model
+    from constrint.prepare import AnyRun
 
 __all__ = ["Options", "Plan", "Run", "Solver"]
 
@@ -57,7 +58,7 @@ class Solver:
         self.started = perf_counter()
         self.total = Statistics()
         self.complete = False  # whether `every` has given all solutions
-        self._learns = options.learn
+        self._learns = options.learn is True
         self._goals: Sequence[Goal] = ()
 
     def _plan(self, goals: Sequence[Goal], preferences: Sequence[Goal], bits: int = HUGE_BITS) -> Plan:
@@ -65,17 +66,19 @@ class Solver:
         deadline = Deadline(self.options.time_limit, self.started)
         return Plan(self.model, goals, preferences, bits, self.options.brancher, deadline)
 
-    def _run(self, plan: Plan, root: Root, goal: tuple[int, str] | None = None) -> Run | LearningRun:
-        """A search for one solution, or for better and better ones: the learning kind, where it is wanted."""
+    def _run(self, plan: Plan, root: Root, goal: tuple[int, str] | None = None) -> AnyRun:
+        """A search for one solution, or for better and better ones: the kind that is wanted and suits."""
         if self._learns and not root.exact:
             from constrint.learn.session import LearningRun
 
             return LearningRun(plan, root, self.options, self.started, goal)
         if self.options.proof is not None:
             raise ModelError("a proof needs numbers that fit int64: bound the variables")
+        if self.options.learn == "auto" and suits(plan, root, self.options):
+            return AlternatingRun(plan, root, self.options, self.started, goal)
         return Run(plan, root, self.options, self.started, goal)
 
-    def _add(self, run: Run | LearningRun, solutions: int) -> None:
+    def _add(self, run: AnyRun, solutions: int) -> None:
         work = run.statistics()
         total = self.total
         self.total = replace(

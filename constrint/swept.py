@@ -60,7 +60,7 @@ def sweep(plan: Plan, options: Options, started: float) -> Swept | None:
 
 def _suits(plan: Plan, root: Root, options: Options) -> bool:
     """Whether tables may be tried: no way to search is wanted, int64, at the fixpoint, and not too small."""
-    if options.engine != "auto" or options.learn or options.brancher != Brancher():
+    if options.engine != "auto" or options.learn is True or options.brancher != Brancher():
         return False
     if root.exact or not root.stable:
         return False

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from constrint.branching import Brancher, Branching, as_brancher
 from constrint.errors import ModelError
 from constrint.restarts import RestartRule, Restarts
+
+if TYPE_CHECKING:
+    from constrint.prepare import Learning
 
 
 class Ways(TypedDict):
@@ -25,11 +28,13 @@ def ways_to_search(
     branching: Branching | None,
     restarts: RestartRule | Restarts | None,
     lns: bool,
-    learn: bool,
+    learn: Learning,
     has_goal: bool,
 ) -> Ways:
     """The options, with the brancher that suits the others where none is given."""
-    if learn and (lns or restarts is not None):
+    if learn not in (True, False, "auto"):
+        raise ModelError(f'learn is True, False or "auto", not {learn!r}')
+    if learn is True and (lns or restarts is not None):
         raise ModelError("the learning search restarts by itself: leave out lns and restarts, or learn")
     if lns and restarts is not None:
         raise ModelError("large-neighbourhood search begins anew by itself: leave out lns or restarts")

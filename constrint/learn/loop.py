@@ -159,7 +159,8 @@ def run(ls: Learner, st: State, budget: int) -> int:
     scalar = ls.scalar
     scalar[BUDGET] = budget
     if scalar[MUST] != NOTHING:
-        back_to(ls, 0)
+        if scalar[LEVEL] > 0:  # the root, where search may have paused, keeps what waits there
+            back_to(ls, 0)
         if not raise_bound(ls, st, scalar[MUST], scalar[MUST_TO], DECISION):
             return EXHAUSTED
         scalar[MUST] = NOTHING

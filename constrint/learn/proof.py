@@ -84,7 +84,7 @@ class ProofLog:
 @contextmanager
 def proving(solver: Solver, path: str | Path) -> Iterator[None]:
     """Let a solver write down what it proves."""
-    if not solver.options.learn:
+    if solver.options.learn is not True:
         raise ModelError("proof= needs learn=True: only the learning search writes down what it proves")
     try:
         Path(path).touch()

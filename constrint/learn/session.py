@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint import compiling
 from constrint.branching import directions
-from constrint.deadline import Deadline, Pace
+from constrint.deadline import Deadline, Pace, Paused
 from constrint.engine.build import Branch
 from constrint.engine.build import build as build_state
 from constrint.engine.state import GREATEST, State
@@ -17,6 +16,7 @@ from constrint.learn import decide, loop
 from constrint.learn.build import Guide, build, grow, units
 from constrint.learn.decompose import Decomposition
 from constrint.learn.layout import (
+    BUDGET,
     CONFLICTS,
     DECISION,
     DECISIONS,
@@ -57,6 +57,7 @@ class LearningRun:
 
     Attributes:
         engine: Where it runs at present: "interpreted" or "compiled".
+        allowed: Units of work after which `next` raises `Paused`, or None; a little more may be spent.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class LearningRun:
         self._root = root = parts.root
         self._options = options
         self._goal = goal
-        self._began = perf_counter()
+        self.allowed: int | None = None
         self._session: Session | None = None
         self._is_over = False
         try:
@@ -134,7 +135,7 @@ class LearningRun:
     def _is_long(self) -> bool:
         if self.engine == "compiled" or self._options.engine != "auto":
             return False
-        spent = perf_counter() - self._began
+        spent = self._pace.spent
         return spent >= HAND_OVER and compiling.is_ready(part_of(self._has_kernels()), spent, self._deadline)
 
     def value(self, v: int) -> int:
@@ -153,21 +154,18 @@ class LearningRun:
         """The next solution, better than the last where there is a goal; None when there is no other.
 
         Without a goal only the first may be asked for. Raises `Stopped` at the time limit, `GaveUp` where
-        bounds creep in so many steps that their reasons cannot be kept.
+        bounds creep in so many steps that their reasons cannot be kept, `Paused` where its turn is over.
 
         Args:
             checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
         """
         while not self._is_over:
             self._deadline.check()
+            if self.allowed is not None and self.allowed <= 0:
+                raise Paused
             if self._options.watch is not None:
                 self._options.watch(self)
-            self._pace.begin()
-            if self._session is not None:
-                outcome = self._session.run(self._pace.work)
-            else:
-                outcome = loop.run(self._ls, self._state, self._pace.work)
-            self._pace.end()
+            outcome = self._slice()
             if self._options.proof is not None:
                 self._write_proof(self._options.proof, outcome == SOLUTION)
             if outcome == SOLUTION:
@@ -195,13 +193,30 @@ class LearningRun:
         if is_solution:
             proof.solution((v, self.value(v)) for v in range(len(self._root.box.lo)))
 
+    def _slice(self) -> int:
+        """Search on for a moment."""
+        self._pace.begin()
+        work = self._pace.work if self.allowed is None else min(self._pace.work, self.allowed)
+        if self._session is not None:
+            outcome = self._session.run(work)
+        else:
+            outcome = loop.run(self._ls, self._state, work)
+        if self.allowed is not None:
+            self.allowed -= work - int(self._ls.scalar[BUDGET])
+        self._pace.end()
+        return outcome
+
     def _tighten(self) -> None:
         """Ask for better solutions from now on."""
         if self._goal is None:
             self._is_over = True
-            return
+        else:
+            self.demand_better(self.value(self._goal[0]))
+
+    def demand_better(self, value: int) -> None:
+        """Look for solutions whose goal is better than a value from now on."""
+        assert self._goal is not None
         v, direction = self._goal
-        value = self.value(v)
         self._ls.scalar[MUST] = 2 * v + 1 if direction == "min" else 2 * v
         self._ls.scalar[MUST_TO] = 1 - value if direction == "min" else value + 1
 

@@ -1,0 +1,123 @@
+"""`learn="auto"`: both searches in turns give the answers of either, however short the turns are."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from job_shops import MT06, draw_jobs, job_shop, least_span
+from random_models import build, draw_model
+
+from constrint import (
+    Brancher,
+    Model,
+    ModelError,
+    Status,
+    all_different,
+    alternate,
+    cumulative,
+    no_overlap,
+    sum_,
+)
+from constrint.alternate import ON_OTHERS, ON_SCHEDULES, learning_share
+from constrint.deadline import Pace
+from constrint.learn import build as learn_build
+from constrint.learn import session
+from constrint.prepare import Plan
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """Turns of a node, and of a few units of work, from the first node on."""
+    for name in ("TURN", "LEAST_TURN"):
+        monkeypatch.setattr(alternate, name, 1)
+    monkeypatch.setattr(alternate, "alone", lambda root, share: 0)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_models_against_brute_force(hasty, block):
+    methods = set()
+    for seed in range(80_000 + 100 * block, 80_000 + 100 * (block + 1)):
+        drawn = draw_model(seed)
+        m = drawn.build()
+        goal = build(drawn.objective, {**m.variables, **m.lets})
+        solutions = drawn.solutions()
+        worth = [value for s in solutions if (value := drawn.value(drawn.objective, s)) is not None]
+        for direction, choose in (("minimize", min), ("maximize", max)):
+            # Tables would find the optima of some of them, so the engine is named.
+            r = m.solve(**{direction: goal}, learn="auto", engine="interpreted")
+            best = choose(worth, default=None)
+            assert r.objective == best, f"seed {seed}\n{drawn.text()}"
+            assert r.status is (Status.OPTIMAL if worth else Status.INFEASIBLE), f"seed {seed}"
+            methods.add(r.statistics.method)
+        r = m.solve(learn="auto", engine="interpreted")
+        assert bool(r) == bool(solutions), f"seed {seed}\n{drawn.text()}"
+    assert {"branching", "both"} <= methods
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_job_shops(hasty, seed):
+    jobs = draw_jobs(seed, jobs=3, machines=3)
+    r = job_shop(jobs).solve(learn="auto", engine="interpreted")
+    assert (r.status, r.objective, r.statistics.method) == (Status.OPTIMAL, least_span(jobs), "both")
+
+
+def test_short_searches_are_branching_alone():
+    m = Model()
+    xs = [m.int_var(f"x{i}", 0, 4) for i in range(5)]
+    m.add(all_different(xs))
+    r = m.solve(minimize=xs[0] - xs[4], engine="interpreted")
+    assert r.statistics.method == "branching"
+    r = job_shop(MT06).solve(engine="interpreted")
+    assert (r.objective, r.statistics.method) == (55, "both")
+
+
+def test_who_says_how_to_branch_has_his_way(hasty):
+    m = job_shop(draw_jobs(1, 3, 3))
+    for way in ({"branching": Brancher("first_fail")}, {"restarts": "luby"}, {"lns": True}, {"learn": False}):
+        assert m.solve(**way, engine="interpreted").statistics.method == "branching"
+    with pytest.raises(ModelError, match="learn is True, False"):
+        m.solve(learn="always")
+
+
+@pytest.mark.timeout(900)  # the first use on a machine compiles
+def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch):
+    monkeypatch.setattr(alternate, "LEAST_TURN", 700)
+    walks = []
+    for engine, most in (("interpreted", 20_000), ("interpreted", 7), ("compiled", 20_000)):
+        monkeypatch.setattr(Pace, "FIRST", most)
+        monkeypatch.setattr(Pace, "end", lambda pace: None)
+        s = (r := job_shop(draw_jobs(1, 6, 4)).solve(engine=engine, learn="auto")).statistics
+        assert (s.engine, s.method) == (engine, "both")
+        walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))
+    assert walks[0] == walks[1] == walks[2]
+
+
+def test_search_goes_on_without_learning_where_reasons_are_too_many(hasty, monkeypatch):
+    monkeypatch.setattr(session, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(session, "ENTRIES_OF_VARIABLE", 0)
+    monkeypatch.setattr(learn_build, "FIRST_TRAIL", 6)
+    jobs = draw_jobs(3, jobs=3, machines=3)
+    r = job_shop(jobs).solve(learn="auto", engine="interpreted")
+    assert (r.status, r.objective) == (Status.OPTIMAL, least_span(jobs))
+
+
+def test_the_share_follows_the_structure():
+    def share(m: Model) -> int:
+        root = Plan(m, (), ()).root
+        assert root is not None
+        return learning_share(root.nodes)
+
+    assert share(job_shop(MT06)) == ON_SCHEDULES
+    m = Model()
+    s = [m.int_var(f"s{i}", 0, 30) for i in range(6)]
+    m.add(no_overlap(s[:3], [3, 4, 5]), cumulative(s, [4] * 6, [2, 3, 1, 2, 2, 1], 4))
+    assert share(m) == ON_SCHEDULES
+    m = Model()
+    x = [m.int_var(f"x{i}", 0, 9) for i in range(6)]
+    m.add(*(a * b != 30 for a, b in itertools.pairwise(x)), sum_(x) == 20)
+    assert share(m) == ON_OTHERS
+    m = Model()
+    b = [m.bool_var(f"b{i}") for i in range(9)]
+    m.add(*(p | ~q | r for p, q, r in zip(b, b[1:], b[2:], strict=False)))
+    assert share(m) == ON_OTHERS
