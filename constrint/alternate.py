@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from constrint.branching import Brancher
+from constrint.compiling import LOADING
 from constrint.constraints import (
     Cumulative,
     DivMod,
@@ -20,7 +21,7 @@ from constrint.constraints import (
     Product,
     Rectangles,
 )
-from constrint.deadline import Paused
+from constrint.deadline import Deadline, Paused
 from constrint.learn.size import parts
 from constrint.result import Statistics
 from constrint.run import Assignment, GaveUp, Run, check
@@ -96,9 +97,10 @@ class AlternatingRun:
         self._root = root
         self._options = options
         self._started = started
+        self._deadline = Deadline(options.time_limit, started)
         self._goal = goal
-        self._share = learning_share(root.nodes)
-        self._alone = alone(root, self._share)
+        self._share = 0  # these two are found out at the end of the first turn: most searches need no more
+        self._alone = 0
         self._branching = Run(plan, root, options, started, goal)
         self._branching.turn_ends = TURN
         self._learning: LearningRun | None = None
@@ -158,9 +160,12 @@ class AlternatingRun:
     def _take_turns(self) -> None:
         """The present turn is over: say who is next, and for how long."""
         branching, learning = self._branching, self._learning
+        if self._share == 0:
+            self._share = learning_share(self._root.nodes)
+            self._alone = alone(self._root, self._share)
         if self._current is learning and learning is not None:
             self._owed = learning.allowed or 0
-        elif branching.propagations >= self._alone and not self._gave_up:
+        elif branching.propagations >= self._alone and self._may_learn():
             self._owed += self._share * (branching.propagations - self._counted) // 4
             self._counted = branching.propagations
             if self._owed >= LEAST_TURN:
@@ -169,6 +174,12 @@ class AlternatingRun:
                 return
         self._current = branching
         branching.turn_ends = (branching.turn_ends or 0) + TURN
+
+    def _may_learn(self) -> bool:
+        """Whether the learning search can go on, or there is time to make it."""
+        if self._learning is None:
+            return self._deadline.left > 2 * LOADING
+        return not self._gave_up
 
     def _learner(self) -> LearningRun:
         """The learning search, made when it is first due."""

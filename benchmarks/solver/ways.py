@@ -98,6 +98,8 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
 }
 WAYS: dict[str, dict[str, Any]] = {
     "default (auto)": {},
+    "branching alone": {"learn": False},
+    "learning alone": {"learn": True},
     "dom_deg": {"branching": Brancher("dom_deg")},
     "dom_w_deg": {"branching": Brancher("dom_w_deg")},
     "dom_w_deg, best_so_far": {"branching": Brancher("dom_w_deg", "best_so_far")},

@@ -28,7 +28,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    for module in ("deadline", "search", "run", "learn.session"):
+    for module in ("deadline", "search"):
         monkeypatch.setattr(f"constrint.{module}.perf_counter", clock)
     return clock
 
