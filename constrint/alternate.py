@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 TURN = 100  # nodes of branching
 LEAST_TURN = 20_000  # units of work of the learning search
 # What branching does alone, in propagations: most models need no more, and for them nothing changes.
-ALONE = 20_000
-ALONE_FOR_EACH_PART = 40  # of those into which the learning search takes the constraints apart
+ALONE = 100_000
+ALONE_FOR_EACH_PART = 100  # of those into which the learning search takes the constraints apart
 ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
-# Units of work of the learning search for each four propagations of branching.
-ON_SCHEDULES, ON_OTHERS = 64, 1
+# Units of work of the learning search for each eight propagations of branching, which cost about as much.
+ON_SCHEDULES, ON_OTHERS = 128, 1
 FARTHEST = 1 << 40  # bounds beyond that are not alternated on
 
 
 def learning_share(nodes: list[Node]) -> int:
-    """How much the learning search is to do for each four propagations of branching.
+    """How much the learning search is to do for each eight propagations of branching.
 
     Orders of tasks and positions of boxes (conditional sums over two and more variables) are what it is made
     for; what it explains by all bounds (products and the like) is not.
@@ -166,7 +166,7 @@ class AlternatingRun:
         if self._current is learning and learning is not None:
             self._owed = learning.allowed or 0
         elif branching.propagations >= self._alone and self._may_learn():
-            self._owed += self._share * (branching.propagations - self._counted) // 4
+            self._owed += self._share * (branching.propagations - self._counted) // 8
             self._counted = branching.propagations
             if self._owed >= LEAST_TURN:
                 self._current = self._learner()
