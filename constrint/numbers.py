@@ -110,47 +110,6 @@ def divisors_of(n: int) -> list[int] | None:
     return sorted(divisors)
 
 
-def _root_of_minus_one(p: int) -> int:
-    """A number whose square is -1 modulo a prime p with p % 4 == 1."""
-    a = 2
-    while pow(a, (p - 1) // 2, p) != p - 1:
-        a += 1
-    return pow(a, (p - 1) // 4, p)
-
-
-def _prime_as_squares(p: int) -> tuple[int, int]:
-    """The squares' roots for a prime p with p % 4 == 1, by Euclid's algorithm."""
-    a, b = p, _root_of_minus_one(p)
-    while b * b > p:
-        a, b = b, a % b
-    return b, a % b
-
-
-def sums_of_two_squares(n: int) -> set[tuple[int, int]] | None:
-    """All (x, y) with x >= 0, y >= 0 and x**2 + y**2 == n >= 0; None where n is too hard."""
-    if n == 0:
-        return {(0, 0)}
-    factors = factorised(n)
-    if factors is None or prod([exponent + 1 for _, exponent in factors]) > MOST_DIVISORS:
-        return None
-    # Products of Gaussian integers a + bi, up to signs and order, whose norm is n.
-    found = {(1, 0)}
-    for p, exponent in factors:
-        if p % 4 == 3:
-            if exponent % 2:
-                return set()
-            found = {(a * p ** (exponent // 2), b * p ** (exponent // 2)) for a, b in found}
-            continue
-        c, d = (1, 1) if p == 2 else _prime_as_squares(p)
-        for _ in range(exponent):
-            found = {
-                pair
-                for a, b in found
-                for pair in ((abs(a * c - b * d), a * d + b * c), (a * c + b * d, abs(a * d - b * c)))
-            }
-    return found | {(b, a) for a, b in found}
-
-
 def differences_of_two_squares(n: int) -> set[tuple[int, int]] | None:
     """All (x, y) with x >= 0, y >= 0 and x**2 - y**2 == n != 0; None where n is too hard."""
     divisors = divisors_of(abs(n))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import gcd
 
 from constrint.constraints import LinearEq, Power, Product
 from constrint.ir import Problem
-from constrint.numbers import differences_of_two_squares, divisors_of, sums_of_two_squares
+from constrint.numbers import divisors_of
+from constrint.squares import weighted_squares
 
 NARROW = 4096  # domains up to this wide are left to propagation
+MOST_TOTALS = 16  # values of what is added to two squares that are tried
 
 
 def list_factors(problem: Problem) -> bool:
@@ -48,30 +51,38 @@ def _list_divisors(problem: Problem, node: Product) -> bool:
 
 
 def _list_roots(problem: Problem, node: LinearEq, squares: dict[int, int]) -> bool:
-    """For ``x ** 2 + y ** 2 == n`` or ``x ** 2 - y ** 2 == n``."""
-    bound = node.bound
-    terms = []
-    for a, v in node.terms:
-        if problem.lo[v] == problem.hi[v]:
-            bound -= a * problem.lo[v]
-        else:
-            terms.append((a, v))
-    if len(terms) != 2 or any(v not in squares for _, v in terms) or abs(terms[0][0]) != abs(terms[1][0]):
+    """For ``a * x ** 2 + b * y ** 2 + rest == n``, where few values are possible for the rest."""
+    wide = [(a, v) for a, v in node.terms if v in squares and _is_wide(problem, squares[v])]
+    if len(wide) == 1:  # the other square may be narrow
+        wide += [(a, v) for a, v in node.terms if v in squares and v != wide[0][1]][:1]
+    if len(wide) != 2:
         return False
-    (a, first), (b, second) = terms
+    (a, first), (b, second) = wide
     x, y = squares[first], squares[second]
-    if bound % a or x == y or not (_is_wide(problem, x) or _is_wide(problem, y)):
+    totals = _totals(problem, [term for term in node.terms if term not in wide])
+    if x == y or totals is None:
         return False
-    n = bound // a
-    if a == b:
-        pairs = sums_of_two_squares(n) if n >= 0 else set()
-    else:
-        pairs = differences_of_two_squares(n) if n else None
-    if pairs is None:
-        return False
+    if a < 0:
+        a, b = -a, -b
+    pairs: set[tuple[int, int]] = set()
+    for total in totals:
+        n = node.bound - total if a == wide[0][0] else total - node.bound
+        found = weighted_squares(a, b, n) if n or b > 0 else None
+        if found is None:
+            return False
+        pairs |= found
     _keep_signed(problem, x, {pair[0] for pair in pairs})
     _keep_signed(problem, y, {pair[1] for pair in pairs})
     return True
+
+
+def _totals(problem: Problem, terms: Sequence[tuple[int, int]]) -> range | None:
+    """What a sum can be; None for too many values."""
+    lo, hi = problem.lo, problem.hi
+    low = sum(a * (lo[v] if a > 0 else hi[v]) for a, v in terms)
+    high = sum(a * (hi[v] if a > 0 else lo[v]) for a, v in terms)
+    step = gcd(*(a * problem.step[v] for a, v in terms if lo[v] < hi[v])) or 1
+    return range(low, high + 1, step) if high - low < MOST_TOTALS * step else None
 
 
 def _keep_signed(problem: Problem, v: int, sizes: Iterable[int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
 from fractions import Fraction
 from math import gcd
 
@@ -39,6 +40,8 @@ def solved(text: str, **options):
         "x, y in 0..10 ** 9; x * x - y * y == 10 ** 18 + 2",
         "x, y in 2..; x * y == 10 ** 18 + 9",
         "x, y in 0..10 ** 9; x * x + 3 * y * y == 3 * 10 ** 16 + 2",
+        "x, y in ..; 5 * x * x + 2 * y * y == 10 ** 18 + 2",
+        "x, y in 0..10 ** 9; 12 * x * x - 27 * y * y == 10 ** 14 + 7",
         "x, y, z in -10 ** 9..10 ** 9; x ** 3 + y ** 3 + z ** 3 == 10 ** 20 + 3",
         "x, y, z in ..; x ** 2 + y ** 2 + z ** 2 == 8 * (z + y * x * 0) + 7 - 8 * z + 8 * 10 ** 30",
         "x in ..; x % 6 == 1; x % 10 == 4",
@@ -59,6 +62,9 @@ def test_no_solution_is_proven_at_once(text):
         "x, y in 1..; 1000003 * x - 1000033 * y == 1",
         "x, y, z in 0..; 2 * x + 3 * y + 4 * z == 100; x + 2 * y + 7 * z == 61",
         "x, y in 0..10 ** 9; x * x + y * y == 300000021 ** 2 + 400000007 ** 2",
+        "x, y in 0..10 ** 9; x * x + 3 * y * y == 10 ** 17 + 3",
+        "x, y in ..; 6 * x * x + 35 * y * y == 6 * 123456789 ** 2 + 35 * 987654321 ** 2",
+        "x, y in 0..10 ** 9; z in 0..15; x * x + 3 * y * y == 7 * 13 * 19 * 10 ** 12 + z; z != 0",
         "x, y in 2..; x * y == 1000000007 * 998244353",
         "x, y in ..; x * x - y * y == 1000003 * 999983",
         "x in ..; x % 3 == 1; x % 5 == 2; x % 7 == 3",
@@ -66,9 +72,10 @@ def test_no_solution_is_proven_at_once(text):
     ],
 )
 def test_a_solution_is_found_at_once(text):
+    began = time.process_time()
     result = solved(text)  # every solution is checked against the model before it is returned
     assert result.status is Status.OPTIMAL
-    assert result.statistics.seconds < 2
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(
@@ -296,3 +303,9 @@ def test_an_open_exponent_of_many_thousands_is_bounded_without_steps():
 def test_open_divisors_are_bounded_by_quotient_and_remainder(text, values):
     model = Model.from_text(f"x in ..; {text}")
     assert sorted(result["x"] for result in model.iter_solutions(time_limit=LIMIT)) == values
+
+
+def test_all_roots_of_a_sum_of_squares_are_counted():
+    text = "x, y in -10 ** 9..10 ** 9; {} * x * x + {} * y * y == {}"
+    for a, b, n, count in [(1, 3, 7 * 13 * 19 * 10**12, 48), (1, 1, 5**9 * 13**4, 200), (2, 2, 3, 0)]:
+        assert Model.from_text(text.format(a, b, n)).count(time_limit=20) == count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -52,7 +52,7 @@ def test_what_cannot_be_decided_is_not_called_infeasible(text):
 def test_chains_without_bounds_are_infeasible_at_once(text):
     result = Model.from_text(text).solve(time_limit=LIMIT)
     assert result.status is Status.INFEASIBLE
-    assert result.statistics.seconds < 1
+    assert result.statistics.nodes <= 1
 
 
 @pytest.mark.parametrize(
@@ -131,10 +131,10 @@ def test_quotient_by_a_sum_that_was_narrowed_later():
 @pytest.mark.parametrize("constraint", ["x ** 3000000000 > y", "x ** (x ** 40) > y"])
 def test_powers_that_are_too_long_are_refused_at_once(constraint):
     model = Model.from_text(f"x in 1..3; y in -4..5; {constraint}")
-    started = perf_counter()
+    started = process_time()
     with pytest.raises(ModelError, match="bound its powers"):
         model.solve(time_limit=LIMIT)
-    assert perf_counter() - started < 2
+    assert process_time() - started < 5
 
 
 @pytest.mark.parametrize(
