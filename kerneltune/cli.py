@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kerneltune.cli_fit import fit
 from kerneltune.cli_options import (
     Backend,
     Batch,
@@ -48,6 +49,7 @@ profile_app = typer.Typer(help="The GPUs that are known.", no_args_is_help=True,
 app.add_typer(profile_app, name="profile")
 app.command()(tune)
 app.command()(report)
+app.command()(fit)
 
 
 @app.command()

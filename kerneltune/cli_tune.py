@@ -28,6 +28,7 @@ from kerneltune.failures import print_json, reporting
 from kerneltune.problem import Problem
 
 if TYPE_CHECKING:
+    from kerneltune.store import Store
     from kerneltune.trial import Outcome
 
 StorePath = Annotated[
@@ -103,20 +104,30 @@ def _notice(outcome: Outcome, known: bool) -> None:
 def report(
     store_path: StorePath = None,
     gpu: Annotated[str | None, typer.Option(help="Only this profile's trials.")] = None,
+    first: Annotated[
+        int,
+        typer.Option("--top", min=1, help="Judge the model by so many of its first tilings of a request."),
+    ] = 20,
     as_json: Json = False,
 ) -> None:
     """What was measured so far: the fastest tilings, and how well the cost model ranks them."""
     with reporting(as_json):
         from kerneltune.report import make_report
-        from kerneltune.store import Store
 
-        if store_path is not None and not store_path.is_file():
-            raise InputError(f"--store: there is no file {store_path}")
-        store = Store(store_path)
-        made = make_report(store.trials(gpu))
+        store = opened_store(store_path)
+        made = make_report(store.trials(gpu), first)
         if as_json:
             print_json({"store": str(store.path), **made.to_json()})
             return
         from kerneltune.tables import show_report
 
         show_report(made, store.path)
+
+
+def opened_store(path: Path | None) -> Store:
+    """The store to read: the user's own, or a file that must be there."""
+    from kerneltune.store import Store
+
+    if path is not None and not path.is_file():
+        raise InputError(f"--store: there is no file {path}")
+    return Store(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,15 @@ def with_times(measurement: Measurement, candidate: Candidate, times: list[float
         "ratio": round(per_step / predicted, 3),
     }
     return Measurement(**{**asdict(measurement), **timed})
+
+
+def predicted_anew(measurement: Measurement, candidate: Candidate) -> Measurement:
+    """The measurement beside what the cost model says by now of the same kernel."""
+    if measurement.microseconds_per_step is None:
+        return measurement
+    predicted = candidate.microseconds_per_step
+    ratio = measurement.microseconds_per_step / predicted
+    return replace(measurement, predicted_microseconds_per_step=round(predicted, 4), ratio=round(ratio, 3))
 
 
 def _verify(runner: Runner, case: Case, runs: int) -> tuple[Verdict, int]:

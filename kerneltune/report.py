@@ -52,8 +52,9 @@ class Report:
     Attributes:
         problems: One entry for each request on each GPU.
         compared: Requests with two or more timed candidates: there the model had a choice.
-        first_is_fastest: In how many of them its first choice was the fastest.
+        first_is_fastest: In how many of them its first choice was the fastest of its first ones.
         mean_loss: By how much its first choice was slower than the fastest, on average over them.
+        worst_loss: The same at worst.
         residual: Root mean square of log(measured / predicted) over all timed candidates.
     """
 
@@ -61,6 +62,7 @@ class Report:
     compared: int
     first_is_fastest: int
     mean_loss: float | None
+    worst_loss: float | None
     residual: float | None
 
     def to_json(self) -> dict[str, Any]:
@@ -71,23 +73,31 @@ class Report:
                 "compared": self.compared,
                 "first_is_fastest": self.first_is_fastest,
                 "mean_loss": self.mean_loss,
+                "worst_loss": self.worst_loss,
                 "residual": self.residual,
             },
         }
 
 
-def make_report(trials: Iterable[StoredTrial]) -> Report:
-    """Sum up trials; of several of one candidate the last counts."""
-    groups: dict[tuple[str, Problem], dict[str, Outcome]] = {}
+def latest(trials: Iterable[StoredTrial]) -> dict[tuple[str, Problem], list[Outcome]]:
+    """Outcomes by profile and request; of several trials of one tiling, as of an older kernel, the last."""
+    groups: dict[tuple[str, Problem], dict[object, Outcome]] = {}
     for trial in trials:
-        group = groups.setdefault((trial.candidate.gpu, trial.candidate.problem), {})
-        group[trial.key] = trial.outcome
-    problems = [_of_problem(gpu, problem, list(found.values())) for (gpu, problem), found in groups.items()]
+        candidate = trial.candidate
+        tiling = candidate.strategy, tuple(sorted(candidate.parameters.items())), candidate.blocks_per_sm
+        groups.setdefault((candidate.gpu, candidate.problem), {})[tiling] = trial.outcome
+    return {request: list(found.values()) for request, found in groups.items()}
+
+
+def make_report(trials: Iterable[StoredTrial], first: int = 20) -> Report:
+    """Sum up trials; the model is judged by ``first`` tilings of each request, those that it prefers."""
+    groups = latest(trials)
+    problems = [_of_problem(gpu, problem, found, first) for (gpu, problem), found in groups.items()]
     choices = [entry.choice for entry in problems if entry.choice is not None and entry.choice.of > 1]
     logs = [
         math.log(outcome.measurement.ratio)
         for found in groups.values()
-        for outcome in found.values()
+        for outcome in found
         if milliseconds(outcome) and outcome.measurement and outcome.measurement.ratio
     ]
     return Report(
@@ -95,17 +105,19 @@ def make_report(trials: Iterable[StoredTrial]) -> Report:
         compared=len(choices),
         first_is_fastest=sum(choice.rank == 1 for choice in choices),
         mean_loss=round(sum(choice.loss for choice in choices) / len(choices), 4) if choices else None,
+        worst_loss=round(max(choice.loss for choice in choices), 4) if choices else None,
         residual=round(math.sqrt(sum(x * x for x in logs) / len(logs)), 4) if logs else None,
     )
 
 
-def _of_problem(gpu: str, problem: Problem, outcomes: list[Outcome]) -> ProblemReport:
+def _of_problem(gpu: str, problem: Problem, outcomes: list[Outcome], first: int) -> ProblemReport:
     order = ranked(outcomes)
+    preferred = sorted(order, key=lambda outcome: outcome.candidate.cycles)[:first]
     return ProblemReport(
         gpu=gpu,
         problem=problem,
         tried=len(outcomes),
         failed=sum(not outcome.passed for outcome in outcomes),
         best=order[0] if order else None,
-        choice=first_choice(outcomes),
+        choice=first_choice(preferred),
     )

@@ -67,8 +67,14 @@ def trial_key(content: str, candidate: Candidate) -> str:
         content: A hash of the generated source, all device sources, the compiler and its options.
         candidate: What is tried, which names the problem and the profile.
     """
+    # What the cost model says of it is not part of it: other constants do not make another kernel.
+    launch = (candidate.threads, candidate.blocks, candidate.cluster, candidate.shared_memory)
     described = json.dumps(
-        [content, candidate.gpu, asdict(candidate.problem), sorted(candidate.values.items())], sort_keys=True
+        [
+            *(content, candidate.gpu, asdict(candidate.problem), candidate.strategy),
+            *(sorted(candidate.parameters.items()), launch, candidate.workspace, candidate.workspace_fill),
+        ],
+        sort_keys=True,
     )
     return hashlib.sha256(described.encode()).hexdigest()
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from kerneltune.feedback import Settled
+    from kerneltune.fit import Fit
     from kerneltune.report import Report
     from kerneltune.trial import Outcome
     from kerneltune.tuner import Tuned
@@ -152,10 +153,33 @@ def show_report(report: Report, store: Path) -> None:
     if report.compared and report.mean_loss is not None:
         _say(
             f"cost model: its first choice was the fastest in {report.first_is_fastest} of {report.compared} "
-            f"requests with several timed tilings, on average {_loss(report.mean_loss)}"
+            f"requests with several timed tilings, on average {_loss(report.mean_loss)}, "
+            f"at worst {report.worst_loss:.1%}"
         )
     if report.residual is not None:
         _say(f"cost model: root mean square of log(measured / predicted) {report.residual:.3f}")
+
+
+def show_fit(fit: Fit, profile: HardwareProfile) -> None:
+    """The constants as lines of a profile's cost section, and how well they predict and choose."""
+    _say(f"cost:  # of {profile.name}, fitted to {fit.tilings} measured tilings")
+    for constant in fit.constants:
+        what = f"was {constant.before}; matters to {constant.tilings} tilings"
+        _say(f"  {constant.name}: {constant.after}  # {what}")
+    _say("")
+    table = _table("pass and strategy", "tilings", "residual before", "after")
+    for name, (count, before, after) in fit.parts.items():
+        table.add_row(name, str(count), f"{before:.3f}", f"{after:.3f}")
+    _print(table)
+    for when, found in (("before", fit.before), ("after", fit.after)):
+        _say(
+            f"{when}: root mean square of log(predicted / measured) {found.residual:.3f}, "
+            f"at worst a factor of {found.worst:.2f}; the first choice is the fastest in "
+            f"{found.first_is_fastest} of {found.requests} requests, "
+            f"on average {_loss(found.mean_loss)}, at worst {found.worst_loss:.1%}"
+        )
+    for reason in fit.left_out:
+        _say(reason)
 
 
 def _loss(loss: float) -> str:

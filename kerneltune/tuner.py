@@ -6,14 +6,14 @@ What the solver ranks first is compiled and tried, then the next; what the store
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kerneltune.candidate import Candidate
 from kerneltune.compile import Compiled, Compiler
 from kerneltune.errors import CompilationError, InfeasibleError
 from kerneltune.feedback import Tightening, settle
-from kerneltune.measure import TrialPlan
+from kerneltune.measure import TrialPlan, predicted_anew
 from kerneltune.space import TilingSpace
 from kerneltune.store import Store, trial_key
 from kerneltune.trial import CHILD, Outcome, Trial, require_gpu, run_trials
@@ -155,8 +155,8 @@ def tune(
     for i, key in enumerate(keys):
         stored = None if options.again else store.find(key)
         if stored is not None and stored.is_final:
-            known[i] = stored.outcome
-            notice(stored.outcome, True)
+            known[i] = _as_of_now(stored.outcome, kept[i].candidate)
+            notice(known[i], True)
     missing = [i for i in range(len(kept)) if i not in known]
     from_store = len(known)
     if missing and not new:
@@ -169,6 +169,14 @@ def tune(
         notice(outcome, False)
     outcomes = tuple(known[i] for i in range(len(kept)))
     return Tuned(outcomes, from_store, tuple(left_out), settled.tightenings)
+
+
+def _as_of_now(outcome: Outcome, candidate: Candidate) -> Outcome:
+    """A stored outcome of the same kernel, with what the cost model says of it by now."""
+    found = outcome.measurement
+    return replace(
+        outcome, candidate=candidate, measurement=None if found is None else predicted_anew(found, candidate)
+    )
 
 
 def _compiled(

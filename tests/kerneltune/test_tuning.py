@@ -121,6 +121,18 @@ def test_what_the_store_has_needs_no_gpu(tuning: Tuning) -> None:
     assert not asked.exists()
 
 
+def test_a_stored_trial_is_ranked_by_the_model_of_today(tuning: Tuning) -> None:
+    before = tuning.run()
+    costs = {**tuning.space.profile.cost, "block_step_cycles": 133}  # ten more
+    dearer = tuning.space.profile.model_copy(update={"cost": costs})
+    tuning.space = replace(tuning.space, profile=dearer)
+    again = tuning.run()
+    assert again.from_store == 4
+    for old, new in zip(before.outcomes, again.outcomes, strict=True):
+        assert new.candidate.cycles == old.candidate.cycles + 10
+        assert new.measurement.milliseconds == old.measurement.milliseconds
+
+
 def test_what_died_stays_lost_and_what_was_refused_is_tried_again(tuning: Tuning) -> None:
     cycles = sorted(candidate.cycles for candidate in tuning.candidates)
     found = tuning.run(dies=cycles[0], refused=cycles[-1])
@@ -140,6 +152,9 @@ def test_another_kernel_compiler_or_request_is_another_trial(tuning: Tuning) -> 
         trial_key("content", replace(candidate, gpu="another")),
     }
     assert len(keys) == 5
+    # What the cost model says of a candidate is not what it is.
+    other_costs = replace(candidate, values={**candidate.values, "cycles": 7, "step_cycles": 7})
+    assert trial_key("content", other_costs) in keys
     assert trial_key("content", replace(candidate)) in keys
 
 
