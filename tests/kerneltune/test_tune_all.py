@@ -1,0 +1,72 @@
+"""benchmarks/rnn/tune_all.py without a GPU: what it tunes, resumes and leaves, with a stand-in child."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rnn"))
+import tune_all
+
+from kerneltune.store import Store
+
+# The more threads a block has, the faster: not what the model says.
+CHILD = """
+import json, sys
+job = json.load(sys.stdin)
+if not job["trials"]:
+    print(json.dumps({{"device": "pretended", "compute_capability": "9.0"}}), flush=True)
+for trial in job["trials"]:
+    with open({log!r}, "a") as log:
+        log.write("x")
+    ms = 1 + 1 / trial["candidate"]["values"]["threads"]
+    found = {{"device": "pretended", "seed": 0, "relative_error": 1e-3, "right": True, "verdict": ""}}
+    found |= {{"runs": 2, "runs_with_same_bits": 2, "milliseconds": ms, "ratio": 1.5}}
+    print(json.dumps({{"measurement": found}}), flush=True)
+"""
+
+
+def test_requests_are_tuned_kept_and_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, store, out = tmp_path / "log", tmp_path / "trials.sqlite", tmp_path / "tuned.json"
+    child = (sys.executable, "-c", CHILD.format(log=str(log)))
+    words = f"--requests 2 --top 3 --each 0 --workers 1 --seconds 9000 --store {store} --out {out}".split()
+    assert tune_all.main([*words[:1], "1", *words[2:]], child) == 0
+    first = len(log.read_text())
+    assert first == len(Store(store).trials()) == 3
+    assert tune_all.main(words, child) == 0
+    assert len(log.read_text()) == len(Store(store).trials()) == 6  # the first request is not tried again
+    data = json.loads(out.read_text())
+    assert data["failures"] == []
+    assert data["model"]["compared"] == 2
+    shown = capsys.readouterr().out
+    assert "lstm 12×64, batch 16, bf16: 1.0" in shown
+    assert "the first choice is the fastest in" in shown
+    assert "0 of 2 requests are left" in shown
+
+
+def test_no_request_begins_without_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    child = (sys.executable, "-c", CHILD.format(log=str(tmp_path / "log")))
+    words = [
+        "--store",
+        str(tmp_path / "trials.sqlite"),
+        "--seconds",
+        "1",
+        "--requests",
+        "2",
+        "--workers",
+        "1",
+    ]
+    assert tune_all.main(words, child) == tune_all.LEFT
+    assert "2 of 2 requests are left" in capsys.readouterr().out
+    assert not (tmp_path / "log").exists()
+
+
+def test_the_requests_are_all_passes_and_cells() -> None:
+    problems = list(tune_all.requests(512))
+    assert len(set(problems)) == len(problems)
+    assert {problem.direction for problem in problems} == {"forward", "backward", "training"}
+    assert {problem.cell for problem in problems} == {"lstm", "gru", "slstm", "elman"}
+    assert {problem.steps for problem in problems} == {512}
