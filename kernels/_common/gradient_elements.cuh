@@ -25,26 +25,33 @@ struct GradientElements {
 
   // What is known after the last step.
   __device__ __forceinline__ void begin(const BackwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane) {
-    const bool writes = Cell::separate_gradients || GateWords<Shape>::of_input(lane);
+    begin_steps(arguments, lane);
+#pragma unroll
+    for (int group = 0; group < Shape::warp_groups; group++) begin_group(group, arguments, head, first_row, first_unit, lane);
+  }
+
+  // The two parts of it: of all groups, and then of one.
+  __device__ __forceinline__ void begin_steps(const BackwardArguments& arguments, const Lane<Shape>& lane) {
     const bool to_input = GateWords<Shape>::of_input(lane) && !GateWords<Shape>::keeps_input;
     target = static_cast<Scalar*>(to_input ? arguments.input_gradient : arguments.recurrent_gradient);
     if constexpr (GateWords<Shape>::keeps_input) input_target = static_cast<Scalar*>(arguments.input_gradient);
     step_elements = static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim;
+  }
+  __device__ __forceinline__ void begin_group(int group, const BackwardArguments& arguments, int head, int first_row, int first_unit,
+                                              const Lane<Shape>& lane) {
+    const bool writes = Cell::separate_gradients || GateWords<Shape>::of_input(lane);
+    const size_t here = first_element(arguments, group, head, first_row, first_unit, lane);
+    const size_t plane = static_cast<size_t>(arguments.steps) * step_elements;
+    float gradient[Shape::states];
 #pragma unroll
-    for (int group = 0; group < Shape::warp_groups; group++) {
-      const size_t here = first_element(arguments, group, head, first_row, first_unit, lane);
-      const size_t plane = static_cast<size_t>(arguments.steps) * step_elements;
-      float gradient[Shape::states];
+    for (int s = 0; s < Shape::states; s++)
+      gradient[s] = here == nothing ? 0.0f : to_float(static_cast<const Scalar*>(arguments.last_gradient)[s * step_elements + here]);
 #pragma unroll
-      for (int s = 0; s < Shape::states; s++)
-        gradient[s] = here == nothing ? 0.0f : to_float(static_cast<const Scalar*>(arguments.last_gradient)[s * step_elements + here]);
-#pragma unroll
-      for (int s = 0; s < at_least_one(Cell::saved_states); s++)
-        after[group][s] =
-            here == nothing || Cell::saved_states == 0 ? 0.0f : arguments.saved_states[(plane + here) * Cell::saved_states + s];
-      Cell::begin_backward(gradient, after[group], carried[group]);
-      element[group] = here == nothing || !writes ? nothing : plane - step_elements + here - GateWords<Shape>::units_before(lane);
-    }
+    for (int s = 0; s < at_least_one(Cell::saved_states); s++)
+      after[group][s] =
+          here == nothing || Cell::saved_states == 0 ? 0.0f : arguments.saved_states[(plane + here) * Cell::saved_states + s];
+    Cell::begin_backward(gradient, after[group], carried[group]);
+    element[group] = here == nothing || !writes ? nothing : plane - step_elements + here - GateWords<Shape>::units_before(lane);
   }
 
   // From R^T times the gradients of the step after, to the gradients of this step.

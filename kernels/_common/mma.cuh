@@ -108,6 +108,14 @@ __device__ __forceinline__ void load_matrix_x4(unsigned (&fragment)[4], unsigned
                : "memory");
 }
 
+// Each matrix transposed: a lane's word is of two rows.
+__device__ __forceinline__ void load_matrix_x4_transposed(unsigned (&fragment)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+               : "r"(address)
+               : "memory");
+}
+
 __device__ __forceinline__ void load_matrix_x2(unsigned& first, unsigned& second, unsigned address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];"
                : "=r"(first), "=r"(second)

@@ -39,10 +39,15 @@ struct SavedSteps {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       if (element[group] == nothing) continue;
-      if constexpr (Cell::saved_values > 0) write_values<Scalar>(value_target + element[group] * Cell::saved_values, values[group]);
+      write_group(group, element[group], state[group]);
       element[group] += step_elements;
-      write_states(element[group], state[group]);
     }
+  }
+
+  // The step just computed, of one group; here: its place in [T, B, H, D].
+  __device__ __forceinline__ void write_group(int group, size_t here, const float (&state)[Shape::states]) const {
+    if constexpr (Cell::saved_values > 0) write_values<Scalar>(value_target + here * Cell::saved_values, values[group]);
+    write_states(here + step_elements, state);
   }
 
  private:

@@ -10,65 +10,38 @@
 #include "../_common/elements.cuh"
 #include "../_common/grid_exchange.cuh"
 #include "../_common/group_barrier.cuh"
+#include "../_common/job_elements.cuh"
 #include "../_common/partial_sums.cuh"
 #include "../_common/weight_stream.cuh"
 
 namespace kerneltune {
 
-// Which elements a lane finishes, in one head and batch tile. Addresses are computed when they are needed: a step is long, and registers
-// are what limits the batch tile.
-template <class Shape>
-struct JobElements {
-  const ForwardArguments& arguments;
-  int head, first_row, first_unit;
-  Lane<Shape> lane;
-
-  __device__ __forceinline__ bool exists(int group) const { return lane.finishes() && first_row + lane.batch_row(group) < arguments.batch; }
-
-  // Position in [B, H, D].
-  __device__ __forceinline__ size_t index(int group) const {
-    const size_t row = first_row + lane.batch_row(group);
-    return (row * arguments.heads + head) * Shape::head_dim + first_unit + lane.unit(group);
-  }
-  // Lets the compiler keep no address from one group or step to the next.
-  __device__ __forceinline__ void forget() {
-    asm volatile("" : "+r"(first_row), "+r"(first_unit), "+r"(lane.warp), "+r"(lane.row), "+r"(lane.quad));
-  }
-
-  __device__ __forceinline__ size_t step_elements() const {
-    return static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim;
-  }
-};
-
 // W x of a lane's elements: brought near when a step begins, read when it ends.
 template <class Shape>
 struct StepInput {
-  using Scalar = typename Shape::Scalar;
-  struct alignas(Shape::gates == 4 ? 4 * sizeof(Scalar) : sizeof(Scalar)) UnitInput {
-    Scalar gate[Shape::gates];
-  };
+  using UnitInput = UnitValues<typename Shape::Scalar, Shape::gates>;
 
-  const JobElements<Shape>& job;
+  const JobElements<Shape, ForwardArguments>& job;
   const UnitInput* input;  // of this step
 
-  __device__ __forceinline__ StepInput(const JobElements<Shape>& job, int step)
+  __device__ __forceinline__ StepInput(const JobElements<Shape, ForwardArguments>& job, int step)
       : job(job), input(static_cast<const UnitInput*>(job.arguments.input) + step * job.step_elements()) {}
 
-  __device__ __forceinline__ void prefetch(int group) const {
-    if (job.exists(group)) asm volatile("prefetch.global.L2 [%0];" ::"l"(input + job.index(group)));
+  __device__ __forceinline__ void bring(int group) const {
+    if (job.exists(group)) prefetch(input + job.index(group));
   }
 
   __device__ __forceinline__ void read(float (&gate)[Shape::gates], int group) const {
     const UnitInput value = job.exists(group) ? input[job.index(group)] : UnitInput{};
 #pragma unroll
-    for (int i = 0; i < Shape::gates; i++) gate[i] = to_float(value.gate[i]);
+    for (int i = 0; i < Shape::gates; i++) gate[i] = to_float(value.value[i]);
   }
 };
 
 // Finished h to a slot that the group reads next and, if it is that of a step and not the initial one, to states. By whole warps; lanes
 // of even units write their neighbour's too.
 template <class Shape>
-__device__ __forceinline__ void write_hidden(const JobElements<Shape>& job, typename Shape::Scalar* slot, float h, int group, int step) {
+__device__ __forceinline__ void write_hidden(const JobElements<Shape, ForwardArguments>& job, typename Shape::Scalar* slot, float h, int group, int step) {
   using Scalar = typename Shape::Scalar;
   const unsigned word = word_of<Scalar>(h, next_unit<Scalar>(h));
   if (job.lane.row % (Shape::part / 4) || !job.exists(group)) return;
@@ -83,7 +56,7 @@ template <class Cell, class Tiling>
 struct AlternatingForward {
   using Shape = ForwardShape<Cell, Tiling>;
   using Scalar = typename Shape::Scalar;
-  using Stream = WeightStream<Shape, Tiling::stream_stages>;
+  using Stream = WeightStream<Shape, StreamedRows<Shape>, Tiling::stream_stages>;
   using Partials = PartialSums<Shape>;
   static constexpr int partial_bytes = Shape::k_splits > 1 ? Partials::shared_bytes : 0;
   static_assert(Stream::shared_bytes + partial_bytes == Tiling::shared_memory, "shared memory as solved");
@@ -99,7 +72,7 @@ struct AlternatingForward {
     const Partials partials{reinterpret_cast<float*>(shared_memory + Stream::shared_bytes)};
     Elements<Cell, Shape> elements;
     elements.load(arguments, head, first_row, first_unit, lane);
-    JobElements<Shape> job{arguments, head, first_row, first_unit, lane};
+    JobElements<Shape, ForwardArguments> job{arguments, head, first_row, first_unit, lane};
     if (lane.finishes()) {
 #pragma unroll
       for (int group = 0; group < Shape::warp_groups; group++) {
@@ -114,7 +87,7 @@ struct AlternatingForward {
 #pragma unroll
       for (int group = 0; group < Shape::warp_groups; group++) {
         job.forget();
-        inputs.prefetch(group);
+        inputs.bring(group);
       }
       Accumulators<Shape> sums;
       sums.clear();
@@ -141,11 +114,23 @@ struct AlternatingForward {
         }
       }
       barrier.arrive();
-      if (lane.finishes()) elements.save();
+      if constexpr (Shape::saves) save_step(job, elements.saved, elements.state, step);
     }
     job.forget();
     elements.store_last(arguments, head, job.first_row, job.first_unit, job.lane);
     barrier.wait();  // the next job begins with the first slot again
+  }
+
+ private:
+  static __device__ __forceinline__ void save_step(JobElements<Shape, ForwardArguments>& job, SavedSteps<Cell, Shape>& saved,
+                                                   const float (&state)[Shape::warp_groups][Shape::states], int step) {
+#pragma unroll
+    for (int group = 0; group < Shape::warp_groups; group++) {
+      job.forget();
+      if (job.exists(group)) saved.write_group(group, step * job.step_elements() + job.index(group), state[group]);
+#pragma unroll
+      for (float& value : saved.values[group]) value = 0.0f;  // no registers until the next step's are there
+    }
   }
 };
 

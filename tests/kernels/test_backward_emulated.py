@@ -59,11 +59,13 @@ def drawn(
     raise AssertionError(f"{strategy} serves none of the small requests on {gpu}")
 
 
-def check(emulator: Emulator, gpu: str, candidate: Candidate, seed: int) -> None:
+def check(emulator: Emulator, gpu: str, candidate: Candidate, seed: int, blocks: int | None = None) -> None:
     """Right by the float64 reference, and the same bits in every order of the threads."""
     case = random_case(candidate.problem, KERNELS.cell(candidate.problem.cell), seed)
     profile = load_profile(gpu)
-    runs = [run_case(emulator, KERNELS, profile, candidate, case, seed + order) for order in range(SEEDS)]
+    runs = [
+        run_case(emulator, KERNELS, profile, candidate, case, seed + order, blocks) for order in range(SEEDS)
+    ]
     verdict = case.judge(runs[0])
     assert verdict.right, f"{verdict.sentence}: {candidate}"
     for other in runs[1:]:
@@ -110,12 +112,55 @@ def test_backward_reads_what_training_kept(emulator: Emulator, cell: str, dtype:
 
 @pytest.mark.emulated
 @pytest.mark.parametrize("options", [{"gate_gradient_clip": 0.25}, {"cut_recurrent_gradient": True}])
+@pytest.mark.parametrize("strategy", ["block", "alternating"])
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_options_of_the_backward_pass(emulator: Emulator, cell: str, options: dict[str, Any]) -> None:
+def test_options_of_the_backward_pass(
+    emulator: Emulator, cell: str, strategy: str, options: dict[str, Any]
+) -> None:
     problem = Problem(cell, 2, 32, 3, "bf16", 5, "backward", **options)
-    check(
-        emulator, "h100_sxm", TilingSpace(problem, load_profile("h100_sxm"), KERNELS, "block").best(), seed=3
+    space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, strategy)
+    check(emulator, "h100_sxm", space.best(), seed=3)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("steps", [1, 2, 3])
+@pytest.mark.parametrize("strategy", [s.name for s in KERNELS.backward.values() if s.spec.cooperative])
+def test_a_group_of_blocks_takes_jobs_in_turn(emulator: Emulator, strategy: str, steps: int) -> None:
+    """One group for six (head, batch tile) jobs: slots, rings and partial sums are used again."""
+    problem = Problem("lstm", heads=3, head_dim=64, batch=5, dtype="bf16", steps=steps, direction="backward")
+    space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, strategy)
+    tilings = space.draw(KERNELS.backward[strategy], 60, seed=steps)
+    candidate = next(
+        c for c in tilings if c.parameters["batch_tile"] == 4 and c.parameters["block_units"] < 64
     )
+    check(emulator, "h100_sxm", candidate, seed=steps, blocks=candidate.values["group_blocks"])
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("cell", ["gru", "slstm"])
+@pytest.mark.parametrize("warp_units", [8, 16, 32])
+def test_blocks_that_do_not_divide_the_head(emulator: Emulator, cell: str, warp_units: int) -> None:
+    """The last block of the alternating strategy begins early; the sum ends within a pair of k tiles."""
+    problem = Problem(cell, heads=2, head_dim=56, batch=3, dtype="bf16", steps=4, direction="backward")
+    space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, "alternating")
+    tilings = space.draw(KERNELS.backward["alternating"], 300, seed=1)
+    candidate = next(
+        c
+        for c in tilings
+        if 56 % c.parameters["block_units"]
+        and c.parameters["warp_units"] == warp_units
+        and c.parameters["k_splits"] in (2, 4)
+    )
+    check(emulator, "h100_sxm", candidate, seed=5)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("direction", ["training", "backward"])
+@pytest.mark.parametrize("head_dim", [8, 136])
+def test_one_row_and_one_step(emulator: Emulator, direction: str, head_dim: int) -> None:
+    problem = Problem("lstm", heads=1, head_dim=head_dim, batch=1, dtype="fp16", steps=1, direction=direction)
+    space = TilingSpace(problem, load_profile("a100_sxm_80gb"), KERNELS, "alternating")
+    check(emulator, "a100_sxm_80gb", space.best(), seed=1)
 
 
 @pytest.mark.emulated

@@ -133,6 +133,22 @@ def test_each_strategy_keeps_its_promises(direction: str, name: str) -> None:
     assert compiled
 
 
+@pytest.mark.parametrize("direction", ["forward", "training", "backward"])
+def test_heads_that_fit_nowhere_are_streamed(direction: str) -> None:
+    """Up to 16384 units in one head; 64 rows of 8192 in one batch tile, so that R is read once a step."""
+    compiler = Compiler(KERNELS, load_profile("h100_sxm"))
+    for cell, head_dim, batch in (
+        ("lstm", 8192, 64),
+        ("lstm", 16384, 16),
+        ("gru", 4096, 64),
+        ("slstm", 3072, 5),
+    ):
+        best = space("h100_sxm", 1, head_dim, batch, cell=cell, direction=direction).best()
+        assert best.strategy == "alternating"
+        assert compiler.compile(best).report.broken_promises() == [], best
+        assert best.parameters["batch_tile"] >= batch
+
+
 @pytest.mark.parametrize(("direction", "name"), [pair for pair in PASSES if pair[0] != "training"])
 def test_a_wrong_size_of_shared_memory_does_not_compile(direction: str, name: str) -> None:
     """The assertion in each kernel is what makes the promised bytes exact."""

@@ -150,6 +150,9 @@ template <> struct Instruction<"st.shared.v4.u32 [%0],{%1,%2,%3,%4};"> {
 template <> struct Instruction<"cp.async.cg.shared.global [%0],[%1],16;"> {
   static void run(uint32_t target, const void* source) { copy_async(target, source, 16, 16); }
 };
+template <> struct Instruction<"cp.async.cg.shared.global.L2::128B [%0],[%1],16;"> {
+  static void run(uint32_t target, const void* source) { copy_async(target, source, 16, 16); }
+};
 template <> struct Instruction<"cp.async.cg.shared.global.L2::256B [%0],[%1],16;"> {
   static void run(uint32_t target, const void* source) { copy_async(target, source, 16, 16); }
 };

@@ -58,8 +58,9 @@ def run_case(
     candidate: Candidate,
     case: Case,
     seed: int,
+    blocks: int | None = None,
 ) -> dict[str, np.ndarray]:
-    """The outputs of a launch of any pass, poisoned before."""
+    """The outputs of a launch of any pass, poisoned before; ``blocks``: if not as solved."""
     executable = emulator.compile(translation_unit(candidate, kernels, profile), KERNEL_NAME)
     problem = case.problem
     buffers = [Buffer(name, array) for name, array in case.inputs.items()]
@@ -72,7 +73,7 @@ def run_case(
     workspace = np.full(max(candidate.workspace, 16), candidate.workspace_fill, np.uint8)
     results = run(
         executable,
-        launch_of(candidate, kernels.for_pass(problem.direction)),
+        launch_of(candidate, kernels.for_pass(problem.direction), blocks),
         struct_layout(kernels.root / "_common" / "arguments.cuh", STRUCTS[problem.direction]),
         {"steps": problem.steps, "batch": problem.batch, "heads": problem.heads},
         [*buffers, Buffer("workspace", workspace, written=True)],
