@@ -31,6 +31,7 @@ from constrint.learn.layout import (
     NOTHING,
     OPEN,
     PREMISES,
+    RESOURCE,
     SIZE,
     STAMP,
     TRAIL,
@@ -39,6 +40,7 @@ from constrint.learn.layout import (
     learn_kernel,
 )
 from constrint.learn.linear import add_premise, explain_at_most, explain_different
+from constrint.learn.resource import explain_resource
 from constrint.learn.trail import back_to, entry_of, raise_bound, undo_last
 
 DEEPEST = 200  # entries that the test for redundancy looks at, at most
@@ -56,6 +58,8 @@ def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
         explain_at_most(ls, st, number, b, k, how, at)
     elif ls.kind[number] == DIFFERENT:
         explain_different(ls, number, b, how, at)
+    elif ls.kind[number] == RESOURCE:
+        explain_resource(ls, st, number, b, k, at)
     else:
         explain_kernel(ls, number, at)
 

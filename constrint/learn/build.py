@@ -22,13 +22,15 @@ from constrint.learn.layout import (
     MUST,
     NOTHING,
     QUEUE_TAIL,
+    RESOURCE,
     RESTART_AT,
     SCALARS,
     Cells,
     Learner,
 )
 from constrint.learn.loop import RESTART_UNIT
-from constrint.learn.normal import Atom, Normal, Terms
+from constrint.learn.normal import Atom, Normal, Task, Terms
+from constrint.learn.resource import ROOM_OF_TASK
 
 FIRST_KEEP = 4000  # learned clauses kept before the first reduction
 FIRST_TRAIL = 1000
@@ -36,6 +38,7 @@ LOG_CELLS = 10_000
 WIDEST_EXPLANATION = 16  # cells beyond two for each bound that premises may take
 GROWING = {
     "trail": ("trail_bound", "trail_old", "trail_new", "trail_before", "trail_why", "trail_level"),
+    "windows": ("window_begin", "window_end"),
     "marks": ("seen", "need", "known"),
     "clauses": ("arena", "watch_next", "watch_key", "watch_clause"),
 }
@@ -83,6 +86,16 @@ class _Propagators:
             self.term.append(2 * v)
             self.factor.append(a)
         self._finish(DIFFERENT, condition, limit)
+
+    def resource(self, tasks: Sequence[Task], capacity: int) -> None:
+        """At no time do tasks demand more than a capacity."""
+        for start, _, _ in tasks:
+            self._wake(2 * start)
+            self._wake(2 * start + 1)
+        for place in (1, 2):
+            self.term += [2 * task[0] for task in tasks]
+            self.factor += [task[place] for task in tasks]
+        self._finish(RESOURCE, None, capacity)
 
     def kernel(self, place: int, node: Node, box: Box) -> None:
         """A constraint with a kernel of its own."""
@@ -157,6 +170,8 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
         propagators.at_most(condition, terms, limit)
     for condition, terms, limit in normal.different:
         propagators.different(condition, terms, limit)
+    for tasks, capacity in normal.resources:
+        propagators.resource(tasks, capacity)
     for place in normal.kernels:
         propagators.kernel(place, nodes[place], box)
     bound = [b for v in range(n) for b in (box.lo[v], -box.hi[v])]
@@ -169,7 +184,7 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
         top=[NOTHING] * (2 * n),
         plain=[int(box.step[v] == 1 and box.values[v] is None) for v in range(n)],
         tier=list(guide.tier),
-        **{name: [0] * room for name in (*GROWING["trail"], *GROWING["marks"])},
+        **{name: [0] * room for group in ("trail", "windows", "marks") for name in GROWING[group]},
         level_start=[0] * (2 * n + 4),
         level_seen=[0] * (2 * n + 4),
         **propagators.arrays(2 * n),
@@ -188,6 +203,7 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
         when_true=[NOTHING] * n,
         when_false=[NOTHING] * n,
         log=[0] * (LOG_CELLS + 4 * n),
+        room=[0] * (ROOM_OF_TASK * max((len(tasks) for tasks, _ in normal.resources), default=0)),
         scalar=_first_scalars(),
     )
     _tie_values(ls, propagators)

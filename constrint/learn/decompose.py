@@ -3,8 +3,8 @@
 A constraint that keeps its own kernel is explained by the bounds of all its variables, and says nothing of
 holes. Parts explain much better:
 
-- tasks on one machine, and rectangles, become a disjunction for each pair; tasks on a resource with known
-  demands a sum for each start;
+- tasks on one machine, and rectangles, become a disjunction for each pair; so do the tasks on a resource
+  that cannot be under way together, and where not all of it is known, there is a sum for each start;
 - variables that all differ become a disequality for each pair, beside a kernel that is stronger;
 - disequalities between small domains become clauses over literals ``x == value``; so do tables, elements
   of constants, inverse permutations and counts of values;
@@ -41,6 +41,7 @@ from constrint.constraints import (
 )
 from constrint.deadline import NEVER, Deadline
 from constrint.engine.build import Box
+from constrint.learn.normal import is_known
 from constrint.presolve import Root
 from constrint.variables import FALSE, TRUE
 
@@ -83,6 +84,9 @@ class Decomposition:
         pairs = len(node.scope()) * (len(node.scope()) - 1) // 2
         if isinstance(node, NoOverlap) and pairs <= MOST_PAIRS:
             self._order(node.starts, node.durations)
+            if len(node.starts) > 2 and all(self._lo[d] == self._hi[d] for d in node.durations):
+                one = TRUE >> 1  # the constant 1: a resource for one task at a time, for whole windows
+                self._nodes.append(Cumulative(node.starts, node.durations, (one,) * len(node.starts), one))
             return
         if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain) and pairs <= MOST_PAIRS:
             for (a, x, b), (c, y, d) in combinations(node.views, 2):
@@ -105,7 +109,9 @@ class Decomposition:
         if isinstance(node, Cardinality) and all(map(self._is_small, node.variables)):
             self._count(node)
             return
-        if isinstance(node, Cumulative) and self._is_shareable(node):
+        if isinstance(node, Cumulative) and is_known(node, self._box):
+            self._order_excluding(node)  # beside a propagator of its own
+        elif isinstance(node, Cumulative) and self._is_shareable(node):
             self._share(node)  # beside its kernel, which adds up the energy of whole windows
         if isinstance(node, Rectangles) and pairs <= MOST_PAIRS:
             self._separate(node)
@@ -159,6 +165,23 @@ class Decomposition:
             if one + other > self._hi[node.capacity]:
                 orders = self._ends_before(s, d, t), self._ends_before(t, e, s)
                 self._nodes.append(Clause((*orders, lasts[i] ^ 1, lasts[j] ^ 1)))
+
+    def _order_excluding(self, node: Cumulative) -> None:
+        """Of two tasks that demand more than there is, one ends before the other starts."""
+        capacity = self._lo[node.capacity]
+        columns = zip(node.starts, node.durations, node.demands, strict=True)
+        tasks = [task for task in columns if self._lo[task[1]] > 0 and self._lo[task[2]] > 0]
+        if len(tasks) ** 2 > MOST_PAIRS:
+            return
+        for (s, d, one), (t, e, other) in combinations(tasks, 2):
+            if self._lo[one] + self._lo[other] > capacity and not (
+                self._is_before(s, d, t) or self._is_before(t, e, s)
+            ):
+                self._nodes.append(Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
+
+    def _is_before(self, s: int, d: int, t: int) -> bool:
+        """Whether ``s + d <= t`` whatever they are."""
+        return self._hi[s] + self._hi[d] <= self._lo[t]
 
     def _at_most_literal(self, terms: Sequence[tuple[int, int]], limit: int) -> int:
         """The literal of ``sum <= limit``."""

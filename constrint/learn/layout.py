@@ -34,7 +34,8 @@ DECISION = -1
 # Kinds of propagators.
 AT_MOST = 0  # [literal ->] sum of factor * bound <= limit, all factors positive
 DIFFERENT = 1  # [literal ->] sum of factor * variable != limit
-KERNEL = 2  # a constraint of the registry, by its own kernel
+RESOURCE = 2  # tasks whose demands may not exceed a limit at any time
+KERNEL = 3  # a constraint of the registry, by its own kernel
 
 # A clause in the arena: a head and its atoms, two cells each.
 SIZE = 0
@@ -97,6 +98,8 @@ class Learner(NamedTuple):
     trail_before: Cells
     trail_why: Cells
     trail_level: Cells
+    window_begin: Cells
+    window_end: Cells
     seen: Cells
     need: Cells
     known: Cells
@@ -134,4 +137,5 @@ class Learner(NamedTuple):
     when_true: Cells
     when_false: Cells
     log: Cells
+    room: Cells
     scalar: Cells

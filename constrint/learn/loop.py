@@ -30,6 +30,7 @@ from constrint.learn.layout import (
     PROPAGATIONS,
     QUEUE_HEAD,
     QUEUE_TAIL,
+    RESOURCE,
     RESTART_AT,
     RESTARTS,
     SOLUTION,
@@ -39,6 +40,7 @@ from constrint.learn.layout import (
     learn_kernel,
 )
 from constrint.learn.linear import keep_at_most, keep_different
+from constrint.learn.resource import keep_resource
 from constrint.learn.trail import back_to, raise_bound, settle_root
 
 CONTRADICTION = 0
@@ -118,6 +120,9 @@ def propagate(ls: Learner, st: State) -> int:
             holds = keep_at_most(ls, st, p)
         elif kind == DIFFERENT:
             holds = keep_different(ls, st, p)
+        elif kind == RESOURCE:
+            scalar[BUDGET] -= ls.start[p + 1] - ls.start[p]
+            holds = keep_resource(ls, st, p)
         else:
             holds = run_kernel(ls, st, p)
         if not holds:

@@ -15,11 +15,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from constrint.constraints import Clause, LinearEq, LinearEqIf, LinearLe, LinearLeIf, LinearNe, Node
+from constrint.constraints import (
+    Clause,
+    Cumulative,
+    LinearEq,
+    LinearEqIf,
+    LinearLe,
+    LinearLeIf,
+    LinearNe,
+    Node,
+)
 from constrint.deadline import NEVER, Deadline
 from constrint.engine.build import Box
 
 Atom = tuple[int, int]
+Task = tuple[int, int, int]  # variable of the start, duration, demand
 Terms = tuple[tuple[int, int], ...]  # (factor, variable), by variable
 
 LINEAR = (LinearLe, LinearEq, LinearNe, LinearLeIf, LinearEqIf)
@@ -47,6 +57,7 @@ class Normal:
         at_most: Least limit of each (condition or None, terms): ``condition -> sum <= limit``.
         different: (condition or None, terms, limit): ``condition -> sum != limit``.
         clauses: Members; at least one is true.
+        resources: Tasks and capacity of each resource of which all is known but the starts.
         kernels: Places, in the list of nodes, of the constraints that keep their own kernels.
         replaced: Variables that are gone: the atom that says when each of them is 1.
         implied: Clauses of literals that sums with several limits imply.
@@ -55,6 +66,7 @@ class Normal:
     at_most: dict[tuple[Atom | None, Terms], int] = field(default_factory=dict)
     different: dict[tuple[Atom | None, Terms, int], None] = field(default_factory=dict)
     clauses: list[tuple[Atom, ...]] = field(default_factory=list)
+    resources: list[tuple[list[Task], int]] = field(default_factory=list)
     kernels: list[int] = field(default_factory=list)
     replaced: dict[int, Atom] = field(default_factory=dict)
     implied: list[tuple[int, int]] = field(default_factory=list)
@@ -178,8 +190,22 @@ class Translation:
             self._differ(negated(condition), node.terms, node.bound)
         elif isinstance(node, Clause):
             self._clause(tuple(self.resolved(literal) for literal in node.literals))
+        elif isinstance(node, Cumulative) and is_known(node, self.box):
+            self._share(node)
         else:
             self.normal.kernels.append(place)
+
+    def _share(self, node: Cumulative) -> None:
+        """A resource of known tasks; those that need no time or nothing are left out."""
+        lo = self.box.lo
+        capacity = lo[node.capacity]
+        columns = zip(node.starts, node.durations, node.demands, strict=True)
+        tasks = [(s, lo[d], lo[r]) for s, d, r in columns]
+        if capacity < 0 or any(d < 0 or r < 0 or (d > 0 and r > capacity) for _, d, r in tasks):
+            raise Contradiction
+        tasks = [task for task in tasks if task[1] > 0 and task[2] > 0]
+        if sum(r for _, _, r in tasks) > capacity:
+            self.normal.resources.append((tasks, capacity))
 
     def _merged(self, terms: Terms, limit: int) -> tuple[Terms, int]:
         """Each open variable once, in order; the others are in the limit."""
@@ -252,6 +278,12 @@ class Translation:
         if not weakest:
             raise Contradiction
         self.normal.clauses.append(tuple(weakest.items()))
+
+
+def is_known(node: Cumulative, box: Box) -> bool:
+    """Whether all of a resource is known but the starts, and no two tasks start together always."""
+    known = (*node.durations, *node.demands, node.capacity)
+    return len(set(node.starts)) == len(node.starts) and all(box.lo[v] == box.hi[v] for v in known)
 
 
 def _opposite(terms: Terms) -> Terms:

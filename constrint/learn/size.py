@@ -31,7 +31,8 @@ def parts(node: Node, box: Box) -> int:
         tasks = len(node.starts) if isinstance(node, NoOverlap) else len(node.xs)
         return DISJUNCTION * tasks * (tasks - 1) // 2
     if isinstance(node, Cumulative):
-        return 2 * DISJUNCTION * len(node.starts) ** 2
+        known = all(box.lo[v] == box.hi[v] for v in (*node.durations, *node.demands, node.capacity))
+        return (1 if known else 4) * DISJUNCTION * len(node.starts) ** 2 // 2
     if isinstance(node, Table):
         return len(node.rows) * n
     if isinstance(node, Element | Cardinality | Inverse):

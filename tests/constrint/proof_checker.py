@@ -1,8 +1,9 @@
 """An independent checker of proofs: it shares no code with constrint.
 
 A clause is accepted where assuming the opposite of each member and propagating leads to a contradiction.
-Propagation here is interval reasoning on sums and clauses, and for all other constraints the plain listing of
-what they allow within the present bounds, which no propagator can beat. Solutions are checked by definition.
+Propagation here is interval reasoning on sums and clauses, energy in windows of time (`proof_windows`), and
+for all other constraints the plain listing of what they allow within the present bounds, which no propagator
+can beat. Solutions are checked by definition.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+from proof_windows import Contradiction, is_known, share
 
 MOST_LISTED = 50_000  # assignments of one constraint that are listed at most
 
@@ -27,10 +30,6 @@ class Rejected(Exception):
 
 class TooWide(Rejected):
     """A step could not be followed because some constraint allows more than can be listed."""
-
-
-class Contradiction(Exception):
-    """No value is left."""
 
 
 def literal(number: int, values: Values) -> bool:
@@ -149,6 +148,7 @@ class Bounds:
     high: Values = field(default_factory=dict)
     moved: bool = False
     skipped: bool = False
+    thorough: bool = False  # whether every window of time is looked at
 
     def copy(self) -> Bounds:
         return Bounds(self.domains, dict(self.low), dict(self.high))
@@ -305,6 +305,9 @@ def infer(bounds: Bounds, name: str, arguments: Arguments) -> None:
     if name == "Clause":
         unit(bounds, [literal_atom(one) for one in arguments["literals"]])
         return
+    if name == "Cumulative" and is_known(bounds, arguments):
+        share(bounds, arguments)
+        return
     if not name.startswith("Linear"):
         listed(bounds, name, arguments)
         return
@@ -361,13 +364,15 @@ class Checker:
 
     def refute(self, atoms: list[Atom], step: str) -> None:
         """Assuming these atoms must lead to a contradiction."""
-        bounds = self.root.copy()
-        try:
-            for atom in atoms:
-                bounds.assume(atom)
-            self.propagate(bounds)
-        except Contradiction:
-            return
+        for thorough in (False, True):
+            bounds = self.root.copy()
+            bounds.thorough = thorough
+            try:
+                for atom in atoms:
+                    bounds.assume(atom)
+                self.propagate(bounds)
+            except Contradiction:
+                return
         raise (TooWide if bounds.skipped else Rejected)(f"does not follow: {step}")
 
     def learned(self, clause: list[Atom]) -> None:
