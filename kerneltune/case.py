@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kerneltune.halffloat import Bits, decode, encode
+from kerneltune.halffloat import Bits, decode, encode, stored_forward_clip
 from kerneltune.kernel import Cell
 from kerneltune.problem import Problem
 from kerneltune.recurrence import Array, GradientOptions, Gradients, parameter_gradients
@@ -119,6 +119,9 @@ def _backward(inputs: Inputs, cell: Cell, seed: int) -> Case:
     problem = inputs.problem
     dtype = problem.dtype
     states = reference_states(inputs, cell)
+    bound = stored_forward_clip(problem)
+    if bound:  # whether h reached the bound is told by what is stored of it
+        states[0] = _wide(encode(states[0], dtype), dtype)
     wx, r, bias = (_wide(bits, dtype) for bits in (inputs.wx, inputs.r, inputs.bias))
     module = cell.reference_module()
     values, saved_states = module.saved(wx, r, bias, states)
@@ -127,7 +130,7 @@ def _backward(inputs: Inputs, cell: Cell, seed: int) -> Case:
         encode(random.standard_normal(shape, dtype=np.float32), dtype)
         for shape in (states[0, 1:].shape, states[:, 0].shape)
     )
-    options = GradientOptions(problem.gate_gradient_clip, problem.cut_recurrent_gradient)
+    options = GradientOptions(problem.gate_gradient_clip, problem.cut_recurrent_gradient, bound)
     expected = module.backward(wx, r, bias, states, _wide(by_output, dtype), _wide(by_last, dtype), options)
     arrays: dict[str, NDArray[Any]] = {
         "states": encode(states, dtype),

@@ -17,6 +17,7 @@ from kerneltune.cli_options import (
     Clip,
     Cut,
     Dtype,
+    ForwardClip,
     Gpu,
     HeadDim,
     Heads,
@@ -64,6 +65,7 @@ def tile(
     direction: Pass = "forward",
     clip: Clip = 0.0,
     cut: Cut = False,
+    forward_clip: ForwardClip = 0.0,
     strategy: StrategyName = None,
     top: Top = 1,
     kernels_root: KernelsRoot = None,
@@ -71,7 +73,7 @@ def tile(
 ) -> None:
     """Print the fastest tiling that fits the GPU."""
     with reporting(as_json):
-        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut)
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
         space = space_of(problem, gpu, kernels_root, strategy)
         candidates = _candidates(space, top)
         if as_json:
@@ -107,6 +109,7 @@ def compile_command(
     direction: Pass = "forward",
     clip: Clip = 0.0,
     cut: Cut = False,
+    forward_clip: ForwardClip = 0.0,
     strategy: StrategyName = None,
     compiler: Backend = "nvrtc",
     cubin: Annotated[Path | None, typer.Option(help="Write the cubin to this file.")] = None,
@@ -119,7 +122,7 @@ def compile_command(
         from kerneltune.compile import Compiler
         from kerneltune.feedback import settle
 
-        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut)
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
         space = space_of(problem, gpu, kernels_root, strategy)
         settled = settle(space, Compiler(space.kernels, space.profile, backend=compiler))
         compiled = settled.compiled
@@ -155,6 +158,7 @@ def run(
     direction: Pass = "forward",
     clip: Clip = 0.0,
     cut: Cut = False,
+    forward_clip: ForwardClip = 0.0,
     strategy: StrategyName = None,
     top: Top = 1,
     compiler: Backend = "nvrtc",
@@ -170,7 +174,7 @@ def run(
         from kerneltune.measure import TrialPlan
         from kerneltune.trial import Trial, require_gpu, run_trials
 
-        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut)
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
         space = space_of(problem, gpu, kernels_root, strategy)
         fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
         plan = TrialPlan(runs=runs, timed=timed, seed=fresh)

@@ -29,6 +29,9 @@ Clip = Annotated[
 Cut = Annotated[
     bool, typer.Option("--cut-recurrent-gradient", help="Backward: let no gradient pass through R h.")
 ]
+ForwardClip = Annotated[
+    float, typer.Option("--forward-clip", help="Bound of h after each step; 0 for none. Of every pass.")
+]
 StrategyName = Annotated[str | None, typer.Option("--strategy", help="Only this strategy.")]
 Top = Annotated[int, typer.Option(min=1, help="How many tilings, the fastest first.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to standard output.")]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kerneltune.errors import InputError
+from kerneltune.problem import Problem
 
 Bits: TypeAlias = NDArray[np.unsignedinteger[Any]]
 WIDE = ("fp32", "tf32")  # stored as float32, whatever products make of it
@@ -37,3 +38,9 @@ def decode(bits: Bits, dtype: str) -> NDArray[np.float32]:
     if dtype == "bf16":
         return (bits.astype(np.uint32) << 16).view(np.float32)
     raise InputError(f"no format is called '{dtype}'")
+
+
+def stored_forward_clip(problem: Problem) -> float:
+    """The bound of h as kernels apply it, rounded to storage so that stored h reaches it; 0 for none."""
+    bound = np.array([problem.forward_clip], dtype=np.float32)
+    return float(decode(encode(bound, problem.dtype), problem.dtype)[0])

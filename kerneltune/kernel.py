@@ -150,7 +150,7 @@ class Cell:
         }
 
     def reference(self) -> Callable[..., np.ndarray[Any, Any]]:
-        """The float64 reference's ``forward(wx, r, bias, states0)``."""
+        """The float64 reference's ``forward(wx, r, bias, states0, forward_clip)``."""
         forward: Callable[..., np.ndarray[Any, Any]] = self.reference_module().forward
         return forward
 

@@ -10,6 +10,9 @@ from kerneltune.errors import InputError, nearest
 DTYPES = {"bf16": 2, "fp16": 2, "fp32": 4, "tf32": 4}  # bytes of one stored number
 # Tensor-core products that make one: to the accuracy of float32 it takes three in TF32.
 MMA_PRODUCTS = {"bf16": 1, "fp16": 1, "fp32": 3, "tf32": 1}
+# Of normal numbers: what is smaller or larger may round to 0 or infinity.
+NORMAL_RANGE = {"bf16": (2.0**-126, 3.38e38), "fp16": (2.0**-14, 65504.0), "fp32": (2.0**-126, 3.4e38)}
+NORMAL_RANGE["tf32"] = NORMAL_RANGE["fp32"]
 PASSES = ("forward", "training", "backward")
 HEAD_DIM_STEP = 8  # units come in groups of eight: the rows of half a tensor-core tile
 
@@ -27,6 +30,7 @@ class Problem:
     direction: str = "forward"
     gate_gradient_clip: float = 0.0  # backward: bound of each gate's gradient; 0 for none
     cut_recurrent_gradient: bool = False  # backward: no gradient passes through R h
+    forward_clip: float = 0.0  # bound of h after each step, rounded to the dtype; 0 for none
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
@@ -40,6 +44,12 @@ class Problem:
         if self.direction != "backward" and (self.gate_gradient_clip or self.cut_recurrent_gradient):
             raise InputError(
                 "gate_gradient_clip and cut_recurrent_gradient are options of the pass 'backward'"
+            )
+        smallest, largest = NORMAL_RANGE[self.dtype]
+        if self.forward_clip and not (smallest <= self.forward_clip <= largest):
+            raise InputError(
+                f"forward_clip is {self.forward_clip}: it must be 0 for none, "
+                f"or from {smallest:.3g} to {largest:.5g} in {self.dtype}"
             )
         for name in ("heads", "batch", "steps"):
             if getattr(self, name) < 1:
@@ -70,6 +80,7 @@ class Problem:
             "dtype_bytes": self.dtype_bytes,
             "mma_products": MMA_PRODUCTS[self.dtype],
             "saves": int(self.direction == "training"),
+            "forward_clips": int(self.forward_clip > 0),
         }
 
     def with_head_dim(self, head_dim: int) -> Problem:

@@ -33,15 +33,23 @@ class GradientOptions:
         gate_gradient_clip: Bound of each gate's gradient, by W x and by R h + bias; 0 for none.
         cut_recurrent_gradient: No gradient passes through R h to the step before; through the cell's other
             states it does.
+        forward_clip: The bound of h that the forward pass had; 0 for none. Where h reached it, no gradient
+            passes through h.
     """
 
     gate_gradient_clip: float = 0.0
     cut_recurrent_gradient: bool = False
+    forward_clip: float = 0.0
 
     def clipped(self, gradient: Array) -> Array:
         """The gates' gradients of a step within the bound."""
         bound = self.gate_gradient_clip
         return np.clip(gradient, -bound, bound) if bound else gradient
+
+    def before_clip(self, by_hidden: Array, hidden: Array) -> Array:
+        """Gradient by h of a step before it was bounded, from that by h after."""
+        bound = self.forward_clip
+        return np.where(np.abs(hidden) >= bound, 0.0, by_hidden) if bound else by_hidden
 
     def pulled_back(self, r: Array, gradient: Array) -> Array:
         """Gradient by h through R h: zeros where it is cut."""
@@ -49,6 +57,11 @@ class GradientOptions:
 
 
 EXACT = GradientOptions()
+
+
+def bounded(hidden: Array, forward_clip: float) -> Array:
+    """What h of a step is within the bound of the option forward clipping; 0 for none."""
+    return np.clip(hidden, -forward_clip, forward_clip) if forward_clip else hidden
 
 
 def recurrent_products(r: Array, bias: Array, hidden: Array) -> Array:

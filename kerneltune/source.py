@@ -9,6 +9,7 @@ from typing import Any
 from kerneltune.arguments import STRUCTS
 from kerneltune.candidate import Candidate
 from kerneltune.errors import InputError
+from kerneltune.halffloat import stored_forward_clip
 from kerneltune.hardware import HardwareProfile
 from kerneltune.kernel import RESULT_NAMES, Kernels
 
@@ -31,6 +32,7 @@ def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwarePr
         strategy=strategy,
         cell=kernels.cell(candidate.problem.cell),
         scalar=SCALARS[candidate.problem.dtype],
+        forward_clip=stored_forward_clip(candidate.problem),
         constants=constants,
         portable_cluster=profile.cluster_max_portable,
         kernel_name=KERNEL_NAME,

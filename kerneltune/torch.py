@@ -26,7 +26,7 @@ from kerneltune.arguments import packed
 from kerneltune.candidate import Candidate
 from kerneltune.compile import Compiler
 from kerneltune.detect import detect
-from kerneltune.errors import InputError
+from kerneltune.errors import InputError, nearest
 from kerneltune.feedback import settle
 from kerneltune.hardware import HardwareProfile, load_profile
 from kerneltune.kernel import CellSpec, Kernels, discover
@@ -35,6 +35,7 @@ from kerneltune.space import TilingSpace
 
 GPU_VARIABLE = "KERNELTUNE_GPU"
 _DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
+_OPTIONS = ("forward_clip", "gate_gradient_clip", "cut_recurrent_gradient")
 _ALIGNED = 16  # bytes that kernels read at once
 Tensors = Mapping[str, torch.Tensor]
 
@@ -124,6 +125,9 @@ def recurrence(
     bias: torch.Tensor,
     initial: torch.Tensor,
     *,
+    forward_clip: float = 0.0,
+    gate_gradient_clip: float = 0.0,
+    cut_recurrent_gradient: bool = False,
     runs_on: Launcher | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Run a recurrent layer over all steps; gradients flow to all four tensors.
@@ -134,6 +138,10 @@ def recurrence(
         recurrent: R, `[H, G, D, D]`; row = output unit.
         bias: `[H, G, D]`, added to R h.
         initial: The states before the first step, `[S, B, H, D]`.
+        forward_clip: Bound of h after each step, rounded to the dtype; 0 for none. No gradient passes through
+            an h that reached it.
+        gate_gradient_clip: Bound of each gate's gradient; 0 for none.
+        cut_recurrent_gradient: No gradient passes through R h.
         runs_on: What launches kernels; by default, this machine's GPU.
 
     Returns:
@@ -142,13 +150,19 @@ def recurrence(
     """
     runs_on = runs_on or launcher()
     spec = _kernels_of(runs_on).cell(cell).spec
-    problem = _problem(spec, input_product, recurrent, bias, initial)
+    problem = replace(_problem(spec, input_product, recurrent, bias, initial), forward_clip=forward_clip)
+    backward = replace(
+        problem,
+        direction="backward",
+        gate_gradient_clip=gate_gradient_clip,
+        cut_recurrent_gradient=cut_recurrent_gradient,
+    )
     tensors = (input_product, recurrent, bias, initial)
     # Within the operation this cannot be asked: gradients are always off there.
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
         problem = replace(problem, direction="training")
     parts = [_readable(tensor) for tensor in tensors]
-    output, last = _Recurrence.apply(problem, spec, runs_on, *parts)
+    output, last = _Recurrence.apply(problem, backward, spec, runs_on, *parts)
     return output, last
 
 
@@ -205,6 +219,7 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
     def forward(
         ctx: Any,
         problem: Problem,
+        backward: Problem,
         spec: CellSpec,
         runs_on: Launcher,
         input_product: torch.Tensor,
@@ -220,7 +235,7 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
         if problem.direction == "training":
             saved = _saved(spec, states)
         runs_on.launch(problem, {**tensors, **saved})
-        ctx.problem, ctx.spec, ctx.runs_on, ctx.saved_names = problem, spec, runs_on, list(saved)
+        ctx.problem, ctx.spec, ctx.runs_on, ctx.saved_names = backward, spec, runs_on, list(saved)
         ctx.save_for_backward(recurrent, states, *saved.values())
         return states[0, 1:], states[:, -1]
 
@@ -232,7 +247,6 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
             raise InputError("gradients of gradients are not there: leave create_graph=True out")
         recurrent, states, *values = ctx.saved_tensors
         spec: CellSpec = ctx.spec
-        problem = replace(ctx.problem, direction="backward")
         shape = (*states[0, 1:].shape, len(spec.gates))
         by_input = states.new_empty(shape)
         by_recurrent = states.new_empty(shape) if spec.separate_gradients else by_input
@@ -247,9 +261,9 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
             "recurrent_gradient": by_recurrent,
             "initial_gradient": by_initial,
         }
-        ctx.runs_on.launch(problem, tensors)
+        ctx.runs_on.launch(ctx.problem, tensors)
         by_r, by_bias = parameter_gradients(by_recurrent, states[0, :-1])
-        return None, None, None, by_input, by_r, by_bias, by_initial
+        return None, None, None, None, by_input, by_r, by_bias, by_initial
 
 
 def _saved(spec: CellSpec, states: torch.Tensor) -> dict[str, torch.Tensor]:
@@ -291,6 +305,7 @@ class RNN(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         input_size: Features of x.
         heads: Heads, which recur apart from one another.
         head_dim: Units of a head, a multiple of 8.
+        options: As for `recurrence`: `forward_clip`, `gate_gradient_clip`, `cut_recurrent_gradient`.
         runs_on: What launches kernels; by default, this machine's GPU.
 
     Attributes:
@@ -301,12 +316,23 @@ class RNN(torch.nn.Module):  # type: ignore[misc] # torch has no types here
     """
 
     def __init__(
-        self, cell: str, input_size: int, heads: int, head_dim: int, *, runs_on: Launcher | None = None
+        self,
+        cell: str,
+        input_size: int,
+        heads: int,
+        head_dim: int,
+        *,
+        options: Mapping[str, Any] | None = None,
+        runs_on: Launcher | None = None,
     ) -> None:
         super().__init__()
         self.cell = cell
         self.spec = discover().cell(cell).spec
         self.input_size, self.heads, self.head_dim = input_size, heads, head_dim
+        self.options = dict(options or {})
+        for name in self.options:
+            if name not in _OPTIONS:
+                raise InputError(f"unknown option '{name}': {nearest(name, _OPTIONS)}")
         self._runs_on = runs_on
         gates = len(self.spec.gates)
         bound = 1 / math.sqrt(head_dim)
@@ -345,7 +371,9 @@ class RNN(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         product = functional.linear(x, self.weight, self.input_bias)
         product = product.view(steps, batch, self.heads, self.head_dim, len(self.spec.gates))
         start = self.initial(batch) if initial is None else initial
-        output, last = recurrence(self.cell, product, self.recurrent, self.bias, start, runs_on=self._runs_on)
+        output, last = recurrence(
+            self.cell, product, self.recurrent, self.bias, start, **self.options, runs_on=self._runs_on
+        )
         return output.reshape(steps, batch, self.heads * self.head_dim), last
 
     @staticmethod

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kerneltune.halffloat import Bits, decode, encode
+from kerneltune.halffloat import Bits, decode, encode, stored_forward_clip
 from kerneltune.kernel import Cell
 from kerneltune.problem import Problem
 
@@ -93,7 +93,7 @@ def reference_states(inputs: Inputs, cell: Cell) -> Wide:
     wx, r, bias, initial = (
         decode(bits, dtype).astype(np.float64) for bits in (inputs.wx, inputs.r, inputs.bias, inputs.initial)
     )
-    return cell.reference()(wx, r, bias, initial)
+    return cell.reference()(wx, r, bias, initial, stored_forward_clip(inputs.problem))
 
 
 def compare(states: Bits, reference: Wide, dtype: str) -> Verdict:

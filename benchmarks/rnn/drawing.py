@@ -27,6 +27,7 @@ OPTIONS: tuple[dict[str, Any], ...] = (
     {"cut_recurrent_gradient": True},
     {"gate_gradient_clip": 0.2, "cut_recurrent_gradient": True},
 )
+FORWARD_CLIP = 0.3  # of a quarter of all cases
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,8 @@ class Drawing:
         gates = len(self.kernels.cell(kind.cell).spec.gates)
         for _ in range(TRIES):
             options = draw.choice(OPTIONS) if kind.direction == "backward" and draw.random() < 0.5 else {}
+            if draw.random() < 0.25:
+                options = {**options, "forward_clip": FORWARD_CLIP}
             shape = drawn_shape(draw, self.limits, gates)
             problem = Problem(kind.cell, **shape, dtype=kind.dtype, direction=kind.direction, **options)
             space = TilingSpace(problem, self.profile, self.kernels, kind.strategy)

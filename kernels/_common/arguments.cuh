@@ -23,7 +23,7 @@ struct ForwardArguments {
 struct BackwardArguments {
   const void* saved_values;
   const float* saved_states;
-  const void* states;           // of the forward pass, [S, T + 1, B, H, D]; only h is read, and only by cells that need it
+  const void* states;           // of the forward pass, [S, T + 1, B, H, D]; only h is read, by cells that need it or where it was clipped
   const void* output_gradient;  // of the loss by h after each step, [T, B, H, D]
   const void* last_gradient;    // of the loss by the states after the last step, besides, [S, B, H, D]
   const void* recurrent;        // R, [H, G, D, D]

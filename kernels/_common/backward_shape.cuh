@@ -9,6 +9,7 @@ struct BackwardShape : ProductShape<Tiling, 1, Cell::gates> {
   using Scalar = typename Tiling::Scalar;
   static constexpr int gates = Cell::gates;
   static constexpr int states = Cell::states;
+  static constexpr float forward_clip = Tiling::forward_clip;  // bound of h that the forward pass had; 0 for none
   static constexpr float gate_gradient_clip = Tiling::gate_gradient_clip;  // bound of each gate's gradient; 0 for none
   static constexpr bool cut_recurrent_gradient = Tiling::cut_recurrent_gradient;  // no gradient passes through R h
   static constexpr bool separate_gradients = Cell::separate_gradients;  // by W x and by R h + bias

@@ -8,6 +8,7 @@ template <class Cell, class Tiling>
 struct ForwardShape : ProductShape<Tiling, Cell::gates, 1> {
   static constexpr int gates = Cell::gates;
   static constexpr int states = Cell::states;
+  static constexpr float forward_clip = Tiling::forward_clip;  // bound of h after each step, representable in storage; 0 for none
   static constexpr bool saves = Tiling::saves;  // whether what the backward pass needs is kept: the pass "training"
 
   // The word of weights of row `gate` of a unit that begins at k of the sum; zeros if not present. recurrent: R of all heads.

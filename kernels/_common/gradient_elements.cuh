@@ -57,7 +57,9 @@ struct GradientElements {
   // From R^T times the gradients of the step after, to the gradients of this step.
   __device__ __forceinline__ void step(int group, float through_recurrence, const StepRecord<Cell>& record, const Lane<Shape>& lane) {
     float input_gradient[Shape::gates], recurrent_gradient[Shape::gates];
-    const float hidden_gradient = recurrent_part(through_recurrence) + record.output_gradient + carried[group][0];
+    float hidden_gradient = recurrent_part(through_recurrence) + record.output_gradient + carried[group][0];
+    // Where h has reached the bound, it does not move with what it was before.
+    if constexpr (Shape::forward_clip > 0.0f) hidden_gradient = fabsf(record.output) >= Shape::forward_clip ? 0.0f : hidden_gradient;
     Cell::template backward<Math<sizeof(Scalar) == 4>>(hidden_gradient, record, after[group], carried[group], input_gradient, recurrent_gradient);
     if constexpr (Shape::gate_gradient_clip > 0.0f) {
 #pragma unroll

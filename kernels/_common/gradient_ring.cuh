@@ -13,10 +13,11 @@ struct StepRecord {
   float value[at_least_one(Cell::saved_values)];
   float before[at_least_one(Cell::saved_states)];  // states after h, before the step
   float hidden;                                    // h, if Cell::hidden_read says so
+  float output;                                    // h after the step, where the forward pass bounded it
   float output_gradient;
 };
 
-// Parts of 16 bytes: saved values, saved states, the gradient by h, and h. The padding puts four batch rows in different banks.
+// Parts of 16 bytes: saved values, saved states, the gradient by h, h as the cell reads it, h after the step. The padding puts four batch rows in different banks.
 // `unit_parts` parts hold a value of each of the eight units.
 template <class Cell, class Shape>
 struct GradientSource {
@@ -26,7 +27,9 @@ struct GradientSource {
   static constexpr int first_state_part = unit_parts * Cell::saved_values;
   static constexpr int output_part = first_state_part + 2 * Cell::saved_states;
   static constexpr int hidden_part = output_part + unit_parts;
-  static constexpr int row_chunks = hidden_part + reads_hidden * unit_parts;
+  static constexpr bool reads_output = Shape::forward_clip > 0.0f;
+  static constexpr int clipped_part = hidden_part + reads_hidden * unit_parts;
+  static constexpr int row_chunks = clipped_part + reads_output * unit_parts;
   static constexpr int row_bytes = (row_chunks * 16 - 32 + 63) / 64 * 64 + 32;
 
   const BackwardArguments& arguments;
@@ -52,6 +55,9 @@ struct GradientSource {
     } else if (part < output_part) {
       array = arguments.saved_states;
       inside = part - first_state_part;
+    } else if (reads_output && part >= clipped_part) {
+      array = static_cast<const Scalar*>(arguments.states) + step_elements();
+      inside = part - clipped_part;
     } else if (part / unit_parts == hidden_part / unit_parts) {
       array = static_cast<const Scalar*>(arguments.states) + (reads_hidden ? Cell::hidden_read : 0) * step_elements();
       inside = unit_parts > 1 ? part - hidden_part : 0;
@@ -86,6 +92,8 @@ class GradientRing : public StepRing<Shape, Tiling, GradientSource<Cell, Shape>>
     record.output_gradient = scalar[0];
     if constexpr (Source::reads_hidden) read_values<Scalar>(scalar, row + Source::hidden_part * 16 + unit * static_cast<int>(sizeof(Scalar)));
     record.hidden = scalar[0];
+    if constexpr (Source::reads_output) read_values<Scalar>(scalar, row + Source::clipped_part * 16 + unit * static_cast<int>(sizeof(Scalar)));
+    record.output = scalar[0];
   }
 
  private:

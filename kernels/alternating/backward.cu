@@ -37,6 +37,7 @@ struct StepRecords {
     if constexpr (Cell::saved_values > 0) prefetch(static_cast<const Values*>(job.arguments.saved_values) + here);
     if constexpr (Cell::saved_states > 0) prefetch(reinterpret_cast<const States*>(job.arguments.saved_states) + here);
     if constexpr (Cell::hidden_read >= 0) prefetch(hidden() + here);
+    if constexpr (Shape::forward_clip > 0.0f) prefetch(output() + here);
   }
 
   // after: the states after h, after the step.
@@ -54,6 +55,7 @@ struct StepRecords {
     }
     record.output_gradient = exists ? to_float(static_cast<const Scalar*>(job.arguments.output_gradient)[here]) : 0.0f;
     record.hidden = exists && Cell::hidden_read >= 0 ? to_float(hidden()[here]) : 0.0f;
+    if constexpr (Shape::forward_clip > 0.0f) record.output = exists ? to_float(output()[here]) : 0.0f;
   }
 
   // The states after h before the step.
@@ -64,6 +66,10 @@ struct StepRecords {
  private:
   __device__ __forceinline__ const Scalar* hidden() const {
     return static_cast<const Scalar*>(job.arguments.states) + (Cell::hidden_read > 0 ? job.step_elements() : 0);
+  }
+  // h after the step, where the forward pass bounded it.
+  __device__ __forceinline__ const Scalar* output() const {
+    return static_cast<const Scalar*>(job.arguments.states) + job.step_elements();
   }
   __device__ __forceinline__ void read_states(float (&state)[at_least_one(Cell::saved_states)], bool exists, size_t here) const {
     const States states = exists ? reinterpret_cast<const States*>(job.arguments.saved_states)[here] : States{};

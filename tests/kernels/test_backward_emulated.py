@@ -95,11 +95,14 @@ def test_backward_in_32_bits(emulator: Emulator, strategy: str, cell: str) -> No
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("dtype", ["fp16", "fp32"])
+@pytest.mark.parametrize(("dtype", "forward_clip"), [("fp16", 0.0), ("fp32", 0.0), ("fp32", 0.25)])
 @pytest.mark.parametrize("cell", sorted(KERNELS.cells))
-def test_backward_reads_what_training_kept(emulator: Emulator, cell: str, dtype: str) -> None:
+def test_backward_reads_what_training_kept(
+    emulator: Emulator, cell: str, dtype: str, forward_clip: float
+) -> None:
     """Both passes in turn, as a layer runs them: gradients of the loss by the inputs of the forward pass."""
-    profile, training = load_profile("h100_sxm"), Problem(cell, 2, 32, 5, dtype, 7, "training")
+    profile = load_profile("h100_sxm")
+    training = Problem(cell, 2, 32, 5, dtype, 7, "training", forward_clip=forward_clip)
     kept: dict[str, np.ndarray] = {}
     for problem in (training, replace(training, direction="backward")):
         case = random_case(problem, KERNELS.cell(cell), seed=11)
@@ -161,6 +164,22 @@ def test_one_row_and_one_step(emulator: Emulator, direction: str, head_dim: int)
     problem = Problem("lstm", heads=1, head_dim=head_dim, batch=1, dtype="fp16", steps=1, direction=direction)
     space = TilingSpace(problem, load_profile("a100_sxm_80gb"), KERNELS, "alternating")
     check(emulator, "a100_sxm_80gb", space.best(), seed=1)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
+@pytest.mark.parametrize("strategy", sorted(KERNELS.backward))
+def test_no_gradient_passes_through_a_clipped_h(emulator: Emulator, strategy: str, cell: str) -> None:
+    draw = random.Random(f"clipped {strategy} {cell}")
+    problem = Problem(
+        cell, 2, 16 * draw.randint(1, 4), 3, draw.choice(["bf16", "fp32"]), 5, "backward", forward_clip=0.3
+    )
+    best = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, strategy).best()
+    case = random_case(problem, KERNELS.cell(cell), seed=5)
+    exact = random_case(replace(problem, forward_clip=0.0), KERNELS.cell(cell), seed=5)
+    check(emulator, "h100_sxm", best, seed=5)
+    found = run_case(emulator, KERNELS, load_profile("h100_sxm"), best, case, seed=5)
+    assert not exact.judge(found).right  # the option makes a difference
 
 
 @pytest.mark.emulated

@@ -12,6 +12,7 @@ from emulator.passes import run_case, run_forward
 
 from kerneltune.candidate import Candidate
 from kerneltune.case import random_case
+from kerneltune.halffloat import decode
 from kerneltune.hardware import load_profile
 from kerneltune.kernel import discover
 from kerneltune.problem import Problem
@@ -95,6 +96,21 @@ def test_training_in_32_bits_saves_what_it_should(emulator: Emulator, strategy: 
     case = random_case(problem, KERNELS.cell("slstm"), 1)
     verdict = case.judge(run_case(emulator, KERNELS, profile, candidate, case, seed=3))
     assert verdict.right, verdict.sentence
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
+def test_forward_clipping_bounds_h(emulator: Emulator, strategy: str, cell: str) -> None:
+    """A bound that bf16 does not have: it is rounded, and h reaches what it is rounded to."""
+    problem = Problem(cell, heads=2, head_dim=64, batch=3, dtype="bf16", steps=4, forward_clip=0.3)
+    profile = load_profile("h100_sxm")
+    candidate = TilingSpace(problem, profile, KERNELS, strategy).best()
+    check(emulator, "h100_sxm", candidate, seed=6)
+    inputs = random_inputs(problem, KERNELS.cell(cell), 6)
+    h = decode(run_forward(emulator, KERNELS, profile, candidate, inputs, seed=1)[0, 1:], "bf16")
+    bound = 0.30078125
+    assert np.abs(h).max() == bound
+    assert 0.05 < (np.abs(h) == bound).mean() < 0.95
 
 
 T4 = load_profile("t4")

@@ -16,7 +16,8 @@ SHIFT = 1e-5
 class Case:
     """A small layer and a loss that weighs h of every step and all states after the last."""
 
-    def __init__(self, name: str, seed: int) -> None:
+    def __init__(self, name: str, seed: int, forward_clip: float = 0.0) -> None:
+        self.forward_clip = forward_clip
         spec = KERNELS.cell(name).spec
         self.reference = KERNELS.cell(name).reference_module()
         gates, states = len(spec.gates), len(spec.states)
@@ -35,7 +36,7 @@ class Case:
         self.last_gradient = random.standard_normal((states, BATCH, HEADS, DIM))
 
     def loss(self) -> float:
-        states = self.reference.forward(*self.inputs)
+        states = self.reference.forward(*self.inputs, self.forward_clip)
         return float(
             (states[0, 1:] * self.output_gradient).sum() + (states[:, -1] * self.last_gradient).sum()
         )
@@ -50,8 +51,11 @@ class Case:
 
     def analytic(self) -> list[Array]:
         wx, r, bias, _ = self.inputs
-        states = self.reference.forward(*self.inputs)
-        found = self.reference.backward(wx, r, bias, states, self.output_gradient, self.last_gradient)
+        states = self.reference.forward(*self.inputs, self.forward_clip)
+        options = GradientOptions(forward_clip=self.forward_clip)
+        found = self.reference.backward(
+            wx, r, bias, states, self.output_gradient, self.last_gradient, options
+        )
         by_r, by_bias = parameter_gradients(found.recurrent, states[0, :-1])
         return [found.input, by_r, by_bias, found.initial]
 
@@ -72,6 +76,17 @@ class Case:
 @pytest.mark.parametrize("name", sorted(KERNELS.cells))
 def test_gradients_are_numerical_differences(name: str, seed: int) -> None:
     case = Case(name, seed)
+    for which, found in enumerate(case.analytic()):
+        expected = case.numerical(which)
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS.cells))
+def test_gradients_through_a_clipped_h_are_numerical_differences(name: str) -> None:
+    case = Case(name, 8, forward_clip=0.25)
+    states = case.reference.forward(*case.inputs, 0.25)
+    reached = np.abs(states[0, 1:]) == 0.25
+    assert 0.1 < reached.mean() < 0.97
     for which, found in enumerate(case.analytic()):
         expected = case.numerical(which)
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())

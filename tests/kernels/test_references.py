@@ -55,8 +55,9 @@ def test_every_cell_has_its_equations_here() -> None:
     assert sorted(STEPS) == sorted(KERNELS.cells)
 
 
+@pytest.mark.parametrize("forward_clip", [0.0, 0.2])
 @pytest.mark.parametrize("name", sorted(KERNELS.cells))
-def test_reference_is_the_equations(name: str) -> None:
+def test_reference_is_the_equations(name: str, forward_clip: float) -> None:
     cell = KERNELS.cell(name)
     gates, count = len(cell.spec.gates), len(cell.spec.states)
     steps, batch, heads, dim = 4, 2, 3, 5
@@ -65,7 +66,7 @@ def test_reference_is_the_equations(name: str) -> None:
     r = random.standard_normal((heads, gates, dim, dim))
     bias = random.standard_normal((heads, gates, dim))
     initial = np.abs(random.standard_normal((count, batch, heads, dim))) + 0.1
-    found = cell.reference()(wx, r, bias, initial)
+    found = cell.reference()(wx, r, bias, initial, forward_clip)
     assert found.shape == (count, steps + 1, batch, heads, dim)
     np.testing.assert_array_equal(found[:, 0], initial)
     states = initial.copy()
@@ -77,4 +78,6 @@ def test_reference_is_the_equations(name: str) -> None:
                 for g in range(gates)
             ]
             states[:, b, h, u] = STEPS[name](list(wx[t, b, h, u]), recurrent, list(before[:, b, h, u]))
+            if forward_clip:
+                states[0, b, h, u] = max(-forward_clip, min(forward_clip, states[0, b, h, u]))
         np.testing.assert_allclose(found[:, t + 1], states, rtol=1e-10, atol=1e-12)

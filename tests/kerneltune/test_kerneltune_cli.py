@@ -55,6 +55,22 @@ def test_tile_json_is_all_there_is_on_stdout() -> None:
     assert found["candidates"][0]["parameters"]["batch_tile"] == 8
 
 
+def test_options_of_a_request_are_compiled_into_the_kernel(tmp_path: Path) -> None:
+    source = tmp_path / "source.cu"
+    words = ["compile", "lstm", "--pass", "backward", "--dtype", "fp16", "--json", "--source", str(source)]
+    words += [word for pair in REQUEST.items() for word in pair]
+    done = ask(*words, "--forward-clip", "0.3", "--gate-gradient-clip", "2", "--cut-recurrent-gradient")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["candidate"]["problem"]["forward_clip"] == 0.3
+    text = source.read_text()
+    assert "float forward_clip = 0.300048828125f;" in text  # as fp16 has it
+    assert "float gate_gradient_clip = 2.0f;" in text
+    assert "bool cut_recurrent_gradient = true;" in text
+    refused = ask(*words, "--forward-clip", "1e-9")
+    assert refused.returncode == 2
+    assert "forward_clip is 1e-09" in refused.stderr
+
+
 def test_top_shows_a_ranking() -> None:
     done = request("tile", "--top", "3")
     assert "head_dim=64 gates=4 batch_tile=16 held=64" in done.stdout

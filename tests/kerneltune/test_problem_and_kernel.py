@@ -31,6 +31,9 @@ def ask(**changes: object) -> Problem:
         ({"cut_recurrent_gradient": True}, "options of the pass 'backward'"),
         ({"gate_gradient_clip": float("nan"), "direction": "backward"}, "gate_gradient_clip is nan"),
         ({"direction": "forwards"}, "did you mean 'forward'"),
+        ({"forward_clip": -1.0}, "forward_clip is -1.0: it must be 0 for none"),
+        ({"forward_clip": float("nan")}, "forward_clip is nan"),
+        ({"forward_clip": 1e-6, "dtype": "fp16"}, "from 6.1e-05 to 65504 in fp16"),
     ],
 )
 def test_impossible_requests(changes: dict[str, object], what: str) -> None:
@@ -40,8 +43,10 @@ def test_impossible_requests(changes: dict[str, object], what: str) -> None:
 
 def test_constants() -> None:
     sizes = {"heads": 2, "head_dim": 64, "batch": 4, "dtype_bytes": 2}
-    assert ask().constants() == {**sizes, "mma_products": 1, "saves": 0}
-    assert ask(dtype="fp32").constants() == {**sizes, "dtype_bytes": 4, "mma_products": 3, "saves": 0}
+    passes = {"saves": 0, "forward_clips": 0}
+    assert ask().constants() == {**sizes, "mma_products": 1, **passes}
+    assert ask(dtype="fp32").constants() == {**sizes, "dtype_bytes": 4, "mma_products": 3, **passes}
+    assert ask(forward_clip=0.5).constants()["forward_clips"] == 1
     assert ask(direction="training").constants()["saves"] == 1
 
 

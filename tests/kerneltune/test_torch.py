@@ -107,9 +107,11 @@ class Recording:
 
     def __init__(self) -> None:
         self.launches: list[tuple[str, dict[str, Any]]] = []
+        self.problems: list[Any] = []
 
     def launch(self, problem: Any, tensors: Any) -> None:
         self.launches.append((problem.direction, dict(tensors)))
+        self.problems.append(problem)
 
 
 def test_float32_trains() -> None:
@@ -122,6 +124,24 @@ def test_float32_trains() -> None:
     layer(torch.zeros(3, 2, 16))[0].sum().backward()
     assert [direction for direction, _ in recording.launches] == ["training", "backward"]
     assert {t.dtype for _, tensors in recording.launches for t in tensors.values()} == {torch.float32}
+
+
+def test_options_reach_the_kernels() -> None:
+    import torch
+
+    from kerneltune.errors import InputError
+    from kerneltune.torch import RNN
+
+    recording = Recording()
+    options = {"forward_clip": 0.5, "gate_gradient_clip": 0.1, "cut_recurrent_gradient": True}
+    layer = RNN("lstm", 16, 2, 8, options=options, runs_on=recording)
+    layer(torch.zeros(3, 2, 16))[0].sum().backward()
+    training, backward = recording.problems
+    assert (training.direction, training.forward_clip, training.gate_gradient_clip) == ("training", 0.5, 0.0)
+    assert backward.direction == "backward"
+    assert {name: getattr(backward, name) for name in options} == options
+    with pytest.raises(InputError, match="unknown option 'forward_clp': did you mean 'forward_clip'"):
+        RNN("lstm", 16, 2, 8, options={"forward_clp": 1.0})
 
 
 def test_training_kernels_run_where_gradients_are_wanted_only() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients
+from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, bounded
 
 
-def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
+def forward(wx: Array, r: Array, bias: Array, initial: Array, forward_clip: float = 0.0) -> Array:
     """Run an Elman network whose heads recur apart from one another.
 
     Args:
@@ -15,6 +15,7 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
         r: recurrent matrices, `[H, 1, D, D]`; row = output unit.
         bias: `[H, 1, D]`.
         initial: h before the first step, `[1, B, H, D]`.
+        forward_clip: Bound of h after each step; 0 for none.
 
     Returns:
         All states, `[1, T + 1, B, H, D]`; index 0 of time holds `initial`.
@@ -25,7 +26,7 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
     hidden = np.ascontiguousarray(initial[0].transpose(1, 0, 2))  # [H, B, D]: one matrix product a head
     for step in range(wx.shape[0]):
         total = hidden @ weights + wx[step, ..., 0].transpose(1, 0, 2) + bias
-        hidden = np.tanh(total)
+        hidden = bounded(np.tanh(total), forward_clip)
         states[0, step + 1] = hidden.transpose(1, 0, 2)
     return states
 
@@ -58,7 +59,7 @@ def backward(
     gradient = np.empty_like(wx)
     by_hidden = last_gradient[0]
     for step in reversed(range(len(wx))):
-        by_hidden = by_hidden + output_gradient[step]
+        by_hidden = options.before_clip(by_hidden + output_gradient[step], states[0, step + 1])
         gradient[step, ..., 0] = by_hidden * (1.0 - states[0, step + 1] ** 2)
         gradient[step] = options.clipped(gradient[step])
         by_hidden = options.pulled_back(r, gradient[step])

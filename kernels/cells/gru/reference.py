@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, recurrent_products
+from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, bounded, recurrent_products
 
 
 def sigmoid(x: Array) -> Array:
@@ -12,7 +12,7 @@ def sigmoid(x: Array) -> Array:
     return 0.5 * (1.0 + np.tanh(0.5 * x))
 
 
-def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
+def forward(wx: Array, r: Array, bias: Array, initial: Array, forward_clip: float = 0.0) -> Array:
     """Run a GRU whose heads recur apart from one another.
 
     Args:
@@ -20,6 +20,7 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
         r: recurrent matrices, `[H, G, D, D]`; row = output unit.
         bias: `[H, G, D]`, added to R h.
         initial: h before the first step, `[1, B, H, D]`.
+        forward_clip: Bound of h after each step; 0 for none.
 
     Returns:
         All states, `[1, T + 1, B, H, D]`; index 0 of time holds `initial`.
@@ -35,7 +36,7 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
         reset = sigmoid(x[:, :, 0] + recurrent[:, :, 0])
         update = sigmoid(x[:, :, 1] + recurrent[:, :, 1])
         candidate = np.tanh(x[:, :, 2] + reset * recurrent[:, :, 2])
-        hidden = (1.0 - update) * candidate + update * hidden
+        hidden = bounded((1.0 - update) * candidate + update * hidden, forward_clip)
         states[0, step + 1] = hidden.transpose(1, 0, 2)
     return states
 
@@ -79,7 +80,7 @@ def backward(
     by_hidden = last_gradient[0]
     for step in reversed(range(len(wx))):
         reset, update, candidate, product = np.moveaxis(values[step], -1, 0)
-        by_hidden = by_hidden + output_gradient[step]
+        by_hidden = options.before_clip(by_hidden + output_gradient[step], states[0, step + 1])
         by_candidate = by_hidden * (1.0 - update) * (1.0 - candidate**2)
         by_input[step, ..., 0] = by_candidate * product * reset * (1.0 - reset)
         by_input[step, ..., 1] = by_hidden * (states[0, step] - candidate) * update * (1.0 - update)

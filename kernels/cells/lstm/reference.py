@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, recurrent_products
+from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, bounded, recurrent_products
 
 
 def sigmoid(x: Array) -> Array:
@@ -12,7 +12,7 @@ def sigmoid(x: Array) -> Array:
     return 0.5 * (1.0 + np.tanh(0.5 * x))
 
 
-def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
+def forward(wx: Array, r: Array, bias: Array, initial: Array, forward_clip: float = 0.0) -> Array:
     """Run an LSTM whose heads recur apart from one another.
 
     Args:
@@ -20,6 +20,7 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
         r: recurrent matrices, `[H, G, D, D]`; row = output unit.
         bias: `[H, G, D]`.
         initial: h and c before the first step, `[2, B, H, D]`.
+        forward_clip: Bound of h after each step; 0 for none.
 
     Returns:
         All states, `[2, T + 1, B, H, D]`; index 0 of time holds `initial`.
@@ -35,7 +36,7 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
         total = product + wx[step].transpose(1, 0, 3, 2) + bias[:, None]
         i, f, z, o = (total[:, :, gate] for gate in range(4))
         cell = sigmoid(f) * cell + sigmoid(i) * np.tanh(z)
-        hidden = sigmoid(o) * np.tanh(cell)
+        hidden = bounded(sigmoid(o) * np.tanh(cell), forward_clip)
         states[0, step + 1] = hidden.transpose(1, 0, 2)
         states[1, step + 1] = cell.transpose(1, 0, 2)
     return states
@@ -77,7 +78,7 @@ def backward(
     by_hidden, by_cell = last_gradient
     for step in reversed(range(len(wx))):
         i, f, z, o = np.moveaxis(values[step], -1, 0)
-        by_hidden = by_hidden + output_gradient[step]
+        by_hidden = options.before_clip(by_hidden + output_gradient[step], states[0, step + 1])
         squashed = np.tanh(cell[step + 1])
         by_cell = by_cell + by_hidden * o * (1.0 - squashed**2)
         gradient[step, ..., 0] = by_cell * z * i * (1.0 - i)

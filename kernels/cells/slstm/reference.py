@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, recurrent_products
+from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, bounded, recurrent_products
 
 
 def sigmoid(x: Array) -> Array:
@@ -12,7 +12,7 @@ def sigmoid(x: Array) -> Array:
     return 0.5 * (1.0 + np.tanh(0.5 * x))
 
 
-def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
+def forward(wx: Array, r: Array, bias: Array, initial: Array, forward_clip: float = 0.0) -> Array:
     """Run an sLSTM whose heads recur apart from one another.
 
     Args:
@@ -20,6 +20,7 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
         r: recurrent matrices, `[H, G, D, D]`; row = output unit.
         bias: `[H, G, D]`.
         initial: h, c, n and m before the first step, `[4, B, H, D]`; n > 0, or n = c = 0.
+        forward_clip: Bound of h after each step; 0 for none.
 
     Returns:
         All states, `[4, T + 1, B, H, D]`; index 0 of time holds `initial`.
@@ -38,7 +39,7 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array) -> Array:
         grow, keep = np.exp(i - stabiliser), np.exp(kept - stabiliser)
         cell = keep * cell + grow * np.tanh(z)
         normaliser = keep * normaliser + grow
-        hidden = sigmoid(o) * cell / normaliser
+        hidden = bounded(sigmoid(o) * cell / normaliser, forward_clip)
         for state, value in enumerate((hidden, cell, normaliser, stabiliser)):
             states[state, step + 1] = value.transpose(1, 0, 2)
     return states
@@ -96,7 +97,7 @@ def backward(
     for step in reversed(range(len(wx))):
         smaller = values[step, ..., 0]
         grow, keep, left, z, o = np.moveaxis(unfolded(values[step]), -1, 0)
-        by_hidden = by_hidden + output_gradient[step]
+        by_hidden = options.before_clip(by_hidden + output_gradient[step], states[0, step + 1])
         ratio = cell[step + 1] / normaliser[step + 1]
         by_cell = by_cell + by_hidden * o / normaliser[step + 1]
         by_normaliser = by_normaliser - by_hidden * o * ratio / normaliser[step + 1]

@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def forward(wx, r, bias, states0):
+def forward(wx, r, bias, states0, forward_clip=0.0):
     steps, batch, heads, head_dim, _ = wx.shape
     states = np.empty((len(states0), steps + 1, batch, heads, head_dim))
     states[:, 0] = states0
