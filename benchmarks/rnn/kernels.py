@@ -34,7 +34,7 @@ from kerneltune.kernel import discover
 from kerneltune.measure import TrialPlan
 from kerneltune.problem import PASSES, Problem
 from kerneltune.space import TilingSpace
-from kerneltune.trial import Outcome, Trial, run_trials
+from kerneltune.trial import Outcome, Trial, require_gpu, run_trials
 
 SHAPES = "12x64,6x128,3x256,1x512,1x768,1x1024"
 CORRECTNESS_STEPS = (1, 2, 3, 1000)
@@ -53,6 +53,11 @@ def main() -> int:
     options = parsed_options()
     profile = load_profile(options.gpu)
     kernels = discover()
+    try:
+        require_gpu(profile, kernels.root)
+    except KernelTuneError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
     compiler = Compiler(kernels, profile, backend=options.compiler)
     trials: list[Trial] = []
     failures: list[dict[str, str]] = []
