@@ -48,7 +48,7 @@ class Arithmetic(ABC):
                 self._check(bound)
 
     def _check(self, value: int) -> int:
-        if abs(value) > self._largest:
+        if not -self._largest <= value <= self._largest:
             raise NeedsWiderBounds
         return value
 
@@ -63,14 +63,12 @@ class Arithmetic(ABC):
         """The value of an integer expression as a sum over variables."""
         known = self._sums.get(id(node))
         if known is None:
-            if isinstance(node, e.BoolExpr):
-                known = self.of_literal(self.literal(node))
-            else:
-                known = _INTEGER[type(node)](self, node)
-            largest = self._largest
-            for value in (known.constant, *known.terms.values()):
-                if not -largest <= value <= largest:
-                    raise NeedsWiderBounds
+            lower = _INTEGER.get(type(node))
+            known = self.of_literal(self.literal(node)) if lower is None else lower(self, node)  # type: ignore[arg-type] # others are conditions
+            self._check(known.constant)
+            for a in known.terms.values():
+                if a != 1:
+                    self._check(a)
             self._sums[id(node)] = known
         return known
 
@@ -79,9 +77,8 @@ class Arithmetic(ABC):
         return self.problem.of_linear(self.sum_of(node))
 
     def _variable(self, v: int) -> Linear:
-        if self.problem.is_fixed(v):
-            return Linear({}, self.problem.lo[v])
-        return Linear({v: 1}, 0)
+        low = self.problem.lo[v]
+        return Linear({}, low) if low == self.problem.hi[v] else Linear({v: 1}, 0)
 
     def of_literal(self, literal: int) -> Linear:
         """1 where a literal is true, else 0."""
@@ -102,33 +99,42 @@ class Arithmetic(ABC):
         terms: dict[int, int] = {}
         for factor, term in node.terms:
             part = self.sum_of(term)
-            constant += factor * part.constant
+            if part.constant:
+                constant += factor * part.constant
             for v, a in part.terms.items():
                 terms[v] = terms.get(v, 0) + factor * a
         return Linear({v: a for v, a in terms.items() if a}, constant)
 
     def _mul(self, node: e.Mul) -> Linear:
+        problem = self.problem
+        sums = [self.sum_of(arg) for arg in node.args]
+        if len(sums) == 2:
+            left, right = sums
+            if len(left.terms) == 1 == len(right.terms) and left.constant == 0 == right.constant:
+                ((x, a),), ((y, b),) = left.terms.items(), right.terms.items()
+                return self._variable(problem.product(x, y)).scaled(a * b)
         factor = 1
         powers: dict[int, int] = {}
-        for arg in node.args:
-            part = self.sum_of(arg)
+        for part in sums:
             if not part.terms:
                 factor *= part.constant
                 continue
-            common = part.content()
+            if len(part.terms) == 1 and part.constant == 0:
+                ((v, common),) = part.terms.items()
+            else:
+                common = part.content()
+                v = problem.of_linear(part.divided(common))
             factor *= common
-            v = self.problem.of_linear(part.divided(common))
             powers[v] = powers.get(v, 0) + 1
         if factor == 0 or not powers:
             return Linear({}, factor)
-        problem = self.problem
         factors = [v if n == 1 else problem.power(v, problem.constant(n)) for v, n in powers.items()]
-        while len(factors) > 1:
+        while len(factors) > 2:
             x, y = self._next_pair(factors)
             factors.remove(x)
             factors.remove(y)
             factors.insert(0, problem.product(x, y))
-        return self._variable(factors[0]).scaled(factor)
+        return self._variable(problem.product(*factors) if len(factors) == 2 else factors[0]).scaled(factor)
 
     def _next_pair(self, factors: list[int]) -> tuple[int, int]:
         """Two factors whose product is known already, or the first two."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import EllipsisType
 from typing import Any, NoReturn, SupportsIndex, TypeAlias
 
@@ -19,16 +19,22 @@ Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 def shape_of(shape: Shape) -> tuple[int, ...]:
     """A shape as a tuple of lengths."""
     lengths = shape if isinstance(shape, Sequence) else (shape,)
-    checked = tuple(length.__index__() for length in lengths)
-    if any(length < 0 for length in checked):
+    checked = tuple([length.__index__() for length in lengths])
+    if min(checked, default=0) < 0:
         raise ModelError(f"the lengths of an array are at least 0, not {checked}")
     return checked
 
 
 def names_of(name: str, shape: tuple[int, ...]) -> list[str]:
     """The names of the elements: name[0], name[1] …, or name[0,0] and so on."""
-    places = itertools.product(*[range(length) for length in shape])
-    return [f"{name}[{','.join(map(str, place))}]" for place in places]
+    if not shape:
+        return [f"{name}[]"]
+    names = [f"{name}["]
+    for axis, length in enumerate(shape, 1):
+        ending = "]" if axis == len(shape) else ","
+        numbers = [f"{number}{ending}" for number in range(length)]
+        names = [start + number for start in names for number in numbers]
+    return names
 
 
 class ExprArray:
@@ -73,26 +79,38 @@ class ExprArray:
         """One element where every axis has an index, else an array."""
         if type(key) is int and len(self.shape) == 1 and 0 <= key < self.shape[0]:
             return self.flat[key]
-        keys = list(key) if isinstance(key, tuple) else [key]
-        dots = [i for i, part in enumerate(keys) if part is Ellipsis]
+        keys = key if type(key) is tuple else (key,)
+        if len(keys) == 2 == len(self.shape):
+            # Elements by plain indices, which models take by the thousand.
+            i, j = keys
+            rows, columns = self.shape
+            if type(i) is int and type(j) is int and 0 <= i < rows and 0 <= j < columns:
+                return self.flat[i * columns + j]
+        places = [0]
+        shape: list[int] = []
+        for axis, (part, length) in enumerate(zip(self._full(keys), self.shape, strict=True)):
+            if isinstance(part, slice):
+                chosen = range(length)[part]
+                shape.append(len(chosen))
+                places = [place * length + index for place in places for index in chosen]
+            else:
+                index = _position(part, axis, length)
+                places = [place * length + index for place in places]
+        flat = self.flat
+        return _array([flat[place] for place in places], tuple(shape)) if shape else flat[places[0]]
+
+    def _full(self, keys: tuple[Any, ...]) -> list[Any]:
+        """Indices and slices for all axes; those left out, or that an ellipsis stands for, are whole."""
+        full = list(keys)
+        dots = [i for i, part in enumerate(full) if part is Ellipsis]
         if len(dots) > 1:
             raise IndexError("an index may have one ellipsis ('...')")
-        missing = self.ndim - len(keys) + len(dots)
+        missing = self.ndim - len(full) + len(dots)
         if missing < 0:
-            raise IndexError(f"{len(keys) - len(dots)} indices for an array of {self.ndim} axes")
-        whole: list[Index] = [slice(None)] * missing
-        at = dots[0] if dots else len(keys)
-        keys[at : at + len(dots)] = whole
-        chosen: list[Sequence[int]] = []
-        shape: list[int] = []
-        for axis, (part, length) in enumerate(zip(keys, self.shape, strict=True)):
-            if isinstance(part, slice):
-                chosen.append(range(length)[part])
-                shape.append(len(chosen[-1]))
-            else:
-                chosen.append([_position(part, axis, length)])
-        elements = [self.flat[self._place(place)] for place in itertools.product(*chosen)]
-        return ExprArray(elements, shape) if shape else elements[0]
+            raise IndexError(f"{len(full) - len(dots)} indices for an array of {self.ndim} axes")
+        at = dots[0] if dots else len(full)
+        full[at : at + len(dots)] = [slice(None)] * missing
+        return full
 
     def __len__(self) -> int:
         if not self.shape:
@@ -122,9 +140,9 @@ class ExprArray:
             if other.shape != self.shape:
                 raise ModelError(f"arrays of the shapes {self.shape} and {other.shape} do not go together")
             pairs = zip(self.flat, other.flat, strict=True)
-            return ExprArray([function(a, b) for a, b in pairs], self.shape)
+            return _array([function(a, b) for a, b in pairs], self.shape)
         operand = as_expr(other)
-        return ExprArray([function(a, operand) for a in self.flat], self.shape)
+        return _array([function(a, operand) for a in self.flat], self.shape)
 
     def __add__(self, other: object) -> ExprArray:
         return self._with(operator.add, other)
@@ -174,6 +192,13 @@ class ExprArray:
 
     def __repr__(self) -> str:
         return f"ExprArray(shape={self.shape})"
+
+
+def _array(flat: Iterable[IntExpr], shape: tuple[int, ...]) -> ExprArray:
+    """An array of elements that are known to fill a shape."""
+    array = ExprArray.__new__(ExprArray)
+    array.flat, array.shape = tuple(flat), shape
+    return array
 
 
 def _position(part: Any, axis: int, length: int) -> int:

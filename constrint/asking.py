@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from constrint.engine.select import choose_value
@@ -11,11 +10,12 @@ from constrint.engine.state import ASKED, AT_LEAST, AT_MOST, DESCEND, EQUAL, LEV
 from constrint.engine.store import contains, member_count
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
+from constrint.record import record
 
 Relation: TypeAlias = Literal["==", "<=", ">="]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Decision:
     """What search tries first; its opposite comes after.
 
@@ -31,7 +31,7 @@ class Decision:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class View:
     """The values that a variable has left."""
 

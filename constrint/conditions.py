@@ -60,12 +60,12 @@ class Conditions:
 
     def _simplified(self, linear: Linear) -> Linear:
         """The sum without fixed variables."""
-        problem = self.problem
+        lo, hi = self.problem.lo, self.problem.hi
         constant = linear.constant
         terms: dict[int, int] = {}
         for v, a in linear.terms.items():
-            if problem.lo[v] == problem.hi[v]:
-                constant += a * problem.lo[v]
+            if lo[v] == hi[v]:
+                constant += a * lo[v]
             else:
                 terms[v] = a
         return Linear(terms, constant)
@@ -141,16 +141,17 @@ class Conditions:
         common = gcd(*linear.terms.values())
         if linear.constant % common:
             return False
-        terms = dict(sorted(linear.terms.items()))
-        if next(iter(terms.values())) < 0:
+        terms = sorted(linear.terms.items())
+        if terms[0][1] < 0:
             common = -common
         bound = -linear.constant // common
-        linear = Linear({v: a // common for v, a in terms.items()}, 0)
+        linear = Linear(dict(terms) if common == 1 else {v: a // common for v, a in terms}, 0)
         low, high = self.problem.bounds(linear)
         if not low <= bound <= high:
             return False
         # Congruences of the strides: every value of the sum is congruent to its least.
-        stride = gcd(*[a * self.problem.step[v] for v, a in linear.terms.items()])
+        step = self.problem.step
+        stride = gcd(*[a * step[v] for v, a in linear.terms.items()])
         if (bound - low) % stride:
             return False
         return linear, bound

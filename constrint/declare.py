@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from constrint.arrays import ExprArray, Shape, names_of, shape_of
@@ -13,13 +12,14 @@ from constrint.errors import ModelError, Position
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
 from constrint.given import integer, integer_list
 from constrint.goals import Direction, Goal, as_goals
+from constrint.record import record
 from constrint.scopes import Snapshot, pop, scope
 
 if TYPE_CHECKING:
     from constrint.result import Result
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # comparing expressions builds one
+@record(eq=False)  # comparing expressions builds one
 class Constraint:
     """A condition of the model.
 
@@ -86,14 +86,15 @@ class Declarations:
                 raise ModelError(f"'{name}': give either values or bounds and step, not both")
             domain = Domain.of_values(integer_list(values, f"'{name}': the values"))
         else:
-            step = integer(step, f"'{name}': step")
+            if type(step) is not int:
+                step = integer(step, f"'{name}': step")
             if step < 1:
                 raise ModelError(f"'{name}': step must be at least 1, not {step}")
-            low, high = (
-                None if bound is None else integer(bound, f"'{name}': {which}")
-                for which, bound in (("lo", lo), ("hi", hi))
-            )
-            domain = Domain.of_range(low, high, step)
+            if lo is not None and type(lo) is not int:
+                lo = integer(lo, f"'{name}': lo")
+            if hi is not None and type(hi) is not int:
+                hi = integer(hi, f"'{name}': hi")
+            domain = Domain.of_range(lo, hi, step)
         variable = IntVar(name, domain)
         self._declare(name)
         self.variables[name] = variable

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import gcd
 
+from constrint.record import record
 
-@dataclass(frozen=True, slots=True)
+
+@record()
 class Domain:
     """An immutable set of integers: ``lo..hi`` by ``step``, or exactly ``values``.
 

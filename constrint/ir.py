@@ -120,7 +120,7 @@ class Problem(Variables):
 
     def shortened(self, linear: Linear) -> Linear:
         """The sum through the variable that equals it up to a constant, where there is one."""
-        if len(linear.terms) > 1:
+        if self._sums and len(linear.terms) > 1:
             for sign in (1, -1):
                 known = self._sums.get(frozenset([(v, sign * a) for v, a in linear.terms.items()]))
                 if known is not None:
@@ -139,11 +139,16 @@ class Problem(Variables):
         key = ("product", x, y)
         z = self._shared.get(key)
         if z is None:
-            corners = [a * b for a in (self.lo[x], self.hi[x]) for b in (self.lo[y], self.hi[y])]
-            # (a + s i) (b + t j) is congruent to a b modulo each of a t, b s, s t.
+            xl, xh, yl, yh = self.lo[x], self.hi[x], self.lo[y], self.hi[y]
+            low, high, step = xl * yl, xh * yh, 1
+            if xl < 0 or yl < 0:
+                corners = (low, high, xl * yh, xh * yl)
+                low, high = min(corners), max(corners)
             s, t = self._stride(x), self._stride(y)
-            step = gcd(self.lo[x] * t, self.lo[y] * s, s * t)
-            z = self._shared[key] = self.variable(min(corners), max(corners), step or 1, corners[0])
+            if s != 1 or t != 1:
+                # (a + s i) (b + t j) is congruent to a b modulo each of a t, b s, s t.
+                step = gcd(xl * t, yl * s, s * t) or 1
+            z = self._shared[key] = self.variable(low, high, step, xl * yl)
             self.define(z, ((x, self.sign(y)), (y, self.sign(x))))
             self.nodes.append(Product(x, y, z))
         return z

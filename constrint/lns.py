@@ -74,7 +74,7 @@ class Neighbourhoods:
         """The state of a search that has not begun."""
         state.scalar[GUIDED] = 1
         state.scalar[FAILURE_LIMIT] = self._whole
-        self._root = [state.lo[v] for v in state.branch], [state.hi[v] for v in state.branch]
+        self._root = [int(state.lo[v]) for v in state.branch], [int(state.hi[v]) for v in state.branch]
         return state
 
     def solved(self) -> None:

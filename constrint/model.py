@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -23,6 +22,7 @@ from constrint.scopes import copy_model
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+    from pathlib import Path
 
     from constrint.answers import Front, Solutions
     from constrint.branching import Branching
@@ -324,6 +324,8 @@ class Model(Declarations):
         dialect: str = "constrint",
     ) -> Model:
         """Read a model from a file; see `from_text`. The ending .json, .fzn or .xml says what it is."""
+        from pathlib import Path
+
         text = Path(path).read_text(encoding="utf-8")
         from constrint.frontends.dialects import dialect_of
 

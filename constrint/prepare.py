@@ -112,9 +112,11 @@ class Plan:
         bits: int = HUGE_BITS,
         brancher: Brancher | None = None,
         deadline: Deadline = NEVER,
+        may_compile: bool = False,
     ) -> None:
         self.model = model
         self._deadline = deadline
+        self._may_compile = may_compile
         self._brancher = brancher or Brancher()
         self.decided: dict[IntExpr, int] = {}
         self.variables: dict[IntExpr, int] = {}
@@ -173,7 +175,7 @@ class Plan:
                 first = i + 1
         self.goals, self.preferences = targets[:first], targets[first:]
         self.inputs = lowering.problem.inputs
-        root = presolve(lowering.problem, self._deadline)
+        root = presolve(lowering.problem, self._deadline, self._may_compile)
         if not root.stable:
             # Bounds that creep without an end in sight would keep search from ever branching.
             for v in lowering.variables.values():

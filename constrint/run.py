@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from constrint import compiling
 from constrint.asking import ask
 from constrint.deadline import Deadline, Pace, Paused
-from constrint.engine import dfs
-from constrint.engine.build import build, grow
+from constrint.engine import cache, dfs
+from constrint.engine.build import grow
 from constrint.engine.state import (
     AS_BEST,
     AS_BEST_OR_GREATEST,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 Assignment = dict[IntExpr, int]
 
 SLICE = (100, 20_000)  # nodes, propagations
-FIRST_SLICE = (2, 60)  # where the compiled engine is loaded: what costs no more than handing over
 COMPILED_NODES = 5_000
 COMPILED_PROPAGATIONS = 1_000_000
 HAND_OVER = 1.0  # seconds of interpreted search after which loading the compiled engine pays
@@ -56,12 +54,6 @@ PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
 
 class GaveUp(Exception):  # noqa: N818 - a limit, not a fault
     """The nodes that the search was worth are spent."""
-
-
-def is_loaded() -> bool:
-    """Whether this process has the compiled engine: handing over then costs a fraction of a millisecond."""
-    module = sys.modules.get("constrint.engine.compiled")
-    return module is not None and module.is_loaded()
 
 
 class Run:
@@ -89,9 +81,13 @@ class Run:
         self._deadline = Deadline(options.time_limit, started)
         self._pace = Pace(SLICE[1])
         self.turn_ends: int | None = None
-        self._session: Session | None = None
+        self._session: Session | None
         branch = plan.branch(root, options, goal)
-        self._state: State = build(root.box, root.nodes, branch, root.huge)
+        at_once = not root.exact and (
+            options.engine == "compiled" or (options.engine == "auto" and cache.is_loaded())
+        )
+        self._state: State
+        self._state, self._session = root.begin(branch, at_once)
         if goal is not None:
             # Each further solution must be better than the last.
             self._state.scalar[GOAL_VARIABLE] = goal[0]
@@ -102,8 +98,13 @@ class Run:
             self._state.scalar[ASKED_FROM] = len(plan.preferences)
         self._steering = plan.steering(root, options, goal, branch.variables)
         if self._steering is not None:
-            self._state = self._steering.begin(self._state)
-        if options.engine == "compiled" and not self.exact:
+            begun = self._steering.begin(self._state)
+            if begun is not self._state:
+                self._state, self._session = begun, None
+        if self._session is not None:
+            self._pace = Pace(COMPILED_PROPAGATIONS)
+            self.engine = "compiled"
+        elif at_once:
             self._hand_over()
 
     def _adopt(self, state: State) -> None:
@@ -125,8 +126,6 @@ class Run:
     def _is_long(self) -> bool:
         if self.engine == "compiled" or self.exact or self._options.engine != "auto":
             return False
-        if is_loaded():
-            return True
         spent = self._pace.spent
         return spent >= HAND_OVER and compiling.is_ready("engine", spent, self._deadline)
 
@@ -179,8 +178,6 @@ class Run:
         nodes, propagations = SLICE[0], self._pace.work
         if self._session is not None:
             nodes = COMPILED_NODES
-        elif self._options.engine == "auto" and not self.exact and is_loaded():
-            nodes, propagations = FIRST_SLICE
         if self.turn_ends is not None:
             nodes = min(nodes, self.turn_ends - int(self._state.scalar[NODES]))
         if self._session is not None:

@@ -63,8 +63,10 @@ class Solver:
 
     def _plan(self, goals: Sequence[Goal], preferences: Sequence[Goal], bits: int = HUGE_BITS) -> Plan:
         """The model made ready; raises `Stopped` at the time limit."""
-        deadline = Deadline(self.options.time_limit, self.started)
-        return Plan(self.model, goals, preferences, bits, self.options.brancher, deadline)
+        options = self.options
+        deadline = Deadline(options.time_limit, self.started)
+        may_compile = options.engine != "interpreted"
+        return Plan(self.model, goals, preferences, bits, options.brancher, deadline, may_compile)
 
     def _run(self, plan: Plan, root: Root, goal: tuple[int, str] | None = None) -> AnyRun:
         """A search for one solution, or for better and better ones: the kind that is wanted and suits."""

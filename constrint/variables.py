@@ -33,7 +33,7 @@ def check_length(bits: int) -> None:
 
 
 class Linear:
-    """``constant + sum(coefficient * variable)``; coefficients are never 0."""
+    """``constant + sum(coefficient * variable)``; no coefficient is 0. Never changed, as terms are shared."""
 
     __slots__ = ("constant", "terms")
 
@@ -43,12 +43,16 @@ class Linear:
 
     def scaled(self, factor: int) -> Linear:
         """This times a factor."""
+        if factor == 1:
+            return self
         if factor == 0:
             return Linear({}, 0)
         return Linear({v: a * factor for v, a in self.terms.items()}, self.constant * factor)
 
     def plus(self, other: Linear, factor: int = 1) -> Linear:
         """This plus factor times another."""
+        if not other.terms:
+            return Linear(self.terms, self.constant + factor * other.constant)
         terms = dict(self.terms)
         for v, a in other.terms.items():
             total = terms.get(v, 0) + factor * a
@@ -66,6 +70,8 @@ class Linear:
 
     def divided(self, factor: int) -> Linear:
         """This divided by a divisor of its content."""
+        if factor == 1:
+            return self
         return Linear({v: a // factor for v, a in self.terms.items()}, self.constant // factor)
 
 
@@ -94,17 +100,20 @@ class Variables:
 
     def variable(self, lo: int, hi: int, step: int = 1, anchor: int | None = None) -> int:
         """A new variable; members are congruent to the anchor (default: lo) modulo the step."""
-        if anchor is None:
-            anchor = lo
-        lo = max(lo, -self.huge)
-        hi = min(hi, self.huge)
-        lo += (anchor - lo) % step
-        hi -= (hi - anchor) % step
+        if lo < -self.huge or hi > self.huge or step != 1:
+            if anchor is None:
+                anchor = lo
+            lo = max(lo, -self.huge)
+            hi = min(hi, self.huge)
+            lo += (anchor - lo) % step
+            hi -= (hi - anchor) % step
+            if lo == hi:
+                step = 1
         if lo > hi:
             raise Infeasible
         self.lo.append(lo)
         self.hi.append(hi)
-        self.step.append(step if lo < hi else 1)
+        self.step.append(step)
         self.values.append(None)
         return len(self.lo) - 1
 

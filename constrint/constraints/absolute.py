@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
 from constrint.engine.state import State, kernel
 from constrint.engine.store import set_hi, set_lo
+from constrint.record import record
 
 ABSOLUTE = 11
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Absolute(Node):
     """``z == abs(x)``."""
 

@@ -9,12 +9,12 @@ keeps it from run to run).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.base import Node, Watch, magnitude
 from constrint.engine.state import BOUNDS, FIXED, State, kernel
 from constrint.engine.store import remove, set_hi, set_lo, set_word
+from constrint.record import record
 
 ALL_DIFFERENT = 20
 ALL_DIFFERENT_BOUNDS = 21
@@ -49,7 +49,7 @@ class Views(Node):
         return [v for _, v, _ in self.views] + [a for a, _, _ in self.views] + [b for _, _, b in self.views]
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class AllDifferent(Views):
     """No two views are equal; acts when one is fixed."""
 
@@ -66,7 +66,7 @@ class AllDifferent(Views):
         return [(v, FIXED) for _, v, _ in self.views]
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class AllDifferentBounds(Views):
     """No two views are equal; consistent on bounds."""
 

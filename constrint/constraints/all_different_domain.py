@@ -9,18 +9,18 @@ SIAM J. Comput. 1972, O(n d).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.all_different import View, Views
 from constrint.constraints.base import Watch, watch_all
 from constrint.engine.state import State, kernel
 from constrint.engine.store import contains, remove
+from constrint.record import record
 
 ALL_DIFFERENT_DOMAIN = 22
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class AllDifferentDomain(Views):
     """No two views are equal; their values lie in ``least … least + span - 1``."""
 

@@ -51,7 +51,7 @@ class Node(ABC):
 
 def magnitude(lo: Sequence[int], hi: Sequence[int], v: int) -> int:
     """The greatest absolute value of a variable."""
-    return max(abs(lo[v]), abs(hi[v]))
+    return max(-lo[v], hi[v])
 
 
 def watch_bounds(*variables: int) -> list[Watch]:

@@ -9,17 +9,17 @@ kernel: O(sum of domain sizes + values).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_all, watch_bounds
 from constrint.engine.state import BITS, State, kernel
 from constrint.engine.store import contains, fix, remove, set_hi, set_lo
+from constrint.record import record
 
 CARDINALITY = 23
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Cardinality(Node):
     """``counts[j]`` variables equal ``values[j]``; where closed, all variables equal listed values.
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
 from constrint.engine.state import SETTLED, State, kernel
 from constrint.engine.store import set_hi, set_lo
+from constrint.record import record
 
 CEILDIV = 17
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class CeilDiv(Node):
     """``x >= 0 and y >= 1 and q == -(-x // y)``."""
 

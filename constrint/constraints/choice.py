@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, literal_holds, magnitude, watch_all
 from constrint.engine.state import FIXED, State, kernel
 from constrint.engine.store import literal_value, set_hi, set_literal, set_lo
+from constrint.record import record
 
 CHOICE = 18
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Choice(Node):
     """``z == (x if literal else y)``."""
 

@@ -9,12 +9,12 @@ does not lead back to its start before all nodes are on it. Beside that every no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_all
 from constrint.engine.state import State, kernel
 from constrint.engine.store import contains, remove, set_hi, set_lo
+from constrint.record import record
 
 CIRCUIT = 24
 
@@ -30,7 +30,7 @@ def is_circuit(successors: Sequence[int]) -> bool:
     return node == 0 and steps == n
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Circuit(Node):
     """The variables are successors that form one cycle."""
 

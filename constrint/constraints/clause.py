@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.base import Node, Watch, literal_holds
 from constrint.engine.state import LOWER, UPPER, State, kernel
 from constrint.engine.store import literal_value, set_literal
+from constrint.record import record
 
 CLAUSE = 13
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Clause(Node):
     """At least one literal is true; none of them: false."""
 

@@ -9,13 +9,13 @@ consistent on bounds, which is NP-hard.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.all_different import sort_by
 from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
 from constrint.engine.state import State, kernel
 from constrint.engine.store import set_hi, set_lo
+from constrint.record import record
 
 CUMULATIVE = 28
 
@@ -28,7 +28,7 @@ def fits(starts: Sequence[int], durations: Sequence[int], demands: Sequence[int]
     return all(sum(r for s, d, r in tasks if s <= time < s + d) <= capacity for time in set(starts))
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Cumulative(Node):
     """Nothing is negative but starts, and the demands of the tasks under way fit the capacity."""
 

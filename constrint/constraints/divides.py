@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, literal_holds, magnitude, watch_all
 from constrint.engine.state import FIXED, State, kernel
@@ -17,11 +16,12 @@ from constrint.engine.store import (
     set_literal,
     set_lo,
 )
+from constrint.record import record
 
 DIVIDES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Divides(Node):
     """``literal <-> d divides x``."""
 

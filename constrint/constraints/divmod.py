@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_all
 from constrint.engine.state import SETTLED, State, kernel
 from constrint.engine.store import contains, remove, set_class, set_hi, set_lo
+from constrint.record import record
 
 DIVMOD = 7
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class DivMod(Node):
     """``y != 0 and x // y == q and x % y == r``."""
 

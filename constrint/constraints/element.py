@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_all
 from constrint.engine.state import State, kernel
 from constrint.engine.store import contains, remove, set_hi, set_lo
+from constrint.record import record
 
 ELEMENT = 14
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Element(Node):
     """``0 <= index < len(table) and table[index] == z``."""
 

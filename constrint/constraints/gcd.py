@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_all
 from constrint.engine.state import State, kernel
 from constrint.engine.store import fix, greatest_common_divisor, remove, set_class, set_hi, set_lo
+from constrint.record import record
 
 GCD = 15
 LCM = 16
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class _Pair(Node):
     x: int
     y: int

@@ -7,17 +7,17 @@ O(n^2) a run; `all_different` is posted beside it for what the permutation as a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_all
 from constrint.engine.state import State, kernel
 from constrint.engine.store import contains, fix, remove, set_hi, set_lo
+from constrint.record import record
 
 INVERSE = 25
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Inverse(Node):
     """``xs`` and ``ys`` are permutations of 0 … n - 1, each the inverse of the other."""
 

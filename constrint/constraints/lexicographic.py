@@ -7,17 +7,17 @@ consistent on domains where no variable stands twice; O(n) a run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.base import Node, Watch, literal_holds, magnitude, watch_bounds
 from constrint.engine.state import FIXED, State, kernel
 from constrint.engine.store import literal_value, set_hi, set_literal, set_lo
+from constrint.record import record
 
 LEXICOGRAPHIC = 26
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Lexicographic(Node):
     """``literal <-> xs < ys`` as lists of one length; ``<=`` unless strict."""
 

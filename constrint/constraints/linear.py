@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import chain
 
-from constrint.constraints.base import Node, Watch, literal_holds, magnitude
+from constrint.constraints.base import Node, Watch, literal_holds
 from constrint.engine.state import ANY, BOUNDS, FIXED, HOLES, LOWER, SETTLED, UPPER, State, kernel
 from constrint.engine.store import (
     contains,
@@ -15,6 +15,7 @@ from constrint.engine.store import (
     set_literal,
     set_lo,
 )
+from constrint.record import record
 
 LINEAR_LE = 0
 LINEAR_EQ = 1
@@ -50,10 +51,10 @@ class _Sum(Node):
         return sum(a * values[v] for a, v in self.terms)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
-        return 2 * (abs(self.bound) + sum(abs(a) * magnitude(lo, hi, v) for a, v in self.terms)) + 2
+        return 2 * (abs(self.bound) + sum([abs(a) * max(-lo[v], hi[v]) for a, v in self.terms])) + 2
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class _Linear(_Sum):
     """Terms are (coefficient, variable) with coefficients that are not 0."""
 
@@ -65,7 +66,7 @@ class _Linear(_Sum):
 
     def encode(self) -> list[int]:
         distinct = len({v for _, v in self.terms}) == len(self.terms)
-        return [self.bound, int(distinct)] + [cell for term in self.terms for cell in term]
+        return [self.bound, int(distinct), *chain.from_iterable(self.terms)]
 
 
 class LinearLe(_Linear):
@@ -107,7 +108,7 @@ class LinearNe(_Linear):
         return [(v, BOUNDS | FIXED) for _, v in self.terms]
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class _LinearIf(_Sum):
     literal: int
     terms: Terms
@@ -117,7 +118,7 @@ class _LinearIf(_Sum):
         return (self.literal >> 1, *(v for _, v in self.terms))
 
     def encode(self) -> list[int]:
-        return [self.bound, self.literal] + [cell for term in self.terms for cell in term]
+        return [self.bound, self.literal, *chain.from_iterable(self.terms)]
 
 
 class LinearLeIf(_LinearIf):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, literal_holds, magnitude, watch_all
 from constrint.engine.state import FIXED, State, kernel
 from constrint.engine.store import contains, literal_value, remove, set_hi, set_literal, set_lo
+from constrint.record import record
 
 MEMBER = 12
 
@@ -28,7 +28,7 @@ def intervals_of(values: Iterable[int]) -> tuple[int, ...]:
     return tuple(flat)
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Member(Node):
     """``literal <-> x in intervals``; intervals are (first, last, first, last, …), ascending and apart."""
 

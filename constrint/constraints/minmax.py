@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
 from constrint.engine.state import SETTLED, State, kernel
 from constrint.engine.store import set_hi, set_lo
+from constrint.record import record
 
 MAXIMUM = 9
 MINIMUM = 10
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class _Extreme(Node):
     z: int
     xs: tuple[int, ...]

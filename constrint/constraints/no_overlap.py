@@ -8,18 +8,18 @@ are met. Not consistent on bounds, which is NP-hard.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.all_different import sort_by
 from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
 from constrint.engine.state import State, kernel
 from constrint.engine.store import set_hi, set_lo
+from constrint.record import record
 
 NO_OVERLAP = 27
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class NoOverlap(Node):
     """Durations are not negative, and of any two tasks one ends before the other starts."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
 from constrint.engine.state import CAP, HUGE, State, kernel
 from constrint.engine.store import set_hi, set_lo
+from constrint.record import record
 
 POWER = 6
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Power(Node):
     """``x ** y == z`` with y >= 0."""
 

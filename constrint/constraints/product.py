@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from constrint.constraints.base import Node, Watch, magnitude, watch_all
+from constrint.constraints.base import Node, Watch, watch_all
 from constrint.engine.state import SETTLED, State, kernel
 from constrint.engine.store import contains, remove, set_hi, set_lo
+from constrint.record import record
 
 PRODUCT = 5
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Product(Node):
     """``x * y == z``."""
 
@@ -34,7 +34,8 @@ class Product(Node):
         return watch_all(self.x, self.y, self.z)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
-        return magnitude(lo, hi, self.x) * magnitude(lo, hi, self.y) + magnitude(lo, hi, self.z) + 2
+        x, y, z = self.x, self.y, self.z
+        return max(-lo[x], hi[x]) * max(-lo[y], hi[y]) + max(-lo[z], hi[z]) + 2
 
 
 @kernel

@@ -7,17 +7,17 @@ disjunction of the four for each pair (the base level of Beldiceanu and Carlsson
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.base import Node, Watch, magnitude, watch_bounds
 from constrint.engine.state import State, kernel
 from constrint.engine.store import set_hi, set_lo
+from constrint.record import record
 
 RECTANGLES = 29
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Rectangles(Node):
     """No side is negative, and of any two rectangles one lies left, right, above or below of the other."""
 

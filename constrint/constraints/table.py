@@ -8,18 +8,18 @@ they are is restored on backtracking. O(live rows times columns) a run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.constraints.base import Node, Watch, literal_holds, magnitude, watch_all
 from constrint.engine.state import BITS, FIXED, State, kernel
 from constrint.engine.store import contains, literal_value, remove, set_hi, set_literal, set_lo, set_word
+from constrint.record import record
 
 TABLE = 19
 WIDEST_MARKED = 4096 // BITS + 2  # words that mark the values of a variable with a bitset
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Table(Node):
     """``literal <-> (value of each variable) in rows``."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from constrint.constraints.base import Node
 from constrint.engine.state import (
@@ -14,6 +14,7 @@ from constrint.engine.state import (
     CAP,
     CULPRIT,
     GOAL_VARIABLE,
+    HEAD,
     HUGE,
     LEAST_UNIT,
     NEXT_STAMP,
@@ -21,6 +22,7 @@ from constrint.engine.state import (
     PRIORITIES,
     RANDOM,
     SCALARS,
+    TAIL,
     UNIT,
     WEIGHING,
     Cells,
@@ -85,6 +87,9 @@ def _bitset(values: tuple[int, ...] | None, lo: int, hi: int, step: int, words: 
         bits = 0
         for value in values:
             bits |= 1 << (value - lo) // step
+    elif size <= BITS:
+        words.append(bits)
+        return place
     word = (1 << BITS) - 1
     while bits:
         words.append(bits & word)
@@ -101,33 +106,21 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
         branch: What to decide, and how.
         huge: What stands for a bound that does not exist; its square root already counts as one.
     """
-    n = len(box.lo)
     words: Cells = []
-    hole = [-1] * n
-    for v in range(n):
-        if box.lo[v] < box.hi[v]:
-            hole[v] = _bitset(box.values[v], box.lo[v], box.hi[v], box.step[v], words)
-    watch_start, watch_constraint, watch_mask = _watches(n, nodes)
+    hole = [
+        _bitset(values, lo, hi, step, words) if lo < hi else -1
+        for lo, hi, step, values in zip(box.lo, box.hi, box.step, box.values, strict=True)
+    ]
+    watch_start, watch_constraint, watch_mask = _watches(len(box.lo), nodes)
     start = [0]
     args: Cells = []
     for node in nodes:
-        args.extend(node.encode())
+        args += node.encode()
         if node.trailed:
             args.append(len(words))
             words.extend([0] * node.trailed)
         start.append(len(args))
-    count = len(nodes)
     state = State(
-        lo=list(box.lo),
-        hi=list(box.hi),
-        step=list(box.step),
-        stamp=[0] * n,
-        hole=hole,
-        base=list(box.lo),
-        words=words,
-        word_stamp=[0] * len(words),
-        dirty=[0] * n,
-        changed=[0] * n,
         watch_start=watch_start,
         watch_constraint=watch_constraint,
         watch_mask=watch_mask,
@@ -135,33 +128,77 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
         start=start,
         priority=[node.priority for node in nodes],
         idempotent=[int(node.idempotent) for node in nodes],
-        queued=[0] * count,
-        queue=[0] * (PRIORITIES * count),
         args=args,
-        trail_variable=[0] * (8 * n),
-        trail_lo=[0] * (8 * n),
-        trail_hi=[0] * (8 * n),
-        trail_step=[0] * (8 * n),
-        trail_stamp=[0] * (8 * n),
-        trail_word=[0] * (8 * len(words)),
-        trail_bits=[0] * (8 * len(words)),
-        trail_word_stamp=[0] * (8 * len(words)),
-        **_levels(),
-        **_decisions(n, branch),
-        sparse=[int(values is not None) for values in box.values],
+        **_fresh(box, hole, words, len(nodes)),
+        **_decisions(len(box.lo), branch),
         scalar=_scalars(len(nodes), branch, huge),
     )
     queue_all(state)
     return state
 
 
-def queue_all(state: State) -> None:
-    """Queue every constraint."""
-    from constrint.engine.fixpoint import enqueue
+def decided(state: State, branch: Branch, huge: int) -> dict[str, Cells]:
+    """What a state at a fixpoint of the root, which decided nothing so far, needs to begin a search with.
 
-    for c in range(len(state.kind)):
-        if state.queued[c] == 0:
-            enqueue(state, c)
+    Args:
+        state: The state.
+        branch: What to decide, and how.
+        huge: What stands for a bound that does not exist.
+    """
+    return {**_decisions(len(state.lo), branch), "scalar": _scalars(len(state.kind), branch, huge)}
+
+
+def can_resume(state: State, box: Box) -> bool:
+    """Whether a search may go on from a state at its fixpoint, as one from its domains would.
+
+    Not where a domain has become narrow enough for a bitset, or where what was before exceeds int64.
+    """
+    if max(state.step) >= LIMIT or max(state.base) >= LIMIT or min(state.base) <= -LIMIT:
+        return False
+    for lo, hi, step, place in zip(box.lo, box.hi, box.step, state.hole, strict=True):
+        if place < 0 and lo < hi < lo + WIDEST_PLAIN_BITSET * step:
+            return False
+    return True
+
+
+def _fresh(box: Box, hole: Cells, words: Cells, count: int) -> dict[str, Cells]:
+    """Domains, queues and room for trails, at the root."""
+    n = len(box.lo)
+    return {
+        "lo": list(box.lo),
+        "hi": list(box.hi),
+        "step": list(box.step),
+        "stamp": [0] * n,
+        "hole": hole,
+        "base": list(box.lo),
+        "words": words,
+        "word_stamp": [0] * len(words),
+        "dirty": [0] * n,
+        "changed": [0] * n,
+        "queued": [0] * count,
+        "queue": [0] * (PRIORITIES * count),
+        "trail_variable": [0] * (8 * n),
+        "trail_lo": [0] * (8 * n),
+        "trail_hi": [0] * (8 * n),
+        "trail_step": [0] * (8 * n),
+        "trail_stamp": [0] * (8 * n),
+        "trail_word": [0] * (8 * len(words)),
+        "trail_bits": [0] * (8 * len(words)),
+        "trail_word_stamp": [0] * (8 * len(words)),
+        **_levels(),
+        "sparse": [int(values is not None) for values in box.values],
+    }
+
+
+def queue_all(state: State) -> None:
+    """Queue every constraint of a state that has none queued."""
+    count = len(state.kind)
+    for priority in range(PRIORITIES):
+        queued = [c for c, own in enumerate(state.priority) if own == priority]
+        state.queue[priority * count : priority * count + len(queued)] = queued
+        state.scalar[HEAD + priority] = 0
+        state.scalar[TAIL + priority] = len(queued)
+    state.queued[:] = [1] * count
 
 
 def _scalars(count: int, branch: Branch, huge: int) -> Cells:
@@ -222,19 +259,18 @@ def _entries(n: int, branch: Branch) -> Cells:
 
 def _watches(n: int, nodes: Sequence[Node]) -> tuple[Cells, Cells, Cells]:
     """The watch lists of all variables, one after the other."""
-    lists: list[dict[int, int]] = [{} for _ in range(n)]
+    watching: list[Cells] = [[] for _ in range(n)]
+    events: list[Cells] = [[] for _ in range(n)]
     for c, node in enumerate(nodes):
         for v, mask in node.watches():
-            watching = lists[v]
-            watching[c] = watching.get(c, 0) | mask
-    start = [0]
-    constraint: Cells = []
-    masks: Cells = []
-    for watching in lists:
-        constraint.extend(watching)
-        masks.extend(watching.values())
-        start.append(len(constraint))
-    return start, constraint, masks
+            constraints = watching[v]
+            if constraints and constraints[-1] == c:
+                events[v][-1] |= mask
+            else:
+                constraints.append(c)
+                events[v].append(mask)
+    start = [0, *accumulate(map(len, watching))]
+    return start, list(chain.from_iterable(watching)), list(chain.from_iterable(events))
 
 
 def grow(state: State) -> State:

@@ -5,9 +5,12 @@ Numba misses edits of callees, and keeps apart what lies at different places.
 
 from __future__ import annotations
 
-import hashlib
+import sys
 from functools import cache
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # The files of the functions that numba keeps: it compiles anew where these were installed anew.
 STAMPED = ("__init__.py", "dfs.py", "loop.py")
@@ -20,8 +23,10 @@ def folder(part: str = "engine") -> Path:
     Args:
         part: "engine", or a twin of the learning search, which has more sources.
     """
+    import hashlib
     import platform
     from importlib.metadata import version
+    from pathlib import Path
 
     import platformdirs
 
@@ -43,3 +48,9 @@ def mark_filled(part: str = "engine") -> None:
     """Note that compiling has come to its end."""
     folder(part).mkdir(parents=True, exist_ok=True)
     (folder(part) / "complete").touch()
+
+
+def is_loaded() -> bool:
+    """Whether this process has the compiled engine: handing over then costs a fraction of a millisecond."""
+    module = sys.modules.get("constrint.engine.compiled")
+    return module is not None and module.is_loaded()

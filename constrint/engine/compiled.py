@@ -14,6 +14,7 @@ import ctypes
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache as once
+from itertools import chain
 from types import FunctionType
 from typing import Any, cast
 from weakref import finalize
@@ -26,7 +27,19 @@ from numba.experimental import structref
 from constrint.constraints import dispatch
 from constrint.engine import cache, dfs
 from constrint.engine.build import grow
-from constrint.engine.state import KERNELS, State
+from constrint.engine.fixpoint import FAILED, INTERRUPTED, STABLE
+from constrint.engine.state import (
+    EXHAUSTED,
+    KERNELS,
+    LEVEL,
+    PATIENCE,
+    PAUSED,
+    REFUTED,
+    SOLUTION,
+    TRAIL,
+    WORD_TRAIL,
+    State,
+)
 
 
 @structref.register
@@ -107,19 +120,24 @@ def is_loaded() -> bool:
     return _run.cache_info().currsize > 0
 
 
+def words_of(structure: Any, arrays: int) -> Any:
+    """The memory of a structure of arrays: of each, among others, its count, length, address and shape."""
+    return (ctypes.c_int64 * (ARRAY_WORDS * arrays)).from_address(structure._meminfo.data)
+
+
 def hide_counts(structure: Any, arrays: Sequence[Any]) -> list[int]:
     """Take the reference counts of arrays out of a structure: counting, at every use, is a fifth of the time.
 
     Returns:
         What `restore_counts` must put back before the structure goes.
     """
-    words = (ctypes.c_int64 * (ARRAY_WORDS * len(arrays))).from_address(structure._meminfo.data)
+    words = words_of(structure, len(arrays))
     # Only where numba's arrays are laid out as here: count, owner, length, item size, data, shape, stride.
     for number in (0, len(arrays) - 1):
         length, data = words[ARRAY_WORDS * number + 2], words[ARRAY_WORDS * number + 4]
         if (length, data) != (len(arrays[number]), arrays[number].ctypes.data):
             return []
-    counts = words[::ARRAY_WORDS]
+    counts: list[int] = words[::ARRAY_WORDS]
     for place in range(0, len(words), ARRAY_WORDS):
         words[place] = 0
     return counts
@@ -127,9 +145,42 @@ def hide_counts(structure: Any, arrays: Sequence[Any]) -> list[int]:
 
 def restore_counts(structure: Any, counts: list[int]) -> None:
     """Put back what `hide_counts` took."""
-    words = (ctypes.c_int64 * (ARRAY_WORDS * len(counts))).from_address(structure._meminfo.data)
+    words = words_of(structure, len(counts))
     for number, count in enumerate(counts):
         words[ARRAY_WORDS * number] = count
+
+
+_NUMBERS = {name: number for number, name in enumerate(State._fields)}
+
+# For each field of the state the scalar that says how much of it is in use, where the rest is room.
+_TOPS = [
+    {"trail": TRAIL, "level": LEVEL, "refuted": REFUTED}.get(name.partition("_")[0], -1)
+    if name not in ("trail_word", "trail_bits", "trail_word_stamp")
+    else WORD_TRAIL
+    for name in State._fields
+]
+
+
+def arrays_of(state: State) -> list[Any]:
+    """A state's lists as arrays, and its arrays as they are; room is not converted but made."""
+    numbers: list[int] = []
+    arrays: list[Any] = []
+    for cells, top in zip(state, _TOPS, strict=True):
+        made: Any = cells
+        if not isinstance(cells, list):
+            pass
+        elif top < 0:
+            begin = len(numbers)
+            numbers += cells
+            made = slice(begin, len(numbers))
+        else:
+            made = np.zeros(len(cells), dtype=np.int64)
+            used = cells[: state.scalar[top] + 1]  # a decision may stand above the topmost level
+            if any(used):
+                made[: len(used)] = used
+        arrays.append(made)
+    whole = np.array(numbers, dtype=np.int64)
+    return [whole[made] if isinstance(made, slice) else made for made in arrays]
 
 
 class Session:
@@ -145,20 +196,62 @@ class Session:
         self._take(state)
 
     def _take(self, state: State) -> None:
-        arrays = [np.array(cells, dtype=np.int64) for cells in state]
+        arrays = arrays_of(state)
         # Arrays stand in for lists under the same type: both are only indexed.
         self.state = State(*cast("list[list[int]]", arrays))
         self._structure = Structure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
         self._restore()
         # The state's arrays live as long as this object, so kernels need not count who refers to them.
-        counts = hide_counts(self._structure, arrays)
-        self._restore = finalize(self, restore_counts, self._structure, counts)
+        self._counts = hide_counts(self._structure, arrays)
+        self._restore = finalize(self, restore_counts, self._structure, self._counts)
 
     def run(self, nodes: int, propagations: int) -> int:
         """`dfs.run` on the state."""
         return int(self._compiled(self._structure, nodes, propagations))
 
+    def replace(self, fields: Mapping[str, list[int]]) -> State:
+        """Give the state other arrays for some of its fields."""
+        if not self._counts:  # the structure is not laid out as is known here
+            self._take(listed(self.state._replace(**fields)))
+            return self.state
+        whole = np.array(list(chain.from_iterable(fields.values())), dtype=np.int64)
+        data: int = whole.__array_interface__["data"][0]
+        words = words_of(self._structure, len(State._fields))
+        arrays: dict[str, Any] = {}
+        begin = 0
+        for name, cells in fields.items():
+            end = begin + len(cells)
+            arrays[name] = whole[begin:end]
+            place = ARRAY_WORDS * _NUMBERS[name]
+            words[place + 2] = words[place + 5] = len(cells)
+            words[place + 4] = data + begin * whole.itemsize
+            begin = end
+        self.state = self.state._replace(**arrays)
+        return self.state
+
     def grow(self) -> State:
         """Give the trails and levels twice the room."""
-        self._take(grow(State(*[[int(cell) for cell in cells] for cells in self.state])))
+        self._take(grow(listed(self.state)))
         return self.state
+
+
+def listed(state: State) -> State:
+    """The state with lists in place of arrays."""
+    return State(*[cells if isinstance(cells, list) else np.asarray(cells).tolist() for cells in state])
+
+
+_AT_ROOT = {SOLUTION: STABLE, EXHAUSTED: FAILED, PAUSED: INTERRUPTED}
+_DOMAINS = ("lo", "hi", "step", "hole", "base", "words")
+NEVER_SPLIT = 1 << 40
+
+
+def propagate(session: Session, budget: int) -> int:
+    """`fixpoint`, for a session of a state that has not begun and decides nothing."""
+    session.state.scalar[PATIENCE] = NEVER_SPLIT
+    return _AT_ROOT[session.run(1, budget)]
+
+
+def read_at_root(session: Session) -> State:
+    """The state of a session, to be read only, with lists for the domains."""
+    read = {name: np.asarray(getattr(session.state, name)).tolist() for name in _DOMAINS}
+    return session.state._replace(**read)

@@ -43,7 +43,7 @@ def placed(node: BoolExpr) -> BoolExpr:
 def compare(operator: str, left: IntExpr, right: object) -> BoolExpr:
     """A comparison; equality of two conditions is that both hold or neither."""
     node: BoolExpr
-    if operator == "==" and isinstance(left, BoolExpr) and isinstance(right, BoolExpr | bool):
+    if operator == "==" and isinstance(left, BoolExpr) and isinstance(right, (BoolExpr, bool)):
         node = Iff(left, as_bool(right))
     else:
         node = Comparison(operator, left, as_expr(right))
@@ -83,6 +83,8 @@ def product(left: IntExpr, right: IntExpr) -> IntExpr:
         return linear([(left.value, right)])
     if type(right) is Const:
         return linear([(right.value, left)])
+    if type(left) is not Mul and type(right) is not Mul:
+        return Mul((left, right))
     first = left.args if type(left) is Mul else (left,)
     second = right.args if type(right) is Mul else (right,)
     return Mul(first + second)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from constrint.domain import Domain
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
+from constrint.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class BoolConst(BoolExpr):
     """True or false."""
 
@@ -22,7 +21,7 @@ class BoolConst(BoolExpr):
         return self.value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class BoolVar(BoolExpr):
     """A Boolean variable; made by `Model.bool_var`."""
 
@@ -47,7 +46,7 @@ _COMPARE = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Comparison(BoolExpr):
     """``left operator right`` with one of == != < <= > >=."""
 
@@ -63,7 +62,7 @@ class Comparison(BoolExpr):
         return _COMPARE[self.operator](self.left.evaluate(assignment), self.right.evaluate(assignment))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Divides(BoolExpr):
     """The divisor divides the dividend; 0 divides only 0."""
 
@@ -79,7 +78,7 @@ class Divides(BoolExpr):
         return dividend % divisor == 0 if divisor else dividend == 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Member(BoolExpr):
     """The value lies in a set of constants."""
 
@@ -94,7 +93,7 @@ class Member(BoolExpr):
         return self.arg.evaluate(assignment) in self.domain
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Table(BoolExpr):
     """The values, taken together, are one of the rows."""
 
@@ -109,7 +108,7 @@ class Table(BoolExpr):
         return tuple([int(arg.evaluate(assignment)) for arg in self.args]) in self.rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Junction(BoolExpr):
     args: tuple[BoolExpr, ...]
 
@@ -138,7 +137,7 @@ class Or(_Junction):
         return any(holds)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Not(BoolExpr):
     """The condition does not hold."""
 
@@ -152,7 +151,7 @@ class Not(BoolExpr):
         return not self.arg.evaluate(assignment)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Pair(BoolExpr):
     left: BoolExpr
     right: BoolExpr

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from constrint.domain import Domain
 from constrint.errors import Undefined
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
+from constrint.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Const(IntExpr):
     """An integer."""
 
@@ -24,7 +24,7 @@ class Const(IntExpr):
         return self.value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class IntVar(IntExpr):
     """An integer variable; made by `Model.int_var`."""
 
@@ -39,7 +39,7 @@ class IntVar(IntExpr):
         return assignment[self]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Sum(IntExpr):
     """``constant + sum(coefficient * expression)``; zero coefficients stay: terms must be defined."""
 
@@ -57,7 +57,7 @@ class Sum(IntExpr):
         return total
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Mul(IntExpr):
     """The product of two or more expressions."""
 
@@ -71,7 +71,7 @@ class Mul(IntExpr):
         return math.prod([arg.evaluate(assignment) for arg in self.args])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Binary(IntExpr):
     left: IntExpr
     right: IntExpr
@@ -118,7 +118,7 @@ class Pow(_Binary):
         return power
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Abs(IntExpr):
     """The absolute value."""
 
@@ -132,7 +132,7 @@ class Abs(IntExpr):
         return abs(self.arg.evaluate(assignment))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Nary(IntExpr):
     args: tuple[IntExpr, ...]
 
@@ -180,7 +180,7 @@ class Lcm(_Nary):
         return math.lcm(*self._values(assignment))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Element(IntExpr):
     """``values[index]`` for a table of constants; undefined for an index outside 0 … len - 1."""
 
@@ -198,7 +198,7 @@ class Element(IntExpr):
         return self.values[index]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class IfThenElse(IntExpr):
     """One of two values, as a condition has it; both are evaluated, as both must be defined."""
 

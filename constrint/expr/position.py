@@ -8,11 +8,13 @@ from types import CodeType
 
 from constrint.errors import Position
 
+_OWN = "constrint."  # how the names of this package's modules begin; its __init__ builds nothing
+
 
 def caller() -> tuple[CodeType, int] | None:
     """The instruction in the user's code that is building a node (kept unresolved: that is cheap)."""
     frame = sys._getframe(2)
-    while frame.f_globals.get("__name__", "").partition(".")[0] == "constrint":
+    while frame.f_globals.get("__name__", "").startswith(_OWN):
         if frame.f_back is None:
             return None
         frame = frame.f_back

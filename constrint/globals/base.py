@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from constrint.errors import ModelError
 from constrint.expr import Assignment, BoolExpr, IntExpr
+from constrint.record import record
 
 Kind: TypeAlias = Literal["expr", "exprs", "int", "ints", "rows", "word"]
 """An expression, several; a constant, several, several lists of them; one of the field's words."""
@@ -22,7 +23,7 @@ Part: TypeAlias = Any
 """An argument: an IntExpr, int or str, or (nested) tuples of them, as the field's kind says."""
 
 
-@dataclass(frozen=True)
+@record()
 class Field:
     """An argument of a global constraint.
 
@@ -106,7 +107,7 @@ def _values(definition: Definition, parts: tuple[Part, ...], assignment: Assignm
     return [_evaluated(field.kind, part, assignment) for field, part in fields]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Relation(BoolExpr):
     """A global constraint that is a condition."""
 
@@ -129,7 +130,7 @@ class Relation(BoolExpr):
         return condition
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Function(IntExpr):
     """A global constraint that is a number."""
 

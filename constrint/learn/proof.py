@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -102,4 +102,4 @@ def _written(atom: Atom) -> str:
 
 
 def _arguments(node: Node) -> dict[str, Any]:
-    return {field.name: getattr(node, field.name) for field in fields(node)}  # type: ignore[arg-type] # every node is a dataclass
+    return {name: getattr(node, name) for name in node.__match_args__}  # type: ignore[attr-defined] # every node is a record

@@ -19,7 +19,7 @@ class TooHard(Exception):  # noqa: N818 - an answer, not a fault
     """The system took more steps than it is worth."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Affine:
     """``constant + sum(coefficient * parameter)``."""
 
@@ -54,20 +54,21 @@ class System:
 
     equations: list[Affine]
     solved: list[tuple[int, Affine]] = field(default_factory=list)
+    _costs: list[tuple[int, int]] = field(default_factory=list)
 
     def solve(self) -> None:
         """Solve all equations; raises `Infeasible` where they have no integer solution."""
         steps = 0
         fresh = 0
+        self.equations = [_reduced(one) for one in self.equations if one.terms or _nonzero(one)]
+        self._costs = list(map(_cost, self.equations))
         while self.equations:
             steps += 1
             if steps > MOST_STEPS:
                 raise TooHard
-            equation = _reduced(min(self.equations, key=_cost))
-            if not equation.terms:
-                self.equations = [one for one in self.equations if one.terms or _nonzero(one)]
-                continue
-            v, a = min(equation.terms.items(), key=lambda term: abs(term[1]))
+            cheapest = min(self._costs)
+            equation = self.equations[self._costs.index(cheapest)]
+            v, a = next(term for term in equation.terms.items() if abs(term[1]) == cheapest[0])
             if abs(a) == 1:
                 terms = {other: -a * b for other, b in equation.terms.items() if other != v}
                 self._substitute(v, Affine(terms, -a * equation.constant))
@@ -82,13 +83,17 @@ class System:
     def _substitute(self, v: int, by: Affine) -> None:
         self.solved.append((v, by))
         equations = []
-        for equation in self.equations:
-            changed = equation.replaced(v, by)
-            if changed.terms:
-                equations.append(_reduced(changed))
-            elif changed.constant:
-                raise Infeasible
-        self.equations = equations
+        costs = []
+        for equation, cost in zip(self.equations, self._costs, strict=True):
+            if v in equation.terms:
+                equation = _reduced(equation.replaced(v, by))
+                if not equation.terms:
+                    _nonzero(equation)
+                    continue
+                cost = _cost(equation)
+            equations.append(equation)
+            costs.append(cost)
+        self.equations, self._costs = equations, costs
 
     def solution(self) -> dict[int, Affine]:
         """What each solved variable is by parameters."""
@@ -109,7 +114,8 @@ class System:
 
 
 def _cost(equation: Affine) -> tuple[int, int]:
-    return min((abs(a) for a in equation.terms.values()), default=0), len(equation.terms)
+    """The smallest coefficient, and how many there are."""
+    return min(map(abs, equation.terms.values())), len(equation.terms)
 
 
 def _nonzero(equation: Affine) -> bool:

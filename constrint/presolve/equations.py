@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import Protocol
 
@@ -30,17 +31,34 @@ class Domains(Protocol):
         """Distances between values."""
 
 
-def tighten_classes(state: State, nodes: Sequence[Node]) -> bool:
-    """Narrow the strides of a state by its equations; whether the state still has no contradiction.
+def narrower_classes(domains: Domains, nodes: Sequence[Node]) -> list[tuple[int, int, int]]:
+    """What the equations prove that the domains do not have: variable, modulus and residue.
 
-    Raises `Infeasible` where the equations have no integer solution.
+    Modulus 0 stands for a value. Raises `Infeasible` where the equations have no integer solution.
     """
-    for v, affine in parametrised(state, nodes).items():
+    lo, hi, step = domains.lo, domains.hi, domains.step
+    found = []
+    for v, affine in parametrised(domains, nodes).items():
         modulus = gcd(*affine.terms.values())
+        if modulus == 1:
+            continue
+        residue = affine.constant
         if modulus == 0:
-            if not (set_lo(state, v, affine.constant) and set_hi(state, v, affine.constant)):
+            is_new = lo[v] != residue or hi[v] != residue
+        else:
+            is_new = (lo[v] - residue) % modulus != 0 or (lo[v] < hi[v] and step[v] % modulus != 0)
+        if is_new:
+            found.append((v, modulus, residue))
+    return found
+
+
+def keep_classes(state: State, classes: Iterable[tuple[int, int, int]]) -> bool:
+    """Narrow a state to residue classes; whether it still has no contradiction."""
+    for v, modulus, residue in classes:
+        if modulus == 0:
+            if not (set_lo(state, v, residue) and set_hi(state, v, residue)):
                 return False
-        elif modulus > 1 and not set_class(state, v, modulus, affine.constant):
+        elif not set_class(state, v, modulus, residue):
             return False
     return True
 
@@ -74,35 +92,55 @@ def core_equations(domains: Domains, nodes: Sequence[Node]) -> list[Affine]:
     """The equations in steps of their variables, without those that only define a variable of their own."""
     equations = []
     lo, hi, step = domains.lo, domains.hi, domains.step
-    for node in nodes:
-        if isinstance(node, LinearEq):
-            constant = -node.bound
-            terms: dict[int, int] = {}
-            for a, v in node.terms:
-                if lo[v] == hi[v]:
-                    constant += a * lo[v]
-                else:
-                    constant += a * anchor(domains, v)
-                    terms[v] = terms.get(v, 0) + a * step[v]
+    for node in _without_plain_definitions(domains, [node for node in nodes if type(node) is LinearEq]):
+        constant = -node.bound
+        terms: dict[int, int] = {}
+        for a, v in node.terms:
+            low = lo[v]
+            if low == hi[v]:
+                constant += a * low
+            else:
+                size = step[v]
+                constant += a * (low % size)  # `anchor`
+                terms[v] = terms.get(v, 0) + a * size
+        if 0 in terms.values():
             terms = {v: a for v, a in terms.items() if a}
-            if terms:
-                equations.append(Affine(terms, constant))
+        if terms:
+            equations.append(Affine(terms, constant))
     equations = _without_definitions(equations)
-    return equations if sum(len(equation.terms) for equation in equations) <= MOST_TERMS else []
+    return equations if sum([len(equation.terms) for equation in equations]) <= MOST_TERMS else []
+
+
+def _without_plain_definitions(domains: Domains, nodes: list[LinearEq]) -> list[LinearEq]:
+    """The equations without those of a variable that no other has, with coefficient 1 or -1.
+
+    Most equations of most models go here, before anything is computed of them.
+    """
+    lo, hi, step = domains.lo, domains.hi, domains.step
+    uses = Counter([v for node in nodes for _, v in node.terms])
+    while True:
+        kept = []
+        for node in nodes:
+            for a, v in node.terms:
+                if uses[v] == 1 and step[v] == 1 and a in (1, -1) and lo[v] != hi[v]:
+                    uses.subtract([v for _, v in node.terms])
+                    break
+            else:
+                kept.append(node)
+        if len(kept) == len(nodes):
+            return kept
+        nodes = kept
 
 
 def _without_definitions(equations: list[Affine]) -> list[Affine]:
-    uses: dict[int, int] = {}
-    for equation in equations:
-        for v in equation.terms:
-            uses[v] = uses.get(v, 0) + 1
+    """The equations without those that leave a variable of their own a value, whatever the others are."""
+    uses = Counter([v for equation in equations for v in equation.terms])
     while True:
         kept = []
         for equation in equations:
-            common = gcd(equation.constant, *equation.terms.values())
-            if any(uses[v] == 1 and abs(a) == common for v, a in equation.terms.items()):
-                for v in equation.terms:
-                    uses[v] -= 1
+            own = [abs(a) for v, a in equation.terms.items() if uses[v] == 1]
+            if own and gcd(equation.constant, *equation.terms.values()) in own:
+                uses.subtract(list(equation.terms))
             else:
                 kept.append(equation)
         if len(kept) == len(equations):

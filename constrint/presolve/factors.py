@@ -17,6 +17,7 @@ MOST_TOTALS = 16  # values of what is added to two squares that are tried
 def list_factors(problem: Problem) -> bool:
     """Leave the factors that a known product or sum of squares can have; whether anything was narrowed."""
     changed = False
+    lo, hi = problem.lo, problem.hi
     squares = {
         node.z: node.x
         for node in problem.nodes
@@ -24,8 +25,9 @@ def list_factors(problem: Problem) -> bool:
     }
     for node in list(problem.nodes):
         if isinstance(node, Product):
-            changed |= _list_divisors(problem, node)
-        elif isinstance(node, LinearEq):
+            if lo[node.z] == hi[node.z]:
+                changed |= _list_divisors(problem, node)
+        elif squares and isinstance(node, LinearEq):
             changed |= _list_roots(problem, node, squares)
     return changed
 
@@ -36,7 +38,7 @@ def _is_wide(problem: Problem, v: int) -> bool:
 
 def _list_divisors(problem: Problem, node: Product) -> bool:
     product = problem.lo[node.z]
-    if product == 0 or product != problem.hi[node.z]:
+    if product == 0:
         return False
     wide = [v for v in (node.x, node.y) if _is_wide(problem, v)]
     divisors = divisors_of(abs(product)) if wide else None

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import ceil, floor
+from typing import TYPE_CHECKING, TypeAlias
 
 from constrint.constraints import LinearEq, LinearEqIf, LinearLe, LinearLeIf, Node
 from constrint.ir import Infeasible
-from constrint.presolve.simplex import Bound, Contradiction, Simplex, TooManyPivots
+
+if TYPE_CHECKING:
+    from constrint.presolve.simplex import Bound
 
 MOST_ROWS = 80
 MOST_VARIABLES = 120
@@ -19,7 +22,7 @@ MOST_BOUNDED = 24  # variables whose bounds are asked for
 PIVOTS = 600
 
 Terms = tuple[tuple[int, int], ...]
-Row = tuple[Terms, Bound, Bound]
+Row: TypeAlias = "tuple[Terms, Bound, Bound]"
 
 
 def rows_of(nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
@@ -75,6 +78,9 @@ def joint_bounds(
     inner = sorted({v for terms, _, _ in rows for _, v in terms})
     if len(rows) < 2 or len(rows) > MOST_ROWS or len(inner) > MOST_VARIABLES:
         return {}
+    # Few models come here, and fractions take a while to be loaded.
+    from constrint.presolve.simplex import Contradiction, Simplex, TooManyPivots
+
     simplex = Simplex(PIVOTS)
     for v in inner:
         simplex.variable(v, lo[v] if lo[v] > -finite else None, hi[v] if hi[v] < finite else None)

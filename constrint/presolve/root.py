@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import eq
+from typing import TYPE_CHECKING
 
 from constrint.constraints import LinearLe, Node
 from constrint.deadline import NEVER, Deadline, Pace
-from constrint.engine.build import LIMIT, Box, Branch, build
+from constrint.engine.build import LIMIT, Box, Branch, build, can_resume, decided
+from constrint.engine.cache import is_loaded
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
 from constrint.engine.state import BITS, CHANGED, WIDER, State
 from constrint.engine.store import contains, set_hi, set_lo
 from constrint.ir import Infeasible, NeedsWiderBounds, Problem
 from constrint.presolve.cycles import has_negative_cycle
-from constrint.presolve.equations import tighten_classes
+from constrint.presolve.equations import keep_classes, narrower_classes
 from constrint.presolve.factors import list_factors
 from constrint.presolve.joint import joint_bounds
 from constrint.presolve.residues import check_residues
-from constrint.presolve.simplex import Bound
+
+if TYPE_CHECKING:
+    from constrint.engine.compiled import Session
+    from constrint.presolve.simplex import Bound
 
 ROOT_PROPAGATIONS = 20_000  # bounds that creep further than this are left to search
 MOST_ROUNDS = 4
@@ -26,6 +33,25 @@ WIDE = 1000  # variables with fewer values are not worth a linear program
 
 class OutOfRange(NeedsWiderBounds):
     """A bound left the range that stands for all integers, so that failing proves nothing."""
+
+
+@dataclass(slots=True)
+class Settled:
+    """The engine's state at the fixpoint of some constraints on some domains, for one search to go on from.
+
+    Attributes:
+        box: The domains.
+        nodes: The constraints.
+        state: The state.
+        session: The session of the compiled engine whose state it is, or None.
+        is_taken: Whether a search has it.
+    """
+
+    box: Box
+    nodes: list[Node]
+    state: State
+    session: Session | None
+    is_taken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +64,7 @@ class Root:
         exact: Whether some intermediate may not fit int64.
         huge: What stands for a bound that does not exist.
         stable: Whether propagation reached its fixpoint.
+        settled: The state that propagation left, where search may go on from it.
     """
 
     box: Box
@@ -45,70 +72,123 @@ class Root:
     exact: bool
     huge: int
     stable: bool
+    settled: Settled | None = None
+
+    def begin(self, branch: Branch, may_compile: bool) -> tuple[State, Session | None]:
+        """The state of a search, and its session where the compiled engine has it already."""
+        settled = self.settled
+        # A root that was narrowed since has other domains.
+        if (
+            settled is None
+            or settled.is_taken
+            or (settled.session is not None and not may_compile)
+            or settled.box is not self.box
+            or settled.nodes is not self.nodes
+        ):
+            return build(self.box, self.nodes, branch, self.huge), None
+        settled.is_taken = True
+        fields = decided(settled.state, branch, self.huge)
+        if settled.session is not None:
+            return settled.session.replace(fields), settled.session
+        return settled.state._replace(**fields), None
 
 
-def presolve(problem: Problem, deadline: Deadline = NEVER) -> Root:
+def presolve(problem: Problem, deadline: Deadline = NEVER, may_compile: bool = False) -> Root:
     """Propagate at the root; raises `Infeasible` where that proves that there is no solution.
 
     At the deadline it raises `Stopped`.
+
+    Args:
+        problem: The problem, which is narrowed.
+        deadline: When it must end.
+        may_compile: Whether the compiled engine may do it, where this process has that.
     """
     for left in range(MOST_ROUNDS - 1, -1, -1):
-        state = build(
-            Box(problem.lo, problem.hi, problem.step, problem.values), problem.nodes, Branch(), problem.huge
-        )
-        outcome = _propagate(state, deadline)
+        session, state, outcome = _first_fixpoint(problem, deadline, may_compile)
         if outcome == FAILED and state.scalar[WIDER]:
             # Nothing is proven, but what propagation creeps along for ever may have an end all the same.
             if left == 0 or not _narrow_jointly(problem, problem.lo, problem.hi):
                 raise OutOfRange
             continue
         if outcome != FAILED:
-            outcome = _reason(problem, state, outcome, deadline)
+            propagated = state
+            state, outcome = _reason(problem, state, outcome, deadline)
+            if state is not propagated:
+                session = None
         if outcome == FAILED:
             raise OutOfRange if state.scalar[WIDER] else Infeasible
         box = _box(state)
         _absorb(problem, box)
         if left == 0 or not list_factors(problem):
             break
-    return _root(problem, box, outcome)
+    return _root(problem, box, state, session, outcome)
 
 
-def _propagate(state: State, deadline: Deadline) -> int:
-    """`fixpoint`, with looks at the clock."""
+def _first_fixpoint(
+    problem: Problem, deadline: Deadline, may_compile: bool
+) -> tuple[Session | None, State, int]:
+    """Propagation of all constraints; with a session, the state has arrays for all but the domains."""
+    box = Box(problem.lo, problem.hi, problem.step, problem.values)
+    if may_compile and is_loaded() and not _exceeds_int64(box, problem.nodes):
+        from constrint.engine.compiled import Session, propagate, read_at_root
+
+        session = Session(build(box, problem.nodes, Branch()))
+        outcome = _propagate(partial(propagate, session), deadline)
+        return session, read_at_root(session), outcome
+    state = build(box, problem.nodes, Branch(), problem.huge)
+    return None, state, _propagate(partial(fixpoint, state), deadline)
+
+
+def _propagate(advance: Callable[[int], int], deadline: Deadline) -> int:
+    """A fixpoint, with looks at the clock; `advance` goes on for so many propagations."""
     if not deadline.is_set:
-        return fixpoint(state, ROOT_PROPAGATIONS)
+        return advance(ROOT_PROPAGATIONS)
     pace = Pace(ROOT_PROPAGATIONS)
     left = ROOT_PROPAGATIONS
     while True:
         deadline.check()
         pace.begin()
         slice_ = min(left, pace.work)
-        outcome = fixpoint(state, slice_)
+        outcome = advance(slice_)
         pace.end()
         left -= slice_
         if outcome != INTERRUPTED or left <= 0:
             return outcome
 
 
-def _reason(problem: Problem, state: State, outcome: int, deadline: Deadline) -> int:
+def _reason(problem: Problem, state: State, outcome: int, deadline: Deadline) -> tuple[State, int]:
     """Number theory and linear algebra on a propagated state, and propagation of what they prove."""
-    if not tighten_classes(state, problem.nodes):
-        return FAILED
+    classes = narrower_classes(state, problem.nodes)
+    if classes:
+        state = _interpretable(state)
+        if not keep_classes(state, classes):
+            return state, FAILED
     check_residues(state, problem.nodes)
-    if state.scalar[CHANGED]:
-        outcome = _propagate(state, deadline)
+    if classes:
+        outcome = _propagate(partial(fixpoint, state), deadline)
     limit = problem.finite
     if outcome == FAILED or (
-        outcome != INTERRUPTED
-        and all(lo > -limit and hi < limit for lo, hi in zip(state.lo, state.hi, strict=True))
+        outcome != INTERRUPTED and -limit < min(state.lo, default=0) and max(state.hi, default=0) < limit
     ):
-        return outcome
+        return state, outcome
     if has_negative_cycle(problem.nodes):
         raise Infeasible
+    state = _interpretable(state)
     for v, (low, high) in _joint(problem, state.lo, state.hi).items():
         if not (low is None or set_lo(state, v, low)) or not (high is None or set_hi(state, v, high)):
-            return FAILED
-    return _propagate(state, deadline) if state.scalar[CHANGED] else outcome
+            return state, FAILED
+    if state.scalar[CHANGED]:
+        outcome = _propagate(partial(fixpoint, state), deadline)
+    return state, outcome
+
+
+def _interpretable(state: State) -> State:
+    """The state with lists for all its arrays."""
+    if isinstance(state.args, list):
+        return state
+    from constrint.engine.compiled import listed
+
+    return listed(state)
 
 
 def _joint(problem: Problem, lo: Sequence[int], hi: Sequence[int]) -> dict[int, tuple[Bound, Bound]]:
@@ -167,12 +247,20 @@ def _absorb(problem: Problem, box: Box) -> None:
     problem.step[:], problem.values[:] = box.step, box.values
 
 
-def _root(problem: Problem, box: Box, outcome: int) -> Root:
+def _root(problem: Problem, box: Box, state: State, session: Session | None, outcome: int) -> Root:
     nodes = problem.nodes
     if outcome != INTERRUPTED:
-        nodes = [node for node in nodes if not _is_decided(node, box)]
-    exact = _exceeds_int64(box, nodes)
-    return Root(box, nodes, exact, problem.huge if exact else LIMIT, outcome != INTERRUPTED)
+        are_fixed = sum(map(eq, box.lo, box.hi)) > 1  # variables other than the constant 1
+        nodes = [
+            node
+            for node in nodes
+            if not (are_fixed or isinstance(node, LinearLe)) or not _is_decided(node, box)
+        ]
+    exact = session is None and _exceeds_int64(box, nodes)
+    settled = None
+    if outcome != INTERRUPTED and len(nodes) == len(problem.nodes) and can_resume(state, box):
+        settled = Settled(box, nodes, state, session)
+    return Root(box, nodes, exact, problem.huge if exact else LIMIT, outcome != INTERRUPTED, settled)
 
 
 def _box(state: State) -> Box:
@@ -184,7 +272,7 @@ def _box(state: State) -> Box:
         lo, hi = state.lo[v], state.hi[v]
         if lo == hi:
             step[v] = 1
-        elif state.hole[v] >= 0 and _has_holes(state, v):
+        elif hi - lo > step[v] and state.hole[v] >= 0 and _has_holes(state, v):
             values[v] = tuple([x for x in range(lo, hi + 1, step[v]) if contains(state, v, x)])
     return Box(list(state.lo), list(state.hi), step, values)
 
@@ -204,11 +292,15 @@ def _is_decided(node: Node, box: Box) -> bool:
     if isinstance(node, LinearLe):
         most = sum(a * (box.hi[v] if a > 0 else box.lo[v]) for a, v in node.terms)
         return most <= node.bound
-    scope = node.scope()
-    return all(box.lo[v] == box.hi[v] for v in scope)
+    lo, hi = box.lo, box.hi
+    for v in node.scope():  # noqa: SIM110 - most end with the first variable
+        if lo[v] != hi[v]:
+            return False
+    return True
 
 
 def _exceeds_int64(box: Box, nodes: list[Node]) -> bool:
-    if any(max(-low, high) >= LIMIT >> 1 for low, high in zip(box.lo, box.hi, strict=True)):
+    lo, hi = box.lo, box.hi
+    if max(-min(lo, default=0), max(hi, default=0)) >= LIMIT >> 1:
         return True
-    return any(node.peak(box.lo, box.hi) >= LIMIT for node in nodes)
+    return max([node.peak(lo, hi) for node in nodes], default=0) >= LIMIT
