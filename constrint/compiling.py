@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from time import sleep, time
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from constrint.engine import cache
 
 if TYPE_CHECKING:
     import subprocess
+    from pathlib import Path
 
 BEGIN_AFTER = 2.0  # seconds of interpreted search
 LOADING = (
@@ -89,6 +89,8 @@ def wait(part: str, deadline: Deadline) -> None:
 
 def _path() -> str:
     """Where the other process finds this package."""
+    from pathlib import Path
+
     own = str(Path(__file__).resolve().parents[1])
     return os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")])])
 
