@@ -36,7 +36,7 @@ from constrint.errors import InternalError, UnboundedError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.ir import NeedsWiderBounds
 from constrint.prepare import Options, Plan
-from constrint.presolve import Root
+from constrint.presolve import LARGE, Root
 from constrint.result import Statistics
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 Assignment = dict[IntExpr, int]
 
 SLICE = (100, 20_000)  # nodes, propagations
+FIRST_SLICE = (2, 60)  # where the compiled engine is loaded: what costs no more than handing over
 COMPILED_NODES = 5_000
 COMPILED_PROPAGATIONS = 1_000_000
 HAND_OVER = 1.0  # seconds of interpreted search after which loading the compiled engine pays
@@ -83,11 +84,8 @@ class Run:
         self.turn_ends: int | None = None
         self._session: Session | None
         branch = plan.branch(root, options, goal)
-        at_once = not root.exact and (
-            options.engine == "compiled" or (options.engine == "auto" and cache.is_loaded())
-        )
         self._state: State
-        self._state, self._session = root.begin(branch, at_once)
+        self._state, self._session = root.begin(branch, not root.exact and options.engine != "interpreted")
         if goal is not None:
             # Each further solution must be better than the last.
             self._state.scalar[GOAL_VARIABLE] = goal[0]
@@ -104,7 +102,7 @@ class Run:
         if self._session is not None:
             self._pace = Pace(COMPILED_PROPAGATIONS)
             self.engine = "compiled"
-        elif at_once:
+        elif not self.exact and (options.engine == "compiled" or self._is_large()):
             self._hand_over()
 
     def _adopt(self, state: State) -> None:
@@ -123,9 +121,16 @@ class Run:
         self._state = self._session.state
         self.engine = "compiled"
 
+    def _is_large(self) -> bool:
+        """Whether handing over at once pays, as this process has the compiled engine."""
+        large = len(self._state.watch_constraint) >= LARGE
+        return large and self._options.engine == "auto" and cache.is_loaded()
+
     def _is_long(self) -> bool:
         if self.engine == "compiled" or self.exact or self._options.engine != "auto":
             return False
+        if cache.is_loaded():
+            return True
         spent = self._pace.spent
         return spent >= HAND_OVER and compiling.is_ready("engine", spent, self._deadline)
 
@@ -178,6 +183,8 @@ class Run:
         nodes, propagations = SLICE[0], self._pace.work
         if self._session is not None:
             nodes = COMPILED_NODES
+        elif self._options.engine == "auto" and not self.exact and cache.is_loaded():
+            nodes, propagations = FIRST_SLICE
         if self.turn_ends is not None:
             nodes = min(nodes, self.turn_ends - int(self._state.scalar[NODES]))
         if self._session is not None:

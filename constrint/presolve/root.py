@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 ROOT_PROPAGATIONS = 20_000  # bounds that creep further than this are left to search
 MOST_ROUNDS = 4
+LARGE = 16  # variables of all constraints: with fewer, handing over to the compiled engine costs more
 WIDE = 1000  # variables with fewer values are not worth a linear program
 
 
@@ -129,7 +130,12 @@ def _first_fixpoint(
 ) -> tuple[Session | None, State, int]:
     """Propagation of all constraints; with a session, the state has arrays for all but the domains."""
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
-    if may_compile and is_loaded() and not _exceeds_int64(box, problem.nodes):
+    if (
+        may_compile
+        and sum([len(node.scope()) for node in problem.nodes]) >= LARGE
+        and is_loaded()
+        and not _exceeds_int64(box, problem.nodes)
+    ):
         from constrint.engine.compiled import Session, propagate, read_at_root
 
         session = Session(build(box, problem.nodes, Branch()))
