@@ -3,7 +3,8 @@
     python benchmarks/solver/cold.py [--runs 5] [--limit 300] [--out benchmarks/results/cold.json]
 
 Before each run of constrint and NuCS the folder of their caches is a new, empty one, so that what a first use
-compiles or keeps is part of the time; Python's own bytecode of the packages is there, as pip leaves it. All
+compiles or keeps is part of the time; Python's own bytecode of the packages is there, as pip leaves it (in a
+folder of its own, so that it is wherever the packages lie). All
 must print the same; a peer that is not installed is recorded with that reason. Beside the least wall time
 stands the least processor time, which other work on the machine disturbs less.
 """
@@ -109,11 +110,18 @@ print(s.model()[x], s.model()[y])
 }
 
 
-def whole(program: str, limit: float) -> tuple[float, float] | str:
-    """The seconds and processor seconds of a process with empty caches, or why there are none."""
+def whole(program: str, limit: float, bytecode: str) -> tuple[float, float] | str:
+    """The seconds and processor seconds of a process with empty caches, or why there are none.
+
+    Args:
+        program: What it runs.
+        limit: Seconds after which it is stopped.
+        bytecode: The folder of Python's bytecode.
+    """
     with tempfile.TemporaryDirectory() as empty:
         environment_of = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
+            "PYTHONPYCACHEPREFIX": bytecode,
             "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
             "XDG_CACHE_HOME": empty,
             "NUMBA_CACHE_DIR": empty,
@@ -140,6 +148,25 @@ def whole(program: str, limit: float) -> tuple[float, float] | str:
     return taken, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def measured(runs: int, limit: float, bytecode: str) -> dict[str, dict[str, float] | str]:
+    """The least times of every program, or why there are none."""
+    rows: dict[str, dict[str, float] | str] = {}
+    for name, program in PROGRAMS.items():
+        whole(program, limit, bytecode)  # writes the bytecode
+        taken: list[tuple[float, float]] = []
+        failed = ""
+        while not failed and len(taken) < runs and sum(wall for wall, _ in taken) < 10:
+            once = whole(program, limit, bytecode)
+            if isinstance(once, str):
+                failed = once
+            else:
+                taken.append(once)
+        least = [round(min(column), 4) for column in zip(*taken, strict=True)]
+        rows[name] = failed or {"wall": least[0], "processor": least[1]}
+        print(f"{name:20} {rows[name]}", flush=True)
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -150,21 +177,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    rows: dict[str, dict[str, float] | str] = {}
-    for name, program in PROGRAMS.items():
-        if name != "nucs":  # its compiler would run for long, only to be thrown away
-            whole(program, arguments.limit)  # Python's bytecode
-        taken: list[tuple[float, float]] = []
-        failed = ""
-        while not failed and len(taken) < arguments.runs and sum(wall for wall, _ in taken) < 10:
-            once = whole(program, arguments.limit)
-            if isinstance(once, str):
-                failed = once
-            else:
-                taken.append(once)
-        least = [round(min(column), 4) for column in zip(*taken, strict=True)]
-        rows[name] = failed or {"wall": least[0], "processor": least[1]}
-        print(f"{name:20} {rows[name]}", flush=True)
+    with tempfile.TemporaryDirectory() as bytecode:
+        rows = measured(arguments.runs, arguments.limit, bytecode)
     if arguments.out:
         report = {"environment": environment("numpy", *DISTRIBUTIONS), "aim": AIM, "seconds": rows}
         arguments.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
