@@ -59,6 +59,7 @@ class Campaign:
         backend: The compiler.
         child: The command of the process that runs kernels.
         preparation: Draws and compiles a case; a function of a module, since other processes call it.
+        trial_seconds: After which a case has hung.
         rows: What was found, a row for each case, and for each tool that a case ran under.
         unfinished: Cases that were compiled, but not run in time.
         errors: Of this script itself: there must be none.
@@ -70,6 +71,7 @@ class Campaign:
     backend: str = "nvrtc"
     child: Sequence[str] = CHILD
     preparation: Callable[[Drawing, int, str], Prepared] = prepare
+    trial_seconds: float = field(default_factory=lambda: TRIAL_SECONDS)
     rows: list[dict[str, Any]] = field(default_factory=list)
     unfinished: int = 0
     errors: list[str] = field(default_factory=list)
@@ -179,7 +181,7 @@ class Campaign:
         return False
 
     def _time_for_a_case(self) -> bool:
-        return self.budget.allows(TRIAL_SECONDS + ENDING_SECONDS)
+        return self.budget.allows(self.trial_seconds + ENDING_SECONDS)
 
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
@@ -213,7 +215,7 @@ class Campaign:
         trials = [self._trial(prepared, self.runs) for prepared in batch]
         done = 0
         root = self.drawing.kernels.root
-        for outcome in run_trials(trials, root, timeout=TRIAL_SECONDS, child=self.child):
+        for outcome in run_trials(trials, root, timeout=self.trial_seconds, child=self.child):
             self._note(self._row(batch[done], outcome))
             done += 1
             if not self._time_for_a_case():

@@ -2,6 +2,7 @@
 
     python benchmarks/rnn/verify.py --seconds 540 --out verified.json
     python benchmarks/rnn/verify.py --seed 7 --case 123 [--tool memcheck]      one case again
+    python benchmarks/rnn/verify.py --emulated /tmp/emulated --work 40000      on the CPU, emulated
 
 Each case is a shape, options and a tiling by chance (drawing.py). It is compiled in one of several processes,
 runs in a child process on fresh random input into poisoned outputs between guards, is held against the
@@ -30,11 +31,12 @@ from drawing import Drawing, Limits
 from environment import environment
 
 from kerneltune.errors import KernelTuneError
-from kerneltune.hardware import load_profile
 from kerneltune.problem import PASSES
 from kerneltune.trial import CHILD, require_gpu
 
 WRITTEN_EVERY = 10.0  # seconds
+EMULATOR = Path(__file__).resolve().parents[2] / "tests" / "kernels" / "emulator" / "runner.py"
+EMULATED_SECONDS = 240.0  # that a case may take there, a C++ compiler's run included
 # Relative errors to float64 to stay below, by dtype; gradients may have three times as much.
 AIMS = {"bf16": 4e-3, "fp16": 6e-4, "fp32": 1e-5}
 FAILURES_SHOWN = 12
@@ -46,8 +48,11 @@ def main(arguments: Sequence[str] | None = None, child: Sequence[str] = CHILD) -
     limits = Limits(work=options.work)
     drawing = Drawing(options.gpu, options.seed, limits, options.strategy, options.passes)
     campaign = Campaign(drawing, Budget(options.seconds), options.runs, options.compiler, child)
+    if options.emulated is not None:
+        campaign.child = (sys.executable, str(EMULATOR), str(options.emulated))
+        campaign.trial_seconds = EMULATED_SECONDS
     try:
-        require_gpu(load_profile(options.gpu), drawing.kernels.root, child=child)
+        require_gpu(drawing.profile, drawing.kernels.root, child=campaign.child)
         run(campaign, options)
     except KernelTuneError as error:
         print(error, file=sys.stderr)
@@ -73,12 +78,18 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 2, help="processes that compile")
     parser.add_argument("--lanes", type=int, default=4, help="processes that run kernels at the same time")
     parser.add_argument("--compiler", default="nvrtc")
+    parser.add_argument(
+        "--emulated",
+        type=Path,
+        default=None,
+        help="run on the CPU; a folder for the emulator",
+    )
     parser.add_argument("--out", type=Path, default=None, help="JSON file")
     options = parser.parse_args(arguments)
     options.passes = tuple(options.passes.split(","))
     if unknown := set(options.passes) - set(PASSES):
         parser.error(f"--pass: unknown {', '.join(sorted(unknown))}: of {', '.join(PASSES)}")
-    least = TRIAL_SECONDS + ENDING_SECONDS
+    least = (TRIAL_SECONDS if options.emulated is None else EMULATED_SECONDS) + ENDING_SECONDS
     if options.seconds < least:
         parser.error(f"--seconds: a case may take {least:g}: give at least as many")
     if options.tool and options.case is None:
@@ -94,8 +105,8 @@ def run(campaign: Campaign, options: argparse.Namespace) -> None:
     if options.case is not None:
         campaign.again(options.case, [options.tool] if options.tool else [])
         return
-    tools = sanitizer.TOOLS if sanitizer.available() else ()
-    if not tools:
+    tools = sanitizer.TOOLS if options.emulated is None and sanitizer.available() else ()
+    if not tools and options.emulated is None:
         print(f"{sanitizer.PROGRAM} is not on PATH: nothing is run under it", file=sys.stderr)
     stop = threading.Event()
     writer = threading.Thread(target=write_now_and_then, args=(stop, campaign, options))
@@ -141,6 +152,7 @@ def command(options: argparse.Namespace) -> str:
     words += [f"--strategy {options.strategy}"] if options.strategy else []
     words += [f"--pass {','.join(options.passes)}"] if options.passes != PASSES else []
     words += [f"--work {options.work}"] if options.work != Limits.work else []
+    words += [f"--emulated {options.emulated}"] if options.emulated is not None else []
     words += [f"--compiler {options.compiler}"] if options.compiler != "nvrtc" else []
     return " ".join(words)
 

@@ -6,11 +6,9 @@ import json
 import sys
 from pathlib import Path
 
-import emulator.runner
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rnn"))
-import campaign
 import verify
 
 pytestmark = pytest.mark.emulated
@@ -18,12 +16,11 @@ pytestmark = pytest.mark.emulated
 
 def test_drawn_cases_are_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KERNELTUNE_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(campaign, "TRIAL_SECONDS", 280.0)  # the emulator compiles within it
-    child = (sys.executable, emulator.runner.__file__, str(tmp_path / "emulated"))
     options = {"seconds": 3000, "cases": 4, "seed": 3, "work": 60_000, "runs": 2}
     options |= {"workers": 2, "lanes": 1, "sample": 0, "out": tmp_path / "verified.json"}
+    options |= {"emulated": tmp_path / "emulated"}
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    assert verify.main(words, child) == 0
+    assert verify.main(words) == 0
     found = json.loads((tmp_path / "verified.json").read_text())
     assert [row["case"] for row in found["rows"]] == [0, 1, 2, 3]
     assert (found["failed"], found["unfinished"], found["errors"]) == (0, 0, [])
