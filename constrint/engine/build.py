@@ -137,15 +137,24 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
     return state
 
 
-def decided(state: State, branch: Branch, huge: int) -> dict[str, Cells]:
+def decided(state: State, box: Box, branch: Branch, huge: int) -> dict[str, Cells]:
     """What a state at a fixpoint of the root, which decided nothing so far, needs to begin a search with.
 
     Args:
         state: The state.
+        box: Its domains.
         branch: What to decide, and how.
         huge: What stands for a bound that does not exist.
     """
-    return {**_decisions(len(state.lo), branch), "scalar": _scalars(len(state.kind), branch, huge)}
+    return {
+        **_decisions(len(state.lo), branch),
+        "sparse": _sparse(box),
+        "scalar": _scalars(len(state.kind), branch, huge),
+    }
+
+
+def _sparse(box: Box) -> Cells:
+    return [int(values is not None) for values in box.values]
 
 
 def can_resume(state: State, box: Box) -> bool:
@@ -186,7 +195,7 @@ def _fresh(box: Box, hole: Cells, words: Cells, count: int) -> dict[str, Cells]:
         "trail_bits": [0] * (8 * len(words)),
         "trail_word_stamp": [0] * (8 * len(words)),
         **_levels(),
-        "sparse": [int(values is not None) for values in box.values],
+        "sparse": _sparse(box),
     }
 
 
