@@ -76,7 +76,7 @@ def test_a_root_is_resumed_once_and_only_as_it_was_left() -> None:
     assert root is not None
     assert root.settled is not None
     narrowed = replace(root, box=replace(root.box, hi=[min(hi, 4) for hi in root.box.hi]))
-    first = {key for key in _solutions(plan, narrowed)}
+    first = set(_solutions(plan, narrowed))
     assert not root.settled.is_taken  # it has the domains of the root, not the narrower ones
     assert first == {key for key in _solutions(plan, root) if max(key) <= 4}
     assert root.settled.is_taken
