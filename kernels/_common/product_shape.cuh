@@ -30,6 +30,7 @@ struct ProductShape {
   static constexpr int warp_units = Tiling::warp_units;
   static constexpr int k_splits = Tiling::k_splits;
   static constexpr int mma_chains = Tiling::mma_chains;
+  static constexpr bool async_copy = Tiling::async_copy;  // whether there is cp.async
   static constexpr int part = 16 / sizeof(Scalar);  // operands side by side in 16 bytes
   static constexpr int k_tile = 2 * part;           // operands of a k tile, 32 bytes; two k tiles are read at once, or copied
 

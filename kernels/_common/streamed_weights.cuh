@@ -1,5 +1,6 @@
 // What a warp copies of R in every step, a pair of k tiles at a time, and how that becomes mma A fragments.
 #pragma once
+#include "grid_exchange.cuh"
 #include "mma.cuh"
 #include "product_shape.cuh"
 #include "recurrent_weights.cuh"
@@ -17,17 +18,24 @@ struct PairFragments {
   }
 };
 
-// 16 bytes from device memory to shared memory.
-template <class Shape>
-struct StreamedPart {
+// A lane's copies of 16 bytes from device memory to shared memory, COUNT at a time. Asynchronous ones arrive in groups, which are waited for
+// before they are read. Where there are none, all COUNT are on their way before the first is waited for, and other warps have the time.
+template <class Shape, int COUNT>
+class StreamedParts {
   using Scalar = typename Shape::Scalar;
+
+ public:
   static constexpr bool padded = Shape::k_padded != Shape::k_size;
 
-  // Zeros where the sum has ended (then nothing is read; `valid` is any address that exists). AHEAD: bytes, aligned, that are to come into
-  // L2 with the same request to memory, because this block or another asks for them soon; 0 if none.
+  // The copy of index `i`; zeros where the sum has ended (then nothing is read; `valid` is any address that exists). AHEAD: bytes, aligned,
+  // that are to come into L2 with the same request to memory, because this block or another asks for them soon; 0 if none.
   template <int AHEAD>
-  static __device__ __forceinline__ void copy(unsigned address, const Scalar* from, const Scalar* valid, bool present) {
-    if constexpr (padded) {
+  __device__ __forceinline__ void start(int i, unsigned address, const Scalar* from, const Scalar* valid, bool present) {
+    if constexpr (!Shape::async_copy) {
+      target[i] = address;
+      // Not through L1, which may hold operands of an earlier step.
+      value[i] = !padded || present ? load_shared_by_gpu(from) : make_uint4(0, 0, 0, 0);
+    } else if constexpr (padded) {
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(present ? from : valid), "r"(present ? 16 : 0)
                    : "memory");
     } else if constexpr (AHEAD == 256) {
@@ -38,13 +46,39 @@ struct StreamedPart {
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
     }
   }
+
+  // After the last start.
+  __device__ __forceinline__ void finish() const {
+    if constexpr (!Shape::async_copy) {
+#pragma unroll
+      for (int i = 0; i < COUNT; i++)
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(target[i]), "r"(value[i].x), "r"(value[i].y), "r"(value[i].z),
+                     "r"(value[i].w)
+                     : "memory");
+    }
+  }
+
+ private:
+  static constexpr int held = Shape::async_copy ? 1 : COUNT;
+  unsigned target[held];
+  uint4 value[held];
 };
+
+// Ends a group of a lane's asynchronous copies, and returns when all but the newest NEWER groups have arrived.
+template <class Shape>
+__device__ __forceinline__ void commit_copies() {
+  if constexpr (Shape::async_copy) asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <class Shape, int NEWER>
+__device__ __forceinline__ void wait_for_copies() {
+  if constexpr (Shape::async_copy) asm volatile("cp.async.wait_group %0;" ::"n"(NEWER) : "memory");
+}
 
 // Forward: a row of the product is a row of R. A lane's 16 bytes of a row are its words of both tiles, so it copies what it reads.
 template <class Shape>
 class StreamedRows {
   using Scalar = typename Shape::Scalar;
-  using Part = StreamedPart<Shape>;
+  using Parts = StreamedParts<Shape, Shape::row_halves>;
   static constexpr int pair_size = 2 * Shape::k_tile;
 
  public:
@@ -60,13 +94,15 @@ class StreamedRows {
   // stage: its address in shared memory; pair: of k tiles.
   __device__ __forceinline__ void copy(unsigned stage, int pair) const {
     const Scalar* const from = source + pair * pair_size;
-    const bool present = !Part::padded || first_k + pair * pair_size < Shape::k_size;
+    const bool present = !Parts::padded || first_k + pair * pair_size < Shape::k_size;
+    Parts copied;
 #pragma unroll
     for (int half = 0; half < Shape::row_halves; half++) {
       constexpr size_t gate_stride = static_cast<size_t>(Shape::head_dim) * Shape::head_dim;
       const size_t offset = half % Shape::gates * gate_stride + static_cast<size_t>(half / Shape::gates * 8) * Shape::head_dim;
-      Part::template copy<256>(stage + place + half * 512, from + offset, source, present);  // the row goes on in the coming stages
+      copied.template start<256>(half, stage + place + half * 512, from + offset, source, present);  // the row goes on in the coming stages
     }
+    copied.finish();
   }
 
   __device__ __forceinline__ void read(PairFragments<Shape>& fragments, unsigned stage) const {
@@ -98,13 +134,13 @@ class StreamedRows {
 template <class Shape>
 class StreamedColumns {
   using Scalar = typename Shape::Scalar;
-  using Part = StreamedPart<Shape>;
   static constexpr int word_values = 4 / sizeof(Scalar);
   static constexpr int pair_size = 2 * Shape::k_tile;
   static constexpr int parts = Shape::warp_units / Shape::part;  // of a row
   static constexpr int lane_rows = 32 / parts;                   // rows that a warp copies at once
   static constexpr int part_bytes = pair_size * 16;
   static constexpr int copies = pair_size / lane_rows;
+  using Parts = StreamedParts<Shape, copies>;
   static_assert(parts <= 32 && (parts & (parts - 1)) == 0, "a warp copies whole rows");
   static_assert(parts * part_bytes == Shape::row_halves * 512, "the stage of the ring");
 
@@ -128,15 +164,17 @@ class StreamedColumns {
 
   // stage: its address in shared memory; pair: of k tiles.
   __device__ __forceinline__ void copy(unsigned stage, int pair) const {
+    Parts copied;
 #pragma unroll
     for (int i = 0; i < copies; i++) {
       const unsigned k = (first_k | k_of(i * lane_rows)) + pair * pair_size;
-      const bool present = !Part::padded || k < Shape::k_size;
+      const bool present = !Parts::padded || k < Shape::k_size;
       const unsigned line = k % Shape::operands * Shape::head_dim + k / Shape::operands;  // row of R in its head
       const unsigned place = ((row | i * lane_rows) ^ part_turn) * 16;
       // The line of memory goes on with the units of another warp or block, which copies them at about the same time.
-      Part::template copy<128>(stage + part_place + place, source + static_cast<size_t>(line) * Shape::head_dim, source, present);
+      copied.template start<128>(i, stage + part_place + place, source + static_cast<size_t>(line) * Shape::head_dim, source, present);
     }
+    copied.finish();
   }
 
   __device__ __forceinline__ void read(PairFragments<Shape>& fragments, unsigned stage) const {

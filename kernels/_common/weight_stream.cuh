@@ -15,6 +15,7 @@ namespace kerneltune {
 template <class Shape, class Weights, int STAGES>
 class WeightStream {
   using Scalar = typename Shape::Scalar;
+  using Parts = StreamedParts<Shape, Shape::n_tiles>;  // of operands
   static constexpr int pair_size = 2 * Shape::k_tile;
   static constexpr int weight_bytes = Shape::row_halves * 512;
   static constexpr int stage_bytes = weight_bytes + Shape::n_tiles * 512;
@@ -35,7 +36,7 @@ class WeightStream {
 #pragma unroll 1
     for (int s = 0; s < STAGES; s++) {
       copy_weights(s);
-      commit();
+      commit_copies<Shape>();
     }
   }
 
@@ -46,7 +47,7 @@ class WeightStream {
 #pragma unroll 1
     for (int s = 0; s < STAGES; s++) {
       if (s < pairs) copy_operands((slot + s) % STAGES, s);
-      commit();
+      commit_copies<Shape>();
     }
   }
 
@@ -56,7 +57,7 @@ class WeightStream {
 #pragma unroll 1
     for (int pair = 0; pair < pairs; pair++) {
       // Behind this pair's operands stand those of the first stages still to come, or the pairs copied since: always as many.
-      asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 1) : "memory");
+      wait_for_copies<Shape, STAGES - 1>();
       if constexpr (Weights::of_other_lanes) __syncwarp();  // what the others copied is there
       PairFragments<Shape> fragments;
       weights.read(fragments, ring + slot * stage_bytes);
@@ -69,7 +70,7 @@ class WeightStream {
       if constexpr (Weights::of_other_lanes) __syncwarp();  // the others have read
       copy_weights(slot);
       if (pair + STAGES < pairs) copy_operands(slot, pair + STAGES);
-      commit();
+      commit_copies<Shape>();
       slot = slot == STAGES - 1 ? 0 : slot + 1;
     }
     accumulators.join_chains();
@@ -86,14 +87,14 @@ class WeightStream {
   }
 
   __device__ __forceinline__ void copy_operands(int into, int pair) {
-    const bool present = !StreamedPart<Shape>::padded || first_k + pair * pair_size < Shape::k_size;
+    const bool present = !Parts::padded || first_k + pair * pair_size < Shape::k_size;
+    Parts copied;
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++)
-      StreamedPart<Shape>::template copy<0>(target + into * stage_bytes + n * 512, source + (pair * 4 * Shape::batch_tile + n * 8) * Shape::part,
-                                            source, present);
+      copied.template start<0>(n, target + into * stage_bytes + n * 512, source + (pair * 4 * Shape::batch_tile + n * 8) * Shape::part, source,
+                               present);
+    copied.finish();
   }
-
-  static __device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
   Weights weights;
   unsigned ring;          // the warp's first stage

@@ -169,3 +169,19 @@ def test_a_wrong_size_of_shared_memory_does_not_compile(direction: str, name: st
 def test_cells_agree_with_their_headers(cell: str) -> None:
     text = (KERNELS.cell(cell).folder / "cell.cuh").read_text(encoding="utf-8")
     assert f"struct {KERNELS.cell(cell).spec.cell_struct} " in text
+
+
+@pytest.mark.parametrize("direction", ["forward", "training", "backward"])
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_turing_streams_what_does_not_fit(cell: str, direction: str) -> None:
+    """Without asynchronous copies: any head dimension has a tiling, in fp16 alone."""
+    compiler = Compiler(KERNELS, load_profile("t4"))
+    for strategy in ("block", "grid", "alternating"):
+        best = space("t4", 4, 64, 16, strategy, cell=cell, direction=direction).best()
+        assert compiler.compile(best).report.broken_promises() == [], best
+    large = space("t4", 1, 4096, 16, cell=cell, direction=direction).best()
+    assert (large.strategy, large.parameters["async_copy"]) == ("alternating", 0)
+    assert compiler.compile(large).report.broken_promises() == []
+    refused = TilingSpace(replace(large.problem, dtype="bf16"), load_profile("t4"), KERNELS)
+    assert "bf16 has no tensor-core shape on t4 (sm_75)" in refused.why_empty()
+    assert "nearest that works: --dtype fp16" in refused.why_empty()
