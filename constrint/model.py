@@ -200,8 +200,8 @@ class Model(Declarations):
             planned = count_planned(self, time_limit)
             if planned is not None:
                 return planned
-            time_limit = None if time_limit is None else max(0.0, started + time_limit - perf_counter())
-        return self._solver(time_limit, 0, engine).count()
+        left = None if time_limit is None else max(0.0, started + time_limit - perf_counter())
+        return self._solver(left, 0, engine).count(time_limit)
 
     def solutions(
         self,

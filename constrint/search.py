@@ -305,14 +305,14 @@ class Solver:
                     raise UnboundedError(plan.first_unbounded()) from None
                 plan = self._plan((), (), 4 * plan.bits)
 
-    def count(self) -> int:
-        """The number of solutions."""
+    def count(self, seconds: float | None = None) -> int:
+        """The number of solutions; `seconds` is the limit that the caller gave, some of which may be spent."""
         found = 0
         try:
             for _ in self._all():
                 found += 1
         except Stopped as stop:
-            limit = self.options.time_limit
+            limit = self.options.time_limit if seconds is None else seconds
             raise LimitError(
                 f"counting reached its time limit of {limit} s after {found} solutions"
             ) from stop
