@@ -332,3 +332,31 @@ class Generator:
 def draw_model(seed: int, *, max_depth: int = 3, max_assignments: int = 300) -> RandomModel:
     """The model of a seed."""
     return Generator(Random(seed), max_depth=max_depth, max_assignments=max_assignments).draw()
+
+
+class StrideGenerator(Generator):
+    """Draws models whose first variable has a stride over a range too wide for a set of values."""
+
+    def _domain(self, most: int) -> tuple[str, tuple[int, ...]]:
+        if self.model.domains:
+            return super()._domain(most)
+        size, low = self.random.randint(60, 250), self.random.randint(-200, 60)
+        step = self.random.choice([2, 3, 3, 5, 7, 12])
+        return "range", tuple(range(low, low + size * step, step))
+
+    def draw(self) -> RandomModel:
+        """One model, with equations that a solution satisfies."""
+        model = super().draw()
+        found = model.solutions()
+        solution = self.random.choice(found) if found else {}
+        for _ in range(2 if found else 0):
+            tree = self.integer(2)
+            value = model.value(tree, solution)
+            if value is not None:
+                model.constraints.append(("==", tree, ("const", value)))
+        return model
+
+
+def draw_stride_model(seed: int) -> RandomModel:
+    """The model of a seed whose first variable has a stride over a wide range."""
+    return StrideGenerator(Random(seed), max_depth=2, max_assignments=1500).draw()

@@ -12,7 +12,7 @@ from global_models import DRAWN
 from global_models import draw_model as draw_globals
 from job_shops import MT06, draw_jobs, job_shop, least_span
 from proof_checker import Rejected, TooWide, check_proof
-from random_models import RandomModel, build, draw_model
+from random_models import RandomModel, build, draw_model, draw_stride_model
 from test_globals import expected
 from typer.testing import CliRunner
 
@@ -62,6 +62,14 @@ def wrong_answers(drawn: RandomModel, engine: str) -> list[str]:
 def test_random_models_against_brute_force(block):
     for seed in range(50_000 + BLOCK * block, 50_000 + BLOCK * (block + 1)):
         assert wrong_answers(draw_model(seed), "interpreted") == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_strides_over_wide_ranges(block):
+    for seed in range(BLOCK * block, BLOCK * (block + 1)):
+        drawn = draw_stride_model(seed)
+        r = drawn.build().solve(learn=True, engine="interpreted")
+        assert bool(r) == bool(drawn.solutions()), f"seed {seed}"
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
