@@ -21,7 +21,7 @@ from constrint.expr import IntExpr, IntVar
 from constrint.ir import HUGE_BITS, Infeasible, NeedsWiderBounds
 from constrint.nearby import NEARBY_NODES, nearby_roots
 from constrint.prepare import WIDEST_BITS, Options, Plan
-from constrint.presolve import Root, better_than
+from constrint.presolve import Root, better_than, is_linear
 from constrint.result import Result, Statistics, Status
 from constrint.run import Assignment, GaveUp, Run, check
 from constrint.swept import sweep
@@ -35,6 +35,7 @@ __all__ = ["Options", "Plan", "Run", "Solver"]
 
 
 MOST_RESTARTS = 3
+BRIEF = 1000  # nodes without a row from the dual of the linear program
 
 
 def domain_of(variable: IntExpr) -> Domain:
@@ -180,7 +181,7 @@ class Solver:
         """Branch and bound on variable v."""
         climb = Climb(v, direction)
         try:
-            left: Root | None = root
+            left: Root | None = self._try_briefly(plan, root, climb)
             while left is not None:
                 left = self._climb(plan, left, climb)
         except (Stopped, KeyboardInterrupt) as stop:
@@ -194,17 +195,46 @@ class Solver:
         check(plan, climb.found)
         return climb.found, climb.value
 
+    def _try_briefly(self, plan: Plan, root: Root, climb: Climb) -> Root | None:
+        """Search a little; what takes longer goes on with a row from the dual of its linear program."""
+        options = self.options
+        if self._learns or options.restarts is not None or options.lns or not is_linear(root, climb.variable):
+            return root
+        run = Run(plan, root, options, self.started, climb.goal, most_nodes=BRIEF)
+        found = climb.solutions
+        try:
+            self._improve(plan, run, climb)
+            return None
+        except UnboundedError:
+            return root
+        except GaveUp:
+            left = root
+            if climb.found is not None:
+                better = better_than(root, *climb.goal, climb.value)
+                if better is None:
+                    return None
+                left = better
+            from constrint.presolve.dual import with_dual_row
+
+            return with_dual_row(left, *climb.goal)
+        finally:
+            self._add(run, climb.solutions - found)
+
+    def _improve(self, plan: Plan, run: AnyRun, climb: Climb) -> None:
+        """Note better and better solutions until there is no other; only the last is an answer."""
+        while (better := run.next(checked=False)) is not None:
+            climb.solutions += 1
+            climb.found, climb.value = better, run.value(climb.variable)
+            if self.options.on_solution is not None:
+                check(plan, better)
+                self._tell(better, run.statistics())
+
     def _climb(self, plan: Plan, root: Root, climb: Climb) -> Root | None:
         """Search for better and better solutions; gives what is left to search, with narrower bounds."""
-        run = self._run(plan, root, (climb.variable, climb.direction))
-        solutions = 0
+        run = self._run(plan, root, climb.goal)
+        found = climb.solutions
         try:
-            while (better := run.next(checked=False)) is not None:  # only the last is an answer
-                solutions += 1
-                climb.found, climb.value = better, run.value(climb.variable)
-                if self.options.on_solution is not None:
-                    check(plan, better)
-                    self._tell(better, run.statistics())
+            self._improve(plan, run, climb)
             return None
         except GaveUp:
             self._learns = False
@@ -215,7 +245,7 @@ class Solver:
             # A solution bounds the goal, and that may bound what is needed to go on.
             climb.restarts += 1
             try:
-                near = self._nearby(plan, root, (climb.variable, climb.direction))
+                near = self._nearby(plan, root, climb.goal)
             except Infeasible:
                 return None  # the equations have no solution that is better
             if near is None or climb.restarts > MOST_RESTARTS:
@@ -224,7 +254,7 @@ class Solver:
             self._tell(near[0], run.statistics())
             return better_than(root, climb.variable, climb.direction, climb.value)
         finally:
-            self._add(run, solutions)
+            self._add(run, climb.solutions - found)
 
     def _first(self, plan: Plan, root: Root) -> Assignment | None:
         """A solution: the preferred one, where the plan has preferences."""
@@ -306,7 +336,7 @@ class Solver:
                 plan = self._plan((), (), 4 * plan.bits)
 
     def count(self, seconds: float | None = None) -> int:
-        """The number of solutions; `seconds` is the limit that the caller gave, some of which may be spent."""
+        """The number of solutions; `seconds` is the caller's limit, some of which may be spent."""
         found = 0
         try:
             for _ in self._all():
@@ -328,6 +358,12 @@ class Climb:
     found: Assignment | None = None
     value: int = 0
     restarts: int = 0
+    solutions: int = 0
+
+    @property
+    def goal(self) -> tuple[int, str]:
+        """The variable and its direction."""
+        return self.variable, self.direction
 
 
 class Interrupted(Exception):  # noqa: N818 - carries the best so far to the caller

@@ -14,7 +14,7 @@ from constrint.constraints import LinearEq, LinearEqIf, LinearLe, LinearLeIf, No
 from constrint.ir import Infeasible
 
 if TYPE_CHECKING:
-    from constrint.presolve.simplex import Bound
+    from constrint.presolve.simplex import Bound, Simplex
 
 MOST_ROWS = 80
 MOST_VARIABLES = 120
@@ -47,7 +47,7 @@ def rows_of(nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int]) -> list
     return rows
 
 
-def _connected(rows: list[Row], wanted: set[int]) -> list[Row]:
+def connected(rows: list[Row], wanted: set[int]) -> list[Row]:
     """The rows that hang together with the variables wanted."""
     reached = set(wanted)
     left = rows
@@ -59,6 +59,21 @@ def _connected(rows: list[Row], wanted: set[int]) -> list[Row]:
         chosen += near
         left = [row for row in left if not any(v in reached for _, v in row[0])]
         reached.update(v for terms, _, _ in near for _, v in terms)
+
+
+def system(rows: Sequence[Row], lo: Sequence[int], hi: Sequence[int], finite: int, pivots: int) -> Simplex:
+    """A linear program of some rows; row i is its variable len(lo) + i."""
+    from constrint.presolve.simplex import Simplex
+
+    simplex = Simplex(pivots)
+    for v in sorted({v for terms, _, _ in rows for _, v in terms}):
+        simplex.variable(v, lo[v] if lo[v] > -finite else None, hi[v] if hi[v] < finite else None)
+    for number, (terms, low, high) in enumerate(rows):
+        together: dict[int, int] = {}
+        for a, v in terms:
+            together[v] = together.get(v, 0) + a
+        simplex.row(len(lo) + number, {v: a for v, a in together.items() if a}, low, high)
+    return simplex
 
 
 def joint_bounds(
@@ -74,21 +89,14 @@ def joint_bounds(
         wanted: The variables to bound.
     """
     targets = set(wanted)
-    rows = _connected(rows_of(nodes, lo, hi), targets)
+    rows = connected(rows_of(nodes, lo, hi), targets)
     inner = sorted({v for terms, _, _ in rows for _, v in terms})
     if len(rows) < 2 or len(rows) > MOST_ROWS or len(inner) > MOST_VARIABLES:
         return {}
     # Few models come here, and fractions take a while to be loaded.
-    from constrint.presolve.simplex import Contradiction, Simplex, TooManyPivots
+    from constrint.presolve.simplex import Contradiction, TooManyPivots
 
-    simplex = Simplex(PIVOTS)
-    for v in inner:
-        simplex.variable(v, lo[v] if lo[v] > -finite else None, hi[v] if hi[v] < finite else None)
-    for number, (terms, low, high) in enumerate(rows):
-        together: dict[int, int] = {}
-        for a, v in terms:
-            together[v] = together.get(v, 0) + a
-        simplex.row(len(lo) + number, {v: a for v, a in together.items() if a}, low, high)
+    simplex = system(rows, lo, hi, finite, PIVOTS)
     found: dict[int, tuple[Bound, Bound]] = {}
     try:
         simplex.find_point()

@@ -8,7 +8,7 @@ from functools import partial
 from operator import eq
 from typing import TYPE_CHECKING
 
-from constrint.constraints import LinearLe, Node
+from constrint.constraints import LinearEq, LinearLe, Node
 from constrint.deadline import NEVER, Deadline, Pace
 from constrint.engine.build import LIMIT, Box, Branch, build, can_resume, decided
 from constrint.engine.cache import is_loaded
@@ -212,6 +212,12 @@ def _narrow_jointly(problem: Problem, lo: Sequence[int], hi: Sequence[int]) -> b
                 v, problem.lo[v] if low is None else low, problem.hi[v] if high is None else high
             )
     return changed
+
+
+def is_linear(root: Root, v: int) -> bool:
+    """Whether a goal is part of a linear constraint, beside which there are others."""
+    rows = [node for node in root.nodes if isinstance(node, LinearLe | LinearEq)]
+    return len(rows) > 1 and any(x == v for node in rows for _, x in node.terms)
 
 
 def better_than(root: Root, v: int, direction: str, value: int) -> Root | None:
