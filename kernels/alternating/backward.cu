@@ -101,7 +101,7 @@ template <class Cell, class Tiling>
 struct AlternatingBackward {
   using Shape = BackwardShape<Cell, Tiling>;
   using Scalar = typename Shape::Scalar;
-  using Stream = WeightStream<Shape, StreamedColumns<Shape>, Tiling::stream_stages>;
+  using Stream = WeightStream<Shape, StreamedColumns<Shape>, Tiling>;
   using Partials = PartialSums<Shape>;
   using Job = JobElements<Shape, BackwardArguments>;
   using Records = StepRecords<Cell, Shape>;

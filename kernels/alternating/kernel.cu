@@ -56,7 +56,7 @@ template <class Cell, class Tiling>
 struct AlternatingForward {
   using Shape = ForwardShape<Cell, Tiling>;
   using Scalar = typename Shape::Scalar;
-  using Stream = WeightStream<Shape, StreamedRows<Shape>, Tiling::stream_stages>;
+  using Stream = WeightStream<Shape, StreamedRows<Shape>, Tiling>;
   using Partials = PartialSums<Shape>;
   static constexpr int partial_bytes = Shape::k_splits > 1 ? Partials::shared_bytes : 0;
   static_assert(Stream::shared_bytes + partial_bytes == Tiling::shared_memory, "shared memory as solved");

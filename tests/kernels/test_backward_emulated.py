@@ -158,6 +158,38 @@ def test_blocks_that_do_not_divide_the_head(emulator: Emulator, cell: str, warp_
 
 
 @pytest.mark.emulated
+@pytest.mark.parametrize(("in_shared", "in_registers"), [(0, 0), (3, 0), (1, 2), (2, 1)])
+@pytest.mark.parametrize(("direction", "head_dim"), [("training", 136), ("backward", 40)])
+def test_pairs_of_r_that_stay_on_the_chip(
+    emulator: Emulator, direction: str, head_dim: int, in_shared: int, in_registers: int
+) -> None:
+    """However the pairs of k tiles are divided into streamed, kept in shared memory and kept in registers."""
+    problem = Problem("lstm", heads=2, head_dim=head_dim, batch=5, dtype="bf16", steps=3, direction=direction)
+    space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, "alternating")
+    drawn_tilings = space.draw(KERNELS.for_pass(direction).strategy("alternating"), 300, seed=1)
+    candidate = next(
+        c
+        for c in drawn_tilings
+        if not c.parameters["keeps"]
+        and c.values["warp_k_tiles"] // 2 in (4, 5)
+        and c.values["stream_stages"] < 8
+        and c.values["blocks"] * c.values["threads"] < 3000
+    )
+    more = in_shared * candidate.values["warps"] * candidate.values["row_halves"] * 512
+    changed = {
+        "shared_pairs": in_shared,
+        "register_pairs": in_registers,
+        "shared_memory": candidate.shared_memory + more,
+    }
+    candidate = replace(
+        candidate,
+        values={**candidate.values, **changed},
+        parameters={**candidate.parameters, **changed},
+    )
+    check(emulator, "h100_sxm", candidate, seed=9)
+
+
+@pytest.mark.emulated
 @pytest.mark.parametrize("direction", ["training", "backward"])
 @pytest.mark.parametrize("head_dim", [8, 136])
 def test_one_row_and_one_step(emulator: Emulator, direction: str, head_dim: int) -> None:
