@@ -24,7 +24,8 @@ from constrint.constraints import (
 from constrint.deadline import Deadline, Paused
 from constrint.learn.size import parts
 from constrint.result import Statistics
-from constrint.run import Assignment, GaveUp, Run, check
+from constrint.run import Assignment, Run, check
+from constrint.stepper import GaveUp
 
 if TYPE_CHECKING:
     from constrint.learn.session import LearningRun

@@ -1,4 +1,4 @@
-"""Answers that take more than one solve: assumptions and who is to blame, Pareto fronts, blocking clauses."""
+"""Answers that take more than one solve: streams of solutions, Pareto fronts, blocking clauses."""
 
 from __future__ import annotations
 
@@ -17,37 +17,9 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
-    from constrint.declare import Constraint, Declarations
-    from constrint.explain import Conflict
+    from constrint.declare import Declarations
     from constrint.model import Engine, Model
     from constrint.search import Solver
-
-BLAME_SECONDS = 5.0
-"""How long the guilty assumptions are looked for where the call has no time limit of its own."""
-
-
-def solve_assuming(
-    model: Model, assumptions: Sequence[Constraint], options: Mapping[str, Any], time_limit: float | None
-) -> Result:
-    """Solve a model in which some conditions hold, too; an infeasible answer names the guilty ones."""
-    started = perf_counter()
-    assumed = copy_model(model)
-    assumed.constraints.extend(assumptions)
-    result = assumed.solve(**options, time_limit=time_limit)
-    if result.status is not Status.INFEASIBLE:
-        return result
-    seconds = BLAME_SECONDS if time_limit is None else max(0.0, started + time_limit - perf_counter())
-    return replace(result, conflict=blame(model, assumptions, seconds))
-
-
-def blame(model: Model, assumptions: Sequence[Constraint], seconds: float) -> Conflict:
-    """A minimal set of assumptions that the model's own constraints contradict; they stay out of it."""
-    from constrint.explain import find_conflict
-
-    assumed = copy_model(model)
-    assumed.constraints.extend(assumptions)
-    first = len(model.constraints)
-    return find_conflict(assumed, time_limit=seconds, background=range(first))
 
 
 def blocking(

@@ -56,6 +56,9 @@ TimeLimit = Annotated[
     float | None,
     typer.Option(min=0.0, metavar="SECONDS", help="Stop after this time; exit code 3 if undecided."),
 ]
+Workers = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Search with N workers, each a part of the tree.")
+]
 Memory = Annotated[int | None, typer.Option(min=1, metavar="MB", help="Build with so much memory at most.")]
 Given = Annotated[
     list[str] | None,
@@ -188,6 +191,7 @@ def solve(
     progress: Annotated[
         bool, typer.Option("--progress", help="Show on a terminal how far one solution's search is.")
     ] = False,
+    workers: Workers = None,
     json: Json = False,
     define: Define = None,
     assume: Assume = None,
@@ -205,7 +209,8 @@ def solve(
             raise BadInputError("--learn finds one solution, and --proof goes with --learn")
         model = load(file, dialect, define, assume)
         mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
-        code = answer(model, Request(mode, sample or limit, seed, time_limit, json, learn, proof, progress))
+        request = Request(mode, sample or limit, seed, time_limit, json, learn, proof, progress, workers)
+        code = answer(model, request)
         if code:
             raise typer.Exit(code)
 

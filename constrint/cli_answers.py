@@ -37,6 +37,7 @@ class Request:
         learn: Whether one solution is found by the search that learns.
         proof: File for what that search proves, or None.
         progress: Whether to show on a terminal how far the search for one solution is.
+        workers: How many search; None for one.
     """
 
     mode: Mode = "one"
@@ -47,6 +48,7 @@ class Request:
     learn: bool = False
     proof: Path | None = None
     progress: bool = False
+    workers: int | None = None
 
 
 def answer(model: Model, request: Request) -> int:
@@ -81,6 +83,7 @@ def _one(model: Model, request: Request) -> int:
         learn=request.learn or "auto",
         proof=request.proof,
         progress=request.progress,
+        workers=request.workers,
     )
     if result.status is Status.INFEASIBLE:
         return infeasible(model, request.json)
@@ -125,7 +128,8 @@ class _Solutions:
 
     def __iter__(self) -> Iterator[Mapping[str, int]]:
         limit = self.request.number if self.request.mode == "all" else None
-        solutions = self.model.iter_solutions(limit=limit, time_limit=self.request.time_limit)
+        request = self.request
+        solutions = self.model.iter_solutions(limit, time_limit=request.time_limit, workers=request.workers)
         for result in solutions:
             self.found += 1
             yield result.values
@@ -145,7 +149,7 @@ class _Solutions:
 
 def _count(model: Model, request: Request) -> int:
     if request.time_limit is None:
-        number, complete = model.count(), True
+        number, complete = model.count(workers=request.workers), True
     else:
         from constrint.planner import count_planned
 
@@ -196,7 +200,7 @@ def _sample(model: Model, request: Request) -> int:
     """Solutions drawn uniformly and without repetition."""
     wanted, started = request.number or 1, time.monotonic()
     try:
-        found = model.solutions(time_limit=request.time_limit)
+        found = model.solutions(time_limit=request.time_limit, workers=request.workers)
     except LimitError:
         return _sample_stream(model, _later(request, started), wanted)
     if not found:

@@ -84,7 +84,8 @@ class Listed(Numbered):
             else:
                 fill(table, self._diagrams)
             return table
-        from constrint.parallel import checked, fill_by_threads, write_runs
+        from constrint.parallel import fill_by_threads, write_runs
+        from constrint.workers import checked
 
         workers = checked(workers, executor)
         if executor is None and len(self._diagrams) > 1 and not self._labels:

@@ -7,15 +7,15 @@ normal form (`lower`), simplifies that (`presolve`) and searches (`search`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from constrint.declare import Declarations, constraints_of
+from constrint.declare import Declarations
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr, IntLike
 from constrint.extras import needed
-from constrint.given import check_bytes, check_limit, check_seconds, integer
+from constrint.given import check_bytes, check_limit, check_seconds
 from constrint.goals import Direction, Goal, as_goals, goals_of
 from constrint.result import Result, Status
 from constrint.scopes import copy_model
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from constrint.plan.describe import Explanation
     from constrint.prepare import Learning, OnSolution
     from constrint.restarts import RestartRule, Restarts
-    from constrint.search import Solver
     from constrint.solutionset import SolutionSet
 
 Engine: TypeAlias = Literal["auto", "interpreted", "compiled"]
@@ -62,7 +61,8 @@ class Model(Declarations):
         progress: bool = False,
         engine: Engine = "auto",
         backend: Backend = "constrint",
-        workers: int = 1,
+        workers: int | None = None,
+        executor: Executor | None = None,
     ) -> Result:
         """Find a solution: the best one, where something is to be optimised.
 
@@ -96,44 +96,37 @@ class Model(Declarations):
             engine: "auto" starts interpreted and compiles long searches; "interpreted" and "compiled"
                 force one.
             backend: Who searches: this solver, or "cp-sat" (extra: cp-sat).
-            workers: Threads of the "cp-sat" backend.
+            workers: How many processes search, each a part of the tree (docs/constrint-parallel.md); or
+                threads of the "cp-sat" backend.
+            executor: Searches with the workers of any executor of `concurrent.futures` instead.
 
         Returns:
             The result; without any of the first three, the goals and preferences set on the model hold.
         """
-        from constrint.ways import ways_to_search
+        from constrint.solving import best_assuming, solve_elsewhere
+        from constrint.ways import options_of
 
-        check_seconds(time_limit)
         goals = goals_of(minimize, "min") + goals_of(maximize, "max")
         preferences = as_goals(prefer or ())
         if not goals and not preferences:
             goals, preferences = self.goals, self.preferences
+        asked = (assumptions, goals, preferences)
         if backend != "constrint":
-            return self._solve_elsewhere(
-                backend, assumptions, goals, preferences, (time_limit, seed, workers)
-            )
-        if assumptions:
-            from constrint.answers import solve_assuming
-
-            options: dict[str, Any] = {"restarts": restarts, "lns": lns, "learn": learn, "proof": proof}
-            options |= {"seed": seed, "branching": branching, "engine": engine}
-            options |= {"on_solution": on_solution, "progress": progress}
-            assumed = constraints_of(assumptions, None, assumed=True)
-            return solve_assuming(
-                self, assumed, {"minimize": goals, "prefer": preferences, **options}, time_limit
-            )
-        search = ways_to_search(branching, restarts, lns, learn, bool(goals))
-        solver = self._solver(time_limit, seed, engine, **search, learn=learn, on_solution=on_solution)
-        with ExitStack() as stack:
-            if progress:
-                from constrint.progress import shown
-
-                stack.enter_context(shown(solver))
-            if proof is not None:
-                from constrint.learn.proof import proving
-
-                stack.enter_context(proving(solver, proof))
-            return solver.best(goals, preferences)
+            return solve_elsewhere(self, backend, *asked, time_limit, seed, workers, executor)
+        options = options_of(
+            time_limit=time_limit,
+            seed=seed,
+            engine=engine,
+            branching=branching,
+            restarts=restarts,
+            lns=lns,
+            learn=learn,
+            has_goal=bool(goals),
+            on_solution=on_solution,
+            workers=workers,
+            executor=executor,
+        )
+        return best_assuming(self, *asked, options, proof, progress)
 
     def iter_solutions(
         self,
@@ -143,19 +136,29 @@ class Model(Declarations):
         seed: int = 0,
         branching: Branching | None = None,
         engine: Engine = "auto",
+        workers: int | None = None,
+        executor: Executor | None = None,
     ) -> Solutions:
         """All solutions, each once and in no promised order; at most `limit` of them.
 
         They are those of the model as it is now: it may be changed while they are taken. Afterwards
-        `complete` of the iterator says whether a limit cut them short.
+        `complete` of the iterator says whether a limit cut them short. The other arguments are those of
+        `solve`.
         """
         from constrint.answers import Solutions
-        from constrint.branching import as_brancher
+        from constrint.search import Solver
+        from constrint.ways import options_of
 
         check_limit(limit)
-        return Solutions(
-            self.copy()._solver(time_limit, seed, engine, brancher=as_brancher(branching)), limit
+        options = options_of(
+            time_limit=time_limit,
+            seed=seed,
+            engine=engine,
+            branching=branching,
+            workers=workers,
+            executor=executor,
         )
+        return Solutions(Solver(self.copy(), options), limit)
 
     def pareto(
         self,
@@ -187,12 +190,23 @@ class Model(Declarations):
         deadline = None if time_limit is None else perf_counter() + time_limit
         return ParetoSearch(self, checked, limit, deadline, engine).run()
 
-    def count(self, *, time_limit: float | None = None, engine: Engine = "auto") -> int:
+    def count(
+        self,
+        *,
+        time_limit: float | None = None,
+        engine: Engine = "auto",
+        workers: int | None = None,
+        executor: Executor | None = None,
+    ) -> int:
         """The number of solutions, over the declared variables; raises `LimitError` at the time limit.
 
-        With engine "auto" they are counted without being listed where the model's structure allows it.
+        With engine "auto" they are counted without being listed where the model's structure allows it;
+        otherwise by as many workers as `solve` would have.
         """
-        check_seconds(time_limit)
+        from constrint.search import Solver
+        from constrint.ways import options_of
+
+        options = options_of(time_limit=time_limit, engine=engine, workers=workers, executor=executor)
         started = perf_counter()
         if engine == "auto":
             from constrint.planner import count_planned
@@ -200,8 +214,9 @@ class Model(Declarations):
             planned = count_planned(self, time_limit)
             if planned is not None:
                 return planned
-        left = None if time_limit is None else max(0.0, started + time_limit - perf_counter())
-        return self._solver(left, 0, engine).count(time_limit)
+            if time_limit is not None:
+                options = replace(options, time_limit=max(0.0, started + time_limit - perf_counter()))
+        return Solver(self, options).count(time_limit)
 
     def solutions(
         self,
@@ -248,49 +263,20 @@ class Model(Declarations):
             suffice to decide which.
         """
         from constrint.explain import find_conflict
+        from constrint.search import Solver
+        from constrint.ways import options_of
 
-        check_seconds(time_limit)
         started = perf_counter()
         if assumptions:
             assumed = self.copy()
             assumed.assume(*assumptions)
             return assumed.explain(time_limit=time_limit)
-        result = self._solver(time_limit, 0, "auto").best([], [])
+        result = Solver(self, options_of(time_limit=time_limit)).best([], [])
         if result:
             return None
         if result.status is Status.UNKNOWN:
             raise LimitError(f"{time_limit} s did not suffice to decide whether there is a solution")
         return find_conflict(self, time_limit=max(0.0, time_limit - (perf_counter() - started)))
-
-    def _solve_elsewhere(
-        self,
-        backend: str,
-        assumptions: Sequence[BoolExpr],
-        goals: Sequence[Goal],
-        preferences: Sequence[Goal],
-        limits: tuple[float | None, int, int],
-    ) -> Result:
-        if backend != "cp-sat":
-            raise ModelError(f'backend is "constrint" or "cp-sat", not {backend!r}')
-        bridge = needed("constrint.integrations.cp_sat", "constrint[cp-sat]", 'backend="cp-sat"')
-        model = self
-        if assumptions:
-            model = self.copy()
-            model.assume(*assumptions)
-        time_limit, seed, workers = limits
-        result: Result = bridge.solve(
-            model, goals, preferences, time_limit=time_limit, seed=seed, workers=integer(workers, "workers")
-        )
-        return result
-
-    def _solver(self, time_limit: float | None, seed: int, engine: Engine, **options: Any) -> Solver:
-        if engine not in ("auto", "interpreted", "compiled"):
-            raise ModelError(f'engine is "auto", "interpreted" or "compiled", not {engine!r}')
-        check_seconds(time_limit)
-        integer(seed, "seed")
-        from constrint.search import Options, Solver
-
-        return Solver(self, Options(time_limit, seed, engine, **options))
 
     @staticmethod
     def from_text(

@@ -12,21 +12,18 @@ Numbers and order of the solutions are those of a set built alone, whatever the 
 from __future__ import annotations
 
 import json
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import cache, partial
-from importlib.metadata import version
+from functools import partial
 from itertools import islice, pairwise
 from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
 
-from constrint.errors import LimitError, ModelError
 from constrint.plan.diagram import Diagram, Layer
 from constrint.plan.files import columns_of_bytes, columns_to_bytes, of_bytes, to_bytes
 from constrint.plan.layers import Budget, LayerBuilder
@@ -34,11 +31,10 @@ from constrint.plan.listing import fill, product_columns
 from constrint.plan.merge import merged
 from constrint.plan.terms import INT64, OBJECT, Array
 from constrint.planner import Maker, Planner
+from constrint.workers import AHEAD, check_version, checked, own_version, result_of
 
 SHARES = 4
 """Shares for each worker, as some take longer than others."""
-AHEAD = 2
-"""Tasks for each worker that are handed out before an answer is awaited."""
 LEAST_ROWS = 1_000_000
 """Components that are expected to look at fewer rows are built at once: sending them takes longer."""
 SLOW = 100
@@ -57,13 +53,7 @@ def ordered(
     running = deque(executor.submit(function, item) for item in islice(waiting, ahead))
     try:
         while running:
-            try:
-                answer = running.popleft().result()
-            except BrokenExecutor as problem:
-                raise LimitError(
-                    f"a worker ended before its answer ({problem}): it may have been out of memory; "
-                    "give it more, or use more workers that run one after the other"
-                ) from problem
+            answer = result_of(running.popleft())
             running.extend(executor.submit(function, item) for item in islice(waiting, 1))
             yield answer
     finally:
@@ -88,16 +78,6 @@ def maker(executor: Executor | None, workers: int | None, source: Callable[[], S
             yield partial(_by_threads, pool, workers)
     else:
         yield _alone
-
-
-def checked(workers: int | None, executor: Executor | None) -> int:
-    """The number of workers; that of the machine's cores for an executor that does not tell."""
-    if workers is None:
-        told = getattr(executor, "_max_workers", None)
-        return 1 if executor is None else told if isinstance(told, int) else os.cpu_count() or 1
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise ModelError(f"the number of workers is a positive integer, not {workers!r}")
-    return workers
 
 
 def _alone(builder: LayerBuilder, estimate: float) -> Diagram:
@@ -179,22 +159,14 @@ class _Shares:
         budget = builder.budget
         seconds = None if budget.deadline is None else budget.deadline - perf_counter()
         order = list(builder.order)
-        task = _Task(_own_version(), self.source, order, prefixes, budget.edges, budget.rows, seconds)
+        task = _Task(own_version(), self.source, order, prefixes, budget.edges, budget.rows, seconds)
         return json.dumps(asdict(task))
-
-
-@cache
-def _own_version() -> str:
-    return version("constrint")
 
 
 def build_share(text: str) -> bytes:
     """A worker's part: the layers that follow a run of nodes, below one root with an edge to each of them."""
     task = _Task(**json.loads(text))
-    if task.version != _own_version():
-        raise ModelError(
-            f"a worker has constrint {_own_version()}, and its caller {task.version}: install the same"
-        )
+    check_version(task.version)
     planner = _planner(task.source)
     deadline = None if task.seconds is None else perf_counter() + task.seconds
     budget = Budget(task.edges, task.rows, deadline)

@@ -28,6 +28,8 @@ from constrint.presolve import OutOfRange, Root, presolve
 from constrint.variables import MOST_BITS, check_length
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from constrint.alternate import AlternatingRun
     from constrint.engine.state import State
     from constrint.goals import Goal
@@ -37,8 +39,9 @@ if TYPE_CHECKING:
     from constrint.restarts import Restarts
     from constrint.result import Result
     from constrint.run import Run
+    from constrint.shared_run import SharedRun
 
-AnyRun: TypeAlias = "Run | LearningRun | AlternatingRun"
+AnyRun: TypeAlias = "Run | SharedRun | LearningRun | AlternatingRun"
 Learning: TypeAlias = "bool | Literal['auto']"
 OnSolution: TypeAlias = "Callable[[Result], bool | None]"
 
@@ -76,6 +79,8 @@ class Options:
         lns: Whether to search for better solutions near the best.
         on_solution: Called with each better solution; search ends where it returns False.
         watch: Called with the search now and then.
+        workers: How many search.
+        executor: Whose workers they are; None for own processes.
     """
 
     time_limit: float | None = None
@@ -88,6 +93,8 @@ class Options:
     lns: bool = False
     on_solution: OnSolution | None = None
     watch: Callable[[AnyRun], None] | None = None
+    workers: int = 1
+    executor: Executor | None = None
 
 
 class Plan:

@@ -11,23 +11,20 @@ from typing import Literal, TypeAlias
 from constrint.engine.state import (
     FAILURE_LIMIT,
     FAILURES,
-    LEVEL,
     NOGOODS,
     PHASE,
     RECORDING,
-    REFUTED,
     RESTART,
     State,
 )
 from constrint.errors import ModelError
+from constrint.subtrees import Item, decisions_of
 
 RestartRule: TypeAlias = Literal["luby", "geometric"]
 
 # Decisions that all kept paths may have together, and how many paths: all are looked at in every node.
 MOST_DECISIONS = 1 << 14
 MOST_PATHS = 32
-
-Item: TypeAlias = tuple[int, int, int, int]  # variable, decision, value, whether it was refuted
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,22 +127,7 @@ def path_of(state: State) -> list[Item]:
 
     What was refuted at the root holds there for good, and decisions behind the last refuted one tell nothing.
     """
-    levels, refuted = int(state.scalar[LEVEL]), int(state.scalar[REFUTED])
-    path: list[Item] = []
-    end = 0
-    place = 0
-    while place < refuted and state.refuted_level[place] == 0:
-        place += 1
-    for level in range(levels):
-        v, decision, value = (
-            state.level_variable[level],
-            state.level_decision[level],
-            state.level_value[level],
-        )
-        path.append((int(v), int(decision), int(value), 0))
-        while place < refuted and state.refuted_level[place] == level + 1:
-            v, decision = state.refuted_variable[place], state.refuted_decision[place]
-            path.append((int(v), int(decision), int(state.refuted_value[place]), 1))
-            place += 1
-            end = len(path)
-    return path[:end]
+    path = decisions_of(state)
+    begin = next((place for place, item in enumerate(path) if not item[3]), len(path))
+    end = max((place + 1 for place, item in enumerate(path) if item[3]), default=0)
+    return path[begin:end]

@@ -1,31 +1,25 @@
-"""One resumable search, which moves from the interpreted engine to the compiled one when it proves long."""
+"""One resumable search over a plan, and the exact check of what it finds."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from constrint import compiling
 from constrint.asking import ask
-from constrint.deadline import Deadline, Pace, Paused
-from constrint.engine import cache, dfs
-from constrint.engine.build import grow
+from constrint.deadline import Deadline
+from constrint.engine.dfs import is_unbounded
 from constrint.engine.state import (
     AS_BEST,
     AS_BEST_OR_GREATEST,
     ASK,
     ASKED_FROM,
-    BOUND,
     CUT,
     EXHAUSTED,
-    FAILURES,
-    FULL,
+    FAILURE_LIMIT,
     GOAL,
     GOAL_VARIABLE,
     GUIDED,
-    HAS_BOUND,
     NEEDS_BOUND,
-    NODES,
-    PROPAGATIONS,
+    RECORDING,
     SOLUTION,
     TRAIL,
     UNBOUNDED,
@@ -36,34 +30,18 @@ from constrint.errors import InternalError, UnboundedError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.ir import NeedsWiderBounds
 from constrint.prepare import Options, Plan
-from constrint.presolve import LARGE, Root
-from constrint.result import Statistics
+from constrint.presolve import Root
+from constrint.stepper import Limits, Stepper
+from constrint.subtrees import Subtree, left_of, to_root
 
 if TYPE_CHECKING:
-    from constrint.engine.compiled import Session
     from constrint.model import Model
 
 Assignment = dict[IntExpr, int]
 
-SLICE = (100, 20_000)  # nodes, propagations
-FIRST_SLICE = (2, 60)  # where the compiled engine is loaded: what costs no more than handing over
-COMPILED_NODES = 5_000
-COMPILED_PROPAGATIONS = 1_000_000
-HAND_OVER = 1.0  # seconds of interpreted search after which loading the compiled engine pays
-PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
 
-
-class GaveUp(Exception):  # noqa: N818 - a limit, not a fault
-    """The nodes that the search was worth are spent."""
-
-
-class Run:
-    """One search, resumable after each solution.
-
-    Attributes:
-        engine: Where it runs at present: "interpreted" or "compiled".
-        turn_ends: The number of nodes at which `next` raises `Paused`, or None.
-    """
+class Run(Stepper):
+    """One search, resumable after each solution."""
 
     def __init__(
         self,
@@ -73,19 +51,18 @@ class Run:
         started: float,
         goal: tuple[int, str] | None = None,
         most_nodes: int | None = None,
+        most_work: int | None = None,
     ) -> None:
         self.plan = plan
-        self.exact = root.exact
-        self.engine = "interpreted"
         self._options = options
-        self._most_nodes = most_nodes
-        self._deadline = Deadline(options.time_limit, started)
-        self._pace = Pace(SLICE[1])
-        self.turn_ends: int | None = None
-        self._session: Session | None
         branch = plan.branch(root, options, goal)
-        self._state: State
-        self._state, self._session = root.begin(branch, not root.exact and options.engine != "interpreted")
+        state, session = root.begin(branch, not root.exact and options.engine != "interpreted")
+        if any(is_unbounded(state, v) for v in state.branch):
+            most_work = None  # what to do about these is for one search to find out
+        limits = Limits(Deadline(options.time_limit, started), most_nodes, most_work)
+        super().__init__(state, options.engine, root.exact, limits, session)
+        if most_work is not None:
+            state.scalar[RECORDING] = 1  # what is left then is to be told
         if goal is not None:
             # Each further solution must be better than the last.
             self._state.scalar[GOAL_VARIABLE] = goal[0]
@@ -99,44 +76,11 @@ class Run:
             begun = self._steering.begin(self._state)
             if begun is not self._state:
                 self._state, self._session = begun, None
-        if self._session is not None:
-            self._pace = Pace(COMPILED_PROPAGATIONS)
-            self.engine = "compiled"
-        elif not self.exact and (options.engine == "compiled" or self._is_large()):
-            self._hand_over()
+        self._start()
 
-    def _adopt(self, state: State) -> None:
-        """Go on with a state that may have other arrays."""
-        if state is not self._state:
-            self._state = state
-            if self._session is not None:
-                self._hand_over()
-
-    def _hand_over(self) -> None:
-        compiling.wait("engine", self._deadline)
-        from constrint.engine.compiled import Session
-
-        self._pace = Pace(COMPILED_PROPAGATIONS)
-        self._session = Session(self._state)
-        self._state = self._session.state
-        self.engine = "compiled"
-
-    def _is_large(self) -> bool:
-        """Whether handing over at once pays, as this process has the compiled engine."""
-        large = len(self._state.watch_constraint) >= LARGE
-        return large and self._options.engine == "auto" and cache.is_loaded()
-
-    def _is_long(self) -> bool:
-        if self.engine == "compiled" or self.exact or self._options.engine != "auto":
-            return False
-        if cache.is_loaded():
-            return True
-        spent = self._pace.spent
-        return spent >= HAND_OVER and compiling.is_ready("engine", spent, self._deadline)
-
-    def value(self, v: int) -> int:
-        """Value of a fixed variable."""
-        return int(self._state.lo[v])
+    def _watch(self) -> None:
+        if self._options.watch is not None:
+            self._options.watch(self)
 
     def next(self, checked: bool = True) -> Assignment | None:
         """The next solution; None when there is no other. Raises `Stopped` at the time limit, and `Paused`.
@@ -145,14 +89,7 @@ class Run:
             checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
         """
         while True:
-            self._deadline.check()
-            if self.turn_ends is not None and self._state.scalar[NODES] >= self.turn_ends:
-                raise Paused
-            if self._most_nodes is not None and self._is_spent(self._most_nodes):
-                raise GaveUp
-            if self._options.watch is not None:
-                self._options.watch(self)
-            outcome = self._slice()
+            outcome = self._advance()
             if outcome == SOLUTION:
                 self._tighten()
                 if self._steering is not None:
@@ -170,51 +107,16 @@ class Run:
                 self._adopt(self._steering.cut(self._state))
             elif outcome == ASK and self._options.brancher.decide is not None:
                 ask(self._options.brancher.decide, self.plan.variables, self._state)
-            elif outcome == FULL:
-                self._grow()
             elif outcome == NEEDS_BOUND:
                 raise UnboundedError(self.plan.name_of(int(self._state.scalar[UNBOUNDED])))
-            elif self._is_long():
-                self._hand_over()
 
-    def _slice(self) -> int:
-        """Search on for a moment."""
-        self._pace.begin()
-        nodes, propagations = SLICE[0], self._pace.work
-        if self._session is not None:
-            nodes = COMPILED_NODES
-        elif self._options.engine == "auto" and not self.exact and cache.is_loaded():
-            nodes, propagations = FIRST_SLICE
-        if self.turn_ends is not None:
-            nodes = min(nodes, self.turn_ends - int(self._state.scalar[NODES]))
-        if self._session is not None:
-            outcome = self._session.run(nodes, propagations)
-        else:
-            outcome = dfs.run(self._state, nodes, propagations)
-        self._pace.end()
-        return outcome
-
-    def _is_spent(self, nodes: int) -> bool:
-        scalar = self._state.scalar
-        return scalar[NODES] >= nodes or scalar[PROPAGATIONS] >= nodes * PROPAGATIONS_OF_NODE
-
-    @property
-    def propagations(self) -> int:
-        """Runs of propagators so far."""
-        return int(self._state.scalar[PROPAGATIONS])
-
-    def demand_better(self, value: int) -> None:
-        """Look for solutions whose goal is better than a value from now on."""
-        scalar = self._state.scalar
-        scalar[HAS_BOUND] = 1
-        scalar[BOUND] = value + (-1 if scalar[GOAL] == 1 else 1)
-
-    def _tighten(self) -> None:
-        if self._state.scalar[GOAL]:
-            self.demand_better(self.value(self._state.scalar[GOAL_VARIABLE]))
-
-    def _grow(self) -> None:
-        self._state = grow(self._state) if self._session is None else self._session.grow()
+    def leave(self) -> tuple[Subtree | None, State, bool]:
+        """End a search that gave up: what is left, the root, and whether that is at its fixpoint."""
+        state = self._state
+        if state.scalar[FAILURE_LIMIT] > 0 and self._steering is not None:
+            state = self._steering.cut(state)  # what is long enough to be left counts failures
+        left = left_of(state, [])
+        return left, state, to_root(state)
 
     def goal_bounds(self) -> tuple[int, int]:
         """Between what the goal's variable is known to lie at the root; (0, 0) without a goal."""
@@ -226,17 +128,6 @@ class Run:
             if self._state.trail_variable[top] == v:
                 return int(self._state.trail_lo[top]), int(self._state.trail_hi[top])
         return int(self._state.lo[v]), int(self._state.hi[v])
-
-    def statistics(self) -> Statistics:
-        """The work so far; seconds and solutions are the caller's to add."""
-        scalar = self._state.scalar
-        return Statistics(
-            nodes=int(scalar[NODES]),
-            failures=int(scalar[FAILURES]),
-            propagations=int(scalar[PROPAGATIONS]),
-            engine=self.engine,
-            arithmetic="exact" if self.exact else "int64",
-        )
 
 
 def read(plan: Plan, state: State) -> Assignment:

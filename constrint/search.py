@@ -20,16 +20,17 @@ from constrint.errors import LimitError, ModelError, UnboundedError
 from constrint.expr import IntExpr, IntVar
 from constrint.ir import HUGE_BITS, Infeasible, NeedsWiderBounds
 from constrint.nearby import NEARBY_NODES, nearby_roots
-from constrint.prepare import WIDEST_BITS, Options, Plan
+from constrint.prepare import WIDEST_BITS, AnyRun, Options, Plan
 from constrint.presolve import Root, better_than, is_linear
 from constrint.result import Result, Statistics, Status
-from constrint.run import Assignment, GaveUp, Run, check
+from constrint.run import Assignment, Run, check
+from constrint.stepper import GaveUp, Interrupted
 from constrint.swept import sweep
 
 if TYPE_CHECKING:
     from constrint.goals import Goal
     from constrint.model import Model
-    from constrint.prepare import AnyRun
+    from constrint.workers import Workers
 
 __all__ = ["Options", "Plan", "Run", "Solver"]
 
@@ -60,6 +61,7 @@ class Solver:
         self.total = Statistics()
         self.complete = False  # whether `every` has given all solutions
         self._learns = options.learn is True
+        self._workers: Workers | None = None
         self._goals: Sequence[Goal] = ()
 
     def _plan(self, goals: Sequence[Goal], preferences: Sequence[Goal], bits: int = HUGE_BITS) -> Plan:
@@ -69,17 +71,31 @@ class Solver:
         may_compile = options.engine != "interpreted"
         return Plan(self.model, goals, preferences, bits, options.brancher, deadline, may_compile)
 
-    def _run(self, plan: Plan, root: Root, goal: tuple[int, str] | None = None) -> AnyRun:
-        """A search for one solution, or for better and better ones: the kind that is wanted and suits."""
+    def _run(
+        self, plan: Plan, root: Root, goal: tuple[int, str] | None = None, is_every: bool = False
+    ) -> AnyRun:
+        """A search for one solution, for all, or for better ones: of the kind that is wanted and suits."""
         if self._learns and not root.exact:
             from constrint.learn.session import LearningRun
 
             return LearningRun(plan, root, self.options, self.started, goal)
         if self.options.proof is not None:
             raise ModelError("a proof needs numbers that fit int64: bound the variables")
+        if self.options.workers > 1 or self.options.executor is not None:
+            from constrint.shared_run import SharedRun
+            from constrint.workers import Workers
+
+            if self._workers is None:
+                self._workers = Workers(self.options.workers, self.options.executor)
+            return SharedRun(plan, root, self.options, self.started, self._workers, goal, is_every)
         if self.options.learn == "auto" and suits(plan, root, self.options):
             return AlternatingRun(plan, root, self.options, self.started, goal)
         return Run(plan, root, self.options, self.started, goal)
+
+    def _close(self) -> None:
+        """Let the workers go."""
+        if self._workers is not None:
+            self._workers.close()
 
     def _add(self, run: AnyRun, solutions: int) -> None:
         work = run.statistics()
@@ -139,7 +155,9 @@ class Solver:
             except NeedsWiderBounds:
                 if plan.bits >= WIDEST_BITS:
                     raise UnboundedError(plan.first_unbounded()) from None
-                bits = 4 * plan.bits
+            finally:
+                self._close()
+            bits = 4 * plan.bits
 
     def _best(self, plan: Plan, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         best: Assignment | None = None
@@ -311,6 +329,8 @@ class Solver:
                     return
         except Stopped:
             return
+        finally:
+            self._close()
         self.complete = True
 
     def _all(self) -> Iterator[Assignment]:
@@ -319,7 +339,7 @@ class Solver:
         is_bounded = all(domain_of(variable).is_finite for variable in plan.variables)
         known: set[tuple[int, ...]] = set()
         while plan.root is not None:
-            run = Run(plan, plan.root, self.options, self.started)
+            run = self._run(plan, plan.root, is_every=True)
             try:
                 while (found := run.next()) is not None:
                     if not is_bounded:
@@ -346,6 +366,8 @@ class Solver:
             raise LimitError(
                 f"counting reached its time limit of {limit} s after {found} solutions"
             ) from stop
+        finally:
+            self._close()
         return found
 
 
@@ -364,14 +386,6 @@ class Climb:
     def goal(self) -> tuple[int, str]:
         """The variable and its direction."""
         return self.variable, self.direction
-
-
-class Interrupted(Exception):  # noqa: N818 - carries the best so far to the caller
-    """Search was stopped by the time limit or by Ctrl-C."""
-
-    def __init__(self, best: Assignment | None) -> None:
-        self.best = best
-        super().__init__()
 
 
 def fixed(root: Root, v: int, value: int) -> Root:

@@ -84,7 +84,9 @@ def twins_of(
         if id(function) in eager:
             signature, part = eager[id(function)]
             setattr(config, "CACHE_DIR", str(cache.folder(part)))  # noqa: B010 - numba sets its options at run time
-            twins[id(function)] = numba.njit(signature, cache=True, error_model="numpy")(copy)
+            # Other threads run meanwhile: what is compiled touches the arrays of its own state only.
+            compiled = numba.njit(signature, cache=True, error_model="numpy", nogil=True)
+            twins[id(function)] = compiled(copy)
         else:
             twins[id(function)] = numba.njit(error_model="numpy")(copy)
     return twins

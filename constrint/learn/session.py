@@ -37,7 +37,8 @@ from constrint.learn.trail import raise_bound
 from constrint.prepare import Options, Plan
 from constrint.presolve import Root
 from constrint.result import Statistics
-from constrint.run import Assignment, GaveUp, check
+from constrint.run import Assignment, check
+from constrint.stepper import GaveUp
 
 if TYPE_CHECKING:
     from constrint.learn.compiled import Session

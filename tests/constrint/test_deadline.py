@@ -68,7 +68,7 @@ def test_every_phase_looks_at_the_clock(clock, stops, learn):
         assert r.status in (Status.UNKNOWN, Status.FEASIBLE)
         assert limit <= clock.looks <= limit + 5
         limit += 1 + limit // 4
-    phases = {"Plan._lower", "_propagate", "Run.next"}
+    phases = {"Plan._lower", "_propagate", "Stepper._check_limits"}
     if learn:
         phases = {"Plan._lower", "_propagate", "Decomposition.__init__", "Translation.__init__"}
         phases.add("LearningRun.next")

@@ -204,9 +204,9 @@ def test_value_selectors_of_annotations(selector, first):
 
 def test_restarts_of_annotations():
     text = "var 0..9: x; solve :: restart_luby(50) maximize x;"
-    assert restarts(read_flatzinc(text)) == Restarts("luby", 50)
-    assert restarts(read_flatzinc(LADDER)) == Restarts("geometric", 100, 1.5)
-    assert restarts(read_flatzinc(SEND)) is None
+    assert restarts(read_flatzinc(text), Options()) == Restarts("luby", 50)
+    assert restarts(read_flatzinc(LADDER), Options()) == Restarts("geometric", 100, 1.5)
+    assert restarts(read_flatzinc(SEND), Options()) is None
 
 
 @pytest.mark.parametrize(

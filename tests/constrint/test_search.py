@@ -11,7 +11,7 @@ import pytest
 
 import constrint as ci
 from constrint import run as running
-from constrint import search
+from constrint import search, stepper
 
 
 def queens(n: int) -> ci.Model:
@@ -97,7 +97,7 @@ def test_engines_walk_the_same_tree():
 def test_hand_over_goes_on_where_it_stood(monkeypatch):
     model = queens(8)
     whole = [tuple(r.values.values()) for r in model.iter_solutions(engine="interpreted")]
-    monkeypatch.setattr(running, "SLICE", (5, 20_000))
+    monkeypatch.setattr(stepper, "SLICE", (5, 20_000))
     for slices in (1, 7, 40):
         calls = iter(range(10**9))
         monkeypatch.setattr(
@@ -113,7 +113,7 @@ def test_hand_over_goes_on_where_it_stood(monkeypatch):
 def test_arrays_grow_in_both_engines(monkeypatch):
     grown = []
     session = importlib.import_module("constrint.engine.compiled").Session
-    for engine, module, name in (("interpreted", running, "grow"), ("compiled", session, "grow")):
+    for engine, module, name in (("interpreted", stepper, "grow"), ("compiled", session, "grow")):
         original = getattr(module, name)
 
         def noted(state, original=original, engine=engine):

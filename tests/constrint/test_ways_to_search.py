@@ -124,7 +124,7 @@ def test_engines_and_numbers_walk_the_same_tree(variables):
 def test_nogoods_exclude_what_was_searched_and_nothing_else(engine, room, monkeypatch):
     """With every restart a path, the search for all solutions meets each exactly once."""
     if room is not None:
-        monkeypatch.setattr("constrint.run.SLICE", (room, 20_000))
+        monkeypatch.setattr("constrint.stepper.SLICE", (room, 20_000))
     for seed in range(12):
         m, xs, _ = random_model(seed)
         for values in ("min", "random", "middle"):

@@ -31,7 +31,7 @@ def solve(
     verbose: Annotated[bool, typer.Option("-v", help="Accepted.")] = False,
     milliseconds: Annotated[int | None, typer.Option("-t", help="Time limit in milliseconds.")] = None,
     seed: Annotated[int, typer.Option("-r", help="Random seed.")] = 0,
-    workers: Annotated[int, typer.Option("-p", help="Accepted: threads.")] = 1,
+    workers: Annotated[int, typer.Option("-p", min=1, help="Search with so many workers.")] = 1,
     install: Annotated[
         bool, typer.Option("--install", help="Write the solver's description to ~/.minizinc/solvers and end.")
     ] = False,
@@ -43,7 +43,8 @@ def solve(
             return
         flat = read_flatzinc(read_text(file), shown_name(file))
         seconds = None if milliseconds is None else milliseconds / 1000
-        report(flat, Options(all_solutions, count, free, seconds, seed, statistics, intermediate), write)
+        options = Options(all_solutions, count, free, seconds, seed, statistics, intermediate, workers)
+        report(flat, options, write)
 
 
 def write(line: str) -> None:

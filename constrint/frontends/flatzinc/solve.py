@@ -32,6 +32,7 @@ class Options:
         seed: Random seed (-r).
         statistics: Whether to print statistics (-s).
         intermediate: Where something is optimised, each better solution as it is found (-i).
+        workers: How many search (-p); several follow no annotation about restarts.
     """
 
     all_solutions: bool = False
@@ -41,6 +42,7 @@ class Options:
     seed: int = 0
     statistics: bool = False
     intermediate: bool = False
+    workers: int = 1
 
 
 def lines(flat: FlatModel, options: Options) -> Iterator[str]:
@@ -92,7 +94,8 @@ def _optimise(flat: FlatModel, options: Options, write: Callable[[str], object],
         time_limit=options.seconds,
         seed=options.seed,
         branching=brancher(flat, options),
-        restarts=None if options.free else restarts(flat),
+        restarts=restarts(flat, options),
+        workers=options.workers,
         on_solution=show if options.all_solutions or options.intermediate else None,
     )
     answer.status = result.status
@@ -108,7 +111,8 @@ def _enumerate(flat: FlatModel, options: Options, write: Callable[[str], object]
             time_limit=options.seconds,
             seed=options.seed,
             branching=brancher(flat, options),
-            restarts=None if options.free else restarts(flat),
+            restarts=restarts(flat, options),
+            workers=options.workers,
         )
         if answer.last:
             answer.found = 1
@@ -118,7 +122,11 @@ def _enumerate(flat: FlatModel, options: Options, write: Callable[[str], object]
         answer.status = Status.FEASIBLE if answer.last else answer.last.status
         return
     solutions = flat.model.iter_solutions(
-        limit, time_limit=options.seconds, seed=options.seed, branching=brancher(flat, options)
+        limit,
+        time_limit=options.seconds,
+        seed=options.seed,
+        branching=brancher(flat, options),
+        workers=options.workers,
     )
     for answer.last in solutions:
         answer.found += 1
@@ -164,8 +172,10 @@ def brancher(flat: FlatModel, options: Options) -> Brancher | None:
     return Brancher(groups=tuple(groups))
 
 
-def restarts(flat: FlatModel) -> Restarts | None:
+def restarts(flat: FlatModel, options: Options) -> Restarts | None:
     """When to restart, as an annotation of the solve item says."""
+    if options.free or options.workers > 1:
+        return None
     for annotation in flat.document.search:
         if isinstance(annotation, Call) and annotation.name in ("restart_luby", "restart_geometric"):
             numbers = [float(value) for value in annotation.args if isinstance(value, int | str)]

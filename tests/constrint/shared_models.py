@@ -1,0 +1,130 @@
+"""Random models in two sizes of numbers, with a truth of their own, and executors that take their time."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from typing import Any
+
+import constrint as ci
+
+GREAT = 10**30
+"""An offset that needs exact arithmetic."""
+
+Row = tuple[int, ...]
+
+
+@dataclass
+class Drawn:
+    """A model over a few variables, all shifted by an offset; its solutions, unshifted, with their goals."""
+
+    model: ci.Model
+    offset: int
+    xs: list[ci.IntVar]
+    goals: list[ci.IntExpr]
+    truths: dict[Row, Row]
+
+    def row(self, result: ci.Result) -> Row | None:
+        """A solution, unshifted."""
+        return tuple(result[x] - self.offset for x in self.xs) if result else None
+
+    def questions(self) -> dict[str, tuple[dict[str, Any], Callable[[Row], Row]]]:
+        """Ways to ask for one solution, and what the answer has the least of."""
+        (first, second), (x, y, z, *_), goals = self.goals, self.xs, self.truths
+        return {
+            "any": ({}, lambda t: ()),
+            "min": ({"minimize": first}, lambda t: (goals[t][0],)),
+            "max": ({"maximize": first}, lambda t: (-goals[t][0],)),
+            "lexicographic": (
+                {"minimize": [first, (second, "max")]},
+                lambda t: (goals[t][0], -goals[t][1]),
+            ),
+            "prefer": ({"prefer": [(x, "max"), (y, "min")]}, lambda t: (-t[0], t[1])),
+            "prefer a function": (
+                {"prefer": [(x, "max"), (first, "min"), (z, "max")]},
+                lambda t: (-t[0], goals[t][0], -t[2]),
+            ),
+            "both": (
+                {"minimize": second, "prefer": [(x, "max"), (y, "min")]},
+                lambda t: (goals[t][1], -t[0], t[1]),
+            ),
+        }
+
+
+def _holds(row: Row, kind: int, i: int, j: int, k: int) -> bool:
+    a, b, c = row[i], row[j], row[k]
+    return [a + b != c, a * b <= c + 3, len({a, b, c}) == 3, a <= b or c >= 2, a * 2 - b >= c - 4][kind]
+
+
+def draw(seed: int, offset: int = 0) -> Drawn:
+    """A model; the same one for each offset, as far as its solutions go."""
+    rnd = random.Random(seed)
+    m = ci.Model()
+    bounds = [(rnd.randint(-2, 0), rnd.randint(2, 4)) for _ in range(5)]
+    has_holes = rnd.random() < 0.3
+    domains = [[v for v in range(a, b + 1) if v != 1 or not has_holes] for a, b in bounds]
+    xs = [m.int_var(f"x{i}", values=[offset + v for v in values]) for i, values in enumerate(domains)]
+    ys = [x - offset for x in xs]
+    checks = []
+    for _ in range(rnd.randint(2, 5)):
+        i, j, k = rnd.sample(range(5), 3)
+        kind = rnd.randrange(5)
+        a, b, c = ys[i], ys[j], ys[k]
+        different = ci.all_different([a, b, c])
+        m.add([a + b != c, a * b <= c + 3, different, (a <= b) | (c >= 2), a * 2 - b >= c - 4][kind])
+        checks.append((kind, i, j, k))
+    weights = [[rnd.randint(-3, 3) for _ in ys] for _ in range(2)]
+    sums = [ci.sum_(w * y for w, y in zip(row, ys, strict=True)) for row in weights]
+
+    def goals(row: Row) -> Row:
+        first, second = (sum(w * v for w, v in zip(weight, row, strict=True)) for weight in weights)
+        return first + row[0] * row[1], second
+
+    found = (row for row in itertools.product(*domains) if all(_holds(row, *check) for check in checks))
+    return Drawn(m, offset, xs, [sums[0] + ys[0] * ys[1], sums[1]], {row: goals(row) for row in found})
+
+
+class Here(Executor):
+    """Works in this thread, at once."""
+
+    def __init__(self) -> None:
+        self.shares = 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.shares += 1
+        future: Future[Any] = Future()
+        future.set_result(fn(*args))
+        return future
+
+
+class Backwards(Executor):
+    """Works only when it is waited for, and then on the latest first."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Late, Any, Any]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = Late(self)
+        self.waiting.append((future, fn, args))
+        return future
+
+    def work(self) -> None:
+        while self.waiting:
+            future, fn, args = self.waiting.pop()
+            if not future.cancelled():
+                future.set_result(fn(*args))
+
+
+class Late(Future[Any]):
+    """What has not been begun yet."""
+
+    def __init__(self, executor: Backwards) -> None:
+        super().__init__()
+        self._executor = executor
+
+    def result(self, timeout: float | None = None) -> Any:
+        self._executor.work()
+        return super().result(timeout)
