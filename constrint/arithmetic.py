@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import gcd, lcm
 from typing import Any, TypeVar
 
@@ -270,7 +270,21 @@ class Arithmetic(ABC):
             return Linear({}, node.values[index.constant])
         return self._variable(self.problem.element(node.values, self.problem.of_linear(index)))
 
+    def _selection(self, position: e.IntExpr, entries: Sequence[e.IntExpr]) -> Linear:
+        """One of several sums, by its place."""
+        index = self.sum_of(position)
+        sums = [self.sum_of(entry) for entry in entries]
+        if not index.terms:
+            if not 0 <= index.constant < len(sums):
+                raise Infeasible
+            return sums[index.constant]
+        xs = tuple(self.problem.of_linear(value) for value in sums)
+        return self._variable(self.problem.selection(xs, self.problem.of_linear(index)))
+
     def _if_then_else(self, node: e.IfThenElse) -> Linear:
+        chain = chosen_by_place(node)
+        if chain is not None:
+            return self._selection(*chain)
         literal = self.literal(node.condition)
         then, otherwise = self.sum_of(node.then), self.sum_of(node.otherwise)
         if literal in (TRUE, FALSE):
@@ -291,6 +305,31 @@ class Arithmetic(ABC):
     @abstractmethod
     def literal(self, node: e.BoolExpr, target: int | None = None) -> int:
         """A literal that is true exactly where a condition holds; `target`, if a new one is needed."""
+
+
+def chosen_by_place(node: e.IntExpr) -> tuple[e.IntExpr, list[e.IntExpr]] | None:
+    """The position and the entries of what `functions.element` makes of a list of expressions, or None."""
+    inside: e.IntExpr | None = None
+    entries: list[e.IntExpr] = []
+    while isinstance(node, e.IfThenElse):
+        test = node.condition
+        if not (
+            isinstance(test, e.Comparison)
+            and test.operator == "=="
+            and isinstance(test.left, e.Element)
+            and (inside is None or test.left is inside)
+            and isinstance(test.right, e.Const)
+            and test.right.value == len(entries)
+        ):
+            break
+        inside = test.left
+        entries.append(node.then)
+        node = node.otherwise
+        if isinstance(inside, e.Element) and len(inside.values) == len(entries) + 1:
+            entries.append(node)
+            is_list = inside.values == tuple(range(len(entries))) and len(entries) > 2
+            return (inside.index, entries) if is_list else None
+    return None
 
 
 _INTEGER: dict[type, Callable[[Any, Any], Linear]] = {

@@ -24,6 +24,7 @@ from constrint.constraints import (
     Minimum,
     Power,
     Product,
+    Selection,
 )
 from constrint.constraints.power import capped_power
 from constrint.domain import Domain
@@ -265,6 +266,20 @@ class Problem(Variables):
             z = self._shared[key] = self.variable(lo, hi, step or 1, self.lo[x])
             self.define(z, ((literal >> 1, 0), (x, 1), (y, 1)))
             self.nodes.append(Choice(literal, x, y, z))
+        return z
+
+    def selection(self, xs: tuple[int, ...], index: int) -> int:
+        """The variable that equals xs[index]; the index comes to lie inside the list."""
+        key = ("selection", xs, index)
+        z = self._shared.get(key)
+        if z is None:
+            self.keep_between(index, 0, len(xs) - 1)
+            left = sorted(set(xs[self.lo[index] : self.hi[index] + 1]))
+            low, high = min(self.lo[x] for x in left), max(self.hi[x] for x in left)
+            step = gcd(*(gcd(self._stride(x), self.lo[x] - self.lo[left[0]]) for x in left))
+            z = self._shared[key] = self.variable(low, high, step or 1, self.lo[left[0]])
+            self.define(z, ((index, 0), *((x, 1) for x in left)))
+            self.nodes.append(Selection(xs, index, z))
         return z
 
     def common_divisor(self, x: int, y: int) -> int:

@@ -56,6 +56,7 @@ from constrint.constraints.no_overlap import NO_OVERLAP, NoOverlap, no_overlap
 from constrint.constraints.power import POWER, Power, power
 from constrint.constraints.product import PRODUCT, Product, product
 from constrint.constraints.rectangles import RECTANGLES, Rectangles, rectangles
+from constrint.constraints.selection import SELECTION, Selection, selection
 from constrint.constraints.table import TABLE, Table, table
 from constrint.engine.state import State, kernel
 
@@ -96,6 +97,7 @@ __all__ = [
     "Power",
     "Product",
     "Rectangles",
+    "Selection",
     "Table",
     "dispatch",
     "linear_eq",
@@ -136,6 +138,7 @@ REGISTRY: tuple[type[Node], ...] = (
     NoOverlap,
     Cumulative,
     Rectangles,
+    Selection,
 )
 
 
@@ -203,4 +206,6 @@ def dispatch(st: State, c: int) -> bool:
         return cumulative(st, c)
     if kind == RECTANGLES:
         return rectangles(st, c)
+    if kind == SELECTION:
+        return selection(st, c)
     return False

@@ -374,6 +374,9 @@ _RULES: dict[type[c.Node], Callable[[Translation, Any], None]] = {
     c.Member: _member,
     c.Table: _table,
     c.Choice: _choice,
+    c.Selection: lambda t, node: _noted(
+        t.model.add_element(t.variables[node.index], t.of(node.xs), t.variables[node.z])
+    ),
     c.Gcd: _gcd,
     c.Lcm: _lcm,
     **RULES,

@@ -37,6 +37,7 @@ from constrint.constraints import (
     Node,
     NoOverlap,
     Rectangles,
+    Selection,
     Table,
 )
 from constrint.deadline import NEVER, Deadline
@@ -100,6 +101,8 @@ class Decomposition:
             self._nodes += [LinearLe(*self._sum(((sign, node.x), (-1, node.z)))) for sign in (1, -1)]
         if isinstance(node, Element) and self._is_small(node.index):
             self._look_up(node)
+        if isinstance(node, Selection) and self._is_small(node.index):
+            self._select(node)
         if isinstance(node, Table) and node.literal == TRUE and self._is_short(node):
             self._choose_row(node)
             return
@@ -253,6 +256,15 @@ class Decomposition:
             if 0 <= place < len(node.table):
                 entry = self.equals(node.z, node.table[place])
                 self._nodes.append(Clause((self.equals(node.index, place) ^ 1, entry)))
+
+    def _select(self, node: Selection) -> None:
+        """Where the index is a place, the result is at most and at least its entry."""
+        for place in self._values(node.index):
+            if 0 <= place < len(node.xs):
+                here = self.equals(node.index, place) ^ 1
+                for sign in (1, -1):
+                    literal = self._at_most_literal(((sign, node.xs[place]), (-sign, node.z)), 0)
+                    self._nodes.append(Clause((here, literal)))
 
     def _mirror(self, node: Inverse) -> None:
         """``xs[i] == j`` where ``ys[j] == i``; both are permutations of places."""

@@ -296,6 +296,21 @@ def _choice(node: c.Choice, bounds: Bounds) -> list[Operation]:
     return [Operation(node.scope(), lambda at: solve(at) == at[z], outputs)]
 
 
+def _selection(node: c.Selection, bounds: Bounds) -> list[Operation]:
+    xs, index, z = node.xs, node.index, node.z
+    if z in (index, *xs) or bounds.lo[index] < 0 or bounds.hi[index] >= len(xs):
+        return [row_by_row(node)]
+
+    def solve(at: Columns) -> Column:
+        place = at[index]
+        if isinstance(place, int):
+            return at[xs[place]]
+        columns = [np.asarray(at[x], dtype=np.int64) for x in xs]
+        return np.select([place == i for i in range(len(xs) - 1)], columns[:-1], columns[-1])
+
+    return [Operation(node.scope(), lambda at: solve(at) == at[z], {z: (solve, True)})]
+
+
 def _table(node: c.Table, bounds: Bounds) -> list[Operation]:
     rows = frozenset(node.rows)
     variables = node.variables
@@ -352,6 +367,7 @@ TRANSLATIONS: dict[type, Callable[[Any, Bounds], list[Operation]]] = {
     c.Gcd: _common,
     c.Lcm: _common,
     c.Choice: _choice,
+    c.Selection: _selection,
     c.Table: _table,
 }
 

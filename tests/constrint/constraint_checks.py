@@ -149,6 +149,14 @@ def _choice(d: Drawing) -> c.Node:
     return c.Choice(literal, x, y, d.result(lambda a, b: a, x, y))
 
 
+def _selection(d: Drawing) -> c.Node:
+    xs = tuple(d.old() for _ in range(d.rng.randint(1, 3)))
+    index = d.old()
+    if len(set(xs)) == 1:
+        return c.Selection(xs, index, d.old())
+    return c.Selection(xs, index, d.result(lambda *a: a[-1], *xs))
+
+
 def _table(d: Drawing) -> c.Node:
     literal, variables = d.literal(), tuple(d.old() for _ in range(d.rng.randint(1, 3)))
     rows = {tuple(d.rng.choice([*d.domains[v], -9]) for v in variables) for _ in range(d.rng.randint(0, 9))}
@@ -259,6 +267,7 @@ FACTORIES: dict[type[c.Node], Callable[[Drawing], c.Node]] = {
     c.Lcm: _pair(c.Lcm, math.lcm),
     c.CeilDiv: _pair(c.CeilDiv, lambda a, b: -(-a // b) if a >= 0 and b >= 1 else None),
     c.Choice: _choice,
+    c.Selection: _selection,
     c.Table: _table,
     c.AllDifferent: lambda d: c.AllDifferent(_views(d)),
     c.AllDifferentBounds: lambda d: c.AllDifferentBounds(_views(d)),

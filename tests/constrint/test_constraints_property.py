@@ -158,6 +158,9 @@ CONDITIONS = {
     constraints.Choice: lambda r, a, b: (
         ci.if_then_else(a > r.randint(-2, 2), a - b, b * 2) <= r.randint(-3, 3)
     ),
+    constraints.Selection: lambda r, a, b: (
+        ci.element([a, b, a - b, r.randint(-3, 3)], abs(b) % 4) <= r.randint(-3, 3)
+    ),
     constraints.Table: lambda r, a, b: _drawn_table(r, [a, b, a + b][: r.randint(1, 3)]),
     constraints.AllDifferent: lambda r, a, b: ci.all_different(a, b, r.randint(-2, 2), consistency="value"),
     constraints.AllDifferentBounds: lambda r, a, b: ci.all_different(

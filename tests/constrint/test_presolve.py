@@ -19,7 +19,7 @@ from constrint.presolve.diophantine import Affine, System
 from constrint.presolve.joint import joint_bounds
 from constrint.presolve.simplex import Contradiction, Simplex
 
-LIMIT = 60.0  # seconds by the clock, of what takes 2 on a machine without other work
+LIMIT = 120.0  # seconds by the clock, of what takes 2 on a machine without other work
 
 
 def solved(text: str, **options):

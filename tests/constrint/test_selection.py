@@ -1,0 +1,111 @@
+"""Elements of lists of expressions: one constraint, not a chain of choices; answers against brute force."""
+
+from __future__ import annotations
+
+import itertools
+from random import Random
+
+import pytest
+from proof_checker import check_proof
+
+from constrint import Model, Status, element, if_then_else, sum_
+from constrint.constraints import Choice, Selection
+from constrint.prepare import Plan
+
+
+def drawn(seed: int):
+    """A model, its variables, the truth of its conditions and its goal."""
+    random = Random(seed)
+    n = random.randint(3, 4)
+    bounds = [(low := random.randint(-3, 3), low + random.randint(0, 4)) for _ in range(n)]
+    first = random.randint(-1, 1)
+    m = Model()
+    xs = [m.int_var(f"x{i}", low, high) for i, (low, high) in enumerate(bounds)]
+    place = m.int_var("place", first, first + n)
+    shift, limit = random.randint(-1, 1), random.randint(-4, 8)
+    factors = [random.choice((1, 1, 2, -1)) for _ in range(n)]
+    chosen = element([a * x for a, x in zip(factors, xs, strict=True)], place + shift)
+    m.add(chosen + xs[0] >= limit, chosen != xs[-1])
+    weights = [random.randint(-3, 3) for _ in range(n + 1)]
+    m.minimize(sum_(w * x for w, x in zip(weights, [*xs, place], strict=True)) + chosen)
+
+    def goal(values) -> int | None:
+        *entries, at = values
+        if not 0 <= at + shift < n:
+            return None
+        entry = factors[at + shift] * entries[at + shift]
+        if entry + entries[0] < limit or entry == entries[-1]:
+            return None
+        return sum(w * x for w, x in zip(weights, values, strict=True)) + entry
+
+    domains = [*(range(low, high + 1) for low, high in bounds), range(first, first + n + 1)]
+    worth = [value for values in itertools.product(*domains) if (value := goal(values)) is not None]
+    return m, worth
+
+
+@pytest.mark.parametrize("learn", [False, True])
+def test_optima_and_counts_against_brute_force(learn):
+    feasible = 0
+    for seed in range(150):
+        m, worth = drawn(seed)
+        r = m.solve(learn=learn, engine="interpreted")
+        assert r.objective == min(worth, default=None), f"seed {seed}"
+        assert r.status is (Status.OPTIMAL if worth else Status.INFEASIBLE)
+        if not learn:
+            assert sum(1 for _ in m.iter_solutions(engine="interpreted")) == len(worth)
+        feasible += bool(worth)
+    assert 50 < feasible < 150
+
+
+def test_proofs_follow(tmp_path):
+    path = tmp_path / "proof"
+    followed = 0
+    for seed in range(60):
+        m, _ = drawn(seed)
+        m.solve(learn=True, proof=path, engine="interpreted")
+        text = path.read_text(encoding="utf-8")
+        if "presolved" not in text:
+            assert check_proof(text)[-1].exhausted
+            followed += "constraint Selection" in text
+    assert followed > 20
+
+
+def kinds(m: Model) -> list[type]:
+    root = Plan(m, (), ()).root
+    assert root is not None
+    return [type(node) for node in root.nodes]
+
+
+def test_a_list_of_expressions_is_one_constraint():
+    m = Model()
+    xs = [m.int_var(f"x{i}", 0, 9) for i in range(6)]
+    i, j, z = m.int_var("i", 0, 5), m.int_var("j", 0, 5), m.int_var("z", 3, 20)
+    m.add(element(xs, i) + element([x + 1 for x in xs], j) == z)
+    found = kinds(m)
+    assert found.count(Selection) == 2
+    assert Choice not in found
+
+
+def test_choices_that_are_written_out_stay_choices():
+    m = Model()
+    x, y, z, i = (m.int_var(name, 0, 4) for name in "xyzi")
+    inside = element([0, 1, 2], i)
+    m.add(if_then_else(inside == 1, x, if_then_else(inside == 0, y, z)) == x + 1)
+    assert Selection not in kinds(m)
+    r = m.solve(minimize=x + y + z + i)
+    assert (r["x"], r["y"], r["i"]) == (0, 1, 0)
+
+
+def test_what_bounds_tell():
+    m = Model()
+    xs = [m.int_var("a", 0, 3), m.int_var("b", 5, 8), m.int_var("c", 4, 6)]
+    i, z = m.int_var("i", 0, 9), m.int_var("z", 5, 30)
+    m.add(element(xs, i) == z)
+    plan = Plan(m, (), ())
+    assert plan.root is not None
+    box = plan.root.box
+    assert (box.lo[plan.variables[i]], box.hi[plan.variables[i]]) == (1, 2)
+    assert (box.lo[plan.variables[z]], box.hi[plan.variables[z]]) == (5, 8)
+    m.add(z >= 7)
+    r = m.solve(engine="interpreted")
+    assert (r["i"], r["b"]) == (1, r["z"])
