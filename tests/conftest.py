@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from emulator.compiler import compiler
 
 NO_COMPILER = "kernels on the emulated GPU (marker 'emulated'): NOT RUN, there is no C++ compiler that can"
+
+
+# A shell that runs the tests in the background has Ctrl-C ignored, by processes of theirs, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

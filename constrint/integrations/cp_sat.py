@@ -6,7 +6,10 @@ answers are checked against the user's own expressions, as this solver's are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from math import gcd, lcm, prod
@@ -69,7 +72,8 @@ def solve(
         if time_limit is not None:
             solver.parameters.max_time_in_seconds = max(0.0, started + time_limit - perf_counter())
         translation.aim(goal)
-        answer = solver.solve(translation.model)
+        with _ctrl_c(solver):
+            answer = solver.solve(translation.model)
         if answer == cp_model.MODEL_INVALID:
             raise ModelError(f"CP-SAT refuses the model: {translation.model.validate()}")
         if answer == cp_model.INFEASIBLE:
@@ -88,6 +92,23 @@ def solve(
         return Result(Status.UNKNOWN, statistics=_statistics(started))
     status = Status.FEASIBLE if status is Status.UNKNOWN else status
     return _result(model, assignment, status, goals, started)
+
+
+@contextmanager
+def _ctrl_c(solver: cp_model.CpSolver) -> Iterator[None]:
+    """Let Ctrl-C end CP-SAT, which keeps its best solution, and mean afterwards what it meant before.
+
+    CP-SAT leaves the system's handler behind, by which the next Ctrl-C would kill the process. Only the main
+    thread can put another one in its place.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT)
+    solver.parameters.catch_sigint_signal = is_main and handler is not None
+    try:
+        yield
+    finally:
+        if solver.parameters.catch_sigint_signal:
+            signal.signal(signal.SIGINT, handler)
 
 
 def _result(

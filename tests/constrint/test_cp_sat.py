@@ -1,5 +1,8 @@
 """The cp-sat backend gives the answers of the default one."""
 
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -86,3 +89,18 @@ def test_what_it_cannot_hold_is_an_error(upper, condition, error):
 def test_an_unknown_backend_is_named():
     with pytest.raises(ModelError, match="cp-sat"):
         Model().solve(backend="gurobi")
+
+
+def test_ctrl_c_is_handled_as_before():
+    """CP-SAT itself leaves a handler that kills the process."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    m = Model()
+    x = m.int_var("x", 1, 9)
+    m.add(x * x >= 50)
+    assert m.solve(minimize=x, backend="cp-sat").objective == 8
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(m.solve, minimize=x, backend="cp-sat").result().objective == 8
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
