@@ -9,7 +9,11 @@ some seconds, goes on interpreted, and is handed over where the machine code is 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import sleep, time
 from typing import TYPE_CHECKING
 
@@ -76,6 +80,23 @@ def begin(part: str) -> bool:
     sys.stderr.write(f"constrint: compiling {ABOUT[part]}, in the background…\n")
     sys.stderr.flush()
     return True
+
+
+@contextmanager
+def without_ctrl_c() -> Iterator[None]:
+    """Keep Ctrl-C until machine code has been loaded: LLVM's callbacks swallow it, or the process dies."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or handler is None:
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 def wait(part: str, deadline: Deadline) -> None:

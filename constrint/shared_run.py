@@ -215,9 +215,10 @@ class SharedRun:
             return False
         if not cache.is_loaded() and not compiling.is_ready("engine", self._alone.seconds, self._deadline):
             return False
-        from constrint.engine.compiled import load
+        with compiling.without_ctrl_c():
+            from constrint.engine.compiled import load
 
-        load()
+            load()
         return True
 
     def _submit(self, part: _Part) -> Future[str]:

@@ -114,10 +114,11 @@ class Stepper:
 
     def _hand_over(self) -> None:
         compiling.wait("engine", self._limits.deadline)
-        from constrint.engine.compiled import Session
+        with compiling.without_ctrl_c():
+            from constrint.engine.compiled import Session
 
+            self._session = Session(self._state)
         self._pace = Pace(COMPILED_SLICE[1])
-        self._session = Session(self._state)
         self._state = self._session.state
         self.engine = "compiled"
 

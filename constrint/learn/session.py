@@ -126,10 +126,11 @@ class LearningRun:
 
     def _hand_over(self) -> None:
         compiling.wait(part_of(self._has_kernels()), self._deadline)
-        from constrint.learn.compiled import Session
+        with compiling.without_ctrl_c():
+            from constrint.learn.compiled import Session
 
+            self._session = Session(self._ls, self._state, self._has_kernels())
         self._pace = Pace(COMPILED_SLICE)
-        self._session = Session(self._ls, self._state, self._has_kernels())
         self._ls = self._session.ls
         self.engine = "compiled"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -181,3 +182,16 @@ def test_a_process_of_its_own_fills_the_cache():
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert cache.is_filled("learn-sums")
+
+
+def test_ctrl_c_while_machine_code_is_loaded_comes_afterwards():
+    """LLVM's callbacks into Python swallow it, or the process dies."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    done = []
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - what is done before it comes
+        with compiling.without_ctrl_c():
+            signal.raise_signal(signal.SIGINT)
+            done.append(1)
+        signal.getsignal(signal.SIGINT)
+    assert done
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
