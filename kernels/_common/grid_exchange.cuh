@@ -1,15 +1,16 @@
 // The exchange of operands between blocks anywhere on the GPU, through L2. All blocks of a group must run at the same time.
 //
-// Operands travel through four slots of the workspace, used in turn, and every word of it carries its own arrival mark: a slot holds
+// Operands travel through eight slots of the workspace, used in turn, and every word of it carries its own arrival mark: a slot holds
 // 0xffffffff, a NaN (or two) that no conversion produces, until the data comes. A block reads a slot straight into its mma fragments and
 // repeats the reads that found the mark; there is no barrier between blocks. The host fills the workspace with the mark before a launch.
 //
 // Why a word that is read is never an old one. When all its warps have received exchange e (its barrier says so), a block knows that all
-// others have received e - 1, and puts the mark back over its own part of slot (e - 1) % 4, which e + 3 will use. A fence and the block's
-// next barrier order that mark before the block publishes e + 2. Whoever polls for e + 3 has received all of e + 2, and so sees the mark
-// or e + 3. This leans on L2 being where all these accesses meet, in the order in which they are issued behind the fence, and on polls
-// not being issued before the loop ahead of them has ended; the PTX memory model alone would also ask for a fence in each publishing
-// and each receiving thread, on the path between blocks.
+// others have received e - 1. If 4 divides e, it then puts the mark back over its own part of the slots of e - 4 ... e - 1, which e + 4 ... e + 7
+// will use: four at once, since the fence behind them holds up a warp. The fence and the block's next barrier order the marks before
+// the block publishes e + 2. Whoever polls for e + 4 or a later one has received all of e + 3, and so sees the mark or what it waits for.
+// This leans on L2 being where all these accesses meet, in the order in which they are issued behind the fence, and on polls not being
+// issued before the loop ahead of them has ended; the PTX memory model alone would also ask for a fence in each publishing and each
+// receiving thread, on the path between blocks.
 #pragma once
 #include "product_shape.cuh"
 #include "recurrent_weights.cuh"
@@ -27,6 +28,16 @@ __device__ __forceinline__ uint4 load_shared_by_gpu(const void* pointer) {
   return value;
 }
 
+// Lets at least so many cycles pass.
+template <unsigned CYCLES>
+__device__ __forceinline__ void pass_cycles() {
+  unsigned begin, now;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
+  do {
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(now) :: "memory");
+  } while (now - begin < CYCLES);
+}
+
 __device__ __forceinline__ void store_shared_by_gpu(void* pointer, unsigned value) {
   asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(pointer), "r"(value) : "memory");
 }
@@ -40,11 +51,10 @@ __device__ __forceinline__ void store_shared_by_gpu(void* pointer, uint4 value) 
                : "memory");
 }
 
-__device__ __forceinline__ bool arrived(const uint4& value) {
-  return value.x != not_arrived && value.y != not_arrived && value.z != not_arrived && value.w != not_arrived;
-}
+// The mark is the largest word there is, so words hold one if the largest of them is it.
+__device__ __forceinline__ unsigned largest_word(const uint4& value) { return max(max(value.x, value.y), max(value.z, value.w)); }
 
-// One block's view of the slots [4][groups][k_size / part][batch_tile][part], and one lane's part of what has been received: for each n tile
+// One block's view of the slots [8][groups][k_size / part][batch_tile][part], and one lane's part of what has been received: for each n tile
 // and pair of k tiles the 16 bytes that are its B fragments of both (ChunkedOrder). In this order a warp reads whole lines, and a
 // line has one writer: lines written by several blocks while others poll them cost twice the time (benchmarks/NOTES.md).
 //
@@ -54,50 +64,67 @@ struct GridExchange {
   using Scalar = typename Shape::Scalar;
   static constexpr int pairs = Shape::warp_k_tiles / 2 / ROUNDS;  // of a round
   static constexpr int pair_size = 2 * Shape::k_tile;
-  static constexpr int slots = 4;
+  static constexpr int slots = 8;
+  static constexpr int cleared_at_once = slots / 2;
   static constexpr int tile_elements = Shape::batch_tile * Shape::k_size;
   static_assert(Shape::warp_k_tiles % (2 * ROUNDS) == 0, "k tiles are read in pairs, as many in every round");
 
   uint4 part[Shape::n_tiles][pairs];
-  Scalar* tile;       // of this group in slot 0
-  int slot_elements;  // from one slot to the next
-  int published = 0;  // exchanges so far, all jobs together: below 2^31, since so many steps would fit no memory
+  Scalar* tile;          // of this group in slot 0
+  int slot_elements;     // from one slot to the next
+  const Scalar* source;  // this lane's part of the newest exchange
+  Scalar* next;          // the slot of the one after it
+  unsigned published = 0;  // exchanges so far, all jobs together: below 2^31, since so many steps would fit no memory
 
   __device__ __forceinline__ GridExchange(void* workspace, int group, int groups)
       : tile(static_cast<Scalar*>(workspace) + group * tile_elements), slot_elements(groups * tile_elements) {}
 
-  __device__ __forceinline__ Scalar* slot(int exchange) const { return tile + exchange % slots * slot_elements; }
+  __device__ __forceinline__ Scalar* slot(unsigned exchange) const { return tile + static_cast<int>(exchange % slots) * slot_elements; }
 
-  // The newest exchange; returns when all of this lane's part (in this round) is there. rows: batch rows of the tile that exist.
-  __device__ __forceinline__ void receive(int rows, const Lane<Shape>& lane, int round = 0) {
-    const Scalar* source = slot(published) + ((first_k(lane) + round * pairs * pair_size) / Shape::part * Shape::batch_tile + lane_row(lane)) * Shape::part;
-    bool complete;
+  // While operands are awaited: the compiler would compute the address where it is used, which is when all blocks wait.
+  __device__ __forceinline__ void prepare_next() {
+    next = slot(published + 1);
+    asm volatile("" : "+l"(next));
+  }
+
+  // Makes the next exchange the newest and asks for this lane's part of it (in the first round): what is there already comes while the
+  // caller does something else. rows: batch rows of the tile that exist.
+  __device__ __forceinline__ void request_next(int rows, const Lane<Shape>& lane) {
+    published++;
+    source = next + (first_k(lane) / Shape::part * Shape::batch_tile + lane_row(lane)) * Shape::part;
+    request(rows, lane);
+  }
+
+  // Asks for this lane's part of a round.
+  __device__ __forceinline__ void request(int rows, const Lane<Shape>& lane, int round = 0) {
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
       for (int pair = 0; pair < pairs; pair++)
-        part[n][pair] = present(n, round * pairs + pair, rows, lane) ? make_uint4(not_arrived, 0, 0, 0) : make_uint4(0, 0, 0, 0);
-    do {
-      complete = true;
+        part[n][pair] = present(n, round * pairs + pair, rows, lane) ? load_shared_by_gpu(source + place(n, round * pairs + pair)) : make_uint4(0, 0, 0, 0);
+  }
+
+  // Returns when all that was asked for is there.
+  __device__ __forceinline__ void receive(const Lane<Shape>& lane, int round = 0) {
+    while (some_missing()) {
 #pragma unroll
       for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
         for (int pair = 0; pair < pairs; pair++)
-          if (!arrived(part[n][pair]))
-            part[n][pair] = load_shared_by_gpu(source + (pair * 4 * Shape::batch_tile + n * 8) * Shape::part);
-#pragma unroll
-      for (int n = 0; n < Shape::n_tiles; n++)
-#pragma unroll
-        for (int pair = 0; pair < pairs; pair++) complete = complete && arrived(part[n][pair]);
-    } while (!complete);
+          if (largest_word(part[n][pair]) == not_arrived) part[n][pair] = load_shared_by_gpu(source + place(n, round * pairs + pair));
+    }
     __syncwarp();
   }
 
-  // Puts the mark back over this block's part of the exchange before the newest. By one warp, after the whole block has received.
-  __device__ __forceinline__ void clear_previous(int block_unit, const Lane<Shape>& lane) const {
-    Scalar* target = slot(published + slots - 1) + block_unit * Shape::operands * Shape::batch_tile;
-    for (int chunk = lane.lane; chunk < Shape::batch_tile * Shape::block_units * Shape::operands / Shape::part; chunk += 32)
-      store_shared_by_gpu(target + chunk * Shape::part, make_uint4(not_arrived, not_arrived, not_arrived, not_arrived));
+  // After every fourth exchange puts the mark back over this block's part of the four before it. By one warp, after the whole block has
+  // received the exchange.
+  __device__ __forceinline__ void clear_before(unsigned received, int block_unit, const Lane<Shape>& lane) const {
+    if (received % cleared_at_once != 0) return;
+    constexpr int chunks = Shape::batch_tile * Shape::block_units * Shape::operands / Shape::part;
+    for (int chunk = lane.lane; chunk < cleared_at_once * chunks; chunk += 32) {
+      Scalar* const target = slot(received - 1 - chunk / chunks) + block_unit * Shape::operands * Shape::batch_tile;
+      store_shared_by_gpu(target + chunk % chunks * Shape::part, make_uint4(not_arrived, not_arrived, not_arrived, not_arrived));
+    }
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
   }
 
@@ -120,6 +147,18 @@ struct GridExchange {
   }
 
  private:
+  __device__ __forceinline__ bool some_missing() const {
+    unsigned largest = 0;
+#pragma unroll
+    for (int n = 0; n < Shape::n_tiles; n++)
+#pragma unroll
+      for (int pair = 0; pair < pairs; pair++) largest = max(largest, largest_word(part[n][pair]));
+    return largest == not_arrived;
+  }
+
+  // Where the 16 bytes of an n tile and pair are in this lane's part.
+  static __device__ __forceinline__ constexpr int place(int n, int pair) { return (pair * 4 * Shape::batch_tile + n * 8) * Shape::part; }
+
   static __device__ __forceinline__ int lane_row(const Lane<Shape>& lane) { return Shape::column_row(0, lane.row); }
   static __device__ __forceinline__ bool present(int n, int pair, int rows, const Lane<Shape>& lane) {
     return Shape::column_row(n, lane.row) < rows && (Shape::k_padded == Shape::k_size || first_k(lane) + pair * pair_size < Shape::k_size);

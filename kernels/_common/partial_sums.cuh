@@ -7,21 +7,29 @@
 namespace kerneltune {
 
 template <class Shape>
-struct PartialSums {
-  static constexpr int shared_bytes = Shape::k_splits * Shape::groups * 32 * Shape::results * 4;
+class PartialSums {
+  static constexpr int group_floats = 32 * Shape::results;
+  static constexpr int split_floats = Shape::groups * group_floats;
+  static constexpr int unit_warp_groups = Shape::unit_groups * Shape::n_tiles * Shape::columns_per_lane;
 
-  float* parts;
+ public:
+  static constexpr int buffer_floats = Shape::k_splits * split_floats;
+  static constexpr int shared_bytes = buffer_floats * 4;
 
-  __device__ __forceinline__ void store(Accumulators<Shape>& sums, const Lane<Shape>& lane) const {
+  // storage: one buffer or more.
+  __device__ __forceinline__ PartialSums(void* storage, const Lane<Shape>& lane)
+      : own(static_cast<float*>(storage) + lane.k_split * split_floats + lane.unit_warp * unit_warp_groups * group_floats + lane.lane * Shape::results),
+        of_group(static_cast<float*>(storage) + lane.warp * Shape::warp_groups * group_floats + lane.lane * Shape::results) {}
+
+  __device__ __forceinline__ void store(Accumulators<Shape>& sums, int buffer = 0) const {
 #pragma unroll
     for (int unit_group = 0; unit_group < Shape::unit_groups; unit_group++)
 #pragma unroll
       for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
         for (int parity = 0; parity < Shape::columns_per_lane; parity++) {
-          const int group =
-              ((lane.unit_warp * Shape::unit_groups + unit_group) * Shape::n_tiles + n) * Shape::columns_per_lane + parity;
-          float* part = parts + ((lane.k_split * Shape::groups + group) * 32 + lane.lane) * Shape::results;
+          const int group = (unit_group * Shape::n_tiles + n) * Shape::columns_per_lane + parity;
+          float* const part = own + buffer * buffer_floats + group * group_floats;
           if constexpr (Shape::results == 4) {
             *reinterpret_cast<float4*>(part) =
                 make_float4(sums.element(unit_group, n, parity, 0), sums.element(unit_group, n, parity, 1),
@@ -34,11 +42,11 @@ struct PartialSums {
   }
 
   // Adds the parts of the warp's group `index` to sum, in the order of the splits: the same bits every time.
-  __device__ __forceinline__ void add(float (&sum)[Shape::results], int index, const Lane<Shape>& lane) const {
-    const int group = lane.warp * Shape::warp_groups + index;
+  __device__ __forceinline__ void add(float (&sum)[Shape::results], int index, int buffer = 0) const {
+    const float* const first = of_group + buffer * buffer_floats;
 #pragma unroll
     for (int split = 0; split < Shape::k_splits; split++) {
-      const float* part = parts + ((split * Shape::groups + group) * 32 + lane.lane) * Shape::results;
+      const float* const part = first + split * split_floats + index * group_floats;
       if constexpr (Shape::results == 4) {
         const float4 value = *reinterpret_cast<const float4*>(part);
         sum[0] += value.x;
@@ -51,6 +59,10 @@ struct PartialSums {
       }
     }
   }
+
+ private:
+  float* own;             // this lane's first part of its warp's split
+  const float* of_group;  // its first part of the warp's first group, of split 0
 };
 
 }  // namespace kerneltune

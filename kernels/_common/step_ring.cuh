@@ -51,6 +51,15 @@ class StepRing {
     if constexpr (Tiling::async_copy) asm volatile("cp.async.commit_group;" ::: "memory");
   }
 
+  // Brings a later step as far as L2, AHEAD of the one that is copied next. Loads of an SM return in the order in which they were issued: a
+  // kernel that polls for other blocks' data must not have a copy from device memory return before its polls.
+  template <int AHEAD>
+  __device__ __forceinline__ void prefetch(bool exists) const {
+#pragma unroll
+    for (int i = 0; i < chunks_per_lane; i++)
+      if (exists && present[i]) asm volatile("prefetch.global.L2 [%0];" ::"l"(source[i] + stride[i] * AHEAD));
+  }
+
   // Returns when all but the newest `newer` copied steps of this lane have arrived. __syncwarp (or more) must follow before reading.
   template <int NEWER>
   __device__ __forceinline__ void wait() {

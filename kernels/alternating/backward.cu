@@ -117,7 +117,7 @@ struct AlternatingBackward {
   static __device__ __forceinline__ float finished_sum(const Partials& partials, Accumulators<Shape>& sums, int group, const Lane<Shape>& lane) {
     float sum[1] = {0.0f};
     if constexpr (Shape::k_splits > 1)
-      partials.add(sum, group, lane);
+      partials.add(sum, group);
     else
       sum[0] = sums.of_group(group, 0);
     return sum[0];
@@ -129,7 +129,7 @@ struct AlternatingBackward {
                                                  const Lane<Shape>& lane, GroupBarrier& barrier, Scalar* slots, int& exchanges,
                                                  unsigned char* shared_memory) {
     Stream stream(arguments.recurrent, head, first_unit, arguments.steps, lane, shared_memory);
-    const Partials partials{reinterpret_cast<float*>(shared_memory + Stream::shared_bytes)};
+    const Partials partials(shared_memory + Stream::shared_bytes, lane);
     Job job{arguments, head, first_row, first_unit, lane};
     GradientElements<Cell, Shape> elements;
     elements.begin_steps(arguments, lane);
@@ -156,7 +156,7 @@ struct AlternatingBackward {
         stream.begin_step(slots + (exchanges - 1) % 2 * tile_elements, lane);
         stream.template multiply<Tiling::mma_k>(sums);
         if constexpr (Shape::k_splits > 1) {
-          partials.store(sums, lane);
+          partials.store(sums);
           __syncthreads();
         }
       }

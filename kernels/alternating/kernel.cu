@@ -69,7 +69,7 @@ struct AlternatingForward {
                                                  const Lane<Shape>& lane, GroupBarrier& barrier, Scalar* slots,
                                                  unsigned char* shared_memory) {
     Stream stream(arguments.recurrent, head, first_unit, arguments.steps, lane, shared_memory);
-    const Partials partials{reinterpret_cast<float*>(shared_memory + Stream::shared_bytes)};
+    const Partials partials(shared_memory + Stream::shared_bytes, lane);
     Elements<Cell, Shape> elements;
     elements.load(arguments, head, first_row, first_unit, lane);
     JobElements<Shape, ForwardArguments> job{arguments, head, first_row, first_unit, lane};
@@ -95,7 +95,7 @@ struct AlternatingForward {
       stream.begin_step(slots + step % 2 * tile_elements, lane);
       stream.template multiply<Tiling::mma_k>(sums);
       if constexpr (Shape::k_splits > 1) {
-        partials.store(sums, lane);
+        partials.store(sums);
         __syncthreads();
       }
       if (lane.finishes()) {
@@ -109,7 +109,7 @@ struct AlternatingForward {
             sum[gate] = elements.offset(group, gate, input[gate]);
             if constexpr (Shape::k_splits == 1) sum[gate] += sums.of_group(group, gate);
           }
-          if constexpr (Shape::k_splits > 1) partials.add(sum, group, lane);
+          if constexpr (Shape::k_splits > 1) partials.add(sum, group);
           write_hidden(job, slots + (step + 1) % 2 * tile_elements, elements.step(group, sum, input), group, step + 1);
         }
       }

@@ -42,7 +42,7 @@ __device__ __forceinline__ void cluster_backward(const BackwardArguments& argume
   tile.clear();  // nothing comes from behind the last step
   GradientElements<Cell, Shape> elements;
   elements.begin(arguments, head, first_row, first_unit, lane);
-  const Partials partials{reinterpret_cast<float*>(partial_storage)};
+  const Partials partials(partial_storage, lane);
   const ClusterExchange<Shape, Tiling::cluster> exchange(tile, shared_address(partial_storage + partial_bytes), rank, lane);
   cluster_synchronize();
 
@@ -62,14 +62,14 @@ __device__ __forceinline__ void cluster_backward(const BackwardArguments& argume
     if (done > 0) exchange.barrier(current).wait((done - 1) / 2 % 2);
     tile.template multiply<Tiling::mma_k>(sums, weights, current);
     if constexpr (Shape::k_splits > 1) {
-      partials.store(sums, lane);
+      partials.store(sums);
       __syncthreads();
     }
     if (lane.finishes()) {
 #pragma unroll
       for (int group = 0; group < Shape::warp_groups; group++) {
         float sum[1] = {Shape::k_splits > 1 ? 0.0f : sums.of_group(group, 0)};
-        if constexpr (Shape::k_splits > 1) partials.add(sum, group, lane);
+        if constexpr (Shape::k_splits > 1) partials.add(sum, group);
         through_recurrence[group] = sum[0];
       }
     }

@@ -43,7 +43,7 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
   hidden.fill(arguments, head, first_row);
   Elements<Cell, Shape> elements;
   elements.load(arguments, head, first_row, first_unit, lane);
-  const Partials partials{reinterpret_cast<float*>(partial_storage)};
+  const Partials partials(partial_storage, lane);
   const ClusterExchange<Shape, Tiling::cluster> exchange(hidden, shared_address(partial_storage + partial_bytes), rank, lane);
   cluster_synchronize();
 
@@ -67,7 +67,7 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
     if (step > 0) exchange.barrier(current).wait((step - 1) / 2 % 2);
     hidden.template multiply<Tiling::mma_k>(sums, weights, current);
     if constexpr (Shape::k_splits > 1) {
-      partials.store(sums, lane);
+      partials.store(sums);
       __syncthreads();
     }
     if (lane.finishes()) {
@@ -77,7 +77,7 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
 #pragma unroll
         for (int gate = 0; gate < Shape::gates; gate++)
           sum[gate] = Shape::k_splits > 1 ? elements.offset(group, gate, input[group][gate]) : sums.of_group(group, gate);
-        if constexpr (Shape::k_splits > 1) partials.add(sum, group, lane);
+        if constexpr (Shape::k_splits > 1) partials.add(sum, group);
         *hidden.at(1 - current, lane.batch_row(group), first_unit + lane.unit(group)) =
             from_float<Scalar>(elements.step(group, sum, input[group]));
       }

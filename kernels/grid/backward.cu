@@ -56,15 +56,14 @@ struct GridBackward {
   static_assert(Shape::k_splits > 1, "the sum is split");
   static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory, "shared memory as solved");
   static constexpr int stages = Tiling::input_stages;
+  static constexpr int prefetch_distance = 4;  // steps
   static constexpr int marking_warp = Shape::warps - 1;
-  // Warps that neither finish nor mark hold their polling back until the finishing warps have published.
-  static constexpr bool waiting_warps = Shape::finishing_warps < Shape::warps - 1;
 
   // Runs one head and batch tile from last step to first. shared_memory: weights, ring, two buffers of partial sums.
   static __device__ __forceinline__ void run_job(const BackwardArguments& arguments, int head, int first_row, int first_unit,
                                                  const Lane<Shape>& lane, Exchange& exchange, unsigned char* shared_memory) {
     unsigned char* const ring_storage = shared_memory + Weights::shared_bytes;
-    float* const partial_storage = reinterpret_cast<float*>(ring_storage + Ring::shared_bytes);
+    const Partials partials(ring_storage + Ring::shared_bytes, lane);
     Weights weights;
     weights.load(arguments.recurrent, head, first_unit, lane, shared_memory);
     Ring ring(arguments, head, first_row, first_unit, lane, ring_storage);
@@ -78,6 +77,22 @@ struct GridBackward {
     int slot = 0;
     float through_recurrence[Shape::warp_groups];
     for (int done = 0;; done++) {  // one product more than steps: the last is the gradient by the initial h
+      Accumulators<Shape> sums;
+      sums.clear();
+      exchange.prepare_next();
+      if (done > 0) {
+#pragma unroll
+        for (int round = 0; round < Tiling::receive_rounds; round++) {
+          if (round > 0) exchange.request(rows, lane, round);
+          exchange.receive(lane, round);
+          exchange.template multiply<Tiling::mma_k>(sums, weights, round);
+        }
+      }
+      sums.join_chains();
+      // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
+      const int buffer = done % 2;
+      partials.store(sums, buffer);
+      // Here: the warp meets, and a meeting waits for all loads, so ahead of receiving it would wait for other blocks.
       StepRecord<Cell> record[Shape::warp_groups];
       ring.template wait<stages - 2>();
       __syncwarp();
@@ -85,25 +100,12 @@ struct GridBackward {
 #pragma unroll
         for (int group = 0; group < Shape::warp_groups; group++) ring.read(record[group], slot, group);
       }
-      Accumulators<Shape> sums;
-      sums.clear();
-      if (done > 0) {
-#pragma unroll
-        for (int round = 0; round < Tiling::receive_rounds; round++) {
-          exchange.receive(rows, lane, round);
-          exchange.template multiply<Tiling::mma_k>(sums, weights, round);
-        }
-        sums.join_chains();
-      }
-      // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
-      const Partials partials{partial_storage + done % 2 * (partial_bytes / 4)};
-      partials.store(sums, lane);
       __syncthreads();
       if (lane.finishes()) {
 #pragma unroll
         for (int group = 0; group < Shape::warp_groups; group++) {
           float sum[1] = {0.0f};
-          partials.add(sum, group, lane);
+          partials.add(sum, group, buffer);
           through_recurrence[group] = sum[0];
         }
       }
@@ -111,20 +113,17 @@ struct GridBackward {
 #pragma unroll
         for (int group = 0; group < Shape::warp_groups; group++) {
           elements.step(group, through_recurrence[group], record[group], lane);
-          outlet.publish(exchange.slot(exchange.published + 1), elements.words[group], group, lane);
+          outlet.publish(exchange.next, elements.words[group], group, lane);
         }
         elements.write();
       }
-      // Polling crowds out the finishing warps' shared memory accesses, and nothing can arrive before this block's own part is out.
-      if constexpr (waiting_warps) {
-        if (lane.finishes())
-          asm volatile("bar.arrive 1, %0;" ::"n"((Shape::warps - 1) * 32) : "memory");
-        else if (lane.warp != marking_warp)
-          asm volatile("bar.sync 1, %0;" ::"n"((Shape::warps - 1) * 32) : "memory");
+      const unsigned received = exchange.published;
+      if (done < arguments.steps) {
+        exchange.request_next(rows, lane);
       }
-      if (done > 0 && lane.warp == marking_warp) exchange.clear_previous(first_unit, lane);
+      if (done > 0 && lane.warp == marking_warp) exchange.clear_before(received, first_unit, lane);
       if (done == arguments.steps) break;
-      exchange.published++;
+      ring.template prefetch<prefetch_distance>(done + stages - 1 + prefetch_distance < arguments.steps);
       ring.copy_next(slot == 0 ? stages - 1 : slot - 1, done + stages - 1 < arguments.steps);
       slot = slot == stages - 1 ? 0 : slot + 1;
     }

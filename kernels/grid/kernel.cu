@@ -47,11 +47,11 @@ struct GridOutlet {
   }
 
   // Where a word is two units, lanes of even ones write their neighbour's h too: what others see is always a whole word.
-  __device__ __forceinline__ void publish(const GridExchange<Shape>& exchange, float h, int group, bool awaited, const Lane<Shape>& lane) const {
+  __device__ __forceinline__ void publish(Scalar* slot, float h, int group, bool awaited) const {
     const float next = next_unit<Scalar>(h);
     if (offset[group] < 0) return;
     const unsigned word = word_of<Scalar>(h, next);
-    if (awaited) store_shared_by_gpu(exchange.slot(exchange.published + 1) + offset[group], word);
+    if (awaited) store_shared_by_gpu(slot + offset[group], word);
     __stcs(reinterpret_cast<unsigned*>(target[group]), word);
   }
 
@@ -71,15 +71,27 @@ struct GridForward {
   static constexpr int partial_bytes = Shape::k_splits > 1 ? Partials::shared_bytes : 0;  // each of two buffers
   static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory, "shared memory as solved");
   static constexpr int stages = Tiling::input_stages;
+  static constexpr int prefetch_distance = 4;  // steps
+  // Cycles from a block's own data being out to its first poll: no other block's is there yet, and polls in vain hold up what is on its way.
+  static constexpr unsigned head_start = 200;
   static constexpr int marking_warp = Shape::warps - 1;
-  // Warps that neither finish nor mark hold their polling back until the finishing warps have published.
-  static constexpr bool waiting_warps = Shape::finishing_warps < Shape::warps - 1;
+  // Warps that do not finish hold their polling back until the finishing warps have published.
+  static constexpr bool waiting_warps = Shape::finishing_warps < Shape::warps;
+
+  // W x of the coming step, for the lanes that finish elements.
+  static __device__ __forceinline__ void read_input(float (&input)[Shape::warp_groups][Shape::gates], Ring& ring, int slot, const Lane<Shape>& lane) {
+    ring.template wait<stages - 2>();
+    __syncwarp();
+    if (!lane.finishes()) return;
+#pragma unroll
+    for (int group = 0; group < Shape::warp_groups; group++) ring.read(input[group], slot, group);
+  }
 
   // Runs one head and batch tile from first step to last. shared_memory: weights, input ring, two buffers of partial sums.
   static __device__ __forceinline__ void run_job(const ForwardArguments& arguments, int head, int first_row, int first_unit,
                                                  const Lane<Shape>& lane, GridExchange<Shape>& exchange, unsigned char* shared_memory) {
     unsigned char* const ring_storage = shared_memory + Weights::shared_bytes;
-    float* const partial_storage = reinterpret_cast<float*>(ring_storage + Ring::shared_bytes);
+    unsigned char* const partial_storage = ring_storage + Ring::shared_bytes;
     Ring ring(arguments, head, first_row, first_unit, lane, ring_storage);
 #pragma unroll
     for (int step = 0; step < stages - 1; step++) ring.copy_next(step, step < arguments.steps);
@@ -88,28 +100,26 @@ struct GridForward {
     Elements<Cell, Shape> elements;
     elements.load(arguments, head, first_row, first_unit, lane);
     GridOutlet<Shape> outlet(arguments, head, first_row, first_unit, lane);
+    const Partials partials(partial_storage, lane);
     const int rows = arguments.batch - first_row;
 
     int slot = 0;
     for (int step = 0; step < arguments.steps; step++) {
-      float input[Shape::warp_groups][Shape::gates];
       Accumulators<Shape> sums;
       sums.clear();
-      ring.template wait<stages - 2>();
-      __syncwarp();
-      if (lane.finishes()) {
-#pragma unroll
-        for (int group = 0; group < Shape::warp_groups; group++) ring.read(input[group], slot, group);
-      }
+      exchange.prepare_next();
       if (step == 0)
         read_initial_hidden(exchange, arguments, head, first_row, lane);
       else
-        exchange.receive(rows, lane);
+        exchange.receive(lane);
       exchange.template multiply<Tiling::mma_k>(sums, weights);
       sums.join_chains();
       // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
-      const Partials partials{partial_storage + step % 2 * (partial_bytes / 4)};
-      if constexpr (Shape::k_splits > 1) partials.store(sums, lane);
+      const int buffer = step % 2;
+      if constexpr (Shape::k_splits > 1) partials.store(sums, buffer);
+      // Here: the warp meets, and a meeting waits for all loads, so ahead of receiving it would wait for other blocks.
+      float input[Shape::warp_groups][Shape::gates];
+      read_input(input, ring, slot, lane);
       __syncthreads();
       if (lane.finishes()) {
 #pragma unroll
@@ -120,8 +130,8 @@ struct GridForward {
             sum[gate] = elements.offset(group, gate, input[group][gate]);
             if constexpr (Shape::k_splits == 1) sum[gate] += sums.of_group(group, gate);
           }
-          if constexpr (Shape::k_splits > 1) partials.add(sum, group, lane);
-          outlet.publish(exchange, elements.step(group, sum, input[group]), group, step + 1 < arguments.steps, lane);
+          if constexpr (Shape::k_splits > 1) partials.add(sum, group, buffer);
+          outlet.publish(exchange.next, elements.step(group, sum, input[group]), group, step + 1 < arguments.steps);
         }
         outlet.next_step();
         elements.save();
@@ -129,12 +139,17 @@ struct GridForward {
       // Polling crowds out the finishing warps' shared memory accesses, and nothing can arrive before this block's own part is out.
       if constexpr (waiting_warps) {
         if (lane.finishes())
-          asm volatile("bar.arrive 1, %0;" ::"n"((Shape::warps - 1) * 32) : "memory");
-        else if (lane.warp != marking_warp)
-          asm volatile("bar.sync 1, %0;" ::"n"((Shape::warps - 1) * 32) : "memory");
+          asm volatile("bar.arrive 1, %0;" ::"n"(Shape::threads) : "memory");
+        else
+          asm volatile("bar.sync 1, %0;" ::"n"(Shape::threads) : "memory");
       }
-      if (step > 0 && lane.warp == marking_warp) exchange.clear_previous(first_unit, lane);
-      if (step + 1 < arguments.steps) exchange.published++;
+      const unsigned received = exchange.published;
+      if (step + 1 < arguments.steps) {
+        pass_cycles<head_start>();
+        exchange.request_next(rows, lane);
+      }
+      if (step > 0 && lane.warp == marking_warp) exchange.clear_before(received, first_unit, lane);
+      ring.template prefetch<prefetch_distance>(step + stages - 1 + prefetch_distance < arguments.steps);
       ring.copy_next(slot == 0 ? stages - 1 : slot - 1, step + stages - 1 < arguments.steps);
       slot = slot == stages - 1 ? 0 : slot + 1;
     }

@@ -44,6 +44,7 @@ inline float __fdividef(float a, float b) { return a / b; }
 inline float __frcp_rn(float a) { return 1.0f / a; }
 inline float __expf(float a) { return std::exp(a); }
 inline float rsqrtf(float a) { return 1.0f / std::sqrt(a); }
+inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
 
 inline void __syncthreads() { emulator::block_barrier(0, emulator::block_dim.x, true); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) { emulator::synchronize_warp(mask); }

@@ -170,6 +170,13 @@ template <> struct Instruction<"prefetch.global.L2 [%0];"> {
   static void run(const void* source) { static_cast<void>(*static_cast<const volatile char*>(source)); }
 };
 
+template <> struct Instruction<"mov.u32 %0,%clock;"> {
+  static void run(unsigned& cycles) {
+    static thread_local unsigned clock = 0;
+    cycles = clock += 64;
+  }
+};
+
 // Barriers of part of a block
 template <> struct Instruction<"bar.arrive 1,%0;"> {
   static void run(unsigned threads) { block_barrier(1, threads, false); }
