@@ -10,6 +10,9 @@ __device__ __forceinline__ float tanh_fast(float x) {
   return y;
 }
 
+// The number within -bound and bound; a NaN stays one, of which fminf and fmaxf would make a number.
+__device__ __forceinline__ float bounded(float x, float bound) { return x > bound ? bound : x < -bound ? -bound : x; }
+
 // sigmoid(x) = (1 + tanh(x / 2)) / 2
 __device__ __forceinline__ float sigmoid_fast(float x) { return fmaf(tanh_fast(0.5f * x), 0.5f, 0.5f); }
 
