@@ -62,7 +62,7 @@ __device__ __forceinline__ void cluster_backward(const BackwardArguments& argume
     if (done > 0) exchange.barrier(current).wait((done - 1) / 2 % 2);
     tile.template multiply<Tiling::mma_k>(sums, weights, current);
     if constexpr (Shape::k_splits > 1) {
-      partials.store(sums, lane);
+      partials.store(sums, lane);  // where those of the step before have been read: the wait says so (cluster_exchange.cuh)
       __syncthreads();
     }
     if (lane.finishes()) {

@@ -67,7 +67,7 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
     if (step > 0) exchange.barrier(current).wait((step - 1) / 2 % 2);
     hidden.template multiply<Tiling::mma_k>(sums, weights, current);
     if constexpr (Shape::k_splits > 1) {
-      partials.store(sums, lane);
+      partials.store(sums, lane);  // where those of the step before have been read: the wait says so (cluster_exchange.cuh)
       __syncthreads();
     }
     if (lane.finishes()) {
