@@ -18,22 +18,18 @@ from kerneltune.problem import Problem
 from kerneltune.space import TilingSpace
 
 PROFILE = load_profile("h100_sxm")
-# Reads the sums once more, behind the arrival.
-LATE = """
-      float late[Shape::results] = {};
-      partials.add(late, 0, lane);
-      if (late[0] == 1.2345e-30f) return;
-"""
-# Each takes away one link of the chain: reads, arrival, wait, writes.
+# Each takes away one link of the chain: reads, arrival, wait, writes. By file:
+# what stands there, and what instead, where {} is the rest of what the kernel gives to PartialSums::add.
+LATE = "float late[Shape::results] = {{}}; partials.add(late, 0{}); if (late[0] == 1.2345e-30f) return;"
 LOST = {
-    "arrival behind the reads": [
-        ("cluster/kernel.cu", "      elements.save();\n", LATE + "      elements.save();\n"),
-        ("cluster/backward.cu", "      elements.write();\n", LATE + "      elements.write();\n"),
-    ],
-    "wait before the writes": [
-        ("cluster/kernel.cu", "if (step > 0) exchange", "if (step < 0) exchange"),
-        ("cluster/backward.cu", "if (done > 0) exchange", "if (done < 0) exchange"),
-    ],
+    "arrival behind the reads": {
+        "kernel.cu": ("elements.save();", LATE + " elements.save();"),
+        "backward.cu": ("elements.write();", LATE + " elements.write();"),
+    },
+    "wait before the writes": {
+        "kernel.cu": ("if (step > 0) exchange", "if (step < 0) exchange"),
+        "backward.cu": ("if (done > 0) exchange", "if (done < 0) exchange"),
+    },
 }
 
 
@@ -84,10 +80,11 @@ def test_split_sums_are_ordered(emulator: Emulator, kernels: Kernels, direction:
 def test_without_a_link_of_the_order_they_race(kernels: Kernels, tmp_path: Path, lost: str) -> None:
     root = tmp_path / "kernels"
     shutil.copytree(kernels.root, root)
-    for name, before, after in LOST[lost]:
-        text = (root / name).read_text(encoding="utf-8")
-        assert text.count(before) == 1
-        (root / name).write_text(text.replace(before, after), encoding="utf-8")
+    for name, (before, after) in LOST[lost].items():
+        text = (root / "cluster" / name).read_text(encoding="utf-8")
+        adds = re.findall(r"partials\.add\(sum, group(.*?)\);", text)
+        assert (text.count(before), len(adds)) == (1, 1)
+        (root / "cluster" / name).write_text(text.replace(before, after.format(*adds)), encoding="utf-8")
     broken, emulator = discover(root), Emulator(root, tmp_path / "made")
     for direction in ("training", "backward"):
         sums = place_of_sums(split(broken, direction))
