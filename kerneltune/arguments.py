@@ -26,11 +26,16 @@ FIELDS = {
 }
 
 
+def layout(struct: str) -> np.dtype[np.void]:
+    """Where the fields of a struct lie, as a C++ compiler lays them out."""
+    fields = [(name, np.int32 if name in _SIZES else np.uint64) for name in FIELDS[struct]]
+    return np.dtype(fields, align=True)
+
+
 def packed(problem: Problem, addresses: Mapping[str, int]) -> bytes:
     """The struct of the problem's pass; arrays without an address are null."""
-    fields = FIELDS[STRUCTS[problem.direction]]
-    layout = np.dtype([(name, np.int32 if name in _SIZES else np.uint64) for name in fields], align=True)
-    values = np.zeros(1, layout)
-    for name in fields:
+    struct = STRUCTS[problem.direction]
+    values = np.zeros(1, layout(struct))
+    for name in FIELDS[struct]:
         values[name] = getattr(problem, name) if name in _SIZES else addresses.get(name, 0)
     return values.tobytes()

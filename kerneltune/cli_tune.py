@@ -12,7 +12,10 @@ from kerneltune.cli_options import (
     Backend,
     Batch,
     CellName,
+    Clip,
+    Cut,
     Dtype,
+    ForwardClip,
     Gpu,
     HeadDim,
     Heads,
@@ -46,6 +49,9 @@ def tune(
     dtype: Dtype = "bf16",
     steps: Steps = 1024,
     direction: Pass = "forward",
+    clip: Clip = 0.0,
+    cut: Cut = False,
+    forward_clip: ForwardClip = 0.0,
     strategy: StrategyName = None,
     top: Annotated[int, typer.Option(min=1, help="How many tilings, the fastest by the model first.")] = 20,
     each: Annotated[int, typer.Option(min=0, help="How many of every strategy besides.")] = 1,
@@ -67,7 +73,7 @@ def tune(
         from kerneltune.tuner import TuneOptions
         from kerneltune.tuner import tune as tuned
 
-        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction)
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
         space = space_of(problem, gpu, kernels_root, strategy)
         fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
         plan = TrialPlan(runs=runs, timed=timed, seed=fresh)

@@ -23,6 +23,7 @@ from kerneltune.source import translation_unit
 STANDARD = "c++17"
 # __launch_bounds__ alone lets ptxas take all registers that the occupancy leaves: hold it to the promise.
 PTXAS_OPTIONS = ("-v", "--override-directive-values")
+LINES_OPTION = "-lineinfo"  # source lines of the instructions, which it leaves as they are
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,19 @@ class _Job:
     target: str
     include: Path
     max_registers: int
+    lines: bool = False
 
 
 class Compiler:
-    """Compiles candidates for one GPU; a cubin made once is taken from the cache."""
+    """Compiles candidates for one GPU; a cubin made once is taken from the cache.
+
+    Args:
+        kernels: Where the sources are.
+        profile: The GPU.
+        backend: The compiler, `nvrtc` or `nvcc`.
+        cache: Where cubins are kept; the user's own if not given.
+        lines: Whether cubins say which source lines they were made from.
+    """
 
     def __init__(
         self,
@@ -54,6 +64,7 @@ class Compiler:
         *,
         backend: str = "nvrtc",
         cache: CubinCache | None = None,
+        lines: bool = False,
     ) -> None:
         if backend not in BACKENDS:
             raise InputError(f"unknown compiler '{backend}': {nearest(backend, BACKENDS)}")
@@ -61,12 +72,14 @@ class Compiler:
         self._profile = profile
         self._version, self._build = BACKENDS[backend]()
         self._cache = cache or CubinCache()
+        self._lines = lines
 
     def compile(self, candidate: Candidate) -> Compiled:
         """The candidate's cubin and what it takes; `CompilationError` where the compiler refuses it."""
         source = translation_unit(candidate, self._kernels, self._profile)
-        job = _Job(source, self._profile.target, self._kernels.root, candidate.registers)
-        options = (*PTXAS_OPTIONS, STANDARD, job.target, str(job.max_registers))
+        job = _Job(source, self._profile.target, self._kernels.root, candidate.registers, self._lines)
+        options = [*PTXAS_OPTIONS, STANDARD, job.target, str(job.max_registers)]
+        options += [LINES_OPTION] if job.lines else []
         key = content_key((self._version, *options, source), job.include)
         output = self._cache.load(key)
         if output is None:
@@ -105,6 +118,7 @@ def _nvrtc() -> tuple[str, Build]:
             include_path=[str(job.include), *headers],
             max_register_count=job.max_registers,
             ptxas_options=list(PTXAS_OPTIONS),
+            lineinfo=job.lines,
             no_cache=True,  # what comes from NVRTC's own cache comes without ptxas's log
         )
         log = io.StringIO()
@@ -157,6 +171,7 @@ def _nvcc() -> tuple[str, Build]:
             source, cubin = Path(folder, "kerneltune.cu"), Path(folder, "kerneltune.cubin")
             source.write_text(job.source, encoding="utf-8")
             command = [nvcc, "-cubin", f"-arch={job.target}", f"-std={STANDARD}", "-I", str(job.include)]
+            command += [LINES_OPTION] if job.lines else []
             command += ["-maxrregcount", str(job.max_registers), "-Xptxas", ",".join(PTXAS_OPTIONS)]
             done = subprocess.run(
                 [*command, "-o", str(cubin), str(source)], capture_output=True, text=True, check=False

@@ -58,7 +58,8 @@ class Verdict:
         if self.unwritten:
             return f"{self.unwritten} values were left unwritten or are NaN"
         mark = "within" if self.right else "above"
-        return f"relative error {self.relative_error:.2e}, {mark} {self.tolerance:.0e}"
+        bound = f"{self.tolerance:.1e}".replace(".0e", "e")
+        return f"relative error {self.relative_error:.2e}, {mark} {bound}"
 
 
 def random_inputs(problem: Problem, cell: Cell, seed: int) -> Inputs:

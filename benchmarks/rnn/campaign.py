@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,10 @@ class Campaign:
 
     def again(self, number: int, tools: Sequence[str] = ()) -> None:
         """One case, plainly or under tools."""
-        prepared = self.preparation(self._drawing_of(number), number, self.backend)
+        drawing = self._drawing_of(number)
+        if tools:
+            drawing = replace(drawing, lines=True)
+        prepared = self.preparation(drawing, number, self.backend)
         if not self._is_ready(prepared):
             return
         if not tools:
@@ -238,9 +241,10 @@ class Campaign:
             (outcome,) = run_trials(
                 [trial], self.drawing.kernels.root, timeout=SANITIZED_SECONDS, child=command
             )
-            found = sanitizer.read(tool, log)
+            found = sanitizer.read(tool, log, prepared.drawn.candidate)
         row = self._row(prepared, outcome, passed=outcome.passed and found.clean)
-        self._note(row | {"tool": tool, "tool_errors": found.errors, "tool_text": found.text})
+        said = {"tool_errors": found.errors, "tool_known": found.known, "tool_text": found.text}
+        self._note(row | {"tool": tool} | said)
 
     def _trial(self, prepared: Prepared, runs: int) -> Trial:
         candidate, number = prepared.drawn.candidate, prepared.drawn.number

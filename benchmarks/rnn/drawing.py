@@ -91,6 +91,7 @@ class Drawing:
         limits: The largest shapes.
         strategy: Only this one, if named.
         directions: The passes.
+        lines: Whether machine code names its source lines, for tools.
     """
 
     gpu: str
@@ -98,6 +99,7 @@ class Drawing:
     limits: Limits = field(default_factory=Limits)
     strategy: str | None = None
     directions: tuple[str, ...] = PASSES
+    lines: bool = False
 
     @cached_property
     def profile(self) -> HardwareProfile:
@@ -148,7 +150,7 @@ class Drawing:
 
     def small(self) -> Drawing:
         """The same with small shapes, for tools that take their time."""
-        return replace(self, limits=replace(SMALL, work=min(SMALL.work, self.limits.work)))
+        return replace(self, limits=replace(SMALL, work=min(SMALL.work, self.limits.work)), lines=True)
 
     def input_seed(self, number: int) -> int:
         """The seed of a case's numbers."""
@@ -176,7 +178,7 @@ def logarithmic(draw: random.Random, least: int, most: int) -> int:
     return min(most, int(math.exp(draw.uniform(math.log(least), math.log(most + 1)))))
 
 
-_compilers: dict[tuple[str, str], Compiler] = {}
+_compilers: dict[tuple[str, str, bool], Compiler] = {}
 
 
 def prepare(drawing: Drawing, number: int, backend: str = "nvrtc") -> Prepared:
@@ -188,9 +190,9 @@ def prepare(drawing: Drawing, number: int, backend: str = "nvrtc") -> Prepared:
         return Prepared(Drawn(number, kind, None, str(error)), failure=str(error))
     if drawn.candidate is None:
         return Prepared(drawn, failure=drawn.failure)
-    key = drawing.gpu, backend
+    key = drawing.gpu, backend, drawing.lines
     if key not in _compilers:
-        _compilers[key] = Compiler(drawing.kernels, drawing.profile, backend=backend)
+        _compilers[key] = Compiler(drawing.kernels, drawing.profile, backend=backend, lines=drawing.lines)
     return compiled(drawn, _compilers[key].compile)
 
 

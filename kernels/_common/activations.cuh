@@ -10,6 +10,10 @@ __device__ __forceinline__ float tanh_fast(float x) {
   return y;
 }
 
+// A NaN stays one, of which fminf and fmaxf would make a number.
+__device__ __forceinline__ float at_most(float x, float bound) { return x > bound ? bound : x; }
+__device__ __forceinline__ float bounded(float x, float bound) { return x > bound ? bound : x < -bound ? -bound : x; }
+
 // sigmoid(x) = (1 + tanh(x / 2)) / 2
 __device__ __forceinline__ float sigmoid_fast(float x) { return fmaf(tanh_fast(0.5f * x), 0.5f, 0.5f); }
 
@@ -49,12 +53,12 @@ struct Math<true> {
     return power < 3.0e38f ? fmaf(power, 0.693147181f * rest, power) : power;  // infinity times a rest of zero is none
   }
 
-  static __device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0f, 1.0f + fminf(exp(-x), 1.0e37f)); }
+  static __device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0f, 1.0f + at_most(exp(-x), 1.0e37f)); }
 
   // Near zero 1 - 2 / (exp(2 x) + 1) would lose bits: an odd polynomial there, fitted to a relative error of 8e-8.
   static __device__ __forceinline__ float tanh(float x) {
     const float size = fabsf(x), square = x * x;
-    const float far = 1.0f - __fdividef(2.0f, exp(2.0f * fminf(size, 20.0f)) + 1.0f);
+    const float far = 1.0f - __fdividef(2.0f, exp(2.0f * at_most(size, 20.0f)) + 1.0f);
     float series = fmaf(-0.00590904662f, square, 0.0208088011f);
     series = fmaf(series, square, -0.0537879840f);
     series = fmaf(series, square, 0.133319780f);

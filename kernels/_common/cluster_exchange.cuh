@@ -3,6 +3,13 @@
 //
 // Two buffers are enough: a block writes step s + 1 into the others' buffer of step s - 1 only after it has received all of step s, and
 // every warp of every block sends its part of step s after it has read all of step s - 1.
+//
+// The same barrier orders what warps share within the block besides, the partial sums (partial_sums.cuh): the finishing warps read those of
+// step s, then publish, where lane 0 arrives (release) for its warp behind __syncwarp; every lane of every warp waits (acquire) for all
+// arrivals before it multiplies in step s + 1, and only then writes partial sums again. Between the writes and the reads of one step stands
+// __syncthreads. After the last step (forward: the last publish; backward: one more product, behind a wait as any other) nobody writes.
+// compute-sanitizer's racecheck takes an arrival for the accesses of the arriving lane alone, so it reports the reads of the other 31
+// (benchmarks/rnn/sanitizer.py counts these apart).
 #pragma once
 #include "cluster.cuh"
 #include "operand_tile.cuh"

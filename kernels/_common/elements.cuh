@@ -67,10 +67,7 @@ struct Elements {
   // sum: W x + R h + bias of each gate, but W x only where adds_input says so; input: W x. Returns h.
   __device__ __forceinline__ float step(int group, const float (&sum)[Shape::gates], const float (&input)[Shape::gates]) {
     Cell::template step<Math<sizeof(typename Shape::Scalar) == 4>>(sum, input, state[group], saved.values[group]);
-    if constexpr (Shape::forward_clip > 0.0f) {  // not with fminf, which would make a number of a NaN
-      const float h = state[group][0], bound = Shape::forward_clip;
-      state[group][0] = h > bound ? bound : h < -bound ? -bound : h;
-    }
+    if constexpr (Shape::forward_clip > 0.0f) state[group][0] = bounded(state[group][0], Shape::forward_clip);
     return state[group][0];
   }
 

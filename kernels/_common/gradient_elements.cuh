@@ -64,8 +64,8 @@ struct GradientElements {
     if constexpr (Shape::gate_gradient_clip > 0.0f) {
 #pragma unroll
       for (int gate = 0; gate < Shape::gates; gate++) {
-        input_gradient[gate] = fminf(fmaxf(input_gradient[gate], -Shape::gate_gradient_clip), Shape::gate_gradient_clip);
-        recurrent_gradient[gate] = fminf(fmaxf(recurrent_gradient[gate], -Shape::gate_gradient_clip), Shape::gate_gradient_clip);
+        input_gradient[gate] = bounded(input_gradient[gate], Shape::gate_gradient_clip);
+        recurrent_gradient[gate] = bounded(recurrent_gradient[gate], Shape::gate_gradient_clip);
       }
     }
     words[group].pack(input_gradient, recurrent_gradient, lane);

@@ -59,6 +59,7 @@ __device__ __forceinline__ void cluster_backward(const BackwardArguments& argume
 #pragma unroll
       for (int group = 0; group < Shape::warp_groups; group++) ring.read(record[group], slot, group);
     }
+    // Then the other blocks' part is here, and the partial sums of the step before have been read (cluster_exchange.cuh).
     if (done > 0) exchange.barrier(current).wait((done - 1) / 2 % 2);
     tile.template multiply<Tiling::mma_k>(sums, weights, current);
     if constexpr (Shape::k_splits > 1) {

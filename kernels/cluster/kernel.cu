@@ -64,6 +64,7 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
           for (int gate = 0; gate < Shape::gates; gate++) sums.of_group(group, gate) = elements.offset(group, gate, input[group][gate]);
       }
     }
+    // Then the other blocks' part is here, and the partial sums of the step before have been read (cluster_exchange.cuh).
     if (step > 0) exchange.barrier(current).wait((step - 1) / 2 % 2);
     hidden.template multiply<Tiling::mma_k>(sums, weights, current);
     if constexpr (Shape::k_splits > 1) {

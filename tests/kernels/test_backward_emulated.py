@@ -16,6 +16,7 @@ from emulator.passes import run_case
 from kerneltune.arguments import FIELDS
 from kerneltune.candidate import Candidate
 from kerneltune.case import random_case
+from kerneltune.halffloat import decode, encode
 from kerneltune.hardware import load_profile
 from kerneltune.kernel import discover
 from kerneltune.problem import Problem
@@ -123,6 +124,55 @@ def test_options_of_the_backward_pass(
     problem = Problem(cell, 2, 32, 3, "bf16", 5, "backward", **options)
     space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, strategy)
     check(emulator, "h100_sxm", space.best(), seed=3)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize(
+    ("cell", "strategy", "dtype"),
+    [
+        *(("lstm", strategy, "bf16") for strategy in sorted(KERNELS.backward)),
+        ("gru", "block", "fp16"),  # gradients of two kinds
+        ("gru", "alternating", "fp32"),
+    ],
+)
+def test_a_clipped_gradient_that_is_no_number_stays_none(
+    emulator: Emulator, cell: str, strategy: str, dtype: str
+) -> None:
+    """One NaN among the gradients by the last h is one in all that follows from it, and nowhere else."""
+    profile = load_profile("h100_sxm")
+    problem = Problem(cell, 2, 32, 3, dtype, 4, "backward", gate_gradient_clip=0.25)
+    candidate = TilingSpace(problem, profile, KERNELS, strategy).best()
+    case = random_case(problem, KERNELS.cell(cell), seed=6)
+    row, head, unit = 1, 1, 5
+    spoilt = case.inputs["output_gradient"].copy()
+    spoilt[-1, row, head, unit] = encode(np.array([np.nan]), dtype)[0]
+    inputs = {**case.inputs, "output_gradient": spoilt}
+    plain = run_case(emulator, KERNELS, profile, candidate, case, seed=1)
+    found = run_case(emulator, KERNELS, profile, candidate, replace(case, inputs=inputs), seed=1)
+    for name, array in found.items():
+        lost = np.zeros(array.shape, bool)
+        lost[:, row, head] = True  # R takes it to every unit
+        if name != "initial_gradient":
+            lost[-1, row, head, :unit] = lost[-1, row, head, unit + 1 :] = False
+        np.testing.assert_array_equal(np.isnan(decode(array, dtype)), lost, name)
+        np.testing.assert_array_equal(array[~lost], plain[name][~lost], name)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize(("dtype", "bound"), [("bf16", 4e-3), ("fp16", 1.3e-3)])
+def test_units_near_saturation_have_their_slope(emulator: Emulator, dtype: str, bound: float) -> None:
+    """A tight clip leaves small gradients, most of them of an h near 1, which in 16 bits lacks its slope."""
+    profile = load_profile("h100_sxm")
+    training = Problem("elman", 2, 32, 8, dtype, 20, "training")
+    backward = replace(training, direction="backward", gate_gradient_clip=0.05)
+    kept: dict[str, np.ndarray] = {}
+    for problem in (training, backward):
+        case = random_case(problem, KERNELS.cell("elman"), seed=11)
+        case = replace(case, inputs={**case.inputs, **{k: v for k, v in kept.items() if k in case.inputs}})
+        candidate = TilingSpace(problem, profile, KERNELS, "block").best()
+        kept = run_case(emulator, KERNELS, profile, candidate, case, seed=2)
+        verdict = case.judge(kept)
+        assert verdict.relative_error < bound, verdict.sentence
 
 
 @pytest.mark.emulated

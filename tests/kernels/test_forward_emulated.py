@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from emulator.passes import run_case, run_forward
 
 from kerneltune.candidate import Candidate
 from kerneltune.case import random_case
-from kerneltune.halffloat import decode
+from kerneltune.halffloat import decode, encode
 from kerneltune.hardware import load_profile
 from kerneltune.kernel import discover
 from kerneltune.problem import Problem
@@ -126,6 +127,25 @@ def test_forward_without_asynchronous_copies_and_with_shallow_products(
     assert candidate.parameters["mma_k"] == 8
     assert candidate.parameters["async_copy"] == 0
     check(emulator, "t4", candidate, seed=7)
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "fp32"])
+@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
+def test_what_is_no_number_stays_none(emulator: Emulator, cell: str, dtype: str) -> None:
+    """A NaN in W x of any gate of one unit is one in its h, and in every h a step later."""
+    profile = load_profile("h100_sxm")
+    problem = Problem(cell, 1, 32, 2, dtype, 2)
+    case = random_case(problem, KERNELS.cell(cell), seed=1)
+    tiling = TilingSpace(problem, profile, KERNELS, "block").best()
+    for gate in range(len(KERNELS.cell(cell).spec.gates)):
+        spoilt = case.inputs["input"].copy()
+        spoilt[0, 1, 0, 5, gate] = encode(np.array([np.nan]), dtype)[0]
+        inputs = {**case.inputs, "input": spoilt}
+        states = run_case(emulator, KERNELS, profile, tiling, replace(case, inputs=inputs), seed=1)["states"]
+        lost = np.isnan(decode(states[0], dtype))
+        assert lost[1, 1, 0].tolist() == [unit == 5 for unit in range(32)]
+        assert lost[2, 1].all()
+        assert not lost[:, 0].any()
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from kerneltune.arguments import FIELDS, layout
 from kerneltune.candidate import Candidate
 from kerneltune.compile import Compiler
 from kerneltune.compile_report import CompileReport
 from kerneltune.cubin_cache import CubinCache
 from kerneltune.errors import CompilationError, InputError
+from kerneltune.folders import data_folder
 from kerneltune.hardware import load_profile
 from kerneltune.kernel import Kernels
 from kerneltune.problem import Problem
@@ -98,6 +100,29 @@ def test_occupancy_is_held_against_the_promise(fake_kernels: Kernels) -> None:
     assert report.blocks_per_sm >= 2
     broken = replace(report, predicted_blocks_per_sm=report.blocks_per_sm + 1).broken_promises()
     assert broken == [f"{report.blocks_per_sm} blocks per SM, {report.blocks_per_sm + 1} predicted"]
+
+
+def test_structs_of_arguments_are_for_the_compiler_what_is_packed(fake_kernels: Kernels) -> None:
+    """Of the kernels and of the stand-in, whose launches fail where theirs are smaller than what they get."""
+    from cuda.core import Program, ProgramOptions
+
+    checked = []
+    for root in (data_folder("kernels"), fake_kernels.root):
+        header = root / "_common" / "arguments.cuh"
+        lines = [f'#include "{header}"', "using namespace kerneltune;"]
+        for struct in re.findall(r"^struct (\w+) {", header.read_text(encoding="utf-8"), re.MULTILINE):
+            expected = layout(struct)
+            assert expected.fields is not None
+            lines.append(f"static_assert(sizeof({struct}) == {expected.itemsize});")
+            lines += [
+                f"static_assert(__builtin_offsetof({struct}, {name}) == {offset});"
+                for name, (_, offset, *_) in expected.fields.items()
+            ]
+            checked.append(struct)
+        lines.append('extern "C" __global__ void kernel() {}')
+        options = ProgramOptions(arch="sm_90", std="c++17")
+        Program("\n".join(lines), "c++", options).compile("cubin")
+    assert sorted(checked) == sorted([*FIELDS, "ForwardArguments"])
 
 
 def test_second_compilation_comes_from_the_cache(fake_kernels: Kernels) -> None:

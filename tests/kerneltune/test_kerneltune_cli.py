@@ -1,5 +1,6 @@
 """The command line as a user meets it: exit codes, places, JSON, no traceback."""
 
+import inspect
 import json
 import os
 import subprocess
@@ -69,6 +70,34 @@ def test_options_of_a_request_are_compiled_into_the_kernel(tmp_path: Path) -> No
     refused = ask(*words, "--forward-clip", "1e-9")
     assert refused.returncode == 2
     assert "forward_clip is 1e-09" in refused.stderr
+
+
+def test_every_command_takes_the_same_options_of_a_request() -> None:
+    from kerneltune.cli import compile_command, run, tile
+    from kerneltune.cli_tune import tune
+
+    def options(command: object) -> list[str]:
+        names = list(inspect.signature(command).parameters)  # type: ignore[arg-type]
+        return names[: names.index("strategy") + 1]
+
+    assert "forward_clip" in options(tile)
+    for command in (compile_command, run, tune):
+        assert options(command) == options(tile)
+
+
+@pytest.mark.parametrize("command", ["run", "tune"])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--gate-gradient-clip", "1"], "options of the pass 'backward'"),
+        (["--cut-recurrent-gradient"], "options of the pass 'backward'"),
+        (["--forward-clip", "1e-39"], "forward_clip is 1e-39"),
+    ],
+)
+def test_options_of_a_request_reach_it(command: str, options: list[str], said: str) -> None:
+    refused = request(command, *options)
+    assert refused.returncode == 2
+    assert said in refused.stderr
 
 
 def test_top_shows_a_ranking() -> None:

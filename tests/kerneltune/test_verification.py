@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -20,7 +21,9 @@ import campaign
 import sanitizer
 import verify
 from drawing import Drawing, Limits, drawn_shape, prepare
+from test_compile import hand_made
 
+from kerneltune.candidate import Candidate
 from kerneltune.problem import HEAD_DIM_STEP, PASSES
 
 FOLDER = Path(verify.__file__).parent
@@ -193,7 +196,7 @@ def test_a_tiling_that_does_not_compile_is_a_failure() -> None:
 # Runs the command and writes what the tools write: racecheck finds something.
 TOOL = """#!/bin/sh
 tool=$2 log=$4
-shift 6
+while [ "${1#--}" != "$1" ]; do shift 2; done
 case $tool in
 racecheck) echo "========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)" >"$log" ;;
 *) echo "========= ERROR SUMMARY: 0 errors" >"$log" ;;
@@ -244,11 +247,91 @@ def test_what_a_log_says(tmp_path: Path, log: str | None, errors: int | None) ->
     assert finding.clean == (errors == 0)
 
 
+# Of a cluster of the first run on a GPU, with lines as machine code for tools has them.
+SUMS = """========= COMPUTE-SANITIZER
+========= Error: Race reported between Write access at kernel+0x2550 in partial_sums.cuh:31
+=========     and Read access at kernel+0x25e0 in partial_sums.cuh:50 [496 hazards]
+=========
+========= Error: Race reported between Write access at kernel+0x2560 in partial_sums.cuh:31
+=========     and Read access at kernel+0x2610 in partial_sums.cuh:50 [496 hazards]
+=========     and Read access at kernel+0x2630 in partial_sums.cuh:50 [992 hazards]
+=========
+========= RACECHECK SUMMARY: 2 hazards displayed (2 errors, 0 warnings)
+"""
+
+
+def split_in_cluster(**parameters: int) -> Candidate:
+    found = hand_made()
+    return replace(found, strategy="cluster", parameters={**found.parameters, "k_splits": 2, **parameters})
+
+
+@pytest.mark.parametrize(
+    ("log", "errors", "known"),
+    [
+        (SUMS, 0, 2),
+        (SUMS.replace("[992 hazards]", "[1024 hazards]"), 1, 1),  # all lanes: the order is lost
+        (SUMS.replace("and Read access at kernel+0x2630", "and Write access at kernel+0x2630"), 1, 1),
+        (SUMS.replace("kernel+0x25e0 in partial_sums.cuh", "kernel+0x25e0 in operand_tile.cuh"), 1, 1),
+        (SUMS.replace(" in partial_sums.cuh:31", "").replace(" in partial_sums.cuh:50", ""), 2, 0),
+        (SUMS.replace("2 hazards displayed (2 errors, 0", "3 hazards displayed (2 errors, 1"), 1, 2),
+        (SUMS.replace("2 hazards displayed (2 errors, 0", "2 hazards displayed (7 errors, 0"), 5, 2),
+        (SUMS.rpartition("=========")[0], None, 0),
+    ],
+)
+def test_sums_ordered_by_an_mbarrier_are_counted_apart(
+    tmp_path: Path, log: str, errors: int | None, known: int
+) -> None:
+    path = tmp_path / "log"
+    path.write_text(log, encoding="utf-8")
+    finding = sanitizer.read("racecheck", path, split_in_cluster())
+    assert (finding.errors, finding.known, finding.clean) == (errors, known, errors == 0)
+
+
+@pytest.mark.parametrize("candidate", [None, hand_made(), split_in_cluster(k_splits=1)])
+def test_hazards_of_anything_else_are_errors(tmp_path: Path, candidate: Candidate | None) -> None:
+    path = tmp_path / "log"
+    path.write_text(SUMS, encoding="utf-8")
+    assert sanitizer.read("racecheck", path, candidate).errors == 2
+
+
+def test_known_hazards_have_a_column_and_fail_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "said"
+    log.write_text(SUMS, encoding="utf-8")
+    tool = tmp_path / "bin" / "compute-sanitizer"
+    tool.parent.mkdir()
+    tool.write_text(re.sub('racecheck[)] echo ".*?"', f"racecheck) cat {log}", TOOL), encoding="utf-8")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}{os.pathsep}{os.environ['PATH']}")
+    drawing = Drawing("h100_sxm", 5, Limits(work=WORK), "cluster", ("forward",)).small()
+    number = next(
+        number
+        for number in range(campaign.SAMPLE, campaign.SAMPLE + 200)
+        if (drawn := drawing.case(number)).candidate is not None
+        and drawn.candidate.parameters["k_splits"] > 1
+        and drawn.kind.cell in ("lstm", "elman")
+    )
+    assert b"partial_sums.cuh" in prepare(drawing, number).cubin
+    assert b"partial_sums.cuh" not in prepare(replace(drawing, lines=False), number).cubin
+    one = {"case": number, "strategy": "cluster", "pass": "forward", "tool": "racecheck"}
+    assert verify.main(words(tmp_path, **one), PRETENDED) == 0
+    data = found(tmp_path)
+    (row,) = data["rows"]
+    assert (row["passed"], row["tool_errors"], row["tool_known"]) == (True, 0, 2)
+    assert "Race reported between" in row["tool_text"]
+    assert data["summary"][0]["known"] == 2
+    shown = capsys.readouterr().out
+    assert "2 hazards of partial sums, ordered by an mbarrier that racecheck does not follow" in shown
+    assert f"--case {number} --tool racecheck" in shown
+
+
 def test_a_tool_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
     command = sanitizer.command("memcheck", ["child"], tmp_path / "log", 55.0)
     assert command[:3] == ("timeout", "--kill-after=2", "55")
     assert command[-1] == "child"
     assert command[command.index("--log-file") + 1] == str(tmp_path / "log")
+    assert command[command.index("--report-api-errors") + 1] == "no"
 
 
 @pytest.mark.parametrize(

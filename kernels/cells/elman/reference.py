@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, bounded
+from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, bounded, recurrent_products
 
 
 def forward(wx: Array, r: Array, bias: Array, initial: Array, forward_clip: float = 0.0) -> Array:
@@ -31,9 +31,14 @@ def forward(wx: Array, r: Array, bias: Array, initial: Array, forward_clip: floa
     return states
 
 
-def saved(wx: Array, _r: Array, _bias: Array, states: Array) -> tuple[Array, Array]:
-    """What the backward kernel reads besides h: nothing, `[T, B, H, D, 0]` and `[T + 1, B, H, D, 0]`."""
-    return np.empty((*wx.shape[:4], 0)), np.empty((*states.shape[1:], 0))
+def saved(wx: Array, r: Array, bias: Array, states: Array) -> tuple[Array, Array]:
+    """What the backward kernel reads, from the states that `forward` gave.
+
+    Returns:
+        The slope of tanh, `[T, B, H, D, 1]`, and nothing, `[T + 1, B, H, D, 0]`.
+    """
+    total = wx + recurrent_products(r, bias, states[0, :-1])
+    return 1.0 - np.tanh(total) ** 2, np.empty((*states.shape[1:], 0))
 
 
 def backward(
@@ -56,11 +61,12 @@ def backward(
         last_gradient: `[1, B, H, D]`, on top of that by h after the last step.
         options: Clipping and cutting, if any.
     """
+    slope, _ = saved(wx, r, bias, states)
     gradient = np.empty_like(wx)
     by_hidden = last_gradient[0]
     for step in reversed(range(len(wx))):
         by_hidden = options.before_clip(by_hidden + output_gradient[step], states[0, step + 1])
-        gradient[step, ..., 0] = by_hidden * (1.0 - states[0, step + 1] ** 2)
+        gradient[step] = by_hidden[..., None] * slope[step]
         gradient[step] = options.clipped(gradient[step])
         by_hidden = options.pulled_back(r, gradient[step])
     return Gradients(gradient, gradient, by_hidden[None])

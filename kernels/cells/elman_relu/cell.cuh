@@ -17,7 +17,7 @@ struct ElmanReluCell {
 
   template <class Math>
   static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates], float (&state)[states], float (&)[1]) {
-    state[0] = fmaxf(sum[0], 0.0f);
+    state[0] = sum[0] < 0.0f ? 0.0f : sum[0];  // not fmaxf, which would make 0 of a NaN
   }
 
   static __device__ __forceinline__ void begin_backward(const float (&gradient)[states], const float (&)[1], float (&carried)[1]) {
@@ -27,7 +27,7 @@ struct ElmanReluCell {
   template <class Math, class Record>
   static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record, const float (&)[1], float (&carried)[1],
                                                   float (&input_gradient)[gates], float (&recurrent_gradient)[gates]) {
-    recurrent_gradient[0] = record.hidden > 0.0f ? hidden_gradient : 0.0f;
+    recurrent_gradient[0] = record.hidden <= 0.0f ? 0.0f : hidden_gradient;
     input_gradient[0] = recurrent_gradient[0];
     carried[0] = 0.0f;
   }

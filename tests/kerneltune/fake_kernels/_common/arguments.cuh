@@ -1,3 +1,4 @@
+// As in kernels/_common; test_compile.py holds both against what kerneltune packs.
 #pragma once
 
 namespace kerneltune {
@@ -9,6 +10,8 @@ struct ForwardArguments {
   void* states;
   void* workspace;
   int steps, batch, heads;
+  void* saved_values;
+  float* saved_states;
 };
 
 }  // namespace kerneltune
