@@ -26,6 +26,10 @@ def fit(
         list[Path] | None, typer.Option(help="A JSON file of times, such as benchmarks/results has, besides.")
     ] = None,
     cell: Annotated[str, typer.Option(help="Of this cell: its elements are what the costs are of.")] = "lstm",
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Fit constants of this name alone, such as 'grid_*'; may be given several times."),
+    ] = None,
     update: Annotated[
         Path | None, typer.Option(help="Put the constants into this profile's file; comments stay.")
     ] = None,
@@ -44,7 +48,7 @@ def fit(
         if store_path is not None or not results:
             tilings += _of_store(store_path, profile.name)
         of_cell = [tiling for tiling in tilings if tiling.problem.cell == cell]
-        found = fitted(CostModel(profile, discover(kernels_root)), of_cell)
+        found = fitted(CostModel(profile, discover(kernels_root)), of_cell, only or ())
         if update is not None:
             _update(update, with_costs(_text(update), found.constants))
         if as_json:

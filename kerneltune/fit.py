@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -78,11 +79,18 @@ class Fit:
         return {**asdict(self), "parts": parts}
 
 
-def fit(model: CostModel, tilings: Iterable[Tiling]) -> Fit:
+def fit(model: CostModel, tilings: Iterable[Tiling], only: Sequence[str] = ()) -> Fit:
     """Fit every constant of the profile that the tilings' formulas have.
 
+    Args:
+        model: The formulas and the profile whose constants they start from.
+        tilings: What was timed.
+        only: Patterns such as ``grid_*``: constants whose name matches none of them stay as they are. All are
+            fitted if there is no pattern.
+
     Raises:
-        InputError: There is no tiling that today's constraint files describe.
+        InputError: There is no tiling that today's constraint files describe, or a pattern that no constant
+            of theirs matches.
         MissingExtraError: scipy is not installed.
     """
     try:
@@ -93,7 +101,7 @@ def fit(model: CostModel, tilings: Iterable[Tiling]) -> Fit:
     if not kept:
         raise InputError("\n".join(["there is no timed tiling to fit to", *left_out]))
     costs = model.profile.cost
-    names = sorted(frozenset().union(*(model.costs_of(tiling) for tiling in kept)))
+    names = _chosen(sorted(frozenset().union(*(model.costs_of(tiling) for tiling in kept))), only)
     problem = _LeastSquares(model, kept, names)
     start = np.log([costs[name] for name in names])
     found = least_squares(
@@ -208,6 +216,13 @@ class _LeastSquares:
         low, high = max(1, min(value - 1, math.floor(value / STEP))), max(value + 1, math.ceil(value * STEP))
         less, more = (self._model.cycles(tiling, {**constants, name: at}) for at in (low, high))
         return math.log(more / less) / math.log(high / low)
+
+
+def _chosen(names: Sequence[str], only: Sequence[str]) -> list[str]:
+    for pattern in only:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise InputError(f"no constant of the tilings matches {pattern}; they have {', '.join(names)}")
+    return [name for name in names if not only or any(fnmatchcase(name, pattern) for pattern in only)]
 
 
 def _usable(model: CostModel, tilings: Iterable[Tiling]) -> tuple[list[Tiling], list[str]]:

@@ -19,7 +19,8 @@ template <class Cell, class Shape>
 struct Elements {
   static constexpr int groups_per_unit = Shape::n_tiles * Shape::columns_per_lane;
   static constexpr int unit_sets = Shape::warp_groups < groups_per_unit ? 1 : Shape::warp_groups / groups_per_unit;
-  static_assert(unit_sets == 1 || Shape::warp_groups % groups_per_unit == 0, "a warp finishes whole unit groups, or part of one");
+  static_assert(Shape::warp_groups % groups_per_unit == 0 || groups_per_unit % Shape::warp_groups == 0,
+                "a warp finishes whole unit groups, or an equal part of one");
 
   float state[Shape::warp_groups][Shape::states];
   float bias[unit_sets][Shape::gates];

@@ -103,6 +103,16 @@ def test_what_no_tiling_tells_is_held() -> None:
     assert not {constant.name for constant in found.constants} & {"grid_step_cycles", "split_centicycles"}
 
 
+def test_only_some_constants_are_fitted() -> None:
+    model = CostModel(H100, KERNELS)
+    found = fit(model, tilings_of(H100, TRUTH), ["grid_*", "l2_bytes_per_sm_cycle"])
+    names = {constant.name for constant in found.constants}
+    assert names == {"grid_step_cycles", "grid_fragment_cycles", "grid_mark_cycles", "l2_bytes_per_sm_cycle"}
+    assert found.after.residual < found.before.residual
+    with pytest.raises(InputError, match=r"no constant of the tilings matches gird_\*; they have block_"):
+        fit(model, tilings_of(H100, TRUTH), ["gird_*"])
+
+
 def test_the_first_choice_is_judged_among_the_favourites() -> None:
     model = CostModel(H100, KERNELS)
     tilings = [t for t in tilings_of(H100, dict(H100.cost)) if t.problem.head_dim == 768]
