@@ -14,10 +14,9 @@ import ctypes
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache as once
-from itertools import chain
+from itertools import accumulate, chain
 from types import FunctionType
 from typing import Any, cast
-from weakref import finalize
 
 import numba
 import numpy as np
@@ -32,8 +31,10 @@ from constrint.engine.state import (
     EXHAUSTED,
     KERNELS,
     LEVEL,
+    NODES,
     PATIENCE,
     PAUSED,
+    PHASE,
     REFUTED,
     SOLUTION,
     TRAIL,
@@ -54,6 +55,7 @@ class Structure(structref.StructRefProxy):
 structref.define_proxy(Structure, StructureType, list(State._fields))  # type: ignore[no-untyped-call] # numba is untyped
 
 ARRAY_WORDS = 7  # of a one-dimensional array inside a structure
+_LENGTH, _DATA, _SHAPE = 2, 4, 5  # which of them
 
 _CELLS = numba.types.Array(numba.int64, 1, "C")
 _STATE = StructureType([(name, _CELLS) for name in State._fields])  # type: ignore[no-untyped-call] # as above
@@ -123,8 +125,9 @@ def is_loaded() -> bool:
 
 
 def words_of(structure: Any, arrays: int) -> Any:
-    """The memory of a structure of arrays: of each, among others, its count, length, address and shape."""
-    return (ctypes.c_int64 * (ARRAY_WORDS * arrays)).from_address(structure._meminfo.data)
+    """The memory of a structure of arrays, a row each: among others its count, length, address and shape."""
+    memory = (ctypes.c_int64 * (ARRAY_WORDS * arrays)).from_address(structure._meminfo.data)
+    return np.ctypeslib.as_array(memory).reshape(arrays, ARRAY_WORDS)
 
 
 def hide_counts(structure: Any, arrays: Sequence[Any]) -> list[int]:
@@ -136,20 +139,18 @@ def hide_counts(structure: Any, arrays: Sequence[Any]) -> list[int]:
     words = words_of(structure, len(arrays))
     # Only where numba's arrays are laid out as here: count, owner, length, item size, data, shape, stride.
     for number in (0, len(arrays) - 1):
-        length, data = words[ARRAY_WORDS * number + 2], words[ARRAY_WORDS * number + 4]
+        length, data = words[number, _LENGTH], words[number, _DATA]
         if (length, data) != (len(arrays[number]), arrays[number].ctypes.data):
             return []
-    counts: list[int] = words[::ARRAY_WORDS]
-    for place in range(0, len(words), ARRAY_WORDS):
-        words[place] = 0
+    counts: list[int] = words[:, 0].tolist()
+    words[:, 0] = 0
     return counts
 
 
 def restore_counts(structure: Any, counts: list[int]) -> None:
     """Put back what `hide_counts` took."""
-    words = words_of(structure, len(counts))
-    for number, count in enumerate(counts):
-        words[ARRAY_WORDS * number] = count
+    if counts:
+        words_of(structure, len(counts))[:, 0] = counts
 
 
 _NUMBERS = {name: number for number, name in enumerate(State._fields)}
@@ -161,28 +162,55 @@ _TOPS = [
     else WORD_TRAIL
     for name in State._fields
 ]
+_FULL_FIRST = sorted(range(len(_TOPS)), key=lambda number: _TOPS[number] >= 0)
+_ROOMS = sum(top >= 0 for top in _TOPS)
 
 
-def arrays_of(state: State) -> list[Any]:
-    """A state's lists as arrays, and its arrays as they are; room is not converted but made."""
-    numbers: list[int] = []
-    arrays: list[Any] = []
-    for cells, top in zip(state, _TOPS, strict=True):
-        made: Any = cells
-        if not isinstance(cells, list):
-            pass
-        elif top < 0:
-            begin = len(numbers)
-            numbers += cells
-            made = slice(begin, len(numbers))
-        else:
-            made = np.zeros(len(cells), dtype=np.int64)
-            used = cells[: state.scalar[top] + 1]  # a decision may stand above the topmost level
-            if any(used):
-                made[: len(used)] = used
-        arrays.append(made)
-    whole = np.array(numbers, dtype=np.int64)
-    return [whole[made] if isinstance(made, slice) else made for made in arrays]
+def arrays_of(state: State) -> tuple[list[Any], list[int]]:
+    """A state's lists as arrays in one memory, its arrays as they are, and the addresses of all.
+
+    Room is made, not converted.
+    """
+    arrays: list[Any] = [*state]
+    addresses = [0] * len(arrays)
+    places = [number for number in _FULL_FIRST if type(arrays[number]) is list]
+    full = len(places) - _ROOMS
+    if len(places) < len(arrays):
+        full = sum(_TOPS[number] < 0 for number in places)
+        for number, cells in enumerate(arrays):
+            if type(cells) is not list:
+                addresses[number] = cells.__array_interface__["data"][0]
+    lists = [arrays[number] for number in places]
+    ends = list(accumulate(map(len, lists), initial=0))
+    whole = np.zeros(ends[-1], dtype=np.int64)
+    whole[: ends[full]] = list(chain.from_iterable(lists[:full]))
+    first = whole.__array_interface__["data"][0]
+    for number, begin, end in zip(places, ends, ends[1:], strict=False):
+        arrays[number] = whole[begin:end]
+        addresses[number] = first + whole.itemsize * begin
+    scalar = state.scalar
+    is_fresh = not (scalar[NODES] or scalar[LEVEL] or scalar[TRAIL] or scalar[WORD_TRAIL] or scalar[PHASE])
+    for number, cells in zip(places[full:], lists[full:], strict=True) if not is_fresh else ():
+        used = cells[: scalar[_TOPS[number]] + 1]  # a decision may stand above the topmost level
+        if any(used):
+            arrays[number][: len(used)] = used
+    return arrays, addresses
+
+
+# Structures that no session has any more, with their memory and what was taken out of it: making one costs
+# more than to say where other arrays are.
+_idle: list[tuple[Any, Any, list[int]]] = []
+MOST_IDLE = 8
+
+
+def _structure() -> tuple[Any, Any, list[int]]:
+    """A structure without arrays yet, its memory, and what `hide_counts` took: [] where it could not."""
+    try:
+        return _idle.pop()
+    except IndexError:
+        nothing = [np.zeros(1, dtype=np.int64)] * len(State._fields)
+        structure = Structure(*nothing)  # type: ignore[no-untyped-call] # numba is untyped
+        return structure, words_of(structure, len(nothing)), hide_counts(structure, nothing)
 
 
 class Session:
@@ -194,18 +222,27 @@ class Session:
 
     def __init__(self, state: State) -> None:
         self._compiled = _run()
-        self._restore: Callable[[], object] = int
+        # The state's arrays live as long as this object, so kernels need not count who refers to them.
+        self._structure, self._words, self._counts = _structure()
         self._take(state)
 
+    def __del__(self) -> None:
+        counts = getattr(self, "_counts", [])
+        if counts and len(_idle) < MOST_IDLE:
+            _idle.append((self._structure, self._words, counts))
+        elif counts:
+            restore_counts(self._structure, counts)
+
     def _take(self, state: State) -> None:
-        arrays = arrays_of(state)
+        arrays, addresses = arrays_of(state)
         # Arrays stand in for lists under the same type: both are only indexed.
         self.state = State(*cast("list[list[int]]", arrays))
-        self._structure = Structure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
-        self._restore()
-        # The state's arrays live as long as this object, so kernels need not count who refers to them.
-        self._counts = hide_counts(self._structure, arrays)
-        self._restore = finalize(self, restore_counts, self._structure, self._counts)
+        if self._counts:
+            words = self._words
+            words[:, _LENGTH] = words[:, _SHAPE] = list(map(len, arrays))
+            words[:, _DATA] = addresses
+        else:  # the structure is not laid out as is known here
+            self._structure = Structure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
 
     def run(self, nodes: int, propagations: int) -> int:
         """`dfs.run` on the state."""
@@ -213,22 +250,22 @@ class Session:
 
     def replace(self, fields: Mapping[str, list[int]]) -> State:
         """Give the state other arrays for some of its fields."""
-        if not self._counts:  # the structure is not laid out as is known here
+        if not self._counts:
             self._take(listed(self.state._replace(**fields)))
             return self.state
         whole = np.array(list(chain.from_iterable(fields.values())), dtype=np.int64)
         data: int = whole.__array_interface__["data"][0]
-        words = words_of(self._structure, len(State._fields))
-        arrays: dict[str, Any] = {}
+        words = self._words
+        arrays: list[Any] = [*self.state]
         begin = 0
         for name, cells in fields.items():
             end = begin + len(cells)
-            arrays[name] = whole[begin:end]
-            place = ARRAY_WORDS * _NUMBERS[name]
-            words[place + 2] = words[place + 5] = len(cells)
-            words[place + 4] = data + begin * whole.itemsize
+            number = _NUMBERS[name]
+            arrays[number] = whole[begin:end]
+            words[number, _LENGTH] = words[number, _SHAPE] = len(cells)
+            words[number, _DATA] = data + begin * whole.itemsize
             begin = end
-        self.state = self.state._replace(**arrays)
+        self.state = State(*arrays)
         return self.state
 
     def grow(self) -> State:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from operator import eq
+from operator import eq, sub
 from typing import TYPE_CHECKING
 
 from constrint.constraints import LinearEq, LinearLe, Node
@@ -66,6 +66,7 @@ class Root:
         huge: What stands for a bound that does not exist.
         stable: Whether propagation reached its fixpoint.
         settled: The state that propagation left, where search may go on from it.
+        postponed: Whether the equations have not been solved together yet.
     """
 
     box: Box
@@ -74,6 +75,7 @@ class Root:
     huge: int
     stable: bool
     settled: Settled | None = None
+    postponed: bool = False
 
     def begin(self, branch: Branch, may_compile: bool) -> tuple[State, Session | None]:
         """The state of a search, and its session where the compiled engine has it already."""
@@ -94,7 +96,9 @@ class Root:
         return settled.state._replace(**fields), None
 
 
-def presolve(problem: Problem, deadline: Deadline = NEVER, may_compile: bool = False) -> Root:
+def presolve(
+    problem: Problem, deadline: Deadline = NEVER, may_compile: bool = False, may_postpone: bool = False
+) -> Root:
     """Propagate at the root; raises `Infeasible` where that proves that there is no solution.
 
     At the deadline it raises `Stopped`.
@@ -103,7 +107,12 @@ def presolve(problem: Problem, deadline: Deadline = NEVER, may_compile: bool = F
         problem: The problem, which is narrowed.
         deadline: When it must end.
         may_compile: Whether the compiled engine may do it, where this process has that.
+        may_postpone: Whether to do nothing but propagate where all domains are narrow, for a short search.
     """
+    if may_postpone:
+        root = _propagated(problem, deadline, may_compile)
+        if root is not None:
+            return root
     for left in range(MOST_ROUNDS - 1, -1, -1):
         session, state, outcome = _first_fixpoint(problem, deadline, may_compile)
         if outcome == FAILED and state.scalar[WIDER]:
@@ -123,6 +132,20 @@ def presolve(problem: Problem, deadline: Deadline = NEVER, may_compile: bool = F
         if left == 0 or not list_factors(problem):
             break
     return _root(problem, box, state, session, outcome)
+
+
+def _propagated(problem: Problem, deadline: Deadline, may_compile: bool) -> Root | None:
+    """The root after propagation only; None where domains are too wide for that, or it does not end."""
+    if max(map(sub, problem.hi, problem.lo), default=0) >= WIDE:
+        return None
+    session, state, outcome = _first_fixpoint(problem, deadline, may_compile)
+    if outcome == FAILED:
+        raise Infeasible
+    box = _box(state)
+    _absorb(problem, box)
+    if outcome == INTERRUPTED:
+        return None
+    return replace(_root(problem, box, state, session, outcome), postponed=True)
 
 
 def _first_fixpoint(
