@@ -21,6 +21,8 @@ from typing import Any, cast
 import numba
 import numpy as np
 from numba.core import config
+from numba.core.datamodel import default_manager  # type: ignore[attr-defined] # numba is untyped
+from numba.core.runtime import rtsys  # type: ignore[attr-defined] # as above
 from numba.experimental import structref
 
 from constrint.constraints import dispatch
@@ -55,7 +57,7 @@ class Structure(structref.StructRefProxy):
 structref.define_proxy(Structure, StructureType, list(State._fields))  # type: ignore[no-untyped-call] # numba is untyped
 
 ARRAY_WORDS = 7  # of a one-dimensional array inside a structure
-_LENGTH, _DATA, _SHAPE = 2, 4, 5  # which of them
+_LENGTH, _ITEM_SIZE, _DATA, _SHAPE, _STRIDE = 2, 3, 4, 5, 6  # which of them
 
 _CELLS = numba.types.Array(numba.int64, 1, "C")
 _STATE = StructureType([(name, _CELLS) for name in State._fields])  # type: ignore[no-untyped-call] # as above
@@ -124,33 +126,36 @@ def is_loaded() -> bool:
     return _run.cache_info().currsize > 0
 
 
-def words_of(structure: Any, arrays: int) -> Any:
-    """The memory of a structure of arrays, a row each: among others its count, length, address and shape."""
-    memory = (ctypes.c_int64 * (ARRAY_WORDS * arrays)).from_address(structure._meminfo.data)
-    return np.ctypeslib.as_array(memory).reshape(arrays, ARRAY_WORDS)
+# An array in memory: count, owner, length, item size, data, shape, stride.
+_LAYOUT = "{ptr, ptr, i64, i64, ptr, [1 x i64], [1 x i64]}"
 
 
-def hide_counts(structure: Any, arrays: Sequence[Any]) -> list[int]:
-    """Take the reference counts of arrays out of a structure: counting, at every use, is a fifth of the time.
+@once
+def _is_layout_known() -> bool:
+    """Whether numba lays arrays out in memory as is said here."""
+    layout = str(default_manager[_CELLS].get_value_type())
+    return layout.replace("i8*", "ptr").replace("i64*", "ptr") == _LAYOUT
 
-    Returns:
-        What `restore_counts` must put back before the structure goes.
+
+def structure_of(
+    proxy: Any, kind: Any, arrays: Sequence[Any], addresses: Sequence[int] | None = None
+) -> tuple[Any, Any]:
+    """A structure of arrays, which must live as long as it, and its memory, a row for each array.
+
+    Numba has a function for that, which it compiles in every process (0.6 s), and whose structures count who
+    refers to their arrays, at every use (a fifth of the time of a search): that is left for where numba lays
+    them out otherwise, and there is no memory then.
     """
-    words = words_of(structure, len(arrays))
-    # Only where numba's arrays are laid out as here: count, owner, length, item size, data, shape, stride.
-    for number in (0, len(arrays) - 1):
-        length, data = words[number, _LENGTH], words[number, _DATA]
-        if (length, data) != (len(arrays[number]), arrays[number].ctypes.data):
-            return []
-    counts: list[int] = words[:, 0].tolist()
-    words[:, 0] = 0
-    return counts
-
-
-def restore_counts(structure: Any, counts: list[int]) -> None:
-    """Put back what `hide_counts` took."""
-    if counts:
-        words_of(structure, len(counts))[:, 0] = counts
+    if not _is_layout_known():
+        return proxy(*arrays), None
+    memory = rtsys.meminfo_alloc(8 * ARRAY_WORDS * len(arrays))  # type: ignore[no-untyped-call] # as above
+    cells = (ctypes.c_int64 * (ARRAY_WORDS * len(arrays))).from_address(memory.data)
+    words = np.ctypeslib.as_array(cells).reshape(len(arrays), ARRAY_WORDS)
+    words[:] = 0
+    words[:, _ITEM_SIZE] = words[:, _STRIDE] = 8
+    words[:, _LENGTH] = words[:, _SHAPE] = list(map(len, arrays))
+    words[:, _DATA] = addresses or [array.__array_interface__["data"][0] for array in arrays]
+    return proxy._numba_box_(kind, memory), words
 
 
 _NUMBERS = {name: number for number, name in enumerate(State._fields)}
@@ -197,22 +202,6 @@ def arrays_of(state: State) -> tuple[list[Any], list[int]]:
     return arrays, addresses
 
 
-# Structures that no session has any more, with their memory and what was taken out of it: making one costs
-# more than to say where other arrays are.
-_idle: list[tuple[Any, Any, list[int]]] = []
-MOST_IDLE = 8
-
-
-def _structure() -> tuple[Any, Any, list[int]]:
-    """A structure without arrays yet, its memory, and what `hide_counts` took: [] where it could not."""
-    try:
-        return _idle.pop()
-    except IndexError:
-        nothing = [np.zeros(1, dtype=np.int64)] * len(State._fields)
-        structure = Structure(*nothing)  # type: ignore[no-untyped-call] # numba is untyped
-        return structure, words_of(structure, len(nothing)), hide_counts(structure, nothing)
-
-
 class Session:
     """A search that was handed over.
 
@@ -222,27 +211,13 @@ class Session:
 
     def __init__(self, state: State) -> None:
         self._compiled = _run()
-        # The state's arrays live as long as this object, so kernels need not count who refers to them.
-        self._structure, self._words, self._counts = _structure()
         self._take(state)
-
-    def __del__(self) -> None:
-        counts = getattr(self, "_counts", [])
-        if counts and len(_idle) < MOST_IDLE:
-            _idle.append((self._structure, self._words, counts))
-        elif counts:
-            restore_counts(self._structure, counts)
 
     def _take(self, state: State) -> None:
         arrays, addresses = arrays_of(state)
         # Arrays stand in for lists under the same type: both are only indexed.
         self.state = State(*cast("list[list[int]]", arrays))
-        if self._counts:
-            words = self._words
-            words[:, _LENGTH] = words[:, _SHAPE] = list(map(len, arrays))
-            words[:, _DATA] = addresses
-        else:  # the structure is not laid out as is known here
-            self._structure = Structure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
+        self._structure, self._words = structure_of(Structure, _STATE, arrays, addresses)
 
     def run(self, nodes: int, propagations: int) -> int:
         """`dfs.run` on the state."""
@@ -250,7 +225,7 @@ class Session:
 
     def replace(self, fields: Mapping[str, list[int]]) -> State:
         """Give the state other arrays for some of its fields."""
-        if not self._counts:
+        if self._words is None:
             self._take(listed(self.state._replace(**fields)))
             return self.state
         whole = np.array(list(chain.from_iterable(fields.values())), dtype=np.int64)
