@@ -231,7 +231,11 @@ class Plan:
             groups.append((len(entries), VARIABLE_RULES[group.variables]))
         grouped = {v for v, _ in entries[len(self.preferences) :]}
         others = [v for v in self.variables.values() if v not in grouped]
-        entries += [(v, value_rule(brancher.values, better.get(v))) for v in others]
+        if better:
+            entries += [(v, value_rule(brancher.values, better.get(v))) for v in others]
+        else:
+            rule = value_rule(brancher.values, None)
+            entries += [(v, rule) for v in others]
         groups.append((len(entries), VARIABLE_RULES[brancher.variables]))
         reached = reached_by(len(root.box.lo), root.nodes, self.inputs)
         variables = [v for v, _ in entries]

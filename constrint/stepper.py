@@ -113,11 +113,15 @@ class Stepper:
                 self._hand_over()
 
     def _hand_over(self) -> None:
-        compiling.wait("engine", self._limits.deadline)
-        with compiling.without_ctrl_c():
-            from constrint.engine.compiled import Session
+        if not cache.is_loaded():
+            compiling.wait("engine", self._limits.deadline)
+            with compiling.without_ctrl_c():
+                from constrint.engine.compiled import load
 
-            self._session = Session(self._state)
+                load()
+        from constrint.engine.compiled import Session
+
+        self._session = Session(self._state)
         self._pace = Pace(COMPILED_SLICE[1])
         self._state = self._session.state
         self.engine = "compiled"
