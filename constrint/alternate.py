@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from constrint.branching import Brancher
+from constrint.branching import PLAIN
 from constrint.compiling import LOADING
 from constrint.constraints import (
     Cumulative,
@@ -65,7 +65,7 @@ def learning_share(nodes: list[Node]) -> int:
 def suits(plan: Plan, root: Root, options: Options) -> bool:
     """Whether a search is left to us: no way to branch is wanted, and all is bounded and fits int64."""
     return (
-        options.brancher == Brancher()
+        options.brancher == PLAIN
         and options.restarts is None
         and not options.lns
         and not plan.preferences

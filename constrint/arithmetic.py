@@ -8,7 +8,7 @@ from math import gcd, lcm
 from typing import Any, TypeVar
 
 from constrint import expr as e
-from constrint.domain import BINARY, Domain
+from constrint.domain import Domain
 from constrint.errors import ModelError
 from constrint.globals import Function
 from constrint.ir import FALSE, HUGE_BITS, TRUE, Infeasible, Linear, NeedsWiderBounds, Problem
@@ -33,13 +33,19 @@ class Arithmetic(ABC):
         self.variables: dict[e.IntExpr, int] = {}
         self._sums: dict[int, Linear] = {}
         self._kept: list[e.IntExpr] = []
+        self._declared: Domain | None = None
         self._largest = 1 << (huge_bits // 8)
 
     def declare(self, variable: e.IntVar | e.BoolVar) -> int:
         """Number a variable of the user's."""
-        domain = BINARY if isinstance(variable, e.BoolVar) else variable.domain
-        self._check_domain(domain)
-        v = self.variables[variable] = self.problem.declare(domain)
+        if isinstance(variable, e.BoolVar):
+            v = self.problem.variable(0, 1)
+        else:
+            if variable.domain is not self._declared:  # the variables of an array share theirs
+                self._check_domain(variable.domain)
+                self._declared = variable.domain
+            v = self.problem.declare(variable.domain)
+        self.variables[variable] = v
         return v
 
     def _check_domain(self, domain: Domain) -> None:
@@ -97,13 +103,23 @@ class Arithmetic(ABC):
     def _sum(self, node: e.Sum) -> Linear:
         constant = node.constant
         terms: dict[int, int] = {}
+        variables, lo, hi = self.variables, self.problem.lo, self.problem.hi
         for factor, term in node.terms:
+            known = variables.get(term)
+            if known is not None:
+                if lo[known] == hi[known]:
+                    constant += factor * lo[known]
+                else:
+                    terms[known] = terms.get(known, 0) + factor
+                continue
             part = self.sum_of(term)
             if part.constant:
                 constant += factor * part.constant
             for v, a in part.terms.items():
                 terms[v] = terms.get(v, 0) + factor * a
-        return Linear({v: a for v, a in terms.items() if a}, constant)
+        if 0 in terms.values():
+            terms = {v: a for v, a in terms.items() if a}
+        return Linear(terms, constant)
 
     def _mul(self, node: e.Mul) -> Linear:
         problem = self.problem

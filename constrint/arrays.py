@@ -16,6 +16,9 @@ Index: TypeAlias = SupportsIndex | slice | EllipsisType
 Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 
 
+_WHOLE = slice(None)
+
+
 def shape_of(shape: Shape) -> tuple[int, ...]:
     """A shape as a tuple of lengths."""
     lengths = shape if isinstance(shape, Sequence) else (shape,)
@@ -77,15 +80,23 @@ class ExprArray:
 
     def __getitem__(self, key: Index | tuple[Index, ...]) -> Any:
         """One element where every axis has an index, else an array."""
-        if type(key) is int and len(self.shape) == 1 and 0 <= key < self.shape[0]:
+        # Elements by plain indices, which models take by the thousand, and whole rows and columns.
+        if type(key) is tuple:
+            if len(key) == 2 == len(self.shape):
+                i, j = key
+                rows, columns = self.shape
+                if type(i) is int and 0 <= i < rows:
+                    if type(j) is int and 0 <= j < columns:
+                        return self.flat[i * columns + j]
+                    if j == _WHOLE:
+                        return _array(self.flat[i * columns : (i + 1) * columns], (columns,))
+                elif i == _WHOLE and type(j) is int and 0 <= j < columns:
+                    return _array(self.flat[j::columns], (rows,))
+            keys: tuple[Any, ...] = key
+        elif type(key) is int and len(self.shape) == 1 and 0 <= key < self.shape[0]:
             return self.flat[key]
-        keys = key if type(key) is tuple else (key,)
-        if len(keys) == 2 == len(self.shape):
-            # Elements by plain indices, which models take by the thousand.
-            i, j = keys
-            rows, columns = self.shape
-            if type(i) is int and type(j) is int and 0 <= i < rows and 0 <= j < columns:
-                return self.flat[i * columns + j]
+        else:
+            keys = (key,)
         places = [0]
         shape: list[int] = []
         for axis, (part, length) in enumerate(zip(self._full(keys), self.shape, strict=True)):

@@ -159,6 +159,9 @@ class Brancher:
         return None if len(asked) > 1 else asked.pop() if asked else 0
 
 
+PLAIN = Brancher()
+"""The way to branch of who says nothing of it."""
+
 Branching: TypeAlias = "Brancher | Sequence[Group] | Decide"
 """What `branching=` takes: a brancher, the groups of one, or a function that decides."""
 
@@ -166,7 +169,7 @@ Branching: TypeAlias = "Brancher | Sequence[Group] | Decide"
 def as_brancher(branching: Branching | None) -> Brancher:
     """The brancher that is meant."""
     if branching is None:
-        return Brancher()
+        return PLAIN
     if isinstance(branching, Brancher):
         return branching
     if callable(branching):

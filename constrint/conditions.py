@@ -61,13 +61,11 @@ class Conditions:
     def _simplified(self, linear: Linear) -> Linear:
         """The sum without fixed variables."""
         lo, hi = self.problem.lo, self.problem.hi
-        constant = linear.constant
-        terms: dict[int, int] = {}
-        for v, a in linear.terms.items():
-            if lo[v] == hi[v]:
-                constant += a * lo[v]
-            else:
-                terms[v] = a
+        fixed = [v for v in linear.terms if lo[v] == hi[v]]
+        if not fixed:
+            return linear
+        terms = dict(linear.terms)
+        constant = linear.constant + sum([terms.pop(v) * lo[v] for v in fixed])
         return Linear(terms, constant)
 
     def _is_binary(self, v: int) -> bool:
@@ -149,11 +147,13 @@ class Conditions:
         low, high = self.problem.bounds(linear)
         if not low <= bound <= high:
             return False
-        # Congruences of the strides: every value of the sum is congruent to its least.
+        # Congruences of the strides: every value of the sum is congruent to its least. In lowest terms there
+        # are none where all steps are 1.
         step = self.problem.step
-        stride = gcd(*[a * step[v] for v, a in linear.terms.items()])
-        if (bound - low) % stride:
-            return False
+        if max(map(step.__getitem__, linear.terms)) > 1:
+            stride = gcd(*[a * step[v] for v, a in linear.terms.items()])
+            if (bound - low) % stride:
+                return False
         return linear, bound
 
     def equal(self, linear: Linear, target: int | None) -> int:

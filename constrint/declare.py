@@ -81,20 +81,9 @@ class Declarations:
         Returns:
             The variable, to build expressions with.
         """
-        if values is not None:
-            if lo is not None or hi is not None or step != 1:
-                raise ModelError(f"'{name}': give either values or bounds and step, not both")
-            domain = Domain.of_values(integer_list(values, f"'{name}': the values"))
-        else:
-            if type(step) is not int:
-                step = integer(step, f"'{name}': step")
-            if step < 1:
-                raise ModelError(f"'{name}': step must be at least 1, not {step}")
-            if lo is not None and type(lo) is not int:
-                lo = integer(lo, f"'{name}': lo")
-            if hi is not None and type(hi) is not int:
-                hi = integer(hi, f"'{name}': hi")
-            domain = Domain.of_range(lo, hi, step)
+        return self._int_var(name, _domain(name, lo, hi, step, values))
+
+    def _int_var(self, name: str, domain: Domain) -> IntVar:
         variable = IntVar(name, domain)
         self._declare(name)
         self.variables[name] = variable
@@ -111,10 +100,9 @@ class Declarations:
         values: Iterable[int] | None = None,
     ) -> ExprArray:
         """Declare an array of integer variables, name[0], name[1] … (or name[0,0] …); see `int_var`."""
-        members = None if values is None else integer_list(values, f"'{name}': the values")
         lengths = shape_of(shape)
-        names = names_of(name, lengths)
-        return ExprArray([self.int_var(one, lo, hi, step=step, values=members) for one in names], lengths)
+        domain = _domain(name, lo, hi, step, values)
+        return ExprArray([self._int_var(one, domain) for one in names_of(name, lengths)], lengths)
 
     def bool_vars(self, name: str, shape: Shape) -> ExprArray:
         """Declare an array of Boolean variables; see `bool_var`."""
@@ -211,6 +199,23 @@ class Declarations:
     def prefer(self, *goals: tuple[IntLike, Direction]) -> None:
         """Let `solve` give the lexicographic optimum of these (expression, "max" | "min") pairs."""
         self.preferences.extend(as_goals(goals))
+
+
+def _domain(name: str, lo: int | None, hi: int | None, step: int, values: Iterable[int] | None) -> Domain:
+    """The domain of variables with a name, from what is said of them."""
+    if values is not None:
+        if lo is not None or hi is not None or step != 1:
+            raise ModelError(f"'{name}': give either values or bounds and step, not both")
+        return Domain.of_values(integer_list(values, f"'{name}': the values"))
+    if type(step) is not int:
+        step = integer(step, f"'{name}': step")
+    if step < 1:
+        raise ModelError(f"'{name}': step must be at least 1, not {step}")
+    if lo is not None and type(lo) is not int:
+        lo = integer(lo, f"'{name}': lo")
+    if hi is not None and type(hi) is not int:
+        hi = integer(hi, f"'{name}': hi")
+    return Domain.of_range(lo, hi, step)
 
 
 def constraints_of(conditions: Iterable[Any], name: str | None, *, assumed: bool = False) -> list[Constraint]:

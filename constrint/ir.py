@@ -8,7 +8,7 @@ within it is exact for every number that can occur.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import gcd
 
 from constrint.constraints import (
@@ -20,8 +20,10 @@ from constrint.constraints import (
     Gcd,
     Lcm,
     LinearEq,
+    LinearLe,
     Maximum,
     Minimum,
+    Pairs,
     Power,
     Product,
     Selection,
@@ -55,6 +57,8 @@ class Problem(Variables):
         self.inputs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._sums: dict[frozenset[tuple[int, int]], tuple[int, int]] = {}
         self._most: dict[frozenset[tuple[int, int]], int] = {}
+        self._paired: dict[tuple[int, int], int] = {}
+        self._has_products = False
         self.constant(1)
 
     def define(self, z: int, inputs: Iterable[tuple[int, int]]) -> None:
@@ -152,11 +156,47 @@ class Problem(Variables):
             z = self._shared[key] = self.variable(low, high, step, xl * yl)
             self.define(z, ((x, self.sign(y)), (y, self.sign(x))))
             self.nodes.append(Product(x, y, z))
+            self._has_products = True
+            if (x, y) in self._paired:
+                self._take_apart(self._paired[x, y])
         return z
 
     def has_product(self, x: int, y: int) -> bool:
         """Whether x * y has a variable already."""
         return ("product", min(x, y), max(x, y)) in self._shared
+
+    def require_pairs(self, pairs: Mapping[tuple[int, int], int], low: int, high: int) -> bool:
+        """Make ``low <= sum(coefficient * x * y) <= high`` hold without variables for the products.
+
+        Whether that was done: not where another constraint has one of these products, whose variable tells
+        each what the other knows of it.
+
+        Args:
+            pairs: The coefficients by x < y, which are 0/1 variables.
+            low: Least value of the sum.
+            high: Greatest value.
+        """
+        for pair in pairs:
+            if pair in self._paired or (self._has_products and ("product", *pair) in self._shared):
+                return False
+        self._paired.update(dict.fromkeys([pair for pair in pairs if pair[0]], len(self.nodes)))
+        self.nodes.append(Pairs(tuple([(a, x, y) for (x, y), a in pairs.items()]), low, high))
+        return True
+
+    def _take_apart(self, number: int) -> None:
+        """Give the products of a sum variables after all: one of them occurs elsewhere, too."""
+        node = self.nodes[number]
+        if not isinstance(node, Pairs):
+            return
+        known = {(x, y): number for _, x, y in node.terms}
+        for pair in known:
+            self._paired.pop(pair, None)
+        terms = tuple([(a, self.product(x, y) if x else y) for a, x, y in node.terms])
+        if node.low == node.high:
+            self.nodes[number] = LinearEq(terms, node.high)
+        else:
+            self.nodes[number] = LinearLe(terms, node.high)
+            self.nodes.append(LinearLe(tuple([(-a, v) for a, v in terms]), -node.low))
 
     def power(self, x: int, y: int) -> int:
         """The variable that equals x ** y; y becomes non-negative."""

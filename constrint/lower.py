@@ -8,6 +8,7 @@ subexpression is lowered, whatever its value is used for: that is what makes und
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import gcd
 from typing import Any
 
 from constrint import expr as e
@@ -20,8 +21,8 @@ from constrint.ir import FALSE, HUGE_BITS, TRUE, Infeasible, Linear
 def is_domain(node: e.BoolExpr) -> bool:
     """Whether a condition compares one variable with constants, so that a domain says it all."""
     if isinstance(node, e.Comparison):
-        pair = type(node.left), type(node.right)
-        return pair in ((e.IntVar, e.Const), (e.Const, e.IntVar))
+        left, right = type(node.left), type(node.right)
+        return (left is e.IntVar and right is e.Const) or (left is e.Const and right is e.IntVar)
     return isinstance(node, e.Member) and isinstance(node.arg, e.IntVar)
 
 
@@ -31,10 +32,16 @@ class Lowering(Arithmetic):
     Attributes:
         problem: The normal form so far.
         variables: Number of each variable of the user's.
+
+    Args:
+        huge_bits: The length of what stands for a missing bound.
+        may_pair: Whether sums of products of truth values may become one constraint each (`Pairs`), whose
+            products have no variables: what bounds a goal reasons about those.
     """
 
-    def __init__(self, huge_bits: int = HUGE_BITS) -> None:
+    def __init__(self, huge_bits: int = HUGE_BITS, may_pair: bool = False) -> None:
         super().__init__(huge_bits)
+        self._may_pair = may_pair
         self._literals: dict[int, int] = {}
 
     # Conditions
@@ -81,13 +88,19 @@ class Lowering(Arithmetic):
                 return self.conditions.divides(*congruence, inner) ^ negated
             if congruence is not None:
                 return FALSE ^ negated
-            difference = self.sum_of(node.left).plus(self.sum_of(node.right), -1)
-            return self.conditions.equal(difference, inner) ^ negated
+            return self.conditions.equal(self._difference(node), inner) ^ negated
         return self.conditions.at_most(self._at_most(node), target)
+
+    def _difference(self, node: e.Comparison) -> Linear:
+        """The left side less the right."""
+        left, right = self.sum_of(node.left), node.right
+        if isinstance(right, e.Const):
+            return Linear(left.terms, left.constant - self._check(right.value))
+        return left.plus(self.sum_of(right), -1)
 
     def _at_most(self, node: e.Comparison) -> Linear:
         """The sum that is at most 0 exactly where an inequality holds."""
-        difference = self.sum_of(node.left).plus(self.sum_of(node.right), -1)
+        difference = self._difference(node)
         if node.operator in (">", ">="):
             difference = difference.scaled(-1)
         if node.operator in ("<", ">"):
@@ -176,6 +189,8 @@ class Lowering(Arithmetic):
             node.definition.lower(self, *node.parts)
 
     def _require_comparison(self, node: e.Comparison) -> None:
+        if self._may_pair and type(node.left) is e.Sum and self._require_pairs(node):
+            return
         if node.operator in ("<", "<=", ">", ">="):
             self.conditions.require_at_most(self._at_most(node))
             return
@@ -183,11 +198,70 @@ class Lowering(Arithmetic):
         if congruence is not None:
             self._require_congruence(node, congruence)
             return
-        difference = self.sum_of(node.left).plus(self.sum_of(node.right), -1)
+        difference = self._difference(node)
         if node.operator == "==":
             self.conditions.require_equal(difference)
         else:
             self.conditions.require_different(difference)
+
+    def _require_pairs(self, node: e.Comparison) -> bool:
+        """Make a sum of products of truth values comply; whether it is one, and that was done."""
+        left, right, operator = node.left, node.right, node.operator
+        if not isinstance(left, e.Sum) or not isinstance(right, e.Const) or operator == "!=":
+            return False
+        pairs = self._pairs(left)
+        if len(pairs) < 2:
+            return False
+        bound = right.value - left.constant
+        low, high = sum([a for a in pairs.values() if a < 0]), sum([a for a in pairs.values() if a > 0])
+        for number in (low, high, bound):
+            self._check(number)
+        if operator in ("==", ">=", ">"):
+            low = max(low, bound + (operator == ">"))
+        if operator in ("==", "<=", "<"):
+            high = min(high, bound - (operator == "<"))
+        if low > high or (low == high and low % gcd(*pairs.values())):
+            raise Infeasible
+        return self.problem.require_pairs(pairs, low, high)
+
+    def _pairs(self, node: e.Sum) -> dict[tuple[int, int], int]:
+        """Coefficients by pairs x < y of 0/1 variables whose products add up to a sum; {} where they do not.
+
+        A term without a second factor has the constant 1, which is variable 0.
+        """
+        pairs: dict[tuple[int, int], int] = {}
+        if type(node.terms[0][1]) is not e.Mul:
+            return pairs
+        variables, lo, hi = self.variables, self.problem.lo, self.problem.hi
+        for factor, term in node.terms:
+            args = term.args if isinstance(term, e.Mul) else (term,)
+            x, y = variables.get(args[0]), variables.get(args[1]) if len(args) == 2 else 0
+            if x is None:
+                x, factor = self._scaled(args[0], factor)
+            if y is None:
+                y, factor = self._scaled(args[1], factor)
+            if x is None or y is None or len(args) > 2:
+                return {}
+            if lo[x] < 0 or hi[x] > 1 or lo[y] < 0 or hi[y] > 1:
+                return {}
+            pair = (x, y) if x < y else (y, x) if y < x else (0, x)
+            pairs[pair] = pairs.get(pair, 0) + factor
+        if 0 in pairs.values():
+            return {pair: a for pair, a in pairs.items() if a}
+        return pairs
+
+    def _scaled(self, node: e.IntExpr, factor: int) -> tuple[int | None, int]:
+        """The 0/1 variable of a condition, or of a multiple of one, and that multiple of a factor.
+
+        None where there is no such variable, or one that is 0 where the condition holds.
+        """
+        if isinstance(node, e.Sum) and len(node.terms) == 1 and not node.constant:
+            factor *= node.terms[0][0]
+            node = node.terms[0][1]
+        if node in self.variables:
+            return self.variables[node], factor
+        literal = self.literal(node) if isinstance(node, e.BoolExpr) else FALSE
+        return None if literal & 1 else literal >> 1, factor
 
     def _require_congruence(self, node: e.Comparison, congruence: tuple[Linear, Linear] | bool) -> None:
         if isinstance(congruence, bool):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from constrint.branching import (
+    PLAIN,
     VALUE_RULES,
     VARIABLE_RULES,
     Brancher,
@@ -120,11 +121,13 @@ class Plan:
         brancher: Brancher | None = None,
         deadline: Deadline = NEVER,
         may_compile: bool = False,
+        may_postpone: bool = False,
     ) -> None:
         self.model = model
+        self._may_postpone = may_postpone
         self._deadline = deadline
         self._may_compile = may_compile
-        self._brancher = brancher or Brancher()
+        self._brancher = brancher or PLAIN
         self.decided: dict[IntExpr, int] = {}
         self.variables: dict[IntExpr, int] = {}
         self.goals: list[tuple[int, str]] = []
@@ -152,7 +155,7 @@ class Plan:
             return
 
     def _lower(self, bits: int, goals: Sequence[Goal], preferences: Sequence[Goal]) -> None:
-        lowering = Lowering(bits)
+        lowering = Lowering(bits, may_pair=not goals and not preferences)
         model = self.model
         for variable in model.variables.values():
             lowering.declare(variable)
@@ -182,13 +185,22 @@ class Plan:
                 first = i + 1
         self.goals, self.preferences = targets[:first], targets[first:]
         self.inputs = lowering.problem.inputs
-        root = presolve(lowering.problem, self._deadline, self._may_compile)
+        self._problem = lowering.problem
+        root = presolve(self._problem, self._deadline, self._may_compile, self._may_postpone)
         if not root.stable:
             # Bounds that creep without an end in sight would keep search from ever branching.
             for v in lowering.variables.values():
                 if max(-root.box.lo[v], root.box.hi[v]) >= lowering.problem.finite:
                     raise UnboundedError(self.name_of(v))
         self.root = root
+
+    def reason(self) -> Root | None:
+        """Do what root reasoning postponed; the new root, None where there is no solution."""
+        try:
+            self.root = presolve(self._problem, self._deadline, self._may_compile)
+        except Infeasible:
+            self.root = None
+        return self.root
 
     def first_unbounded(self) -> str:
         """Name of a variable of the model without finite bounds of its own."""
@@ -219,7 +231,11 @@ class Plan:
             groups.append((len(entries), VARIABLE_RULES[group.variables]))
         grouped = {v for v, _ in entries[len(self.preferences) :]}
         others = [v for v in self.variables.values() if v not in grouped]
-        entries += [(v, value_rule(brancher.values, better.get(v))) for v in others]
+        if better:
+            entries += [(v, value_rule(brancher.values, better.get(v))) for v in others]
+        else:
+            rule = value_rule(brancher.values, None)
+            entries += [(v, rule) for v in others]
         groups.append((len(entries), VARIABLE_RULES[brancher.variables]))
         reached = reached_by(len(root.box.lo), root.nodes, self.inputs)
         variables = [v for v, _ in entries]

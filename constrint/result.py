@@ -58,6 +58,25 @@ class Statistics:
     method: str = "branching"
     learned: int = 0
 
+    def plus(self, later: Statistics, solutions: int) -> Statistics:
+        """This work and a later search's, which found so many solutions, in the way of the later one."""
+        return Statistics(
+            self.nodes + later.nodes,
+            self.failures + later.failures,
+            self.propagations + later.propagations,
+            self.solutions + solutions,
+            later.seconds,
+            later.engine,
+            later.arithmetic,
+            later.method,
+            self.learned + later.learned,
+        )
+
+    def within(self, seconds: float) -> Statistics:
+        """The same work, and how long it took."""
+        work = (self.nodes, self.failures, self.propagations, self.solutions)
+        return Statistics(*work, seconds, self.engine, self.arithmetic, self.method, self.learned)
+
 
 @dataclass(frozen=True, slots=True)
 class Result:

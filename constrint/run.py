@@ -57,7 +57,7 @@ class Run(Stepper):
         self._options = options
         branch = plan.branch(root, options, goal)
         state, session = root.begin(branch, not root.exact and options.engine != "interpreted")
-        if any(is_unbounded(state, v) for v in state.branch):
+        if most_work is not None and any(is_unbounded(state, v) for v in state.branch):
             most_work = None  # what to do about these is for one search to find out
         limits = Limits(Deadline(options.time_limit, started), most_nodes, most_work)
         super().__init__(state, options.engine, root.exact, limits, session)

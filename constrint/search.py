@@ -37,6 +37,7 @@ __all__ = ["Options", "Plan", "Run", "Solver"]
 
 MOST_RESTARTS = 3
 BRIEF = 1000  # nodes without a row from the dual of the linear program
+BRIEFEST = 100  # nodes before the equations are solved together
 
 
 def domain_of(variable: IntExpr) -> Domain:
@@ -64,12 +65,26 @@ class Solver:
         self._workers: Workers | None = None
         self._goals: Sequence[Goal] = ()
 
-    def _plan(self, goals: Sequence[Goal], preferences: Sequence[Goal], bits: int = HUGE_BITS) -> Plan:
+    def _plan(
+        self,
+        goals: Sequence[Goal],
+        preferences: Sequence[Goal],
+        bits: int = HUGE_BITS,
+        is_every: bool = False,
+    ) -> Plan:
         """The model made ready; raises `Stopped` at the time limit."""
         options = self.options
         deadline = Deadline(options.time_limit, self.started)
         may_compile = options.engine != "interpreted"
-        return Plan(self.model, goals, preferences, bits, options.brancher, deadline, may_compile)
+        may_postpone = not (goals or preferences or is_every) and self._may_search_briefly()
+        brancher = options.brancher
+        return Plan(self.model, goals, preferences, bits, brancher, deadline, may_compile, may_postpone)
+
+    def _may_search_briefly(self) -> bool:
+        """Whether a search may begin anew after a few nodes: not where the caller or workers would notice."""
+        options = self.options
+        is_plain = options.restarts is None and not options.lns and options.brancher.decide is None
+        return is_plain and not self._learns and options.workers == 1 and options.executor is None
 
     def _run(
         self, plan: Plan, root: Root, goal: tuple[int, str] | None = None, is_every: bool = False
@@ -98,21 +113,12 @@ class Solver:
             self._workers.close()
 
     def _add(self, run: AnyRun, solutions: int) -> None:
-        work = run.statistics()
-        total = self.total
-        self.total = replace(
-            work,
-            nodes=total.nodes + work.nodes,
-            failures=total.failures + work.failures,
-            propagations=total.propagations + work.propagations,
-            learned=total.learned + work.learned,
-            solutions=total.solutions + solutions,
-        )
+        self.total = self.total.plus(run.statistics(), solutions)
 
     def _result(
         self, status: Status, assignment: Assignment | None = None, goals: Sequence[Goal] = ()
     ) -> Result:
-        statistics = replace(self.total, seconds=perf_counter() - self.started)
+        statistics = self.total.within(perf_counter() - self.started)
         if assignment is None:
             return Result(status, statistics=statistics)
         objective = tuple(expr.evaluate(assignment) for expr, _ in goals)
@@ -276,16 +282,29 @@ class Solver:
 
     def _first(self, plan: Plan, root: Root) -> Assignment | None:
         """A solution: the preferred one, where the plan has preferences."""
-        run = self._run(plan, root)
+        left: Root | None = root
+        if root.postponed:
+            run = Run(plan, root, self.options, self.started, most_nodes=BRIEFEST)
+            try:
+                return self._first_of(plan, root, run)
+            except GaveUp:
+                left = plan.reason()
+        if left is None:
+            return None
+        try:
+            return self._first_of(plan, left, self._run(plan, left))
+        except GaveUp:
+            self._learns = False
+            return self._first_of(plan, left, self._run(plan, left))
+
+    def _first_of(self, plan: Plan, root: Root, run: AnyRun) -> Assignment | None:
+        """The first solution of a run."""
         found: Assignment | None = None
         try:
             found = run.next()
             if found is not None:
                 with suppress(Stopped):  # it is the last
                     self._tell(found, run.statistics())
-        except GaveUp:
-            self._learns = False
-            return self._first(plan, root)
         except UnboundedError:
             near = None if plan.preferences else self._nearby(plan, root, None)
             if near is None:
@@ -335,7 +354,7 @@ class Solver:
 
     def _all(self) -> Iterator[Assignment]:
         """All solutions; where bounds leave the range that stands for all integers, in a wider one."""
-        plan = self._plan((), ())
+        plan = self._plan((), (), is_every=True)
         is_bounded = all(domain_of(variable).is_finite for variable in plan.variables)
         known: set[tuple[int, ...]] = set()
         while plan.root is not None:
@@ -353,7 +372,7 @@ class Solver:
             except NeedsWiderBounds:
                 if plan.bits >= WIDEST_BITS:
                     raise UnboundedError(plan.first_unbounded()) from None
-                plan = self._plan((), (), 4 * plan.bits)
+                plan = self._plan((), (), 4 * plan.bits, is_every=True)
 
     def count(self, seconds: float | None = None) -> int:
         """The number of solutions; `seconds` is the caller's limit, some of which may be spent."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SLICE = (100, 20_000)  # nodes, propagations at most
 FIRST_SLICE = (2, 60)  # where the compiled engine is loaded: what costs no more than handing over
 COMPILED_SLICE = (5_000, 1_000_000)
-HAND_OVER = 1.0  # seconds of interpreted search after which loading the compiled engine pays
+HAND_OVER = 0.4  # seconds of interpreted search after which loading the compiled engine pays
 PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
 WORK_OF_NODE = 20  # runs of propagators that a node counts as much as, beside those that it has
 LOOKS = 400  # at the work done, before all of it is
@@ -113,11 +113,15 @@ class Stepper:
                 self._hand_over()
 
     def _hand_over(self) -> None:
-        compiling.wait("engine", self._limits.deadline)
-        with compiling.without_ctrl_c():
-            from constrint.engine.compiled import Session
+        if not cache.is_loaded():
+            compiling.wait("engine", self._limits.deadline)
+            with compiling.without_ctrl_c():
+                from constrint.engine.compiled import load
 
-            self._session = Session(self._state)
+                load()
+        from constrint.engine.compiled import Session
+
+        self._session = Session(self._state)
         self._pace = Pace(COMPILED_SLICE[1])
         self._state = self._session.state
         self.engine = "compiled"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from constrint.branching import Brancher
+from constrint.branching import PLAIN
 from constrint.result import Statistics
 from constrint.run import Assignment, check
 
@@ -60,7 +60,7 @@ def sweep(plan: Plan, options: Options, started: float) -> Swept | None:
 
 def _suits(plan: Plan, root: Root, options: Options) -> bool:
     """Whether tables may be tried: no way to search is wanted, int64, at the fixpoint, and not too small."""
-    if options.engine != "auto" or options.learn is True or options.brancher != Brancher():
+    if options.engine != "auto" or options.learn is True or options.brancher != PLAIN:
         return False
     if root.exact or not root.stable:
         return False

@@ -53,6 +53,7 @@ from constrint.constraints.linear import (
 from constrint.constraints.member import MEMBER, Member, member
 from constrint.constraints.minmax import MAXIMUM, MINIMUM, Maximum, Minimum, maximum, minimum
 from constrint.constraints.no_overlap import NO_OVERLAP, NoOverlap, no_overlap
+from constrint.constraints.pairs import PAIRS, Pairs, pairs
 from constrint.constraints.power import POWER, Power, power
 from constrint.constraints.product import PRODUCT, Product, product
 from constrint.constraints.rectangles import RECTANGLES, Rectangles, rectangles
@@ -94,6 +95,7 @@ __all__ = [
     "Minimum",
     "NoOverlap",
     "Node",
+    "Pairs",
     "Power",
     "Product",
     "Rectangles",
@@ -139,6 +141,7 @@ REGISTRY: tuple[type[Node], ...] = (
     Cumulative,
     Rectangles,
     Selection,
+    Pairs,
 )
 
 
@@ -208,4 +211,6 @@ def dispatch(st: State, c: int) -> bool:
         return rectangles(st, c)
     if kind == SELECTION:
         return selection(st, c)
+    if kind == PAIRS:
+        return pairs(st, c)
     return False

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from constrint.constraints.base import Node, Watch, magnitude
+from constrint.constraints.base import Node, Watch
 from constrint.engine.state import BOUNDS, FIXED, State, kernel
 from constrint.engine.store import remove, set_hi, set_lo, set_word
 from constrint.record import record
@@ -36,13 +36,15 @@ class Views(Node):
     views: tuple[View, ...]
 
     def scope(self) -> tuple[int, ...]:
-        return tuple(v for _, v, _ in self.views)
+        return tuple([v for _, v, _ in self.views])
 
     def holds(self, values: Sequence[int]) -> bool:
         return len({view_value(view, values) for view in self.views}) == len(self.views)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
-        return 4 * max([1, *(abs(a) * magnitude(lo, hi, v) + abs(b) + 1 for a, v, b in self.views)])
+        return 4 * max(
+            [1, *[abs(a) * (hi[v] if hi[v] > -lo[v] else -lo[v]) + abs(b) + 1 for a, v, b in self.views]]
+        )
 
     def columns(self) -> list[int]:
         """All variables, then all coefficients, then all constants."""

@@ -51,7 +51,11 @@ class _Sum(Node):
         return sum(a * values[v] for a, v in self.terms)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
-        return 2 * (abs(self.bound) + sum([abs(a) * max(-lo[v], hi[v]) for a, v in self.terms])) + 2
+        return (
+            2
+            * (abs(self.bound) + sum([abs(a) * (hi[v] if hi[v] > -lo[v] else -lo[v]) for a, v in self.terms]))
+            + 2
+        )
 
 
 @record()
@@ -62,7 +66,7 @@ class _Linear(_Sum):
     bound: int
 
     def scope(self) -> tuple[int, ...]:
-        return tuple(v for _, v in self.terms)
+        return tuple([v for _, v in self.terms])
 
     def encode(self) -> list[int]:
         distinct = len({v for _, v in self.terms}) == len(self.terms)

@@ -268,18 +268,17 @@ def _entries(n: int, branch: Branch) -> Cells:
 
 def _watches(n: int, nodes: Sequence[Node]) -> tuple[Cells, Cells, Cells]:
     """The watch lists of all variables, one after the other."""
-    watching: list[Cells] = [[] for _ in range(n)]
-    events: list[Cells] = [[] for _ in range(n)]
+    watching: list[Cells] = [[] for _ in range(n)]  # constraint and mask in turns
     for c, node in enumerate(nodes):
         for v, mask in node.watches():
-            constraints = watching[v]
-            if constraints and constraints[-1] == c:
-                events[v][-1] |= mask
+            own = watching[v]
+            if own and own[-2] == c:
+                own[-1] |= mask
             else:
-                constraints.append(c)
-                events[v].append(mask)
-    start = [0, *accumulate(map(len, watching))]
-    return start, list(chain.from_iterable(watching)), list(chain.from_iterable(events))
+                own += (c, mask)
+    start = [0, *accumulate([len(own) // 2 for own in watching])]
+    flat = list(chain.from_iterable(watching))
+    return start, flat[::2], flat[1::2]
 
 
 def grow(state: State) -> State:

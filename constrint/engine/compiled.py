@@ -14,14 +14,15 @@ import ctypes
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache as once
-from itertools import chain
+from itertools import accumulate, chain
 from types import FunctionType
 from typing import Any, cast
-from weakref import finalize
 
 import numba
 import numpy as np
 from numba.core import config
+from numba.core.datamodel import default_manager  # type: ignore[attr-defined] # numba is untyped
+from numba.core.runtime import rtsys  # type: ignore[attr-defined] # as above
 from numba.experimental import structref
 
 from constrint.constraints import dispatch
@@ -32,8 +33,10 @@ from constrint.engine.state import (
     EXHAUSTED,
     KERNELS,
     LEVEL,
+    NODES,
     PATIENCE,
     PAUSED,
+    PHASE,
     REFUTED,
     SOLUTION,
     TRAIL,
@@ -54,6 +57,7 @@ class Structure(structref.StructRefProxy):
 structref.define_proxy(Structure, StructureType, list(State._fields))  # type: ignore[no-untyped-call] # numba is untyped
 
 ARRAY_WORDS = 7  # of a one-dimensional array inside a structure
+_LENGTH, _ITEM_SIZE, _DATA, _SHAPE, _STRIDE = 2, 3, 4, 5, 6  # which of them
 
 _CELLS = numba.types.Array(numba.int64, 1, "C")
 _STATE = StructureType([(name, _CELLS) for name in State._fields])  # type: ignore[no-untyped-call] # as above
@@ -122,34 +126,36 @@ def is_loaded() -> bool:
     return _run.cache_info().currsize > 0
 
 
-def words_of(structure: Any, arrays: int) -> Any:
-    """The memory of a structure of arrays: of each, among others, its count, length, address and shape."""
-    return (ctypes.c_int64 * (ARRAY_WORDS * arrays)).from_address(structure._meminfo.data)
+# An array in memory: count, owner, length, item size, data, shape, stride.
+_LAYOUT = "{ptr, ptr, i64, i64, ptr, [1 x i64], [1 x i64]}"
 
 
-def hide_counts(structure: Any, arrays: Sequence[Any]) -> list[int]:
-    """Take the reference counts of arrays out of a structure: counting, at every use, is a fifth of the time.
+@once
+def _is_layout_known() -> bool:
+    """Whether numba lays arrays out in memory as is said here."""
+    layout = str(default_manager[_CELLS].get_value_type())
+    return layout.replace("i8*", "ptr").replace("i64*", "ptr") == _LAYOUT
 
-    Returns:
-        What `restore_counts` must put back before the structure goes.
+
+def structure_of(
+    proxy: Any, kind: Any, arrays: Sequence[Any], addresses: Sequence[int] | None = None
+) -> tuple[Any, Any]:
+    """A structure of arrays, which must live as long as it, and its memory, a row for each array.
+
+    Numba has a function for that, which it compiles in every process (0.6 s), and whose structures count who
+    refers to their arrays, at every use (a fifth of the time of a search): that is left for where numba lays
+    them out otherwise, and there is no memory then.
     """
-    words = words_of(structure, len(arrays))
-    # Only where numba's arrays are laid out as here: count, owner, length, item size, data, shape, stride.
-    for number in (0, len(arrays) - 1):
-        length, data = words[ARRAY_WORDS * number + 2], words[ARRAY_WORDS * number + 4]
-        if (length, data) != (len(arrays[number]), arrays[number].ctypes.data):
-            return []
-    counts: list[int] = words[::ARRAY_WORDS]
-    for place in range(0, len(words), ARRAY_WORDS):
-        words[place] = 0
-    return counts
-
-
-def restore_counts(structure: Any, counts: list[int]) -> None:
-    """Put back what `hide_counts` took."""
-    words = words_of(structure, len(counts))
-    for number, count in enumerate(counts):
-        words[ARRAY_WORDS * number] = count
+    if not _is_layout_known():
+        return proxy(*arrays), None
+    memory = rtsys.meminfo_alloc(8 * ARRAY_WORDS * len(arrays))  # type: ignore[no-untyped-call] # as above
+    cells = (ctypes.c_int64 * (ARRAY_WORDS * len(arrays))).from_address(memory.data)
+    words = np.ctypeslib.as_array(cells).reshape(len(arrays), ARRAY_WORDS)
+    words[:] = 0
+    words[:, _ITEM_SIZE] = words[:, _STRIDE] = 8
+    words[:, _LENGTH] = words[:, _SHAPE] = list(map(len, arrays))
+    words[:, _DATA] = addresses or [array.__array_interface__["data"][0] for array in arrays]
+    return proxy._numba_box_(kind, memory), words
 
 
 _NUMBERS = {name: number for number, name in enumerate(State._fields)}
@@ -161,28 +167,39 @@ _TOPS = [
     else WORD_TRAIL
     for name in State._fields
 ]
+_FULL_FIRST = sorted(range(len(_TOPS)), key=lambda number: _TOPS[number] >= 0)
+_ROOMS = sum(top >= 0 for top in _TOPS)
 
 
-def arrays_of(state: State) -> list[Any]:
-    """A state's lists as arrays, and its arrays as they are; room is not converted but made."""
-    numbers: list[int] = []
-    arrays: list[Any] = []
-    for cells, top in zip(state, _TOPS, strict=True):
-        made: Any = cells
-        if not isinstance(cells, list):
-            pass
-        elif top < 0:
-            begin = len(numbers)
-            numbers += cells
-            made = slice(begin, len(numbers))
-        else:
-            made = np.zeros(len(cells), dtype=np.int64)
-            used = cells[: state.scalar[top] + 1]  # a decision may stand above the topmost level
-            if any(used):
-                made[: len(used)] = used
-        arrays.append(made)
-    whole = np.array(numbers, dtype=np.int64)
-    return [whole[made] if isinstance(made, slice) else made for made in arrays]
+def arrays_of(state: State) -> tuple[list[Any], list[int]]:
+    """A state's lists as arrays in one memory, its arrays as they are, and the addresses of all.
+
+    Room is made, not converted.
+    """
+    arrays: list[Any] = [*state]
+    addresses = [0] * len(arrays)
+    places = [number for number in _FULL_FIRST if type(arrays[number]) is list]
+    full = len(places) - _ROOMS
+    if len(places) < len(arrays):
+        full = sum(_TOPS[number] < 0 for number in places)
+        for number, cells in enumerate(arrays):
+            if type(cells) is not list:
+                addresses[number] = cells.__array_interface__["data"][0]
+    lists = [arrays[number] for number in places]
+    ends = list(accumulate(map(len, lists), initial=0))
+    whole = np.zeros(ends[-1], dtype=np.int64)
+    whole[: ends[full]] = list(chain.from_iterable(lists[:full]))
+    first = whole.__array_interface__["data"][0]
+    for number, begin, end in zip(places, ends, ends[1:], strict=False):
+        arrays[number] = whole[begin:end]
+        addresses[number] = first + whole.itemsize * begin
+    scalar = state.scalar
+    is_fresh = not (scalar[NODES] or scalar[LEVEL] or scalar[TRAIL] or scalar[WORD_TRAIL] or scalar[PHASE])
+    for number, cells in zip(places[full:], lists[full:], strict=True) if not is_fresh else ():
+        used = cells[: scalar[_TOPS[number]] + 1]  # a decision may stand above the topmost level
+        if any(used):
+            arrays[number][: len(used)] = used
+    return arrays, addresses
 
 
 class Session:
@@ -194,18 +211,13 @@ class Session:
 
     def __init__(self, state: State) -> None:
         self._compiled = _run()
-        self._restore: Callable[[], object] = int
         self._take(state)
 
     def _take(self, state: State) -> None:
-        arrays = arrays_of(state)
+        arrays, addresses = arrays_of(state)
         # Arrays stand in for lists under the same type: both are only indexed.
         self.state = State(*cast("list[list[int]]", arrays))
-        self._structure = Structure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
-        self._restore()
-        # The state's arrays live as long as this object, so kernels need not count who refers to them.
-        self._counts = hide_counts(self._structure, arrays)
-        self._restore = finalize(self, restore_counts, self._structure, self._counts)
+        self._structure, self._words = structure_of(Structure, _STATE, arrays, addresses)
 
     def run(self, nodes: int, propagations: int) -> int:
         """`dfs.run` on the state."""
@@ -213,22 +225,22 @@ class Session:
 
     def replace(self, fields: Mapping[str, list[int]]) -> State:
         """Give the state other arrays for some of its fields."""
-        if not self._counts:  # the structure is not laid out as is known here
+        if self._words is None:
             self._take(listed(self.state._replace(**fields)))
             return self.state
         whole = np.array(list(chain.from_iterable(fields.values())), dtype=np.int64)
         data: int = whole.__array_interface__["data"][0]
-        words = words_of(self._structure, len(State._fields))
-        arrays: dict[str, Any] = {}
+        words = self._words
+        arrays: list[Any] = [*self.state]
         begin = 0
         for name, cells in fields.items():
             end = begin + len(cells)
-            arrays[name] = whole[begin:end]
-            place = ARRAY_WORDS * _NUMBERS[name]
-            words[place + 2] = words[place + 5] = len(cells)
-            words[place + 4] = data + begin * whole.itemsize
+            number = _NUMBERS[name]
+            arrays[number] = whole[begin:end]
+            words[number, _LENGTH] = words[number, _SHAPE] = len(cells)
+            words[number, _DATA] = data + begin * whole.itemsize
             begin = end
-        self.state = self.state._replace(**arrays)
+        self.state = State(*arrays)
         return self.state
 
     def grow(self) -> State:

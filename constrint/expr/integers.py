@@ -68,7 +68,10 @@ class Mul(IntExpr):
         return self.args
 
     def evaluate(self, assignment: Assignment) -> int:
-        return math.prod([arg.evaluate(assignment) for arg in self.args])
+        total = 1
+        for arg in self.args:
+            total *= arg.evaluate(assignment)
+        return total
 
 
 @record(eq=False)

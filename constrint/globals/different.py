@@ -43,6 +43,8 @@ def post_all_different(lowering: Lowering, args: tuple[IntExpr, ...], consistenc
         return
     nodes = lowering.problem.nodes
     nodes.append(AllDifferent(views))
+    if consistency == "value":
+        return
     least, most = hull_of(lowering, views)
     if consistency == "domain":
         if most - least >= WIDEST_MATCHED:

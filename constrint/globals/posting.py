@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 def view_of(lowering: Lowering, expr: IntExpr) -> View:
     """An expression as a multiple of a variable plus a constant."""
-    total = lowering.sum_of(expr)
     problem = lowering.problem
+    known = lowering.variables.get(expr)
+    if known is not None and problem.lo[known] < problem.hi[known]:
+        return 1, known, 0
+    total = lowering.sum_of(expr)
     if not total.terms:
         return 1, problem.constant(total.constant), 0
     if len(total.terms) == 1:

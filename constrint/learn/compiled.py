@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from functools import cache as once
 from typing import Any, cast
-from weakref import finalize
 
 import numba
 import numpy as np
@@ -19,8 +18,7 @@ from constrint.engine.compiled import (
     _STATE,
     DISPATCH,
     Structure,
-    hide_counts,
-    restore_counts,
+    structure_of,
     twins_of,
 )
 from constrint.engine.state import KERNELS, State
@@ -89,19 +87,14 @@ class Session:
         self._compiled = _run(has_kernels)
         arrays = [np.array(cells, dtype=np.int64) for cells in st]
         self.st = State(*cast("list[list[int]]", arrays))
-        self._state = Structure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
-        finalize(self, restore_counts, self._state, hide_counts(self._state, arrays))
-        self._restore: Callable[[], object] = int
+        self._state, _ = structure_of(Structure, _STATE, arrays)
         self._take(ls)
 
     def _take(self, ls: Learner) -> None:
         arrays = [np.array(cells, dtype=np.int64) for cells in ls]
         # Arrays stand in for lists under the same type: both are only indexed.
         self.ls = Learner(*cast("list[list[int]]", arrays))
-        self._structure = LearnerStructure(*arrays)  # type: ignore[no-untyped-call] # numba is untyped
-        self._restore()
-        counts = hide_counts(self._structure, arrays)
-        self._restore = finalize(self, restore_counts, self._structure, counts)
+        self._structure, _ = structure_of(LearnerStructure, _LEARNER, arrays)
 
     def run(self, budget: int) -> int:
         """`loop.run` on the learner."""

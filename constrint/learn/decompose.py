@@ -36,6 +36,7 @@ from constrint.constraints import (
     Minimum,
     Node,
     NoOverlap,
+    Pairs,
     Rectangles,
     Selection,
     Table,
@@ -119,6 +120,9 @@ class Decomposition:
         if isinstance(node, Rectangles) and pairs <= MOST_PAIRS:
             self._separate(node)
             return
+        if isinstance(node, Pairs):
+            self._multiply(node)
+            return
         self._nodes.append(node)
 
     def _literal(self) -> int:
@@ -138,6 +142,25 @@ class Decomposition:
             else:
                 factors[v] = factors.get(v, 0) + a
         return tuple((a, v) for v, a in factors.items() if a), limit
+
+    def _multiply(self, node: Pairs) -> None:
+        """A literal for each product of truth values, and the sum of these."""
+        terms = []
+        for a, x, y in node.terms:
+            if self._lo[x] == self._hi[x] or self._lo[y] == self._hi[y]:
+                x, y = (x, y) if self._lo[x] == self._hi[x] else (y, x)
+                if self._lo[x]:
+                    terms.append((a, y))
+            else:
+                both = self._literal()
+                self._nodes += [Clause((both ^ 1, 2 * x)), Clause((both ^ 1, 2 * y))]
+                self._nodes.append(Clause((both, 2 * x + 1, 2 * y + 1)))
+                terms.append((a, both >> 1))
+        if node.low == node.high:
+            self._nodes.append(LinearEq(*self._sum(terms, node.high)))
+        else:
+            self._nodes.append(LinearLe(*self._sum(terms, node.high)))
+            self._nodes.append(LinearLe(*self._sum([(-a, v) for a, v in terms], -node.low)))
 
     # Tasks
 

@@ -26,20 +26,20 @@ class Affine:
     terms: dict[int, int]
     constant: int
 
-    def replaced(self, v: int, by: Affine) -> Affine:
-        """This with an expression in the place of v."""
-        factor = self.terms.get(v)
+    def replace(self, v: int, by: Affine) -> bool:
+        """Put an expression in the place of v; whether v was there."""
+        terms = self.terms
+        factor = terms.pop(v, 0)
         if not factor:
-            return self
-        terms = dict(self.terms)
-        del terms[v]
+            return False
         for other, a in by.terms.items():
             total = terms.get(other, 0) + factor * a
             if total:
                 terms[other] = total
             else:
                 del terms[other]
-        return Affine(terms, self.constant + factor * by.constant)
+        self.constant += factor * by.constant
+        return True
 
 
 @dataclass
@@ -57,19 +57,21 @@ class System:
     _costs: list[tuple[int, int]] = field(default_factory=list)
 
     def solve(self) -> None:
-        """Solve all equations; raises `Infeasible` where they have no integer solution."""
+        """Solve all equations, which are changed; raises `Infeasible` where they have no integer solution."""
         steps = 0
         fresh = 0
-        self.equations = [_reduced(one) for one in self.equations if one.terms or _nonzero(one)]
+        self.equations = [one for one in self.equations if _is_open(one)]
         self._costs = list(map(_cost, self.equations))
         while self.equations:
             steps += 1
             if steps > MOST_STEPS:
                 raise TooHard
             cheapest = min(self._costs)
-            equation = self.equations[self._costs.index(cheapest)]
+            place = self._costs.index(cheapest)
+            equation = self.equations[place]
             v, a = next(term for term in equation.terms.items() if abs(term[1]) == cheapest[0])
             if abs(a) == 1:
+                del self.equations[place], self._costs[place]
                 terms = {other: -a * b for other, b in equation.terms.items() if other != v}
                 self._substitute(v, Affine(terms, -a * equation.constant))
                 continue
@@ -82,18 +84,16 @@ class System:
 
     def _substitute(self, v: int, by: Affine) -> None:
         self.solved.append((v, by))
-        equations = []
-        costs = []
-        for equation, cost in zip(self.equations, self._costs, strict=True):
-            if v in equation.terms:
-                equation = _reduced(equation.replaced(v, by))
-                if not equation.terms:
-                    _nonzero(equation)
-                    continue
-                cost = _cost(equation)
-            equations.append(equation)
-            costs.append(cost)
-        self.equations, self._costs = equations, costs
+        is_over = False
+        for number, equation in enumerate(self.equations):
+            if equation.replace(v, by):
+                if _is_open(equation):
+                    self._costs[number] = _cost(equation)
+                else:
+                    is_over = True
+        if is_over:
+            self._costs = [c for c, one in zip(self._costs, self.equations, strict=True) if one.terms]
+            self.equations = [one for one in self.equations if one.terms]
 
     def solution(self) -> dict[int, Affine]:
         """What each solved variable is by parameters."""
@@ -118,22 +118,23 @@ def _cost(equation: Affine) -> tuple[int, int]:
     return min(map(abs, equation.terms.values())), len(equation.terms)
 
 
-def _nonzero(equation: Affine) -> bool:
-    if equation.constant:
-        raise Infeasible
-    return False
+def _is_open(equation: Affine) -> bool:
+    """Whether an equation still says something; then without the common divisor of its coefficients."""
+    terms = equation.terms
+    if not terms:
+        if equation.constant:
+            raise Infeasible
+        return False
+    common = gcd(*terms.values())
+    if common > 1:
+        if equation.constant % common:
+            raise Infeasible
+        equation.constant //= common
+        for v in terms:
+            terms[v] //= common
+    return True
 
 
 def _nearest(a: int, b: int) -> int:
     """The integer nearest to a / b."""
     return (2 * a + abs(b)) // (2 * abs(b)) * (1 if b > 0 else -1)
-
-
-def _reduced(equation: Affine) -> Affine:
-    """The equation without the common divisor of its coefficients, which must divide the constant."""
-    common = gcd(*equation.terms.values())
-    if common <= 1:
-        return equation
-    if equation.constant % common:
-        raise Infeasible
-    return Affine({v: a // common for v, a in equation.terms.items()}, equation.constant // common)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from operator import eq
+from operator import eq, sub
 from typing import TYPE_CHECKING
 
 from constrint.constraints import LinearEq, LinearLe, Node
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ROOT_PROPAGATIONS = 20_000  # bounds that creep further than this are left to search
 MOST_ROUNDS = 4
 LARGE = 16  # variables of all constraints: with fewer, handing over to the compiled engine costs more
+MOST_POSTPONED = 300  # constraints of a model that is searched a little before anything is reasoned about it
 WIDE = 1000  # variables with fewer values are not worth a linear program
 
 
@@ -66,6 +67,7 @@ class Root:
         huge: What stands for a bound that does not exist.
         stable: Whether propagation reached its fixpoint.
         settled: The state that propagation left, where search may go on from it.
+        postponed: Whether nothing of this has been done yet, not even propagation.
     """
 
     box: Box
@@ -74,6 +76,7 @@ class Root:
     huge: int
     stable: bool
     settled: Settled | None = None
+    postponed: bool = False
 
     def begin(self, branch: Branch, may_compile: bool) -> tuple[State, Session | None]:
         """The state of a search, and its session where the compiled engine has it already."""
@@ -94,7 +97,9 @@ class Root:
         return settled.state._replace(**fields), None
 
 
-def presolve(problem: Problem, deadline: Deadline = NEVER, may_compile: bool = False) -> Root:
+def presolve(
+    problem: Problem, deadline: Deadline = NEVER, may_compile: bool = False, may_postpone: bool = False
+) -> Root:
     """Propagate at the root; raises `Infeasible` where that proves that there is no solution.
 
     At the deadline it raises `Stopped`.
@@ -103,7 +108,12 @@ def presolve(problem: Problem, deadline: Deadline = NEVER, may_compile: bool = F
         problem: The problem, which is narrowed.
         deadline: When it must end.
         may_compile: Whether the compiled engine may do it, where this process has that.
+        may_postpone: Whether to leave it all for later where all is small: a short search may be enough.
     """
+    if may_postpone:
+        untouched = _untouched(problem)
+        if untouched is not None:
+            return untouched
     for left in range(MOST_ROUNDS - 1, -1, -1):
         session, state, outcome = _first_fixpoint(problem, deadline, may_compile)
         if outcome == FAILED and state.scalar[WIDER]:
@@ -125,17 +135,22 @@ def presolve(problem: Problem, deadline: Deadline = NEVER, may_compile: bool = F
     return _root(problem, box, state, session, outcome)
 
 
+def _untouched(problem: Problem) -> Root | None:
+    """The root without any reasoning; None for what is not small, narrow and within int64."""
+    if len(problem.nodes) > MOST_POSTPONED or max(map(sub, problem.hi, problem.lo), default=0) >= WIDE:
+        return None
+    box = Box(problem.lo, problem.hi, problem.step, problem.values)
+    if _exceeds_int64(box, problem.nodes):
+        return None
+    return Root(box, problem.nodes, exact=False, huge=LIMIT, stable=True, postponed=True)
+
+
 def _first_fixpoint(
     problem: Problem, deadline: Deadline, may_compile: bool
 ) -> tuple[Session | None, State, int]:
     """Propagation of all constraints; with a session, the state has arrays for all but the domains."""
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
-    if (
-        may_compile
-        and sum([len(node.scope()) for node in problem.nodes]) >= LARGE
-        and is_loaded()
-        and not _exceeds_int64(box, problem.nodes)
-    ):
+    if may_compile and is_loaded() and _is_large(problem.nodes) and not _exceeds_int64(box, problem.nodes):
         from constrint.engine.compiled import Session, propagate, read_at_root
 
         session = Session(build(box, problem.nodes, Branch()))
@@ -143,6 +158,16 @@ def _first_fixpoint(
         return session, read_at_root(session), outcome
     state = build(box, problem.nodes, Branch(), problem.huge)
     return None, state, _propagate(partial(fixpoint, state), deadline)
+
+
+def _is_large(nodes: list[Node]) -> bool:
+    """Whether handing over to the compiled engine pays."""
+    size = 0
+    for node in nodes:
+        size += len(node.scope())
+        if size >= LARGE:
+            return True
+    return False
 
 
 def _propagate(advance: Callable[[int], int], deadline: Deadline) -> int:

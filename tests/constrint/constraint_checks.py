@@ -247,6 +247,17 @@ def _rectangles(d: Drawing) -> c.Node:
     return c.Rectangles(xs, ys, widths, heights)
 
 
+def _pairs(d: Drawing) -> c.Node:
+    def factor() -> int:
+        return d.literal() >> 1
+
+    terms = tuple(
+        (d.rng.choice([-3, -2, -1, 1, 1, 1, 2]), factor(), factor()) for _ in range(d.rng.randint(1, 4))
+    )
+    low = d.rng.randint(-3, 2)
+    return c.Pairs(terms, low, low + d.rng.choice([0, 0, 1, 2, 5]))
+
+
 FACTORIES: dict[type[c.Node], Callable[[Drawing], c.Node]] = {
     c.LinearLe: lambda d: c.LinearLe(d.terms(), d.rng.randint(-12, 20)),
     c.LinearEq: _linear_eq,
@@ -279,6 +290,7 @@ FACTORIES: dict[type[c.Node], Callable[[Drawing], c.Node]] = {
     c.NoOverlap: _no_overlap,
     c.Cumulative: _cumulative,
     c.Rectangles: _rectangles,
+    c.Pairs: _pairs,
 }
 
 

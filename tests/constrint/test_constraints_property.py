@@ -184,6 +184,9 @@ CONDITIONS = {
     constraints.Rectangles: lambda r, a, b: ci.diffn(
         [a, 0, 2], [b, 1, a], [2, 1, 3], [r.randint(0, 3), 2, 1]
     ),
+    constraints.Pairs: lambda r, a, b: (
+        (a <= 0) * (b <= r.randint(-1, 1)) + r.choice([-1, 2]) * (a <= 2) * (b == 1) <= r.randint(-1, 2)
+    ),
 }
 
 
@@ -297,7 +300,7 @@ def test_conditions_lower_to_the_kind_that_they_stand_for():
         reached = False
         for seed in range(60):
             model, _, _ = _drawn_model(kind, seed)
-            lowering = Lowering()
+            lowering = Lowering(may_pair=True)
             try:
                 for variable in model.variables.values():
                     lowering.declare(variable)

@@ -13,6 +13,7 @@ from constrint import Model, Status, all_different, compiling, deadline, sum_
 from constrint.deadline import Deadline, Pace, Stopped
 from constrint.engine import cache
 from constrint.learn import compiled
+from constrint.presolve import root
 
 
 class Clock:
@@ -154,6 +155,8 @@ def test_two_processes_start_one_compiler(compiler, monkeypatch):
 
 def test_the_compiled_engine_is_not_waited_for_beyond_the_limit(compiler, clock, monkeypatch):
     monkeypatch.setattr(compiling, "sleep", lambda _: None)
+    for module in (cache, root):  # other tests have loaded it
+        monkeypatch.setattr(module, "is_loaded", lambda: False)
     for learn in (True, False):
         r = shop().solve(learn=learn, engine="compiled", time_limit=400)
         assert r.status is Status.UNKNOWN

@@ -1,5 +1,7 @@
 """FlatZinc: what MiniZinc writes, read, solved and printed."""
 
+import re
+
 import pytest
 from typer.testing import CliRunner
 
@@ -294,3 +296,50 @@ def test_entries_of_lists_of_conditions():
     only = text.replace("], b)", "], true)")
     found = {tuple(r[name] for name in "ipq") for r in read_flatzinc(only).model.iter_solutions()}
     assert found == {(1, 1, 0), (1, 1, 1), (2, 0, 1), (2, 1, 1)}
+
+
+def set_access(definitions: str, condition: str) -> str:
+    """`y in [{1, 3}, {}, {2}][x]` as MiniZinc writes it, and what else is said of it."""
+    return f"""
+    array [1..3] of bool: in1 = [true, false, true];
+    array [1..3] of bool: in2 = [false, false, false];
+    array [1..3] of bool: in3 = [false, true, false];
+    var 0..4: x:: output_var; var 0..4: y:: output_var;
+    var bool: b1:: var_is_introduced; var bool: b2:: var_is_introduced; var bool: b3:: var_is_introduced;
+    {definitions}
+    {condition}
+    solve satisfy;
+    """
+
+
+DEFINITIONS = "\n".join(
+    f"constraint array_bool_element(y, in{i}, b{i}):: defines_var(b{i});" for i in (1, 2, 3)
+)
+
+
+def test_an_entry_of_a_list_of_sets_is_a_table():
+    from constrint.expr import Table
+
+    text = set_access(DEFINITIONS, "constraint array_var_bool_element(x, [b1, b2, b3], true);")
+    flat = read_flatzinc(text)
+    assert set(flat.model.variables) == {"x", "y"}
+    assert any(isinstance(constraint.expr, Table) for constraint in flat.model.constraints)
+    solutions = {(r["x"], r["y"]) for r in flat.model.iter_solutions()}
+    assert solutions == {(1, 1), (1, 3), (3, 2)}
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("constraint bool_eq(b1, false);", [2]),  # and 0 and 4 lie outside the lists
+        ("constraint bool_clause([b1, b3], []);", [1, 2, 3]),
+        ("constraint array_var_bool_element(x, [b1, b2, b3], b3);", [1, 2, 3]),
+        ("", [1, 2, 3]),
+    ],
+)
+def test_an_index_of_a_list_of_constants_lies_inside_whatever_the_entry_is_used_for(condition, expected):
+    flat = read_flatzinc(set_access(DEFINITIONS, condition))
+    assert sorted({r["y"] for r in flat.model.iter_solutions()}) == expected
+    apart = read_flatzinc(set_access(re.sub("::[^;]*", "", DEFINITIONS), condition))
+    same = {tuple(r[name] for name in "xy") for r in apart.model.iter_solutions()}
+    assert {tuple(r[name] for name in "xy") for r in flat.model.iter_solutions()} == same

@@ -106,6 +106,10 @@ class Arguments:
         """An array of constant sets."""
         return [self._builder.members(value, self._item.line) for value in self._entries(place)]
 
+    def require(self, condition: BoolExpr) -> None:
+        """Make a condition hold, whatever becomes of what these are the arguments of."""
+        self._builder.model.add(condition, name=f"line {self._item.line}: {self._item.name}")
+
     def but_last(self) -> Arguments:
         """These without the last."""
         return Arguments(self._builder, self._item, self._args[:-1], self.depth)

@@ -10,12 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from constrint.domain import Domain
-from constrint.expr import BoolExpr, IntExpr
-from constrint.functions import abs_, all_of, any_of, element, if_then_else, max_, min_, sum_
+from constrint.expr import BoolConst, BoolExpr, IntExpr, Member
+from constrint.functions import abs_, all_of, any_of, element, if_then_else, max_, min_, sum_, table
 
 Arguments: TypeAlias = "Any"  # frontends.flatzinc.build.Arguments, which imports this module
 Relation: TypeAlias = Callable[[Arguments], BoolExpr]
 Function: TypeAlias = Callable[[Arguments], IntExpr]
+
+
+MOST_PAIRS = 20_000  # of an index and a value that become a table
 
 
 def _sign_apart(x: IntExpr, y: IntExpr, quotient: IntExpr) -> IntExpr:
@@ -71,9 +74,39 @@ def known_entry(a: Arguments) -> BoolExpr:
     return all_of([index >= 1, index <= len(values), index.is_in(places).iff(a.condition(2))])
 
 
+def holding_entry(a: Arguments) -> BoolExpr:
+    """The entry of a list of constants as a condition; the index must lie inside all the same."""
+    index: IntExpr = a.number(0)
+    values = a.constants(1)
+    domain = getattr(index, "domain", None)
+    if not (isinstance(domain, Domain) and domain.is_finite and {*domain} <= {*range(1, len(values) + 1)}):
+        a.require((index >= 1) & (index <= len(values)))
+    return index.is_in([place for place, value in enumerate(values, 1) if value])
+
+
+def pairs_of_entries(
+    index: IntExpr, values: Sequence[BoolExpr], result: BoolExpr
+) -> tuple[IntExpr, list[tuple[int, int]]] | None:
+    """Where entries say which values an expression has, and one must hold: that expression, and all pairs.
+
+    That is how MiniZinc writes ``y in sets[x]``.
+    """
+    if not (isinstance(result, BoolConst) and result.value):
+        return None
+    members = [value for value in values if isinstance(value, Member) and value.domain.size is not None]
+    if len(members) < max(1, len(values)) or any(value.arg is not members[0].arg for value in members):
+        return None
+    if sum([value.domain.size or 0 for value in members]) > MOST_PAIRS:
+        return None
+    return members[0].arg, [(place, x) for place, value in enumerate(members, 1) for x in value.domain]
+
+
 def entry(a: Arguments) -> BoolExpr:
     """The third argument is the entry of a list of conditions: wherever the index is, it is that one."""
     index, values, result = a.number(0), a.conditions(1), a.condition(2)
+    pairs = pairs_of_entries(index, values, result)
+    if pairs is not None:
+        return table([index, pairs[0]], pairs[1])
     cases = [(index != place) | value.iff(result) for place, value in enumerate(values, 1)]
     return all_of([index >= 1, index <= len(values), *cases])
 
@@ -144,6 +177,7 @@ CONDITIONS: dict[str, tuple[Relation, int]] = {
     "bool_eq": (lambda a: a.condition(0), 1),
     "array_bool_and": (lambda a: all_of(a.conditions(0)), 1),
     "array_bool_or": (lambda a: any_of(a.conditions(0)), 1),
+    "array_bool_element": (holding_entry, 2),
 }
 """By name: the condition that a Boolean variable is defined as, and which argument that variable is."""
 
