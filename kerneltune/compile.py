@@ -44,6 +44,7 @@ class _Job:
     include: Path
     max_registers: int
     lines: bool = False
+    defines: tuple[str, ...] = ()
 
 
 class Compiler:
@@ -55,6 +56,7 @@ class Compiler:
         backend: The compiler, `nvrtc` or `nvcc`.
         cache: Where cubins are kept; the user's own if not given.
         lines: Whether cubins say which source lines they were made from.
+        defines: Macros that the sources find defined.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Compiler:
         backend: str = "nvrtc",
         cache: CubinCache | None = None,
         lines: bool = False,
+        defines: tuple[str, ...] = (),
     ) -> None:
         if backend not in BACKENDS:
             raise InputError(f"unknown compiler '{backend}': {nearest(backend, BACKENDS)}")
@@ -73,13 +76,22 @@ class Compiler:
         self._version, self._build = BACKENDS[backend]()
         self._cache = cache or CubinCache()
         self._lines = lines
+        self._defines = defines
 
     def compile(self, candidate: Candidate) -> Compiled:
         """The candidate's cubin and what it takes; `CompilationError` where the compiler refuses it."""
         source = translation_unit(candidate, self._kernels, self._profile)
-        job = _Job(source, self._profile.target, self._kernels.root, candidate.registers, self._lines)
+        job = _Job(
+            source,
+            self._profile.target,
+            self._kernels.root,
+            candidate.registers,
+            self._lines,
+            self._defines,
+        )
         options = [*PTXAS_OPTIONS, STANDARD, job.target, str(job.max_registers)]
         options += [LINES_OPTION] if job.lines else []
+        options += [f"-D{name}" for name in job.defines]
         key = content_key((self._version, *options, source), job.include)
         output = self._cache.load(key)
         if output is None:
@@ -119,6 +131,7 @@ def _nvrtc() -> tuple[str, Build]:
             max_register_count=job.max_registers,
             ptxas_options=list(PTXAS_OPTIONS),
             lineinfo=job.lines,
+            define_macro=list(job.defines) or None,
             no_cache=True,  # what comes from NVRTC's own cache comes without ptxas's log
         )
         log = io.StringIO()
@@ -172,6 +185,7 @@ def _nvcc() -> tuple[str, Build]:
             source.write_text(job.source, encoding="utf-8")
             command = [nvcc, "-cubin", f"-arch={job.target}", f"-std={STANDARD}", "-I", str(job.include)]
             command += [LINES_OPTION] if job.lines else []
+            command += [f"-D{name}" for name in job.defines]
             command += ["-maxrregcount", str(job.max_registers), "-Xptxas", ",".join(PTXAS_OPTIONS)]
             done = subprocess.run(
                 [*command, "-o", str(cubin), str(source)], capture_output=True, text=True, check=False

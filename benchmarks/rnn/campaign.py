@@ -118,7 +118,7 @@ class Campaign:
         """One case, plainly or under tools."""
         drawing = self._drawing_of(number)
         if tools:
-            drawing = replace(drawing, lines=True)
+            drawing = replace(drawing, for_tools=True)
         prepared = self.preparation(drawing, number, self.backend)
         if not self._is_ready(prepared):
             return
@@ -237,14 +237,14 @@ class Campaign:
         with tempfile.TemporaryDirectory(prefix="sanitizer-") as folder:
             log = Path(folder, "log")
             command = sanitizer.command(tool, self.child, log, SANITIZED_SECONDS - 5)
-            trial = self._trial(prepared, 1)
+            own = replace(prepared, cubin=prepared.cubins.get(tool, prepared.cubin))
+            trial = self._trial(own, 1)
             (outcome,) = run_trials(
                 [trial], self.drawing.kernels.root, timeout=SANITIZED_SECONDS, child=command
             )
-            found = sanitizer.read(tool, log, prepared.drawn.candidate)
+            found = sanitizer.read(tool, log)
         row = self._row(prepared, outcome, passed=outcome.passed and found.clean)
-        said = {"tool_errors": found.errors, "tool_known": found.known, "tool_text": found.text}
-        self._note(row | {"tool": tool} | said)
+        self._note(row | {"tool": tool, "tool_errors": found.errors, "tool_text": found.text})
 
     def _trial(self, prepared: Prepared, runs: int) -> Trial:
         candidate, number = prepared.drawn.candidate, prepared.drawn.number

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
+
+from sanitizer import DEFINES
 
 from kerneltune.candidate import Candidate
 from kerneltune.compile import Compiler
@@ -73,12 +75,14 @@ class Prepared:
         cubin: Its machine code.
         broken: Promises that the compiler did not keep: such a kernel is verified none the less.
         failure: Why there is no machine code.
+        cubins: By tool, for those that get their own (`sanitizer.DEFINES`).
     """
 
     drawn: Drawn
     cubin: bytes = b""
     broken: tuple[str, ...] = ()
     failure: str | None = None
+    cubins: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class Drawing:
         limits: The largest shapes.
         strategy: Only this one, if named.
         directions: The passes.
-        lines: Whether machine code names its source lines, for tools.
+        for_tools: Whether cases run under tools: machine code names its source lines, some get their own.
     """
 
     gpu: str
@@ -99,7 +103,7 @@ class Drawing:
     limits: Limits = field(default_factory=Limits)
     strategy: str | None = None
     directions: tuple[str, ...] = PASSES
-    lines: bool = False
+    for_tools: bool = False
 
     @cached_property
     def profile(self) -> HardwareProfile:
@@ -150,7 +154,7 @@ class Drawing:
 
     def small(self) -> Drawing:
         """The same with small shapes, for tools that take their time."""
-        return replace(self, limits=replace(SMALL, work=min(SMALL.work, self.limits.work)), lines=True)
+        return replace(self, limits=replace(SMALL, work=min(SMALL.work, self.limits.work)), for_tools=True)
 
     def input_seed(self, number: int) -> int:
         """The seed of a case's numbers."""
@@ -178,7 +182,7 @@ def logarithmic(draw: random.Random, least: int, most: int) -> int:
     return min(most, int(math.exp(draw.uniform(math.log(least), math.log(most + 1)))))
 
 
-_compilers: dict[tuple[str, str, bool], Compiler] = {}
+_compilers: dict[tuple[str, str, bool, tuple[str, ...]], Compiler] = {}
 
 
 def prepare(drawing: Drawing, number: int, backend: str = "nvrtc") -> Prepared:
@@ -190,10 +194,24 @@ def prepare(drawing: Drawing, number: int, backend: str = "nvrtc") -> Prepared:
         return Prepared(Drawn(number, kind, None, str(error)), failure=str(error))
     if drawn.candidate is None:
         return Prepared(drawn, failure=drawn.failure)
-    key = drawing.gpu, backend, drawing.lines
+    prepared = compiled(drawn, compiler(drawing, backend).compile)
+    if not drawing.for_tools or prepared.failure is not None:
+        return prepared
+    own = {
+        tool: compiled(drawn, compiler(drawing, backend, names).compile) for tool, names in DEFINES.items()
+    }
+    failure = next((f"for {tool}: {one.failure}" for tool, one in own.items() if one.failure), None)
+    return replace(prepared, failure=failure, cubins={tool: one.cubin for tool, one in own.items()})
+
+
+def compiler(drawing: Drawing, backend: str, defines: tuple[str, ...] = ()) -> Compiler:
+    """This process's, for a drawing's cases."""
+    key = drawing.gpu, backend, drawing.for_tools, defines
     if key not in _compilers:
-        _compilers[key] = Compiler(drawing.kernels, drawing.profile, backend=backend, lines=drawing.lines)
-    return compiled(drawn, _compilers[key].compile)
+        _compilers[key] = Compiler(
+            drawing.kernels, drawing.profile, backend=backend, lines=drawing.for_tools, defines=defines
+        )
+    return _compilers[key]
 
 
 def compiled(drawn: Drawn, compile_candidate: Callable[[Candidate], Any]) -> Prepared:

@@ -40,9 +40,7 @@ EMULATED_SECONDS = 240.0  # that a case may take there, a C++ compiler's run inc
 # Relative errors to float64 to stay below, by dtype; gradients may have three times as much.
 AIMS = {"bf16": 4e-3, "fp16": 6e-4, "fp32": 1e-5}
 FAILURES_SHOWN = 12
-COLUMNS = ("pass", "strategy", "dtype", "cases", "failed", "known", "same_bits")
-# Hazards that are none: counted apart from those that fail a case (sanitizer.is_ordered).
-KNOWN = "partial sums, ordered by an mbarrier that racecheck does not follow"
+COLUMNS = ("pass", "strategy", "dtype", "cases", "failed", "same_bits")
 
 
 def main(arguments: Sequence[str] | None = None, child: Sequence[str] = CHILD) -> int:
@@ -178,7 +176,6 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 "cases": sum("problem" in row for row in members),
                 "without_tiling": sum("problem" not in row for row in members),
                 "failed": sum(not row["passed"] for row in members),
-                "known": sum(row.get("tool_known", 0) for row in members),
                 "same_bits": sum(row.get("runs") == row.get("runs_with_same_bits", -1) for row in members),
                 "worst_error": max(errors, default=None),
                 "aim": aim and (3 * aim if direction == "backward" else aim),
@@ -203,13 +200,8 @@ def report(campaign: Campaign, command: str) -> str:
         lines += [f"FAILED {kind}: {' '.join(said.split())[:300]}", f"  {command} --case {row['case']}{tool}"]
     if len(failed) > FAILURES_SHOWN:
         lines.append(f"… and {len(failed) - FAILURES_SHOWN} more, in the JSON")
-    for row in rows:
-        if row.get("tool_known"):
-            kind = " ".join(row[name] for name in ("direction", "strategy", "cell", "dtype"))
-            lines.append(f"known, {kind}: {row['tool_known']} hazards of {KNOWN}")
-            lines.append(f"  {command} --case {row['case']} --tool {row['tool']}")
     lines += [f"ERROR of this script: {error}" for error in campaign.errors]
-    table = [("pass", "strategy", "dtype", "cases", "failed", "known", "same bits", "worst error", "aim", "")]
+    table = [("pass", "strategy", "dtype", "cases", "failed", "same bits", "worst error", "aim", "")]
     for entry in summary(rows):
         worst, aim = entry["worst_error"], entry["aim"]
         missed = worst is not None and aim is not None and worst > aim

@@ -8,13 +8,21 @@
 // step s, then publish, where lane 0 arrives (release) for its warp behind __syncwarp; every lane of every warp waits (acquire) for all
 // arrivals before it multiplies in step s + 1, and only then writes partial sums again. Between the writes and the reads of one step stands
 // __syncthreads. After the last step (forward: the last publish; backward: one more product, behind a wait as any other) nobody writes.
-// compute-sanitizer's racecheck takes an arrival for the accesses of the arriving lane alone, so it reports the reads of the other 31
-// (benchmarks/rnn/sanitizer.py counts these apart).
+//
+// compute-sanitizer's racecheck takes an arrival for the accesses of the arriving lane alone: it would report what the other 31 have read of
+// the partial sums and written of the tile. For it kernels are compiled with KERNELTUNE_EVERY_LANE_ARRIVES, and every lane of a finishing warp
+// arrives for itself. What that orders, __syncwarp and the arrival of lane 0 behind it order as well; nothing else differs.
 #pragma once
 #include "cluster.cuh"
 #include "operand_tile.cuh"
 
 namespace kerneltune {
+
+#ifdef KERNELTUNE_EVERY_LANE_ARRIVES
+constexpr bool every_lane_arrives = true;
+#else
+constexpr bool every_lane_arrives = false;
+#endif
 
 // The way out for what a finishing warp has put into the tile: packets of 16 bytes of a batch row, each to every other block.
 template <class Shape, int CLUSTER>
@@ -25,6 +33,7 @@ struct ClusterExchange {
   static constexpr int warp_packets = group_packets * Shape::warp_groups;
   static constexpr int sends = warp_packets * (CLUSTER - 1);
   static constexpr int passes = (sends + 31) / 32;
+  static constexpr unsigned arrivals = Shape::finishing_warps * (every_lane_arrives ? 32 : 1);
   static constexpr unsigned remote_bytes = (CLUSTER - 1) * Shape::block_units * Shape::operands * Shape::batch_tile * sizeof(Scalar);
 
   unsigned barrier_address;         // of this block's two barriers, one a buffer
@@ -40,8 +49,8 @@ struct ClusterExchange {
       remote_barriers[pass] = address_in_block(barrier_address, other);
     }
     if (threadIdx.x == 0) {
-      barrier(0).initialize(Shape::finishing_warps);
-      barrier(1).initialize(Shape::finishing_warps);
+      barrier(0).initialize(arrivals);
+      barrier(1).initialize(arrivals);
     }
   }
 
@@ -55,6 +64,8 @@ struct ClusterExchange {
         barrier(buffer).arrive_expecting(remote_bytes);
       else
         barrier(buffer).arrive();
+    } else if constexpr (every_lane_arrives) {
+      barrier(buffer).arrive();
     }
     if (last) return;
 #pragma unroll

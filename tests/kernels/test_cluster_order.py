@@ -1,4 +1,7 @@
-"""What orders the partial sums in a cluster, which racecheck does not follow: the emulator does."""
+"""What orders shared memory in a cluster: behind __syncwarp lane 0 arrives for its warp.
+
+racecheck cannot follow that: it runs kernels in which every lane arrives. The emulator runs both.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,11 @@ from kerneltune.candidate import Candidate
 from kerneltune.case import random_case
 from kerneltune.hardware import load_profile
 from kerneltune.kernel import Kernels, discover
-from kerneltune.problem import Problem
+from kerneltune.problem import PASSES, Problem
 from kerneltune.space import TilingSpace
 
 PROFILE = load_profile("h100_sxm")
+EVERY_LANE_ARRIVES = "KERNELTUNE_EVERY_LANE_ARRIVES"
 # Each takes away one link of the chain: reads, arrival, wait, writes. By file:
 # what stands there, and what instead, where {} is the rest of what the kernel gives to PartialSums::add.
 LATE = "float late[Shape::results] = {{}}; partials.add(late, 0{}); if (late[0] == 1.2345e-30f) return;"
@@ -33,28 +37,29 @@ LOST = {
 }
 
 
-def split(kernels: Kernels, direction: str) -> Candidate:
-    """A tiling of two blocks whose warps split the sum, and two of which finish."""
+def drawn(kernels: Kernels, direction: str, *, split: bool) -> Candidate:
+    """A tiling of several warps that split the sum, two of which finish, or do not."""
     problem = Problem("gru", 2, 32, 5, "fp16", 4, direction)
     space = TilingSpace(problem, PROFILE, kernels, "cluster")
     tilings = space.draw(space.kernels.strategy("cluster"), 300, seed=1)
     return next(
         tiling
         for tiling in tilings
-        if tiling.parameters["k_splits"] > 1 and tiling.parameters["batch_tile"] == 8
+        if (tiling.parameters["k_splits"] > 1) == split
+        and tiling.parameters["batch_tile"] == 8
+        and tiling.threads > 32
     )
 
 
-def run_split(emulator: Emulator, kernels: Kernels, direction: str, seed: int) -> bool:
-    tiling = split(kernels, direction)
+def runs(emulator: Emulator, kernels: Kernels, tiling: Candidate, seed: int) -> bool:
     case = random_case(tiling.problem, kernels.cell("gru"), seed=3)
     return case.judge(run_case(emulator, kernels, PROFILE, tiling, case, seed)).right
 
 
-def races(emulator: Emulator, kernels: Kernels, direction: str, seed: int) -> list[int]:
+def races(emulator: Emulator, kernels: Kernels, tiling: Candidate, seed: int) -> list[int]:
     """Where in shared memory a run raced, if it did."""
     try:
-        run_split(emulator, kernels, direction, seed)
+        runs(emulator, kernels, tiling, seed)
     except EmulationError as error:
         return [
             int(byte) for byte in re.findall(r"shared memory byte (\d+): .* no barrier orders", str(error))
@@ -72,7 +77,42 @@ def place_of_sums(tiling: Candidate) -> range:
 @pytest.mark.emulated
 @pytest.mark.parametrize("direction", ["training", "backward"])
 def test_split_sums_are_ordered(emulator: Emulator, kernels: Kernels, direction: str) -> None:
-    assert all(run_split(emulator, kernels, direction, seed) for seed in range(8))
+    tiling = drawn(kernels, direction, split=True)
+    assert all(runs(emulator, kernels, tiling, seed) for seed in range(8))
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("direction", PASSES)
+def test_right_where_every_lane_arrives(
+    kernels: Kernels, tmp_path: Path, direction: str, split: bool
+) -> None:
+    emulator = Emulator(kernels.root, tmp_path, (EVERY_LANE_ARRIVES,))
+    tiling = drawn(kernels, direction, split=split)
+    assert all(runs(emulator, kernels, tiling, seed) for seed in range(4))
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("direction", ["training", "backward"])
+def test_an_arrival_in_front_of_syncwarp_races_unless_every_lane_arrives(
+    kernels: Kernels, tmp_path: Path, direction: str
+) -> None:
+    """What __syncwarp gives the shipped kernel, and that the arrivals alone give the other."""
+    root = tmp_path / "kernels"
+    shutil.copytree(kernels.root, root)
+    file = root / "_common" / "cluster_exchange.cuh"
+    text = file.read_text(encoding="utf-8")
+    before, after = "    __syncwarp();\n    if (lane.lane == 0)", "    if (last) return;\n"
+    assert (text.count(before), text.count(after)) == (1, 1)
+    text = text.replace(before, "    if (lane.lane == 0)").replace(after, "    __syncwarp();\n" + after)
+    file.write_text(text, encoding="utf-8")
+    late = discover(root)
+    for split in (False, True):
+        tiling = drawn(late, direction, split=split)
+        plain = Emulator(root, tmp_path / "plain")
+        assert any(races(plain, late, tiling, seed) for seed in range(4))
+        switched = Emulator(root, tmp_path / "switched", (EVERY_LANE_ARRIVES,))
+        assert all(runs(switched, late, tiling, seed) for seed in range(4))
 
 
 @pytest.mark.emulated
@@ -87,6 +127,6 @@ def test_without_a_link_of_the_order_they_race(kernels: Kernels, tmp_path: Path,
         (root / "cluster" / name).write_text(text.replace(before, after.format(*adds)), encoding="utf-8")
     broken, emulator = discover(root), Emulator(root, tmp_path / "made")
     for direction in ("training", "backward"):
-        sums = place_of_sums(split(broken, direction))
-        raced = [byte for seed in range(8) for byte in races(emulator, broken, direction, seed)]
-        assert any(byte in sums for byte in raced), raced
+        tiling = drawn(broken, direction, split=True)
+        raced = [byte for seed in range(8) for byte in races(emulator, broken, tiling, seed)]
+        assert any(byte in place_of_sums(tiling) for byte in raced), raced

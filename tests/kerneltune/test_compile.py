@@ -198,6 +198,10 @@ def test_nvcc_backend_reads_the_same_report(fake_kernels: Kernels, tmp_path: Pat
     assert re.search(r"\b2448 bytes of shared memory, 2304 predicted", " ".join(report.broken_promises()))
     command = (tmp_path / "command").read_text()
     assert "-arch=sm_90a" in command
+    assert "-D" not in command
+    macros = Compiler(fake_kernels, load_profile("h100_sxm"), backend="nvcc", defines=("ONE", "OTHER=2"))
+    assert not macros.compile(hand_made()).report.cached  # though the source is the same
+    assert " -DONE -DOTHER=2 " in (tmp_path / "command").read_text()
     assert "-maxrregcount 88" in command
     odd = load_profile("h100_sxm").model_copy(update={"target": "sm_9000"})
     with pytest.raises(InputError, match=r"target is sm_9000, but nvcc 13\.0 knows sm_80, sm_90$"):

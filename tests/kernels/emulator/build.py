@@ -43,10 +43,17 @@ class Buffer:
 
 
 class Emulator:
-    """Compiles kernels below one root; what has been compiled before comes from ``folder``."""
+    """Compiles kernels below one root; what has been compiled before comes from ``folder``.
 
-    def __init__(self, kernels: Path, folder: Path) -> None:
+    Args:
+        kernels: The root.
+        folder: For what is made.
+        defines: Macros that the kernels find defined.
+    """
+
+    def __init__(self, kernels: Path, folder: Path, defines: tuple[str, ...] = ()) -> None:
         self._folder = folder
+        self._defines = [f"-D{name}" for name in defines]
         sources = [*kernels.rglob("*.cu"), *kernels.rglob("*.cuh"), *HERE.glob("*.?pp")]
         self._sources = _digest(*(path.read_bytes() for path in sorted(sources)), str(compiler()).encode())
         self._headers = folder / f"headers-{self._sources}"
@@ -58,7 +65,8 @@ class Emulator:
     def compile(self, source: str, kernel_name: str) -> Path:
         """The executable that runs ``kernel_name`` of the translation unit ``source``."""
         machine = self._machine()
-        executable = self._folder / f"kernel-{_digest(self._sources.encode(), source.encode())}"
+        parts = (self._sources, *self._defines, source)
+        executable = self._folder / f"kernel-{_digest(*(part.encode() for part in parts))}"
         if not executable.exists():
             with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
                 unit, program = Path(scratch, "kernel.cpp"), Path(scratch, "kernel")
@@ -67,7 +75,7 @@ class Emulator:
                 unit.write_text(head + rewrite(source) + tail, encoding="utf-8")
                 includes = ["-I", str(HERE), "-I", str(self._headers)]
                 made = Path(scratch, "kernel.o")
-                _run_compiler([*KERNEL_FLAGS, *includes, "-c", str(unit), "-o", str(made)])
+                _run_compiler([*KERNEL_FLAGS, *self._defines, *includes, "-c", str(unit), "-o", str(made)])
                 _run_compiler([str(made), *map(str, machine), "-o", str(program)])
                 _into_place(program, executable)
         return executable
