@@ -28,16 +28,14 @@ __device__ __forceinline__ uint4 load_shared_by_gpu(const void* pointer) {
   return value;
 }
 
-__device__ __forceinline__ unsigned cycle() {
-  unsigned now;
-  asm volatile("mov.u32 %0, %%clock;" : "=r"(now) :: "memory");
-  return now;
-}
-
-// Returns when at least so many cycles have passed.
-__device__ __forceinline__ void pass_cycles(unsigned begin, unsigned count) {
-  while (cycle() - begin < count) {
-  }
+// Lets at least so many cycles pass.
+template <unsigned CYCLES>
+__device__ __forceinline__ void pass_cycles() {
+  unsigned begin, now;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
+  do {
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(now) :: "memory");
+  } while (now - begin < CYCLES);
 }
 
 __device__ __forceinline__ void store_shared_by_gpu(void* pointer, unsigned value) {

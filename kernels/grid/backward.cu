@@ -115,11 +115,11 @@ struct GridBackward {
           elements.step(group, through_recurrence[group], record[group], lane);
           outlet.publish(exchange.next, elements.words[group], group, lane);
         }
+        elements.write();
       }
       const unsigned received = exchange.published;
       if (done < arguments.steps) {
         exchange.request_next(rows, lane);
-        if (lane.finishes()) elements.write();
       }
       if (done > 0 && lane.warp == marking_warp) exchange.clear_before(received, first_unit, lane);
       if (done == arguments.steps) break;

@@ -73,7 +73,7 @@ struct GridForward {
   static constexpr int stages = Tiling::input_stages;
   static constexpr int prefetch_distance = 4;  // steps
   // Cycles from a block's own data being out to its first poll: no other block's is there yet, and polls in vain hold up what is on its way.
-  static constexpr unsigned head_start = 300;
+  static constexpr unsigned head_start = 200;
   static constexpr int marking_warp = Shape::warps - 1;
   // Warps that do not finish hold their polling back until the finishing warps have published.
   static constexpr bool waiting_warps = Shape::finishing_warps < Shape::warps;
@@ -134,6 +134,7 @@ struct GridForward {
           outlet.publish(exchange.next, elements.step(group, sum, input[group]), group, step + 1 < arguments.steps);
         }
         outlet.next_step();
+        elements.save();
       }
       // Polling crowds out the finishing warps' shared memory accesses, and nothing can arrive before this block's own part is out.
       if constexpr (waiting_warps) {
@@ -142,11 +143,9 @@ struct GridForward {
         else
           asm volatile("bar.sync 1, %0;" ::"n"(Shape::threads) : "memory");
       }
-      const unsigned published = cycle();
-      if (lane.finishes()) elements.save();
       const unsigned received = exchange.published;
       if (step + 1 < arguments.steps) {
-        pass_cycles(published, head_start);
+        pass_cycles<head_start>();
         exchange.request_next(rows, lane);
       }
       if (step > 0 && lane.warp == marking_warp) exchange.clear_before(received, first_unit, lane);
