@@ -87,15 +87,14 @@ struct GridExchange {
     asm volatile("" : "+l"(next));
   }
 
-  // Makes the next exchange the newest and asks for this lane's part of it (in the first round): what is there already comes while the
-  // caller does something else. rows: batch rows of the tile that exist.
-  __device__ __forceinline__ void request_next(int rows, const Lane<Shape>& lane) {
+  // Makes the next exchange the newest.
+  __device__ __forceinline__ void advance(const Lane<Shape>& lane) {
     published++;
     source = next + (first_k(lane) / Shape::part * Shape::batch_tile + lane_row(lane)) * Shape::part;
-    request(rows, lane);
   }
 
-  // Asks for this lane's part of a round.
+  // Asks for this lane's part of the newest exchange, or of a round of it: what is there already comes while the caller does something else.
+  // rows: batch rows of the tile that exist.
   __device__ __forceinline__ void request(int rows, const Lane<Shape>& lane, int round = 0) {
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++)

@@ -57,6 +57,8 @@ struct GridBackward {
   static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory, "shared memory as solved");
   static constexpr int stages = Tiling::input_stages;
   static constexpr int prefetch_distance = 4;  // steps
+  // Not where the first of several rounds alone fills many registers, which R then lacks: 1 x 2048.
+  static constexpr bool asks_early = Tiling::receive_rounds == 1 || Shape::n_tiles == 1;
   static constexpr int marking_warp = Shape::warps - 1;
 
   // Runs one head and batch tile from last step to first. shared_memory: weights, ring, two buffers of partial sums.
@@ -83,7 +85,7 @@ struct GridBackward {
       if (done > 0) {
 #pragma unroll
         for (int round = 0; round < Tiling::receive_rounds; round++) {
-          if (round > 0) exchange.request(rows, lane, round);
+          if (round > 0 || !asks_early) exchange.request(rows, lane, round);
           exchange.receive(lane, round);
           exchange.template multiply<Tiling::mma_k>(sums, weights, round);
         }
@@ -119,7 +121,8 @@ struct GridBackward {
       }
       const unsigned received = exchange.published;
       if (done < arguments.steps) {
-        exchange.request_next(rows, lane);
+        exchange.advance(lane);
+        if constexpr (asks_early) exchange.request(rows, lane);
       }
       if (done > 0 && lane.warp == marking_warp) exchange.clear_before(received, first_unit, lane);
       if (done == arguments.steps) break;

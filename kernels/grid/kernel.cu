@@ -146,7 +146,8 @@ struct GridForward {
       const unsigned received = exchange.published;
       if (step + 1 < arguments.steps) {
         pass_cycles<head_start>();
-        exchange.request_next(rows, lane);
+        exchange.advance(lane);
+        exchange.request(rows, lane);
       }
       if (step > 0 && lane.warp == marking_warp) exchange.clear_before(received, first_unit, lane);
       ring.template prefetch<prefetch_distance>(step + stages - 1 + prefetch_distance < arguments.steps);
