@@ -206,6 +206,12 @@ class Stepper:
         """Runs of propagators so far."""
         return int(self._state.scalar[PROPAGATIONS])
 
+    @property
+    def best(self) -> int | None:
+        """What the goal is to be better than, or None."""
+        scalar = self._state.scalar
+        return int(scalar[BOUND]) + (1 if scalar[GOAL] == 1 else -1) if scalar[HAS_BOUND] else None
+
     def demand_better(self, value: int) -> None:
         """Look for solutions whose goal is better than a value from now on."""
         scalar = self._state.scalar

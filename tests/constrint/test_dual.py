@@ -9,7 +9,7 @@ import pytest
 from differential_checks import wrong_answers
 from random_models import draw_model
 
-from constrint import Model, Status, search, sum_
+from constrint import Model, Status, climb, sum_
 from constrint.prepare import Plan
 from constrint.presolve.dual import with_dual_row
 
@@ -81,14 +81,14 @@ def test_every_solution_satisfies_the_row(block):
 
 @pytest.mark.parametrize("block", range(3))
 def test_optima_of_random_models_that_get_the_row_at_once(block, monkeypatch):
-    monkeypatch.setattr(search, "BRIEF", 1)
+    monkeypatch.setattr(climb, "BRIEF", 1)
     for seed in range(130_000 + 100 * block, 130_000 + 100 * (block + 1)):
         assert wrong_answers(draw_model(seed), engine="interpreted") == [], f"seed {seed}"
 
 
 @pytest.mark.parametrize("block", range(3))
 def test_optima_of_linear_models_that_get_the_row_at_once(block, monkeypatch):
-    monkeypatch.setattr(search, "BRIEF", 1)
+    monkeypatch.setattr(climb, "BRIEF", 1)
     for seed in range(1000 + 60 * block, 1000 + 60 * (block + 1)):
         random = Random(seed)
         model, xs, rows, ranges = linear_model(random)
