@@ -115,7 +115,7 @@ def from_disk(function: Callable[..., Any], signature: Any, part: str) -> Any:
     """A compiled kernel with the machine code that is on the disk; None where it is for numba to find that.
 
     Numba looks there as well, but for copies of all callees, and after it has imported all that compiling
-    could need (0.3 s, of which half are scipy's). What it needs to load is done here as it does that itself.
+    could need (a quarter of a second). What it needs to load is done here as it does that itself.
     """
     if not cache.is_filled(part):
         return None
