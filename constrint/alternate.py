@@ -89,7 +89,13 @@ class AlternatingRun:
     """One search by both ways, with the calls of `run.Run`."""
 
     def __init__(
-        self, plan: Plan, root: Root, options: Options, started: float, goal: tuple[int, str] | None = None
+        self,
+        plan: Plan,
+        root: Root,
+        options: Options,
+        started: float,
+        goal: tuple[int, str] | None = None,
+        begun: Run | None = None,
     ) -> None:
         watch = options.watch
         if watch is not None:
@@ -102,14 +108,19 @@ class AlternatingRun:
         self._goal = goal
         self._share = 0  # these two are found out at the end of the first turn: most searches need no more
         self._alone = 0
-        self._branching = Run(plan, root, options, started, goal)
+        self._best: int | None = None
+        if begun is None:
+            self._branching = Run(plan, root, options, started, goal)
+        else:  # a search that was to end early: its nodes are part of the first turns
+            self._branching = begun
+            self._branching.go_on(options)
+            self._best = begun.best
         self._branching.turn_ends = TURN
         self._learning: LearningRun | None = None
         self._gave_up = False
         self._current: Run | LearningRun = self._branching
         self._counted = 0  # propagations of branching that the learning search was given work for
         self._owed = 0  # units of work that it is behind
-        self._best: int | None = None
 
     def value(self, v: int) -> int:
         """Value of a variable in the last solution."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from constrint.asking import ask
@@ -109,6 +110,15 @@ class Run(Stepper):
                 ask(self._options.brancher.decide, self.plan.variables, self._state)
             elif outcome == NEEDS_BOUND:
                 raise UnboundedError(self.plan.name_of(int(self._state.scalar[UNBOUNDED])))
+
+    def go_on(self, options: Options) -> None:
+        """End no more where nodes or work are spent.
+
+        Args:
+            options: What is to be watched from now on; in all else as the ones before.
+        """
+        self._options = options
+        self._limits = replace(self._limits, nodes=None, work=None)
 
     def leave(self) -> tuple[Subtree | None, State, bool]:
         """End a search that gave up: what is left, the root, and whether that is at its fixpoint."""

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint.alternate import AlternatingRun, suits
+from constrint.climb import Climb
 from constrint.deadline import Deadline, Stopped
 from constrint.domain import BINARY, Domain
 from constrint.engine.build import Box
 from constrint.errors import LimitError, ModelError, UnboundedError
 from constrint.expr import IntExpr, IntVar
-from constrint.ir import HUGE_BITS, Infeasible, NeedsWiderBounds
+from constrint.ir import HUGE_BITS, NeedsWiderBounds
 from constrint.nearby import NEARBY_NODES, nearby_roots
 from constrint.prepare import WIDEST_BITS, AnyRun, Options, Plan
-from constrint.presolve import Root, better_than, is_linear
+from constrint.presolve import Root
 from constrint.result import Result, Statistics, Status
-from constrint.run import Assignment, Run, check
+from constrint.run import Assignment, Run
 from constrint.stepper import GaveUp, Interrupted
 from constrint.swept import sweep
 
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Options", "Plan", "Run", "Solver"]
 
-
-MOST_RESTARTS = 3
-BRIEF = 1000  # nodes without a row from the dual of the linear program
 BRIEFEST = 100  # nodes before the equations are solved together
 
 
@@ -61,7 +59,7 @@ class Solver:
         self.started = perf_counter()
         self.total = Statistics()
         self.complete = False  # whether `every` has given all solutions
-        self._learns = options.learn is True
+        self.learns = options.learn is True
         self._workers: Workers | None = None
         self._goals: Sequence[Goal] = ()
 
@@ -80,23 +78,41 @@ class Solver:
         brancher = options.brancher
         return Plan(self.model, goals, preferences, bits, brancher, deadline, may_compile, may_postpone)
 
+    @property
+    def has_workers(self) -> bool:
+        """Whether many workers are to share a search."""
+        return self.options.workers > 1 or self.options.executor is not None
+
     def _may_search_briefly(self) -> bool:
         """Whether a search may begin anew after a few nodes: not where the caller or workers would notice."""
         options = self.options
         is_plain = options.restarts is None and not options.lns and options.brancher.decide is None
-        return is_plain and not self._learns and options.workers == 1 and options.executor is None
+        return is_plain and not self.learns and not self.has_workers
 
-    def _run(
-        self, plan: Plan, root: Root, goal: tuple[int, str] | None = None, is_every: bool = False
+    def run(
+        self,
+        plan: Plan,
+        root: Root,
+        goal: tuple[int, str] | None = None,
+        is_every: bool = False,
+        begun: Run | None = None,
     ) -> AnyRun:
-        """A search for one solution, for all, or for better ones: of the kind that is wanted and suits."""
-        if self._learns and not root.exact:
+        """A search for one solution, for all, or for better ones: of the kind that is wanted and suits.
+
+        Args:
+            plan: The model made ready.
+            root: Where to look.
+            goal: What is to become better and better.
+            is_every: Whether all solutions are wanted.
+            begun: A search by branching that was to end early, to be taken further; for no workers.
+        """
+        if self.learns and not root.exact:
             from constrint.learn.session import LearningRun
 
             return LearningRun(plan, root, self.options, self.started, goal)
         if self.options.proof is not None:
             raise ModelError("a proof needs numbers that fit int64: bound the variables")
-        if self.options.workers > 1 or self.options.executor is not None:
+        if self.has_workers:
             from constrint.shared_run import SharedRun
             from constrint.workers import Workers
 
@@ -104,7 +120,10 @@ class Solver:
                 self._workers = Workers(self.options.workers, self.options.executor)
             return SharedRun(plan, root, self.options, self.started, self._workers, goal, is_every)
         if self.options.learn == "auto" and suits(plan, root, self.options):
-            return AlternatingRun(plan, root, self.options, self.started, goal)
+            return AlternatingRun(plan, root, self.options, self.started, goal, begun)
+        if begun is not None:
+            begun.go_on(self.options)
+            return begun
         return Run(plan, root, self.options, self.started, goal)
 
     def _close(self) -> None:
@@ -112,7 +131,8 @@ class Solver:
         if self._workers is not None:
             self._workers.close()
 
-    def _add(self, run: AnyRun, solutions: int) -> None:
+    def add(self, run: AnyRun, solutions: int) -> None:
+        """Add the work of a run that is over."""
         self.total = self.total.plus(run.statistics(), solutions)
 
     def _result(
@@ -130,7 +150,7 @@ class Solver:
             assignment,
         )
 
-    def _tell(self, found: Assignment, work: Statistics) -> None:
+    def tell(self, found: Assignment, work: Statistics) -> None:
         """Show a solution to whoever wants to see each; raises `Stopped` where no more are wanted."""
         if self.options.on_solution is None:
             return
@@ -173,16 +193,16 @@ class Solver:
             self.started, self.total = swept.started, swept.statistics
             if swept.best is not None:
                 with suppress(Stopped):  # there is nothing left to stop
-                    self._tell(swept.best, Statistics())
+                    self.tell(swept.best, Statistics())
             return self._result(Status.OPTIMAL if swept.best else Status.INFEASIBLE, swept.best, [*goals])
         try:
             # The learning search tries no values in order: it optimises preferences in turn, as goals.
-            learns = self._learns and root is not None and not root.exact
+            learns = self.learns and root is not None and not root.exact
             goals_in_turn = [*plan.goals, *(plan.preferences if learns else ())]
             for v, direction in goals_in_turn:
                 if root is None:
                     break
-                found = self._optimum(plan, root, v, direction, best)
+                found = Climb(self, plan, v, direction).optimum(root, best)
                 if found is None:
                     return self._result(Status.INFEASIBLE)
                 best, value = found
@@ -199,87 +219,6 @@ class Solver:
             return self._result(Status.UNKNOWN if best is None else Status.FEASIBLE, best, [*goals])
         return self._result(Status.INFEASIBLE if best is None else Status.OPTIMAL, best, [*goals])
 
-    def _optimum(
-        self, plan: Plan, root: Root, v: int, direction: str, best: Assignment | None
-    ) -> tuple[Assignment, int] | None:
-        """Branch and bound on variable v."""
-        climb = Climb(v, direction)
-        try:
-            left: Root | None = self._try_briefly(plan, root, climb)
-            while left is not None:
-                left = self._climb(plan, left, climb)
-        except (Stopped, KeyboardInterrupt) as stop:
-            if isinstance(stop, KeyboardInterrupt) and (climb.found or best) is None:
-                raise
-            if climb.found is not None:
-                check(plan, climb.found)
-            raise Interrupted(climb.found or best) from stop
-        if climb.found is None:
-            return None
-        check(plan, climb.found)
-        return climb.found, climb.value
-
-    def _try_briefly(self, plan: Plan, root: Root, climb: Climb) -> Root | None:
-        """Search a little; what takes longer goes on with a row from the dual of its linear program."""
-        options = self.options
-        if self._learns or options.restarts is not None or options.lns or not is_linear(root, climb.variable):
-            return root
-        run = Run(plan, root, options, self.started, climb.goal, most_nodes=BRIEF)
-        found = climb.solutions
-        try:
-            self._improve(plan, run, climb)
-            return None
-        except UnboundedError:
-            return root
-        except GaveUp:
-            left = root
-            if climb.found is not None:
-                better = better_than(root, *climb.goal, climb.value)
-                if better is None:
-                    return None
-                left = better
-            from constrint.presolve.dual import with_dual_row
-
-            return with_dual_row(left, *climb.goal)
-        finally:
-            self._add(run, climb.solutions - found)
-
-    def _improve(self, plan: Plan, run: AnyRun, climb: Climb) -> None:
-        """Note better and better solutions until there is no other; only the last is an answer."""
-        while (better := run.next(checked=False)) is not None:
-            climb.solutions += 1
-            climb.found, climb.value = better, run.value(climb.variable)
-            if self.options.on_solution is not None:
-                check(plan, better)
-                self._tell(better, run.statistics())
-
-    def _climb(self, plan: Plan, root: Root, climb: Climb) -> Root | None:
-        """Search for better and better solutions; gives what is left to search, with narrower bounds."""
-        run = self._run(plan, root, climb.goal)
-        found = climb.solutions
-        try:
-            self._improve(plan, run, climb)
-            return None
-        except GaveUp:
-            self._learns = False
-            if climb.found is None:
-                return root
-            return better_than(root, climb.variable, climb.direction, climb.value)
-        except UnboundedError:
-            # A solution bounds the goal, and that may bound what is needed to go on.
-            climb.restarts += 1
-            try:
-                near = self._nearby(plan, root, climb.goal)
-            except Infeasible:
-                return None  # the equations have no solution that is better
-            if near is None or climb.restarts > MOST_RESTARTS:
-                raise
-            climb.found, climb.value = near
-            self._tell(near[0], run.statistics())
-            return better_than(root, climb.variable, climb.direction, climb.value)
-        finally:
-            self._add(run, climb.solutions - found)
-
     def _first(self, plan: Plan, root: Root) -> Assignment | None:
         """A solution: the preferred one, where the plan has preferences."""
         left: Root | None = root
@@ -292,10 +231,10 @@ class Solver:
         if left is None:
             return None
         try:
-            return self._first_of(plan, left, self._run(plan, left))
+            return self._first_of(plan, left, self.run(plan, left))
         except GaveUp:
-            self._learns = False
-            return self._first_of(plan, left, self._run(plan, left))
+            self.learns = False
+            return self._first_of(plan, left, self.run(plan, left))
 
     def _first_of(self, plan: Plan, root: Root, run: AnyRun) -> Assignment | None:
         """The first solution of a run."""
@@ -304,19 +243,19 @@ class Solver:
             found = run.next()
             if found is not None:
                 with suppress(Stopped):  # it is the last
-                    self._tell(found, run.statistics())
+                    self.tell(found, run.statistics())
         except UnboundedError:
-            near = None if plan.preferences else self._nearby(plan, root, None)
+            near = None if plan.preferences else self.nearby(plan, root, None)
             if near is None:
                 raise
             found = near[0]
             with suppress(Stopped):
-                self._tell(found, run.statistics())
+                self.tell(found, run.statistics())
         finally:
-            self._add(run, 1 if found else 0)
+            self.add(run, 1 if found else 0)
         return found
 
-    def _nearby(self, plan: Plan, root: Root, goal: tuple[int, str] | None) -> tuple[Assignment, int] | None:
+    def nearby(self, plan: Plan, root: Root, goal: tuple[int, str] | None) -> tuple[Assignment, int] | None:
         """A solution not far from 0, better than others there, and the value of its goal."""
         for bounded in nearby_roots(plan, root):
             run = Run(plan, bounded, self.options, self.started, goal, most_nodes=NEARBY_NODES)
@@ -329,7 +268,7 @@ class Solver:
             except (GaveUp, NeedsWiderBounds, UnboundedError):
                 pass
             finally:
-                self._add(run, 0)
+                self.add(run, 0)
             if best is not None:
                 return best
         return None
@@ -358,7 +297,7 @@ class Solver:
         is_bounded = all(domain_of(variable).is_finite for variable in plan.variables)
         known: set[tuple[int, ...]] = set()
         while plan.root is not None:
-            run = self._run(plan, plan.root, is_every=True)
+            run = self.run(plan, plan.root, is_every=True)
             try:
                 while (found := run.next()) is not None:
                     if not is_bounded:
@@ -388,23 +327,6 @@ class Solver:
         finally:
             self._close()
         return found
-
-
-@dataclass
-class Climb:
-    """An optimisation under way: what is optimised, and the best so far."""
-
-    variable: int
-    direction: str
-    found: Assignment | None = None
-    value: int = 0
-    restarts: int = 0
-    solutions: int = 0
-
-    @property
-    def goal(self) -> tuple[int, str]:
-        """The variable and its direction."""
-        return self.variable, self.direction
 
 
 def fixed(root: Root, v: int, value: int) -> Root:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SLICE = (100, 20_000)  # nodes, propagations at most
 FIRST_SLICE = (2, 60)  # where the compiled engine is loaded: what costs no more than handing over
 COMPILED_SLICE = (5_000, 1_000_000)
-HAND_OVER = 0.4  # seconds of interpreted search after which loading the compiled engine pays
+HAND_OVER = 0.2  # seconds of interpreted search after which loading the compiled engine pays
 PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
 WORK_OF_NODE = 20  # runs of propagators that a node counts as much as, beside those that it has
 LOOKS = 400  # at the work done, before all of it is
@@ -205,6 +205,12 @@ class Stepper:
     def propagations(self) -> int:
         """Runs of propagators so far."""
         return int(self._state.scalar[PROPAGATIONS])
+
+    @property
+    def best(self) -> int | None:
+        """What the goal is to be better than, or None."""
+        scalar = self._state.scalar
+        return int(scalar[BOUND]) + (1 if scalar[GOAL] == 1 else -1) if scalar[HAS_BOUND] else None
 
     def demand_better(self, value: int) -> None:
         """Look for solutions whose goal is better than a value from now on."""

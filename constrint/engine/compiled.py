@@ -21,6 +21,7 @@ from typing import Any, cast
 import numba
 import numpy as np
 from numba.core import config
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.datamodel import default_manager  # type: ignore[attr-defined] # numba is untyped
 from numba.core.runtime import rtsys  # type: ignore[attr-defined] # as above
 from numba.experimental import structref
@@ -49,6 +50,10 @@ from constrint.engine.state import (
 class StructureType(numba.types.StructRef):
     """The type of a structure of arrays."""
 
+    def __init__(self, fields: Sequence[tuple[str, Any]]) -> None:
+        super().__init__(fields)  # type: ignore[no-untyped-call] # numba is untyped
+        self.name = "State"  # all fields, otherwise: they would be in the name of each compiled function
+
 
 class Structure(structref.StructRefProxy):
     """What Python holds of a structure; made from its arrays, in the order of the fields of `State`."""
@@ -60,7 +65,7 @@ ARRAY_WORDS = 7  # of a one-dimensional array inside a structure
 _LENGTH, _ITEM_SIZE, _DATA, _SHAPE, _STRIDE = 2, 3, 4, 5, 6  # which of them
 
 _CELLS = numba.types.Array(numba.int64, 1, "C")
-_STATE = StructureType([(name, _CELLS) for name in State._fields])  # type: ignore[no-untyped-call] # as above
+_STATE = StructureType([(name, _CELLS) for name in State._fields])
 
 
 def twins_of(
@@ -81,19 +86,53 @@ def twins_of(
         if id(function) in twins:
             continue
         names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
-        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        copy.__qualname__ = function.__qualname__
-        copy.__module__ = function.__module__
+        copy = _copy(function, names)
         # Kernels never divide by zero (interpreted, that would raise), so the checks are left out.
         if id(function) in eager:
             signature, part = eager[id(function)]
-            setattr(config, "CACHE_DIR", str(cache.folder(part)))  # noqa: B010 - numba sets its options at run time
-            # Other threads run meanwhile: what is compiled touches the arrays of its own state only.
-            compiled = numba.njit(signature, cache=True, error_model="numpy", nogil=True)
-            twins[id(function)] = compiled(copy)
+            twins[id(function)] = _kept(copy, part, signature)
         else:
             twins[id(function)] = numba.njit(error_model="numpy")(copy)
     return twins
+
+
+def _copy(function: Callable[..., Any], names: dict[str, Any]) -> FunctionType:
+    """A function with other global names."""
+    copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+    copy.__qualname__ = function.__qualname__
+    copy.__module__ = function.__module__
+    return copy
+
+
+def _kept(copy: FunctionType, part: str, signature: Any = None) -> Any:
+    """Numba's version of a function, with its machine code on the disk; compiled if for a signature."""
+    setattr(config, "CACHE_DIR", str(cache.folder(part)))  # noqa: B010 - numba sets its options at run time
+    # Other threads run meanwhile: what is compiled touches the arrays of its own state only.
+    return numba.njit(signature, cache=True, error_model="numpy", nogil=True)(copy)
+
+
+def from_disk(function: Callable[..., Any], signature: Any, part: str) -> Any:
+    """A compiled kernel with the machine code that is on the disk; None where it is for numba to find that.
+
+    Numba looks there as well, but for copies of all callees, and after it has imported all that compiling
+    could need (a quarter of a second). What it needs to load is done here as it does that itself.
+    """
+    if not cache.is_filled(part):
+        return None
+    twin = _kept(_copy(function, function.__globals__), part)
+    try:
+        with global_compiler_lock:
+            context = twin.targetctx
+            rtsys.initialize(context)
+            result = twin._cache._load_overload(signature, context)
+            if result is None:
+                return None
+            context.insert_user_function(result.entry_point, result.fndesc, [result.library])
+            twin.add_overload(result)
+    except (AttributeError, OSError, TypeError):  # another version of numba, or a disk with its own mind
+        return None
+    twin.disable_compile()
+    return twin
 
 
 # Compiled apart, as what takes longest, and shared by all that dispatches.
@@ -103,13 +142,16 @@ DISPATCH = (numba.boolean(_STATE, numba.int64), "engine")
 @once
 def _run() -> Callable[[Any, int, int], int]:
     """`dfs.run`, compiled or loaded."""
+    run = (numba.int64(_STATE, numba.int64, numba.int64), "engine")
+    loaded = from_disk(dfs.run, *run)
+    if loaded is not None:
+        return cast("Callable[[Any, int, int], int]", loaded)
     is_new = not cache.is_filled()
     if is_new:
         sys.stderr.write(
             "constrint: compiling the search engine, once on this machine (about half a minute)…\n"
         )
         sys.stderr.flush()
-    run = (numba.int64(_STATE, numba.int64, numba.int64), "engine")
     twins = twins_of(KERNELS, {id(dispatch): DISPATCH, id(dfs.run): run})
     if is_new:
         cache.mark_filled()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache as once
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ from constrint.engine.compiled import (
     _STATE,
     DISPATCH,
     Structure,
+    from_disk,
     structure_of,
     twins_of,
 )
@@ -32,6 +33,10 @@ from constrint.learn.loaded import note_loaded, part_of
 class LearnerType(numba.types.StructRef):
     """The type of a structure of the learner's arrays."""
 
+    def __init__(self, fields: Sequence[tuple[str, Any]]) -> None:
+        super().__init__(fields)  # type: ignore[no-untyped-call] # numba is untyped
+        self.name = "Learner"
+
 
 class LearnerStructure(structref.StructRefProxy):
     """What Python holds of it."""
@@ -39,7 +44,7 @@ class LearnerStructure(structref.StructRefProxy):
 
 structref.define_proxy(LearnerStructure, LearnerType, list(Learner._fields))  # type: ignore[no-untyped-call] # numba is untyped
 
-_LEARNER = LearnerType([(name, _CELLS) for name in Learner._fields])  # type: ignore[no-untyped-call] # as above
+_LEARNER = LearnerType([(name, _CELLS) for name in Learner._fields])
 
 
 def _no_kernel(ls: Any, st: Any, p: int) -> bool:
@@ -51,12 +56,17 @@ def _no_kernel(ls: Any, st: Any, p: int) -> bool:
 def _run(has_kernels: bool) -> Callable[[Any, Any, int], int]:
     """`loop.run`, compiled or loaded."""
     part = part_of(has_kernels)
+    signature = numba.int64(_LEARNER, _STATE, numba.int64)
+    loaded = from_disk(loop.run, signature, part)
+    if loaded is not None:
+        note_loaded(has_kernels)
+        return cast("Callable[[Any, Any, int], int]", loaded)
     is_new = not cache.is_filled(part)
     if is_new:
         sys.stderr.write("constrint: compiling the learning search, once on this machine (about a minute)…\n")
         sys.stderr.flush()
     eager: dict[int, tuple[Any, str]] = {
-        id(loop.run): (numba.int64(_LEARNER, _STATE, numba.int64), part),
+        id(loop.run): (signature, part),
     }
     known = {}
     if has_kernels:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from constrint.learn.compiled import Session
     from constrint.learn.proof import ProofLog
 
-HAND_OVER = 0.3  # seconds of interpreted search after which loading the compiled twin pays
+HAND_OVER = 0.2  # seconds of interpreted search after which loading the compiled twin pays
 SLICE = 20_000  # propagations between two looks at the clock, at most
 COMPILED_SLICE = 300_000
 # A longer trail is bounds that creep, and search without learning has no reasons to keep for them.

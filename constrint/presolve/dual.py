@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from math import gcd
 
 from constrint.constraints import LinearLe
 from constrint.engine.build import LIMIT
 from constrint.presolve.joint import Row, connected, rows_of, system
 from constrint.presolve.root import Root
-from constrint.presolve.simplex import Contradiction, TooManyPivots
+from constrint.presolve.simplex import Contradiction, Number, TooManyPivots
 
 MOST_CELLS = 4000  # rows times variables of a linear program
 PIVOTS = 300
@@ -48,7 +47,7 @@ def with_dual_row(root: Root, v: int, direction: str) -> Root:
     return root
 
 
-def _sum_of(rows: Sequence[Row], duals: Mapping[int, Fraction], scale: int) -> LinearLe | None:
+def _sum_of(rows: Sequence[Row], duals: Mapping[int, Number], scale: int) -> LinearLe | None:
     """The sum of rows, each times its multiplier; None where that says no more than one of them."""
     total: dict[int, int] = {}
     bound = used = 0

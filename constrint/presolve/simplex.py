@@ -1,7 +1,8 @@
 """Linear programs in exact rational arithmetic: is there a point, and how far can a variable go?
 
-A general simplex method with bounds on all variables and Bland's rule, on sparse rows of fractions. Exact
-numbers make its answers proofs; it is meant for systems of some dozens of rows.
+A general simplex method with bounds on all variables and Bland's rule, on sparse rows of exact numbers,
+which make its answers proofs: plain integers wherever a number is one, as they cost a fraction of what
+fractions cost. It is meant for systems of some dozens of rows.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 Bound = int | None
+Number = int | Fraction
 
 
 class Contradiction(Exception):  # noqa: N818 - an answer, not a fault
@@ -18,6 +20,23 @@ class Contradiction(Exception):  # noqa: N818 - an answer, not a fault
 
 class TooManyPivots(Exception):  # noqa: N818 - an answer, not a fault
     """The work is not worth it."""
+
+
+def plain(number: Number) -> Number:
+    """The same number, as an integer where it is one."""
+    return number.numerator if number.denominator == 1 else number
+
+
+def ratio(a: Number, b: Number) -> Number:
+    """The quotient of two numbers, as an integer where it is one."""
+    if b in (1, -1):
+        return a * b
+    return plain(Fraction(a) / b)
+
+
+def size(number: Number) -> Number:
+    """The absolute value."""
+    return -number if number < 0 else number
 
 
 class Simplex:
@@ -31,21 +50,21 @@ class Simplex:
     def __init__(self, pivots: int) -> None:
         self.lo: dict[int, Bound] = {}
         self.hi: dict[int, Bound] = {}
-        self.rows: dict[int, dict[int, Fraction]] = {}
-        self.value: dict[int, Fraction] = {}
+        self.rows: dict[int, dict[int, Number]] = {}
+        self.value: dict[int, Number] = {}
         self._pivots = pivots
 
     def variable(self, v: int, lo: Bound, hi: Bound) -> None:
         """Add a variable; its number is new."""
         self.lo[v], self.hi[v] = lo, hi
         at = lo if lo is not None else (hi if hi is not None else 0)
-        self.value[v] = Fraction(at)
+        self.value[v] = at
 
     def row(self, v: int, terms: Mapping[int, int], lo: Bound, hi: Bound) -> None:
         """Add a variable that is a sum of others, all added before any pivot."""
         self.lo[v], self.hi[v] = lo, hi
-        self.rows[v] = {x: Fraction(a) for x, a in terms.items()}
-        self.value[v] = sum((a * self.value[x] for x, a in self.rows[v].items()), Fraction(0))
+        self.rows[v] = dict(terms)
+        self.value[v] = sum(a * self.value[x] for x, a in terms.items())
 
     def find_point(self) -> None:
         """Move to a point within all bounds; raises `Contradiction` where there is none."""
@@ -61,13 +80,13 @@ class Simplex:
             else:
                 raise Contradiction
             assert target is not None  # a missed bound exists
-            self._move(x, (target - self.value[broken]) / self.rows[broken][x])
+            self._move(x, ratio(target - self.value[broken], self.rows[broken][x]))
             self._pivot(broken, x)
 
-    def extreme(self, v: int, up: bool) -> Fraction | None:
+    def extreme(self, v: int, up: bool) -> Number | None:
         """The greatest (or least) value of a variable from a point within all bounds; None for no limit."""
         while True:
-            objective = self.rows.get(v, {v: Fraction(1)})
+            objective = self.rows.get(v, {v: 1})
             for x in sorted(objective):
                 rises = (objective[x] > 0) == up
                 if self._can_move(x, rises):
@@ -81,10 +100,10 @@ class Simplex:
             if leaving is not None:
                 self._pivot(leaving, x)
 
-    def _longest_step(self, x: int, rises: bool) -> tuple[Fraction | None, int | None]:
+    def _longest_step(self, x: int, rises: bool) -> tuple[Number | None, int | None]:
         """How far x can move, and the row that stops it (None: its own bound)."""
         own = self.hi[x] if rises else self.lo[x]
-        longest = None if own is None else abs(own - self.value[x])
+        longest = None if own is None else size(own - self.value[x])
         leaving = None
         for z in sorted(self.rows):
             a = self.rows[z].get(x)
@@ -92,7 +111,7 @@ class Simplex:
                 continue
             bound = self.hi[z] if (a > 0) == rises else self.lo[z]
             if bound is not None:
-                step = abs((bound - self.value[z]) / a)
+                step = size(ratio(bound - self.value[z], a))
                 if longest is None or step < longest:
                     longest, leaving = step, z
         return longest, leaving
@@ -107,12 +126,12 @@ class Simplex:
         bound = self.hi[x] if rises else self.lo[x]
         return bound is None or (self.value[x] < bound if rises else self.value[x] > bound)
 
-    def _move(self, x: int, step: Fraction) -> None:
-        self.value[x] += step
+    def _move(self, x: int, step: Number) -> None:
+        self.value[x] = plain(self.value[x] + step)
         for z, row in self.rows.items():
             a = row.get(x)
             if a:
-                self.value[z] += a * step
+                self.value[z] = plain(self.value[z] + a * step)
 
     def _pivot(self, leaving: int, entering: int) -> None:
         """Make a row's variable an ordinary one, and an ordinary one of that row a row."""
@@ -121,15 +140,15 @@ class Simplex:
             raise TooManyPivots
         row = self.rows.pop(leaving)
         factor = row.pop(entering)
-        solved = {x: -a / factor for x, a in row.items()}
-        solved[leaving] = 1 / factor
+        solved = {x: ratio(-a, factor) for x, a in row.items()}
+        solved[leaving] = ratio(1, factor)
         for other in self.rows.values():
             a = other.pop(entering, None)
             if a:
                 for x, b in solved.items():
                     total = other.get(x, 0) + a * b
                     if total:
-                        other[x] = Fraction(total)
+                        other[x] = plain(total)
                     else:
                         other.pop(x, None)
         self.rows[entering] = solved

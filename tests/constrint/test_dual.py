@@ -9,8 +9,9 @@ import pytest
 from differential_checks import wrong_answers
 from random_models import draw_model
 
-from constrint import Model, Status, search, sum_
+from constrint import Model, Status, all_different, climb, sum_
 from constrint.prepare import Plan
+from constrint.presolve import dual
 from constrint.presolve.dual import with_dual_row
 
 
@@ -81,14 +82,14 @@ def test_every_solution_satisfies_the_row(block):
 
 @pytest.mark.parametrize("block", range(3))
 def test_optima_of_random_models_that_get_the_row_at_once(block, monkeypatch):
-    monkeypatch.setattr(search, "BRIEF", 1)
+    monkeypatch.setattr(climb, "BRIEF", 1)
     for seed in range(130_000 + 100 * block, 130_000 + 100 * (block + 1)):
         assert wrong_answers(draw_model(seed), engine="interpreted") == [], f"seed {seed}"
 
 
 @pytest.mark.parametrize("block", range(3))
 def test_optima_of_linear_models_that_get_the_row_at_once(block, monkeypatch):
-    monkeypatch.setattr(search, "BRIEF", 1)
+    monkeypatch.setattr(climb, "BRIEF", 1)
     for seed in range(1000 + 60 * block, 1000 + 60 * (block + 1)):
         random = Random(seed)
         model, xs, rows, ranges = linear_model(random)
@@ -110,3 +111,30 @@ def test_knapsacks_are_proved_in_few_nodes():
     result = model.solve(maximize=goal, engine="interpreted", learn=False)
     assert (result.status, result.objective) == (Status.OPTIMAL, 406)
     assert result.statistics.nodes < 20_000  # 373,000 without the row
+
+
+@pytest.mark.parametrize("engine", ["interpreted", "compiled"])
+@pytest.mark.parametrize("learn", [False, "auto"])
+def test_without_a_row_search_goes_on_where_it_was(monkeypatch, engine, learn):
+    """A Golomb ruler: whether it looks for a row after some nodes or never, it takes the same steps."""
+    model = Model()
+    marks = model.int_vars("mark", 7, 0, 30)
+    apart = [b - a for a, b in itertools.combinations(marks, 2)]
+    model.add(marks[0] == 0, all_different(apart, consistency="bounds"), apart[0] < apart[-1])
+    model.add(*[a < b for a, b in itertools.pairwise(marks)])
+    model.add(*[b - a <= marks[-1] - 1 for a, b in itertools.combinations(marks[:-1], 2)])
+    steps = []
+    for brief in (100, 10**9):
+        monkeypatch.setattr(climb, "BRIEF", brief)
+        monkeypatch.setattr(dual, "with_dual_row", lambda root, *_: root)
+        told: list[int] = []
+        result = model.solve(
+            minimize=marks[-1],
+            engine=engine,
+            learn=learn,
+            on_solution=lambda r, told=told: told.append(r.objective),
+        )
+        assert (result.status, result.objective, told[-1]) == (Status.OPTIMAL, 25, 25)
+        steps.append((result.statistics.nodes, result.statistics.solutions, told))
+    assert steps[0] == steps[1]
+    assert steps[0][0] > 300

@@ -1,11 +1,14 @@
 """Structures of arrays for compiled kernels, made without numba's own function."""
 
 import ctypes
+import subprocess
+import sys
 
+import numba
 import numpy as np
 import pytest
 
-from constrint.engine import compiled
+from constrint.engine import compiled, dfs
 from constrint.engine.state import State
 from constrint.learn import compiled as learn
 from constrint.learn.layout import Learner
@@ -41,3 +44,33 @@ def test_where_the_layout_is_unknown_numba_makes_them(monkeypatch):
     m.add(all_different(x), x[0] + x[1] > 6)
     assert sum(1 for _ in m.iter_solutions(engine="compiled")) == 8 * 24
     assert m.solve(engine="compiled", learn=True)
+
+
+def test_loading_imports_no_compiler_and_leaves_it_whole():
+    """In a process of its own: what is on the disk is loaded alone; numba compiles as ever afterwards."""
+    compiled.load()
+    program = """
+import sys
+import numba
+from constrint import Model
+assert Model().solve(engine="compiled")
+assert "numba.np.arraymath" not in sys.modules
+assert numba.njit(lambda x: sum([x, 1]))(2) == 3
+m = Model()
+x = m.int_vars("x", 6, 0, 5)
+m.add(x[0] + x[1] > 6)
+assert sum(1 for _ in m.iter_solutions(engine="compiled")) == 10 * 6**4
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_where_numba_keeps_things_elsewhere_it_loads_them_itself(monkeypatch):
+    def renamed(*_):
+        raise AttributeError
+
+    compiled.load()
+    monkeypatch.setattr("numba.core.caching.FunctionCache._load_overload", renamed)
+    signature = numba.int64(compiled._STATE, numba.int64, numba.int64)
+    assert compiled.from_disk(dfs.run, signature, "engine") is None
+    monkeypatch.undo()
+    assert compiled.from_disk(dfs.run, signature, "engine") is not None
