@@ -65,11 +65,6 @@ class Workers:
         self._own: Executor | None = None
         self._running: deque[Future[str]] = deque()
 
-    @property
-    def is_alone(self) -> bool:
-        """Whether there is nobody but the caller."""
-        return self.count == 1 and self._executor is None
-
     def start(self, in_threads: bool) -> None:
         """Start own workers, where that is needed: threads of this process, or other processes."""
         if self._executor is not None or self._own is not None:

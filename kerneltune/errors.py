@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+LIKE = 0.5  # of two names, from 0 to 1: enough for one to be meant by the other
+
 
 class KernelTuneError(Exception):
     """Base of all errors this package raises on purpose; the text says what to change."""
@@ -44,12 +46,21 @@ class RunError(KernelTuneError):
     exit_code = 1
 
 
+def _ratio(name: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, other, name).ratio()
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint naming what was probably meant, or everything there is to choose from."""
     choices = sorted(known)
-    close = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
-    if close:
-        return f"did you mean '{close[0]}'?"
+
+    def likeness(choice: str) -> tuple[float, float, str]:
+        whole, head = (_ratio(name, part) for part in (choice, choice.partition("_")[0]))
+        return max(whole, head), whole, choice  # h101 is like the first word of h100_sxm, not like a10
+
+    best = max(map(likeness, choices), default=None)
+    if best is not None and best[0] >= LIKE:
+        return f"did you mean '{best[-1]}'?"
     if not choices:
         return "there is none"
     return "known: " + ", ".join(choices)

@@ -33,6 +33,7 @@ from environment import environment
 
 STANDARD_GECODE = ("--solver", "gecode", "-G", "std")
 SOLVED = ("satisfied", "optimal", "unsatisfiable")
+FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")  # of this machine: no part of what an error says
 
 
 @dataclass
@@ -93,7 +94,7 @@ def solved(model: Path, data: list[Path], solver: str, seconds: float) -> Answer
     elif answer.status == "unknown" and ("rror" in err or "=====ERROR" in out or "rror" in out):
         answer.status = "error"
         lines = [line for line in (err + out).splitlines() if line.strip() and "arning" not in line]
-        answer.note = " | ".join(lines[-3:])[:300]
+        answer.note = FOLDERS.sub("", " | ".join(lines[-3:]))[:300]
     return answer
 
 

@@ -18,8 +18,9 @@ from time import process_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from classics_peers import PEERS, SHORTER_RULERS
+from classics_peers import PEERS
 from environment import environment
+from puzzles import golomb_model, queens_model
 
 from constrint import Brancher, Model, all_different, global_cardinality, sum_
 
@@ -28,26 +29,13 @@ IN_ORDER = Brancher("input_order")
 
 def queens(n: int) -> int:
     """All ways to put n queens; how many."""
-    m = Model()
-    q = m.int_vars("q", n, 0, n - 1)
-    for shift in (-1, 0, 1):
-        m.add(all_different([q[i] + shift * i for i in range(n)], consistency="value"))
-    return sum(1 for _ in m.iter_solutions())
+    return sum(1 for _ in queens_model(n).iter_solutions())
 
 
 def golomb(n: int) -> int:
     """The shortest ruler with n marks; its length."""
-    m = Model()
-    marks = m.int_vars("mark", n, 0, n * n)
-    distances = {(i, j): marks[j] - marks[i] for j in range(n) for i in range(j)}
-    m.add(marks[0] == 0, all_different(distances.values(), consistency="bounds"))
-    for (i, j), distance in distances.items():
-        inside, outside = j - i, n - 1 - (j - i)
-        m.add(distance >= SHORTER_RULERS[inside + 1] if outside else distance >= inside * (inside + 1) // 2)
-        m.add(distance <= marks[n - 1] - outside * (outside + 1) // 2)
-    m.add(distances[0, 1] < distances[n - 2, n - 1])
-    found = m.solve(minimize=marks[n - 1], branching=IN_ORDER)
-    return found[marks[n - 1]]
+    m, length = golomb_model(n)
+    return m.solve(minimize=length, branching=IN_ORDER)[length]
 
 
 def magic_square(n: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-SHORTER_RULERS = [0, 0, 1, 3, 6, 11, 17, 25, 34, 44]
+SHORTER_RULERS = [0, 0, 1, 3, 6, 11, 17, 25, 34, 44, 55]
 """The lengths of the shortest rulers with so many marks, which bound distances inside a longer one."""
 
 Functions = dict[str, Callable[[int], int]]

@@ -24,38 +24,25 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from classics_peers import SHORTER_RULERS
 from environment import environment
+from puzzles import golomb_model, queens_model
 
-from constrint import Brancher, Model, all_different, sum_
+from constrint import Brancher, Model, sum_
 from constrint.processes import Processes
 from constrint.share import search_share
-
-RULERS = [*SHORTER_RULERS, 55]
 
 
 def queens(n: int) -> tuple[Model, Callable[..., int]]:
     """All ways to put n queens."""
-    m = Model()
-    q = m.int_vars("q", n, 0, n - 1)
-    for shift in (-1, 0, 1):
-        m.add(all_different([q[i] + shift * i for i in range(n)], consistency="value"))
+    m = queens_model(n)
     return m, lambda **how: m.count(engine="compiled", **how)
 
 
 def golomb(n: int, engine: Any = "compiled") -> tuple[Model, Callable[..., int]]:
     """The shortest ruler with n marks, proved."""
-    m = Model()
-    marks = m.int_vars("mark", n, 0, n * n)
-    distances = {(i, j): marks[j] - marks[i] for j in range(n) for i in range(j)}
-    m.add(marks[0] == 0, all_different(distances.values(), consistency="bounds"))
-    for (i, j), distance in distances.items():
-        inside, outside = j - i, n - 1 - (j - i)
-        m.add(distance >= RULERS[inside + 1] if outside else distance >= inside * (inside + 1) // 2)
-        m.add(distance <= marks[n - 1] - outside * (outside + 1) // 2)
-    m.add(distances[0, 1] < distances[n - 2, n - 1])
+    m, length = golomb_model(n)
     order = Brancher("input_order")
-    return m, lambda **how: m.solve(minimize=marks[n - 1], branching=order, engine=engine, **how).objective
+    return m, lambda **how: m.solve(minimize=length, branching=order, engine=engine, **how).objective
 
 
 def great_sums(n: int) -> tuple[Model, Callable[..., int]]:

@@ -112,6 +112,7 @@ def test_top_shows_a_ranking() -> None:
         ({"head_dim": "65"}, 2, "the nearest is 64"),
         ({"head_dim": "many"}, 2, "--head-dim"),
         ({"gpu": "h100"}, 2, "unknown GPU 'h100': did you mean 'h100_sxm'?"),
+        ({"gpu": "h101"}, 2, "unknown GPU 'h101': did you mean 'h100_sxm'?"),
         ({"dtype": "bf61"}, 2, "unknown dtype 'bf61': did you mean 'bf16'?"),
         ({"cell": "eco"}, 2, "unknown cell 'eco': did you mean 'echo'?"),
         ({"strategy": "plan"}, 2, "unknown strategy 'plan': did you mean 'plain'?"),
