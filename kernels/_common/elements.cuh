@@ -26,7 +26,9 @@ struct Elements {
   float bias[unit_sets][Shape::gates];
   SavedSteps<Cell, Shape> saved;
 
-  __device__ __forceinline__ void load(const ForwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane) {
+  // first_saved: which step the first call of save finds.
+  __device__ __forceinline__ void load(const ForwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane,
+                                       int first_saved = 0) {
     using Scalar = typename Shape::Scalar;
     const Scalar* states = static_cast<const Scalar*>(arguments.states);
     const Scalar* biases = static_cast<const Scalar*>(arguments.bias);
@@ -46,7 +48,7 @@ struct Elements {
         const int unit = first_unit + lane.unit(set * groups_per_unit);
         bias[set][gate] = lane.finishes() ? to_float(biases[(static_cast<size_t>(head) * Shape::gates + gate) * Shape::head_dim + unit]) : 0.0f;
       }
-    if constexpr (Shape::saves) saved.begin(arguments, head, first_row, first_unit, state, lane);
+    if constexpr (Shape::saves) saved.begin(arguments, head, first_row, first_unit, state, lane, first_saved);
   }
 
   // All states but h, which is written every step, after the last one.
@@ -72,9 +74,9 @@ struct Elements {
     return state[group][0];
   }
 
-  // After the new h is on its way: keeps what the backward pass needs of the step, if there is to be one.
-  __device__ __forceinline__ void save() {
-    if constexpr (Shape::saves) saved.write(state);
+  // After the new h is on its way: keeps what the backward pass needs of the step, if it is wanted and there is to be one.
+  __device__ __forceinline__ void save(bool wanted = true) {
+    if constexpr (Shape::saves) saved.write(state, wanted);
   }
 
   // What an accumulator of this gate starts from, or what is added to a finished sum.

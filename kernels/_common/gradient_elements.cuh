@@ -18,16 +18,28 @@ struct GradientElements {
   float carried[Shape::warp_groups][Cell::carried];                    // gradients that do not come through R
   float after[Shape::warp_groups][at_least_one(Cell::saved_states)];  // states after h, after the step
   GateWords<Shape> words[Shape::warp_groups];                         // of the step just computed
-  size_t element[Shape::warp_groups];  // where they go in [T, B, H, D]; `nothing` for lanes that write none
   Scalar* target;                      // gradients by W x or by R h + bias, as the lane's words are
   Scalar* input_target;                // gradients by W x, where the lane has words of both
   size_t step_elements;
+  // Where those of the coming step go, for lanes that write some. Addresses are kept and nothing branches, so that the compiler can put the
+  // pieces where a step waits for something else.
+  Scalar* place[Shape::warp_groups];
+  Scalar* input_place[Shape::warp_groups];
+  bool writes[Shape::warp_groups];
 
-  // What is known after the last step.
-  __device__ __forceinline__ void begin(const BackwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane) {
+  // What is known after the last step. delay: how many steps there are before the first call of write finds gradients.
+  __device__ __forceinline__ void begin(const BackwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane,
+                                        int delay = 0) {
     begin_steps(arguments, lane);
 #pragma unroll
-    for (int group = 0; group < Shape::warp_groups; group++) begin_group(group, arguments, head, first_row, first_unit, lane);
+    for (int group = 0; group < Shape::warp_groups; group++) {
+      begin_group(group, arguments, head, first_row, first_unit, lane);
+      const size_t here = first_element(arguments, group, head, first_row, first_unit, lane);
+      writes[group] = here != nothing && (Cell::separate_gradients || GateWords<Shape>::of_input(lane));
+      const size_t element = (static_cast<size_t>(arguments.steps) + delay - 1) * step_elements + (writes[group] ? here - GateWords<Shape>::units_before(lane) : 0);
+      place[group] = target + element * Shape::gates;
+      if constexpr (GateWords<Shape>::keeps_input) input_place[group] = input_target + element * Shape::gates;
+    }
   }
 
   // The two parts of it: of all groups, and then of one.
@@ -39,7 +51,6 @@ struct GradientElements {
   }
   __device__ __forceinline__ void begin_group(int group, const BackwardArguments& arguments, int head, int first_row, int first_unit,
                                               const Lane<Shape>& lane) {
-    const bool writes = Cell::separate_gradients || GateWords<Shape>::of_input(lane);
     const size_t here = first_element(arguments, group, head, first_row, first_unit, lane);
     const size_t plane = static_cast<size_t>(arguments.steps) * step_elements;
     float gradient[Shape::states];
@@ -51,7 +62,6 @@ struct GradientElements {
       after[group][s] =
           here == nothing || Cell::saved_states == 0 ? 0.0f : arguments.saved_states[(plane + here) * Cell::saved_states + s];
     Cell::begin_backward(gradient, after[group], carried[group]);
-    element[group] = here == nothing || !writes ? nothing : plane - step_elements + here - GateWords<Shape>::units_before(lane);
   }
 
   // From R^T times the gradients of the step after, to the gradients of this step.
@@ -73,14 +83,16 @@ struct GradientElements {
     for (int s = 0; s < Cell::saved_states; s++) after[group][s] = record.before[s];
   }
 
-  // After the gradients are on their way to the other units.
-  __device__ __forceinline__ void write() {
+  // After the gradients are on their way to the other units: those of the coming step to memory, if they are wanted there.
+  __device__ __forceinline__ void write(bool wanted = true) {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
-      if (element[group] == nothing) continue;
-      words[group].write(target + element[group] * Shape::gates);
-      if constexpr (GateWords<Shape>::keeps_input) words[group].write_input(input_target + element[group] * Shape::gates);
-      element[group] -= step_elements;
+      if (wanted && writes[group]) words[group].write(place[group]);
+      place[group] -= step_elements * Shape::gates;
+      if constexpr (GateWords<Shape>::keeps_input) {
+        if (wanted && writes[group]) words[group].write_input(input_place[group]);
+        input_place[group] -= step_elements * Shape::gates;
+      }
     }
   }
 

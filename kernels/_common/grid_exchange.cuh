@@ -28,15 +28,28 @@ __device__ __forceinline__ uint4 load_shared_by_gpu(const void* pointer) {
   return value;
 }
 
-// Lets at least so many cycles pass.
-template <unsigned CYCLES>
-__device__ __forceinline__ void pass_cycles() {
-  unsigned begin, now;
-  asm volatile("mov.u32 %0, %%clock;" : "=r"(begin) :: "memory");
-  do {
-    asm volatile("mov.u32 %0, %%clock;" : "=r"(now) :: "memory");
-  } while (now - begin < CYCLES);
+__device__ __forceinline__ unsigned cycle() {
+  unsigned now;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(now) :: "memory");
+  return now;
 }
+
+// Returns when at least so many cycles have passed.
+__device__ __forceinline__ void pass_cycles(unsigned begin, unsigned count) {
+  while (cycle() - begin < count) {
+  }
+}
+
+// How long a warp waits from when its block's own data is out until it asks for the others'. Asking too early costs a further way to L2 and back
+// and holds up what is on its way; so a warp that asked in vain waits longer from then on, and one that did not a little shorter.
+class Patience {
+  static constexpr int longer = 32, shorter = 1, longest = 2000;  // cycles
+  int cycles = 200;
+
+ public:
+  __device__ __forceinline__ void wait(unsigned begin) const { pass_cycles(begin, cycles); }
+  __device__ __forceinline__ void learn(bool in_vain) { cycles = in_vain ? min(cycles + longer, longest) : max(cycles - shorter, 0); }
+};
 
 __device__ __forceinline__ void store_shared_by_gpu(void* pointer, unsigned value) {
   asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(pointer), "r"(value) : "memory");
@@ -59,15 +72,17 @@ __device__ __forceinline__ unsigned largest_word(const uint4& value) { return ma
 // line has one writer: lines written by several blocks while others poll them cost twice the time (benchmarks/NOTES.md).
 //
 // Where a lane's part would take too many registers at once, it is received in ROUNDS, each multiplied before the next.
-template <class Shape, int ROUNDS = 1>
+template <class Shape, int ROUNDS = 1, int BUNCHES = 1>
 struct GridExchange {
   using Scalar = typename Shape::Scalar;
   static constexpr int pairs = Shape::warp_k_tiles / 2 / ROUNDS;  // of a round
+  static constexpr int bunch = (pairs + BUNCHES - 1) / BUNCHES;  // of pairs that are waited for together
   static constexpr int pair_size = 2 * Shape::k_tile;
   static constexpr int slots = 8;
   static constexpr int cleared_at_once = slots / 2;
   static constexpr int tile_elements = Shape::batch_tile * Shape::k_size;
   static_assert(Shape::warp_k_tiles % (2 * ROUNDS) == 0, "k tiles are read in pairs, as many in every round");
+
 
   uint4 part[Shape::n_tiles][pairs];
   Scalar* tile;          // of this group in slot 0
@@ -103,16 +118,22 @@ struct GridExchange {
         part[n][pair] = present(n, round * pairs + pair, rows, lane) ? load_shared_by_gpu(source + place(n, round * pairs + pair)) : make_uint4(0, 0, 0, 0);
   }
 
-  // Returns when all that was asked for is there.
-  __device__ __forceinline__ void receive(const Lane<Shape>& lane, int round = 0) {
-    while (some_missing()) {
+  // accumulators += weights times what was asked for in this round, each bunch of pairs as soon as it is there: loads return in order, so
+  // the first products run while the last operands come. The whole warp decides, or the compiler would have it wait for all loads.
+  // Returns whether something had to be asked for again.
+  template <int MMA_K, class Weights>
+  __device__ __forceinline__ bool multiply_arriving(Accumulators<Shape>& accumulators, const Weights& weights, int round = 0) {
+    bool in_vain = false;
 #pragma unroll
-      for (int n = 0; n < Shape::n_tiles; n++)
+    for (int first = 0; first < pairs; first += bunch) {
+      while (__any_sync(0xffffffffu, missing(first))) {
+        ask_again(first, round);
+        in_vain = true;
+      }
 #pragma unroll
-        for (int pair = 0; pair < pairs; pair++)
-          if (largest_word(part[n][pair]) == not_arrived) part[n][pair] = load_shared_by_gpu(source + place(n, round * pairs + pair));
+      for (int pair = first; pair < first + bunch && pair < pairs; pair++) multiply_pair<MMA_K>(accumulators, weights, pair, round);
     }
-    __syncwarp();
+    return in_vain;
   }
 
   // After every fourth exchange puts the mark back over this block's part of the four before it. By one warp, after the whole block has
@@ -136,22 +157,38 @@ struct GridExchange {
   template <int MMA_K, class Weights>
   __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights, int round = 0) const {
 #pragma unroll
-    for (int k = 0; k < 2 * pairs; k++)
-#pragma unroll
-      for (int n = 0; n < Shape::n_tiles; n++) {
-        const uint4& operands = part[n][k / 2];
-        accumulators.template add_k_tile<MMA_K>(weights, round * 2 * pairs + k, n, k % 2 ? operands.z : operands.x,
-                                                k % 2 ? operands.w : operands.y);
-      }
+    for (int pair = 0; pair < pairs; pair++) multiply_pair<MMA_K>(accumulators, weights, pair, round);
   }
 
  private:
-  __device__ __forceinline__ bool some_missing() const {
+  template <int MMA_K, class Weights>
+  __device__ __forceinline__ void multiply_pair(Accumulators<Shape>& accumulators, const Weights& weights, int pair, int round) const {
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+#pragma unroll
+      for (int n = 0; n < Shape::n_tiles; n++) {
+        const uint4& operands = part[n][pair];
+        accumulators.template add_k_tile<MMA_K>(weights, 2 * (round * pairs + pair) + k, n, k ? operands.z : operands.x, k ? operands.w : operands.y);
+      }
+  }
+
+  // For what is missing from a pair on.
+  __device__ __forceinline__ void ask_again(int first_pair, int round) {
+#pragma unroll
+    for (int n = 0; n < Shape::n_tiles; n++)
+#pragma unroll
+      for (int pair = 0; pair < pairs; pair++)
+        if (pair >= first_pair && largest_word(part[n][pair]) == not_arrived)
+          part[n][pair] = load_shared_by_gpu(source + place(n, round * pairs + pair));
+  }
+
+  // Whether anything of the bunch that begins with a pair is.
+  __device__ __forceinline__ bool missing(int first) const {
     unsigned largest = 0;
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
-      for (int pair = 0; pair < pairs; pair++) largest = max(largest, largest_word(part[n][pair]));
+      for (int pair = first; pair < first + bunch && pair < pairs; pair++) largest = max(largest, largest_word(part[n][pair]));
     return largest == not_arrived;
   }
 

@@ -27,20 +27,54 @@ struct HiddenTile : OperandTile<Shape> {
       this->buffers[i] = present ? states[state_index<Shape>(arguments, 0, 0, row, head, unit)] : Scalar{0};
     }
   }
+};
 
-  // h from `buffer` to states, 16 bytes of a batch row to a lane: the rows that the warp itself wrote. time: which h this is.
-  __device__ __forceinline__ void store_rows(const ForwardArguments& arguments, int buffer, int time, int head, int first_row,
-                                             int first_unit, int unit_offset, const Lane<Shape>& lane) {
+// The way of new h from the tile to states, 16 bytes of a batch row to a lane, out of the rows that the warp itself wrote. Addresses are kept
+// and nothing branches, so that the compiler can put the pieces where a step waits for something else.
+template <class Shape>
+class HiddenRows {
+  using Scalar = typename Shape::Scalar;
+  using Tile = HiddenTile<Shape>;
+  static constexpr int packets = Tile::group_packets * Shape::warp_groups;
+  static constexpr int passes = (packets + 31) / 32;
+
+ public:
+  // tile_unit: where the block's units begin in the tile. first_time: which h the first call of write finds.
+  __device__ __forceinline__ HiddenRows(const ForwardArguments& arguments, const Tile& tile, int first_time, int head, int first_row,
+                                        int first_unit, int tile_unit, const Lane<Shape>& lane)
+      : step_elements(static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim) {
 #pragma unroll
-    for (int packet = lane.lane; packet < group_packets * Shape::warp_groups; packet += 32) {
-      const int group = packet / group_packets, row = lane.group_batch_row(group, packet % 4);
-      const int unit = lane.unit(group) - lane.row + packet % group_packets / 4 * Shape::part;
-      if (!lane.finishes() || first_row + row >= arguments.batch) continue;
-      const uint4 value = *reinterpret_cast<const uint4*>(at(buffer, row, unit_offset + unit));
-      Scalar* states = static_cast<Scalar*>(arguments.states);
-      __stcs(reinterpret_cast<uint4*>(states + state_index<Shape>(arguments, 0, time, first_row + row, head, first_unit + unit)), value);
+    for (int pass = 0; pass < passes; pass++) {
+      const int packet = pass * 32 + lane.lane, group = packet / Tile::group_packets;
+      const int row = lane.group_batch_row(group, packet % 4);
+      const int unit = lane.unit(group) - lane.row + packet % Tile::group_packets / 4 * Shape::part;
+      present[pass] = packet < packets && lane.finishes() && first_row + row < arguments.batch;
+      source[pass] = present[pass] ? tile.at(0, row, tile_unit + unit) : tile.buffers;
+      target[pass] = static_cast<Scalar*>(arguments.states) +
+                     (present[pass] ? state_index<Shape>(arguments, 0, first_time, first_row + row, head, first_unit + unit) : 0);
     }
   }
+
+  __device__ __forceinline__ void read(int buffer) {
+#pragma unroll
+    for (int pass = 0; pass < passes; pass++) value[pass] = *reinterpret_cast<const uint4*>(source[pass] + buffer * Tile::buffer_elements);
+  }
+
+  // What was read last goes to states, if it is wanted there; the next is of the step after it.
+  __device__ __forceinline__ void write(bool wanted) {
+#pragma unroll
+    for (int pass = 0; pass < passes; pass++) {
+      if (wanted && present[pass]) __stcs(reinterpret_cast<uint4*>(target[pass]), value[pass]);
+      target[pass] += step_elements;
+    }
+  }
+
+ private:
+  const Scalar* source[passes];  // in buffer 0
+  Scalar* target[passes];
+  uint4 value[passes];
+  bool present[passes];
+  size_t step_elements;
 };
 
 }  // namespace kerneltune

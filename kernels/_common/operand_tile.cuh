@@ -33,9 +33,16 @@ struct OperandTile {
     return buffers + buffer * buffer_elements + k / part * chunk_elements + row * part + k % part;
   }
 
-  // accumulators += weights times operands, those from `buffer`. Two k tiles are one ldmatrix.
   template <int MMA_K, class Weights>
   __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights, int buffer) const {
+    multiply<MMA_K>(accumulators, weights, buffer, [] {});
+  }
+
+  // accumulators += weights times operands, those from `buffer`. Two k tiles are one ldmatrix. Does what `meanwhile` says between the first
+  // half of the products and the second: a warp issues in order, and later ones wait for these.
+  template <int MMA_K, class Weights, class Meanwhile>
+  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights, int buffer, const Meanwhile& meanwhile) const {
+    constexpr int pause = (Shape::warp_k_tiles - 1) / 4 * 2;
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++) {
       const unsigned address = fragment_address + buffer * buffer_bytes + n * 8 * 16;
@@ -45,11 +52,13 @@ struct OperandTile {
         load_matrix_x4(b, address + k * 2 * chunk_bytes);
         accumulators.template add_k_tile<MMA_K>(weights, k, n, b[0], b[1]);
         accumulators.template add_k_tile<MMA_K>(weights, k + 1, n, b[2], b[3]);
+        if (n == 0 && k == pause) meanwhile();
       }
       if constexpr (Shape::warp_k_tiles % 2 == 1) {
         unsigned b0, b1;
         load_matrix_x2(b0, b1, address + (Shape::warp_k_tiles - 1) * 2 * chunk_bytes);
         accumulators.template add_k_tile<MMA_K>(weights, Shape::warp_k_tiles - 1, n, b0, b1);
+        if (n == 0 && Shape::warp_k_tiles == 1) meanwhile();
       }
     }
     accumulators.join_chains();

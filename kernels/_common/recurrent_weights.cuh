@@ -94,6 +94,18 @@ struct Accumulators {
           for (int i = 0; i < 4; i++) value[chain][m][n][i] = 0.0f;
   }
 
+  // All but the first chain.
+  __device__ __forceinline__ void clear_other_chains() {
+#pragma unroll
+    for (int chain = 1; chain < Shape::mma_chains; chain++)
+#pragma unroll
+      for (int m = 0; m < Shape::m_tiles; m++)
+#pragma unroll
+        for (int n = 0; n < Shape::n_tiles; n++)
+#pragma unroll
+          for (int i = 0; i < 4; i++) value[chain][m][n][i] = 0.0f;
+  }
+
   // Result `result` (forward: gate) of the element in column parity `parity`, unit group `unit_group` (of the warp) and n tile `n`.
   __device__ __forceinline__ float& element(int unit_group, int n, int parity, int result) {
     const int row_half = unit_group * Shape::results + result;

@@ -30,32 +30,37 @@ __device__ __forceinline__ void block_backward(const BackwardArguments& argument
   Tile tile(shared_memory + Weights::shared_bytes, lane);
   tile.clear();  // nothing comes from behind the last step
   GradientElements<Cell, Shape> elements;
-  elements.begin(arguments, head, first_row, 0, lane);
+  elements.begin(arguments, head, first_row, 0, lane, 1);
   ring.template wait<stages - 2>();
   __syncthreads();
 
   Accumulators<Shape> sums;
   int slot = 0;
-  for (int done = 0;; done++) {  // one product more than steps: the last is the gradient by the initial h
+  for (int done = 0; done < arguments.steps; done++) {
     const int current = done % 2;
     StepRecord<Cell> record[Shape::warp_groups];
     sums.clear();
+    tile.template multiply<Tiling::mma_k>(sums, weights, current, [&] {
+      // What this step reads, what the step before left to write, and what a later one reads. The slot of the step before is free: every
+      // lane has read it before the last barrier.
 #pragma unroll
-    for (int group = 0; group < Shape::warp_groups; group++) ring.read(record[group], slot, group);
-    tile.template multiply<Tiling::mma_k>(sums, weights, current);
-    if (done > 0) elements.write();  // of the step before: products wait for each other meanwhile
-    if (done == arguments.steps) break;
+      for (int group = 0; group < Shape::warp_groups; group++) ring.read(record[group], slot, group);
+      elements.write(done > 0);
+      ring.copy_next(slot == 0 ? stages - 1 : slot - 1, done + stages - 1 < arguments.steps);
+    });
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       elements.step(group, sums.of_group(group, 0), record[group], lane);
       store_operands<Shape>(tile, 1 - current, lane.batch_row(group), lane.unit(group), elements.words[group], lane);
     }
-    // The slot read in the step before is free: every lane passed the barrier since.
-    ring.copy_next(slot == 0 ? stages - 1 : slot - 1, done + stages - 1 < arguments.steps);
     slot = slot == stages - 1 ? 0 : slot + 1;
     ring.template wait<stages - 2>();
     __syncthreads();
   }
+  // The gradient by the initial h.
+  sums.clear();
+  tile.template multiply<Tiling::mma_k>(sums, weights, arguments.steps % 2);
+  elements.write();
 #pragma unroll
   for (int group = 0; group < Shape::warp_groups; group++)
     elements.finish(group, sums.of_group(group, 0), arguments, head, first_row, 0, lane);

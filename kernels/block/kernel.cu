@@ -7,6 +7,25 @@
 
 namespace kerneltune {
 
+template <class Ring, int GROUPS, int GATES>
+__device__ __forceinline__ void read_inputs(float (&input)[GROUPS][GATES], const Ring& ring, int slot) {
+#pragma unroll
+  for (int group = 0; group < GROUPS; group++) ring.read(input[group], slot, group);
+}
+
+template <class Shape, class Elements>
+__device__ __forceinline__ void begin_sums(Accumulators<Shape>& sums, const Elements& elements, const float (&input)[Shape::warp_groups][Shape::gates]) {
+#pragma unroll
+  for (int group = 0; group < Shape::warp_groups; group++)
+#pragma unroll
+    for (int gate = 0; gate < Shape::gates; gate++) {
+      float& sum = sums.of_group(group, gate);
+      sum = elements.offset(group, gate, input[group][gate]);
+      asm volatile("" : "+f"(sum));  // here: the compiler would do it when the next operands are awaited
+    }
+  sums.clear_other_chains();
+}
+
 template <class Cell, class Tiling>
 __device__ __forceinline__ void block_forward(const ForwardArguments& arguments) {
   using Shape = ForwardShape<Cell, Tiling>;
@@ -31,42 +50,50 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
   Hidden hidden(shared_memory + Weights::shared_bytes, lane);
   hidden.fill(arguments, head, first_row);
   Elements<Cell, Shape> elements;
-  elements.load(arguments, head, first_row, 0, lane);
-  ring.template wait<stages - 2>();
+  elements.load(arguments, head, first_row, 0, lane, -1);
+  HiddenRows<Shape> rows(arguments, hidden, 0, head, first_row, 0, 0, lane);
+  ring.template wait<stages - 3>();  // the first two
   __syncthreads();
 
+  float input[Shape::warp_groups][Shape::gates];
+  Accumulators<Shape> sums;
+  sums.clear();  // what no element is made of may stay there: no other column sees it
+  read_inputs(input, ring, 0);
+  begin_sums(sums, elements, input);
   int slot = 0;
+#pragma unroll 2  // buffers in turn
   for (int step = 0; step < arguments.steps; step++) {
     const int current = step % 2;
-    float input[Shape::warp_groups][Shape::gates];
-    Accumulators<Shape> sums;
-    sums.clear();
-#pragma unroll
-    for (int group = 0; group < Shape::warp_groups; group++) {
-      ring.read(input[group], slot, group);
-#pragma unroll
-      for (int gate = 0; gate < Shape::gates; gate++) sums.of_group(group, gate) = elements.offset(group, gate, input[group][gate]);
-    }
-    hidden.template multiply<Tiling::mma_k>(sums, weights, current);
-    if (step > 0) {  // what the step before left to write: products wait for each other meanwhile
-      hidden.store_rows(arguments, current, step, head, first_row, 0, 0, lane);
-      elements.save();
-    }
-    // The slot read in the step before is free: every lane passed the barrier since.
-    ring.copy_next(slot == 0 ? stages - 1 : slot - 1, step + stages - 1 < arguments.steps);
+    const int slot_before = slot == 0 ? stages - 1 : slot - 1;
+    slot = slot == stages - 1 ? 0 : slot + 1;
+    float next_input[Shape::warp_groups][Shape::gates];
+    hidden.template multiply<Tiling::mma_k>(sums, weights, current, [&] {
+      // What the step before left to write, and what the next one reads. The slot of the step before is free: every lane has read it
+      // before the last barrier.
+      rows.read(current);
+      rows.write(step > 0);
+      elements.save(step > 0);
+      ring.copy_next(slot_before, step + stages - 1 < arguments.steps);
+      read_inputs(next_input, ring, slot);
+    });
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       float sum[Shape::gates];
 #pragma unroll
       for (int gate = 0; gate < Shape::gates; gate++) sum[gate] = sums.of_group(group, gate);
-      *hidden.at(1 - current, lane.batch_row(group), lane.unit(group)) =
-          from_float<Scalar>(elements.step(group, sum, input[group]));
+      *hidden.at(1 - current, lane.batch_row(group), lane.unit(group)) = from_float<Scalar>(elements.step(group, sum, input[group]));
     }
-    slot = slot == stages - 1 ? 0 : slot + 1;
-    ring.template wait<stages - 2>();
+    begin_sums(sums, elements, next_input);
+#pragma unroll
+    for (int group = 0; group < Shape::warp_groups; group++)
+#pragma unroll
+      for (int gate = 0; gate < Shape::gates; gate++) input[group][gate] = next_input[group][gate];
+    __syncwarp();                      // all of the above stays ahead of the barrier: behind it the next products are urgent
+    ring.template wait<stages - 3>();  // the step after the next
     __syncthreads();
   }
-  hidden.store_rows(arguments, arguments.steps % 2, arguments.steps, head, first_row, 0, 0, lane);
+  rows.read(arguments.steps % 2);
+  rows.write(true);
   elements.save();
   elements.store_last(arguments, head, first_row, 0, lane);
 }

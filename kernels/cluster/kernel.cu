@@ -45,6 +45,7 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
   elements.load(arguments, head, first_row, first_unit, lane);
   const Partials partials(partial_storage, lane);
   const ClusterExchange<Shape, Tiling::cluster> exchange(hidden, shared_address(partial_storage + partial_bytes), rank, lane);
+  HiddenRows<Shape> rows(arguments, hidden, 1, head, first_row, first_unit, first_unit, lane);
   cluster_synchronize();
 
   int slot = 0;
@@ -84,7 +85,8 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
       }
       exchange.publish(hidden, 1 - current, first_unit, step + 1 == arguments.steps, lane);
       elements.save();
-      hidden.store_rows(arguments, 1 - current, step + 1, head, first_row, first_unit, first_unit, lane);
+      rows.read(1 - current);
+      rows.write(true);
     }
     // Every lane has read its slot: publish and the barriers above synchronise the warp.
     ring.copy_next(slot == 0 ? stages - 1 : slot - 1, step + stages - 1 < arguments.steps);

@@ -51,7 +51,7 @@ struct GridBackward {
   using Weights = RecurrentWeights<Shape, ChunkedOrder, Tiling::register_k_tiles>;
   using Ring = GradientRing<Cell, Shape, Tiling>;
   using Partials = PartialSums<Shape>;
-  using Exchange = GridExchange<Shape, Tiling::receive_rounds>;
+  using Exchange = GridExchange<Shape, Tiling::receive_rounds, 2>;
   static constexpr int partial_bytes = Partials::shared_bytes;  // each of two buffers
   static_assert(Shape::k_splits > 1, "the sum is split");
   static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory, "shared memory as solved");
@@ -76,6 +76,7 @@ struct GridBackward {
     const int rows = arguments.batch - first_row;
     const GradientOutlet<Shape> outlet(rows, first_unit, lane);
 
+    Patience patience;
     int slot = 0;
     float through_recurrence[Shape::warp_groups];
     for (int done = 0;; done++) {  // one product more than steps: the last is the gradient by the initial h
@@ -86,8 +87,8 @@ struct GridBackward {
 #pragma unroll
         for (int round = 0; round < Tiling::receive_rounds; round++) {
           if (round > 0 || !asks_early) exchange.request(rows, lane, round);
-          exchange.receive(lane, round);
-          exchange.template multiply<Tiling::mma_k>(sums, weights, round);
+          const bool in_vain = exchange.template multiply_arriving<Tiling::mma_k>(sums, weights, round);
+          if (round == 0) patience.learn(in_vain);
         }
       }
       sums.join_chains();
@@ -117,12 +118,16 @@ struct GridBackward {
           elements.step(group, through_recurrence[group], record[group], lane);
           outlet.publish(exchange.next, elements.words[group], group, lane);
         }
-        elements.write();
       }
+      const unsigned published = cycle();
       const unsigned received = exchange.published;
       if (done < arguments.steps) {
         exchange.advance(lane);
-        if constexpr (asks_early) exchange.request(rows, lane);
+        if (lane.finishes()) elements.write();
+        if constexpr (asks_early) {
+          patience.wait(published);
+          exchange.request(rows, lane);
+        }
       }
       if (done > 0 && lane.warp == marking_warp) exchange.clear_before(received, first_unit, lane);
       if (done == arguments.steps) break;

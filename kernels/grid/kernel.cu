@@ -73,7 +73,7 @@ struct GridForward {
   static constexpr int stages = Tiling::input_stages;
   static constexpr int prefetch_distance = 4;  // steps
   // Cycles from a block's own data being out to its first poll: no other block's is there yet, and polls in vain hold up what is on its way.
-  static constexpr unsigned head_start = 200;
+  static constexpr unsigned head_start = Shape::saves ? 200 : 300;
   static constexpr int marking_warp = Shape::warps - 1;
   // Warps that do not finish hold their polling back until the finishing warps have published.
   static constexpr bool waiting_warps = Shape::finishing_warps < Shape::warps;
@@ -108,11 +108,12 @@ struct GridForward {
       Accumulators<Shape> sums;
       sums.clear();
       exchange.prepare_next();
-      if (step == 0)
+      if (step == 0) {
         read_initial_hidden(exchange, arguments, head, first_row, lane);
-      else
-        exchange.receive(lane);
-      exchange.template multiply<Tiling::mma_k>(sums, weights);
+        exchange.template multiply<Tiling::mma_k>(sums, weights);
+      } else {
+        exchange.template multiply_arriving<Tiling::mma_k>(sums, weights);
+      }
       sums.join_chains();
       // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
       const int buffer = step % 2;
@@ -134,7 +135,6 @@ struct GridForward {
           outlet.publish(exchange.next, elements.step(group, sum, input[group]), group, step + 1 < arguments.steps);
         }
         outlet.next_step();
-        elements.save();
       }
       // Polling crowds out the finishing warps' shared memory accesses, and nothing can arrive before this block's own part is out.
       if constexpr (waiting_warps) {
@@ -143,10 +143,12 @@ struct GridForward {
         else
           asm volatile("bar.sync 1, %0;" ::"n"(Shape::threads) : "memory");
       }
+      const unsigned published = cycle();
+      if (lane.finishes()) elements.save();
       const unsigned received = exchange.published;
       if (step + 1 < arguments.steps) {
-        pass_cycles<head_start>();
         exchange.advance(lane);
+        pass_cycles(published, head_start);
         exchange.request(rows, lane);
       }
       if (step > 0 && lane.warp == marking_warp) exchange.clear_before(received, first_unit, lane);

@@ -64,6 +64,19 @@ void execute_shuffle(void* const (&operands)[32]) {
   }
 }
 
+struct Vote {
+  bool own, result;
+};
+
+void execute_vote(void* const (&operands)[32]) {
+  const unsigned mask = current->warp->mask;
+  bool found = false;
+  for (unsigned lane = 0; lane < 32; lane++)
+    if (mask >> lane & 1) found |= static_cast<Vote*>(operands[lane])->own;
+  for (unsigned lane = 0; lane < 32; lane++)
+    if (mask >> lane & 1) static_cast<Vote*>(operands[lane])->result = found;
+}
+
 void arrive(ThreadBarrier& barrier, unsigned threads, bool waits, const char* what) {
   current->meetings++;
   if (barrier.arrived && barrier.threads != threads) fail("%s with %u threads, others with %u", what, threads, barrier.threads);
@@ -93,6 +106,13 @@ unsigned shuffle(unsigned mask, unsigned value, int source) {
   Shuffle own{value, 0, source};
   collective("shfl", &own, execute_shuffle, mask);
   return own.result;
+}
+
+// A vote is no memory barrier.
+bool any(unsigned mask, bool own) {
+  Vote vote{own, false};
+  collective("vote", &vote, execute_vote, mask);
+  return vote.result;
 }
 
 void block_barrier(unsigned number, unsigned threads, bool waits) {

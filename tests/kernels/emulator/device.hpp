@@ -45,6 +45,8 @@ inline float __frcp_rn(float a) { return 1.0f / a; }
 inline float __expf(float a) { return std::exp(a); }
 inline float rsqrtf(float a) { return 1.0f / std::sqrt(a); }
 inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
+inline int max(int a, int b) { return a > b ? a : b; }
+inline int min(int a, int b) { return a < b ? a : b; }
 
 inline void __syncthreads() { emulator::block_barrier(0, emulator::block_dim.x, true); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) { emulator::synchronize_warp(mask); }
@@ -76,6 +78,8 @@ template <class T> T __shfl_down_sync(unsigned mask, T value, unsigned by) {
 template <class T> T __shfl_up_sync(unsigned mask, T value, unsigned by) {
   return emulator::shuffled(mask, value, emulator::lane_or_self(static_cast<int>(threadIdx.x % 32) - static_cast<int>(by)));
 }
+
+inline int __any_sync(unsigned mask, int own) { return emulator::any(mask, own != 0); }
 
 // Cache hints change nothing that can be seen.
 template <class T> T __ldg(const T* pointer) { return *pointer; }

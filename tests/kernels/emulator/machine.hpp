@@ -19,6 +19,7 @@ using Execute = void (*)(void* const (&operands)[32]);
 void collective(const char* what, void* operand, Execute execute, unsigned mask = 0xffffffffu);
 void synchronize_warp(unsigned mask);
 unsigned shuffle(unsigned mask, unsigned value, int source);
+bool any(unsigned mask, bool own);
 
 // Barriers of a block (bar.sync, bar.arrive) and of a cluster.
 void block_barrier(unsigned number, unsigned threads, bool waits);
