@@ -40,17 +40,6 @@ __device__ __forceinline__ void pass_cycles(unsigned begin, unsigned count) {
   }
 }
 
-// How long a warp waits from when its block's own data is out until it asks for the others'. Asking too early costs a further way to L2 and back
-// and holds up what is on its way; so a warp that asked in vain waits longer from then on, and one that did not a little shorter.
-class Patience {
-  static constexpr int longer = 32, shorter = 1, longest = 2000;  // cycles
-  int cycles = 200;
-
- public:
-  __device__ __forceinline__ void wait(unsigned begin) const { pass_cycles(begin, cycles); }
-  __device__ __forceinline__ void learn(bool in_vain) { cycles = in_vain ? min(cycles + longer, longest) : max(cycles - shorter, 0); }
-};
-
 __device__ __forceinline__ void store_shared_by_gpu(void* pointer, unsigned value) {
   asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(pointer), "r"(value) : "memory");
 }
@@ -71,7 +60,8 @@ __device__ __forceinline__ unsigned largest_word(const uint4& value) { return ma
 // and pair of k tiles the 16 bytes that are its B fragments of both (ChunkedOrder). In this order a warp reads whole lines, and a
 // line has one writer: lines written by several blocks while others poll them cost twice the time (benchmarks/NOTES.md).
 //
-// Where a lane's part would take too many registers at once, it is received in ROUNDS, each multiplied before the next.
+// Where a lane's part would take too many registers at once, it is received in ROUNDS, each multiplied before the next. What a round brings is
+// waited for in BUNCHES, each multiplied while the next comes.
 template <class Shape, int ROUNDS = 1, int BUNCHES = 1>
 struct GridExchange {
   using Scalar = typename Shape::Scalar;
@@ -82,7 +72,6 @@ struct GridExchange {
   static constexpr int cleared_at_once = slots / 2;
   static constexpr int tile_elements = Shape::batch_tile * Shape::k_size;
   static_assert(Shape::warp_k_tiles % (2 * ROUNDS) == 0, "k tiles are read in pairs, as many in every round");
-
 
   uint4 part[Shape::n_tiles][pairs];
   Scalar* tile;          // of this group in slot 0
@@ -120,20 +109,14 @@ struct GridExchange {
 
   // accumulators += weights times what was asked for in this round, each bunch of pairs as soon as it is there: loads return in order, so
   // the first products run while the last operands come. The whole warp decides, or the compiler would have it wait for all loads.
-  // Returns whether something had to be asked for again.
   template <int MMA_K, class Weights>
-  __device__ __forceinline__ bool multiply_arriving(Accumulators<Shape>& accumulators, const Weights& weights, int round = 0) {
-    bool in_vain = false;
+  __device__ __forceinline__ void multiply_arriving(Accumulators<Shape>& accumulators, const Weights& weights, int round = 0) {
 #pragma unroll
     for (int first = 0; first < pairs; first += bunch) {
-      while (__any_sync(0xffffffffu, missing(first))) {
-        ask_again(first, round);
-        in_vain = true;
-      }
+      while (__any_sync(0xffffffffu, missing(first))) ask_again(first, round);
 #pragma unroll
       for (int pair = first; pair < first + bunch && pair < pairs; pair++) multiply_pair<MMA_K>(accumulators, weights, pair, round);
     }
-    return in_vain;
   }
 
   // After every fourth exchange puts the mark back over this block's part of the four before it. By one warp, after the whole block has

@@ -36,6 +36,7 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
   static_assert(Shape::k_splits == 1 && Shape::block_units == Shape::head_dim, "a block computes a whole head");
   static_assert(Weights::shared_bytes + Hidden::shared_bytes + Ring::shared_bytes == Tiling::shared_memory, "shared memory as solved");
   constexpr int stages = Tiling::input_stages;
+  static_assert(stages > 3, "the two steps that are waited for and the one that is copied");
 
   extern __shared__ __align__(128) unsigned char shared_memory[];
   const Lane<Shape> lane;
@@ -88,7 +89,6 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
     for (int group = 0; group < Shape::warp_groups; group++)
 #pragma unroll
       for (int gate = 0; gate < Shape::gates; gate++) input[group][gate] = next_input[group][gate];
-    __syncwarp();                      // all of the above stays ahead of the barrier: behind it the next products are urgent
     ring.template wait<stages - 3>();  // the step after the next
     __syncthreads();
   }

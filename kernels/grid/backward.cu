@@ -60,6 +60,8 @@ struct GridBackward {
   // Not where the first of several rounds alone fills many registers, which R then lacks: 1 x 2048.
   static constexpr bool asks_early = Tiling::receive_rounds == 1 || Shape::n_tiles == 1;
   static constexpr int marking_warp = Shape::warps - 1;
+  // Cycles from a block's own gradients being out to its first poll (kernel.cu).
+  static constexpr unsigned head_start = 300;
 
   // Runs one head and batch tile from last step to first. shared_memory: weights, ring, two buffers of partial sums.
   static __device__ __forceinline__ void run_job(const BackwardArguments& arguments, int head, int first_row, int first_unit,
@@ -76,7 +78,6 @@ struct GridBackward {
     const int rows = arguments.batch - first_row;
     const GradientOutlet<Shape> outlet(rows, first_unit, lane);
 
-    Patience patience;
     int slot = 0;
     float through_recurrence[Shape::warp_groups];
     for (int done = 0;; done++) {  // one product more than steps: the last is the gradient by the initial h
@@ -87,8 +88,7 @@ struct GridBackward {
 #pragma unroll
         for (int round = 0; round < Tiling::receive_rounds; round++) {
           if (round > 0 || !asks_early) exchange.request(rows, lane, round);
-          const bool in_vain = exchange.template multiply_arriving<Tiling::mma_k>(sums, weights, round);
-          if (round == 0) patience.learn(in_vain);
+          exchange.template multiply_arriving<Tiling::mma_k>(sums, weights, round);
         }
       }
       sums.join_chains();
@@ -125,7 +125,7 @@ struct GridBackward {
         exchange.advance(lane);
         if (lane.finishes()) elements.write();
         if constexpr (asks_early) {
-          patience.wait(published);
+          pass_cycles(published, head_start);
           exchange.request(rows, lane);
         }
       }

@@ -73,7 +73,8 @@ struct GridForward {
   static constexpr int stages = Tiling::input_stages;
   static constexpr int prefetch_distance = 4;  // steps
   // Cycles from a block's own data being out to its first poll: no other block's is there yet, and polls in vain hold up what is on its way.
-  static constexpr unsigned head_start = Shape::saves ? 200 : 300;
+  // What is saved for the backward pass takes its time in front of the polls anyway.
+  static constexpr unsigned head_start = Shape::saves ? 100 : 300;
   static constexpr int marking_warp = Shape::warps - 1;
   // Warps that do not finish hold their polling back until the finishing warps have published.
   static constexpr bool waiting_warps = Shape::finishing_warps < Shape::warps;

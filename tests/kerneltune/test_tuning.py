@@ -123,7 +123,8 @@ def test_what_the_store_has_needs_no_gpu(tuning: Tuning) -> None:
 
 def test_a_stored_trial_is_ranked_by_the_model_of_today(tuning: Tuning) -> None:
     before = tuning.run()
-    costs = {**tuning.space.profile.cost, "block_step_cycles": 133}  # ten more
+    cost = tuning.space.profile.cost
+    costs = {**cost, "block_step_cycles": cost["block_step_cycles"] + 10}
     dearer = tuning.space.profile.model_copy(update={"cost": costs})
     tuning.space = replace(tuning.space, profile=dearer)
     again = tuning.run()

@@ -1,0 +1,63 @@
+"""Compiles what peers.py will launch, in a process for each processor, into the cache of cubins.
+
+    python benchmarks/rnn/ahead.py --sweep table,cudnn,heads
+
+Without it peers.py compiles one kernel at a time while the GPU waits. Needs no GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+from sweeps import SWEEPS, Shape
+
+from kerneltune.compile import Compiler
+from kerneltune.errors import KernelTuneError
+from kerneltune.feedback import settle
+from kerneltune.hardware import load_profile
+from kerneltune.kernel import discover
+from kerneltune.problem import PASSES, Problem
+from kerneltune.space import TilingSpace
+
+
+def problems(sweeps: list[str]) -> list[Problem]:
+    """What the sweeps launch, each once: the tiling does not depend on the number of steps."""
+    shapes: list[Shape] = [shape for sweep in sweeps for shape in SWEEPS[sweep]()]
+    found = {
+        Problem(s.cell, s.heads, s.dim, s.batch, s.dtype, 1024, direction): None
+        for s in shapes
+        for direction in PASSES
+    }
+    return list(found)
+
+
+def compiled(problem: Problem, gpu: str) -> str | None:
+    """Why there is no kernel, if there is none."""
+    kernels, profile = discover(), load_profile(gpu)
+    try:
+        settle(TilingSpace(problem, profile, kernels), Compiler(kernels, profile))
+    except KernelTuneError as error:
+        return f"{problem.label}: {error}"
+    return None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--sweep", default=",".join(SWEEPS), help=f"of {', '.join(SWEEPS)}")
+    parser.add_argument(
+        "--gpu", default="h100_sxm", help="a profile's name, or the path of a profile's YAML file"
+    )
+    options = parser.parse_args()
+    started = time.monotonic()
+    wanted = problems(options.sweep.split(","))
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        refused = [why for why in pool.map(compiled, wanted, [options.gpu] * len(wanted)) if why]
+    print(f"{len(wanted) - len(refused)} kernels in {time.monotonic() - started:.0f} s", *refused, sep="\n")
+
+
+if __name__ == "__main__":
+    main()
