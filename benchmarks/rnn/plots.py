@@ -106,6 +106,8 @@ def drawn(figure: Figure, gpu: str, path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
+    # Text as text, and the same bytes for the same times.
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kerneltune"})
     from matplotlib import pyplot
     from matplotlib.ticker import NullLocator, ScalarFormatter
 
@@ -127,7 +129,7 @@ def drawn(figure: Figure, gpu: str, path: Path) -> None:
     handles = {h.get_label(): h for panel in panels for h in panel.get_lines()}
     shown.legend(handles=handles.values(), loc="outside right center", fontsize="small")
     shown.suptitle(f"{figure.title}, {gpu}")
-    shown.savefig(path)
+    shown.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     pyplot.close(shown)
 
 
