@@ -83,21 +83,9 @@ template <class Shape>
 struct Accumulators {
   float value[Shape::mma_chains][Shape::m_tiles][Shape::n_tiles][4];
 
-  __device__ __forceinline__ void clear() {
+  __device__ __forceinline__ void clear(int first_chain = 0) {
 #pragma unroll
-    for (int chain = 0; chain < Shape::mma_chains; chain++)
-#pragma unroll
-      for (int m = 0; m < Shape::m_tiles; m++)
-#pragma unroll
-        for (int n = 0; n < Shape::n_tiles; n++)
-#pragma unroll
-          for (int i = 0; i < 4; i++) value[chain][m][n][i] = 0.0f;
-  }
-
-  // All but the first chain.
-  __device__ __forceinline__ void clear_other_chains() {
-#pragma unroll
-    for (int chain = 1; chain < Shape::mma_chains; chain++)
+    for (int chain = first_chain; chain < Shape::mma_chains; chain++)
 #pragma unroll
       for (int m = 0; m < Shape::m_tiles; m++)
 #pragma unroll

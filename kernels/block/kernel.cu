@@ -23,7 +23,7 @@ __device__ __forceinline__ void begin_sums(Accumulators<Shape>& sums, const Elem
       sum = elements.offset(group, gate, input[group][gate]);
       asm volatile("" : "+f"(sum));  // here: the compiler would do it when the next operands are awaited
     }
-  sums.clear_other_chains();
+  sums.clear(1);  // the other chains
 }
 
 template <class Cell, class Tiling>
