@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None, child: Sequence[str] = CHILD) -
     drawing = Drawing(options.gpu, options.seed, limits, options.strategy, options.passes)
     campaign = Campaign(drawing, Budget(options.seconds), options.runs, options.compiler, child)
     if options.emulated is not None:
-        campaign.child = (sys.executable, str(EMULATOR), str(options.emulated))
+        campaign.child = (sys.executable, str(EMULATOR), str(options.emulated), options.gpu)
         campaign.trial_seconds = EMULATED_SECONDS
     try:
         require_gpu(drawing.profile, drawing.kernels.root, child=campaign.child)

@@ -130,3 +130,27 @@ def test_without_a_link_of_the_order_they_race(kernels: Kernels, tmp_path: Path,
         tiling = drawn(broken, direction, split=True)
         raced = [byte for seed in range(8) for byte in races(emulator, broken, tiling, seed)]
         assert any(byte in place_of_sums(tiling) for byte in raced), raced
+
+
+READ = "value[pass] = *reinterpret_cast<const uint4*>(source[pass] + buffer * Tile::buffer_elements);"
+# A lane with nothing to write would read where others write.
+ANYWHERE = ("source[pass] = lane.finishes() ? tile", "source[pass] = present[pass] ? tile")
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("broken", [False, True])
+def test_lanes_with_no_row_to_write_read_what_their_warp_wrote(
+    kernels: Kernels, tmp_path: Path, broken: bool
+) -> None:
+    """Compilers may leave such a read out; here each is seen."""
+    root = tmp_path / "kernels"
+    shutil.copytree(kernels.root, root)
+    file = root / "_common" / "hidden_tile.cuh"
+    text = file.read_text(encoding="utf-8")
+    assert (text.count(READ), text.count(ANYWHERE[0])) == (1, 1)
+    text = text.replace(READ, "{ " + READ + " volatile unsigned seen = value[pass].x; (void)seen; }")
+    file.write_text(text.replace(*ANYWHERE) if broken else text, encoding="utf-8")
+    seen, emulator = discover(root), Emulator(root, tmp_path / "made")
+    tiling = drawn(seen, "forward", split=False)
+    raced = [byte for seed in range(8) for byte in races(emulator, seen, tiling, seed)]
+    assert bool(raced) == broken

@@ -1,4 +1,4 @@
-"""The child process of trials with the emulated GPU in place of a real one: ``python runner.py FOLDER``.
+"""The child process of trials with an emulated GPU in place of a real one: ``python runner.py FOLDER [GPU]``.
 
 Whatever drives trials (``kerneltune tune``, benchmarks/rnn/verify.py) can so be run as a whole without a GPU.
 """
@@ -25,9 +25,9 @@ class EmulatedRunner:
     """A GPU that is none; each run has another order of threads. It has no clock."""
 
     device = "emulated"
-    compute_capability = "9.0"
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, gpu: str) -> None:
+        self.compute_capability = load_profile(gpu).compute_capability
         self._kernels = discover()
         self._emulator = Emulator(self._kernels.root, folder)
         self._order = 0
@@ -51,6 +51,6 @@ class EmulatedRunner:
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    child._runner = lambda: EmulatedRunner(folder)  # type: ignore[assignment]
+    folder, gpu = Path(sys.argv[1]), (*sys.argv[2:], "h100_sxm")[0]
+    child._runner = lambda: EmulatedRunner(folder, gpu)  # type: ignore[assignment]
     child.main()
