@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -45,19 +46,28 @@ def compiled(problem: Problem, gpu: str) -> str | None:
     return None
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sweep", default=",".join(SWEEPS), help=f"of {', '.join(SWEEPS)}")
     parser.add_argument(
         "--gpu", default="h100_sxm", help="a profile's name, or the path of a profile's YAML file"
     )
     options = parser.parse_args()
+    sweeps = options.sweep.split(",")
+    if unknown := [name for name in sweeps if name not in SWEEPS]:
+        parser.error(f"--sweep: unknown {', '.join(unknown)}: of {', '.join(SWEEPS)}")
+    try:
+        load_profile(options.gpu)
+    except KernelTuneError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
     started = time.monotonic()
-    wanted = problems(options.sweep.split(","))
+    wanted = problems(sweeps)
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         refused = [why for why in pool.map(compiled, wanted, [options.gpu] * len(wanted)) if why]
     print(f"{len(wanted) - len(refused)} kernels in {time.monotonic() - started:.0f} s", *refused, sep="\n")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

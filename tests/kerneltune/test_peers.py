@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rnn"))
+import ahead
 import flashrnn
 import peers
 import plots
@@ -189,3 +190,26 @@ def test_unknown_words_are_refused() -> None:
     )
     assert done.returncode == 2
     assert "--sweep: unknown tails: of table, cudnn, heads" in done.stderr
+
+
+def test_all_that_is_launched_is_compiled_ahead() -> None:
+    """Each pass of each shape once, whatever its steps."""
+    problems = ahead.problems(["table", "steps"])
+    made = {(p.cell, p.heads, p.head_dim, p.batch, p.dtype, p.direction) for p in problems}
+    assert len(made) == len(problems)
+    for sweep in ("table", "steps"):
+        for s in SWEEPS[sweep]():
+            for direction in ("forward", "training", "backward"):
+                assert (s.cell, s.heads, s.dim, s.batch, s.dtype, direction) in made
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"), [(("--sweep", "nope"), "unknown nope"), (("--gpu", "h10"), "unknown GPU 'h10'")]
+)
+def test_bad_input_compiles_nothing(arguments: tuple[str, ...], said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, ahead.__file__, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
