@@ -14,7 +14,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from sweeps import SWEEPS, Shape
+from sweeps import SWEEPS, Shape, words_of
 
 from kerneltune.compile import Compiler
 from kerneltune.errors import KernelTuneError
@@ -48,21 +48,19 @@ def compiled(problem: Problem, gpu: str) -> str | None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--sweep", default=",".join(SWEEPS), help=f"of {', '.join(SWEEPS)}")
+    every = ", ".join(SWEEPS)
+    parser.add_argument("--sweep", type=words_of(SWEEPS), default=list(SWEEPS), help=f"of {every}")
     parser.add_argument(
         "--gpu", default="h100_sxm", help="a profile's name, or the path of a profile's YAML file"
     )
     options = parser.parse_args()
-    sweeps = options.sweep.split(",")
-    if unknown := [name for name in sweeps if name not in SWEEPS]:
-        parser.error(f"--sweep: unknown {', '.join(unknown)}: of {', '.join(SWEEPS)}")
     try:
         load_profile(options.gpu)
     except KernelTuneError as error:
         print(error, file=sys.stderr)
         return error.exit_code
     started = time.monotonic()
-    wanted = problems(sweeps)
+    wanted = problems(options.sweep)
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         refused = [why for why in pool.map(compiled, wanted, [options.gpu] * len(wanted)) if why]
     print(f"{len(wanted) - len(refused)} kernels in {time.monotonic() - started:.0f} s", *refused, sep="\n")

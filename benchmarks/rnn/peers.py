@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import flashrnn
 from environment import environment
-from sweeps import ORDER, OURS, OURS_WITH_INPUT, SWEEPS, Shape, Unit, expected_seconds, units
+from sweeps import ORDER, OURS, OURS_WITH_INPUT, SWEEPS, Shape, Unit, expected_seconds, units, words_of
 
 LEFT = 3  # exit code
 Measure = Callable[[Unit], dict[str, Any]]
@@ -156,18 +156,13 @@ def ratios(times: Sequence[float | None], own: dict[str, Any]) -> str:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--sweep", default=",".join(SWEEPS), help=f"of {', '.join(SWEEPS)}")
-    parser.add_argument("--contenders", default=",".join(ORDER), help=f"of {', '.join(ORDER)}")
+    for name, known in (("sweep", SWEEPS), ("contenders", ORDER)):
+        every = ", ".join(known)
+        parser.add_argument(f"--{name}", type=words_of(known), default=list(known), help=f"of {every}")
     parser.add_argument("--seconds", type=float, default=540.0, help="after which nothing more begins")
     parser.add_argument("--count", type=int, default=20, help="calls to time")
     parser.add_argument("--out", type=Path, default=None, help="JSON file, which is continued if it is there")
-    options = parser.parse_args()
-    for name, known in (("sweep", SWEEPS), ("contenders", ORDER)):
-        words = getattr(options, name).split(",")
-        if unknown := [word for word in words if word not in known]:
-            parser.error(f"--{name}: unknown {', '.join(unknown)}: of {', '.join(known)}")
-        setattr(options, name, words)
-    return options
+    return parser.parse_args()
 
 
 def main() -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -133,6 +134,18 @@ def units(sweeps: list[str], contenders: tuple[str, ...] = ORDER) -> list[Unit]:
             if who in contenders and who in CONTENDERS[sweep]:
                 found += [Unit(shape, who) for shape in SWEEPS[sweep]() if can(who, shape)]
     return found
+
+
+def words_of(known: Collection[str]) -> Callable[[str], list[str]]:
+    """The type of an option that takes known words with commas between."""
+
+    def words(text: str) -> list[str]:
+        found = text.split(",")
+        if unknown := [word for word in found if word not in known]:
+            raise argparse.ArgumentTypeError(f"unknown {', '.join(unknown)}: of {', '.join(known)}")
+        return found
+
+    return words
 
 
 def can(who: str, shape: Shape) -> bool:

@@ -33,8 +33,7 @@ struct GradientElements {
     begin_steps(arguments, lane);
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
-      begin_group(group, arguments, head, first_row, first_unit, lane);
-      const size_t here = first_element(arguments, group, head, first_row, first_unit, lane);
+      const size_t here = begin_group(group, arguments, head, first_row, first_unit, lane);
       writes[group] = here != nothing && (Cell::separate_gradients || GateWords<Shape>::of_input(lane));
       const size_t element = (static_cast<size_t>(arguments.steps) + delay - 1) * step_elements + (writes[group] ? here - GateWords<Shape>::units_before(lane) : 0);
       place[group] = target + element * Shape::gates;
@@ -42,15 +41,15 @@ struct GradientElements {
     }
   }
 
-  // The two parts of it: of all groups, and then of one.
+  // The two parts of it: of all groups, and then of one, whose place in [B, H, D] is returned.
   __device__ __forceinline__ void begin_steps(const BackwardArguments& arguments, const Lane<Shape>& lane) {
     const bool to_input = GateWords<Shape>::of_input(lane) && !GateWords<Shape>::keeps_input;
     target = static_cast<Scalar*>(to_input ? arguments.input_gradient : arguments.recurrent_gradient);
     if constexpr (GateWords<Shape>::keeps_input) input_target = static_cast<Scalar*>(arguments.input_gradient);
     step_elements = static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim;
   }
-  __device__ __forceinline__ void begin_group(int group, const BackwardArguments& arguments, int head, int first_row, int first_unit,
-                                              const Lane<Shape>& lane) {
+  __device__ __forceinline__ size_t begin_group(int group, const BackwardArguments& arguments, int head, int first_row, int first_unit,
+                                                const Lane<Shape>& lane) {
     const size_t here = first_element(arguments, group, head, first_row, first_unit, lane);
     const size_t plane = static_cast<size_t>(arguments.steps) * step_elements;
     float gradient[Shape::states];
@@ -62,6 +61,7 @@ struct GradientElements {
       after[group][s] =
           here == nothing || Cell::saved_states == 0 ? 0.0f : arguments.saved_states[(plane + here) * Cell::saved_states + s];
     Cell::begin_backward(gradient, after[group], carried[group]);
+    return here;
   }
 
   // From R^T times the gradients of the step after, to the gradients of this step.

@@ -82,7 +82,13 @@ class GradientRing : public StepRing<Shape, Tiling, GradientSource<Cell, Shape>>
                                           const Lane<Shape>& lane, void* shared_storage)
       : Ring({arguments, head}, arguments.batch, first_row, first_unit, lane, shared_storage), unit(lane.row) {}
 
-  // The part of this lane's element of group `group`.
+  // The parts of this lane's elements.
+  __device__ __forceinline__ void read(StepRecord<Cell> (&record)[Shape::warp_groups], int slot) const {
+#pragma unroll
+    for (int group = 0; group < Shape::warp_groups; group++) read(record[group], slot, group);
+  }
+
+ private:
   __device__ __forceinline__ void read(StepRecord<Cell>& record, int slot, int group) const {
     const unsigned row = this->row_address(slot, group);
     if constexpr (Cell::saved_values > 0) read_values<Scalar>(record.value, row + unit * Cell::saved_values * static_cast<int>(sizeof(Scalar)));
@@ -96,7 +102,6 @@ class GradientRing : public StepRing<Shape, Tiling, GradientSource<Cell, Shape>>
     record.output = scalar[0];
   }
 
- private:
   int unit;  // of the eight
 };
 

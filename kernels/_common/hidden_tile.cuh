@@ -56,16 +56,12 @@ class HiddenRows {
     }
   }
 
-  __device__ __forceinline__ void read(int buffer) {
-#pragma unroll
-    for (int pass = 0; pass < passes; pass++) value[pass] = *reinterpret_cast<const uint4*>(source[pass] + buffer * Tile::buffer_elements);
-  }
-
-  // What was read last goes to states, if it is wanted there; the next is of the step after it.
-  __device__ __forceinline__ void write(bool wanted) {
+  // The h in `buffer` goes to states, if it is wanted there; the next is of the step after it.
+  __device__ __forceinline__ void write(int buffer, bool wanted) {
 #pragma unroll
     for (int pass = 0; pass < passes; pass++) {
-      if (wanted && present[pass]) __stcs(reinterpret_cast<uint4*>(target[pass]), value[pass]);
+      const uint4 value = *reinterpret_cast<const uint4*>(source[pass] + buffer * Tile::buffer_elements);
+      if (wanted && present[pass]) __stcs(reinterpret_cast<uint4*>(target[pass]), value);
       target[pass] += step_elements;
     }
   }
@@ -73,7 +69,6 @@ class HiddenRows {
  private:
   const Scalar* source[passes];  // in buffer 0
   Scalar* target[passes];
-  uint4 value[passes];
   bool present[passes];
   size_t step_elements;
 };

@@ -37,9 +37,10 @@ class InputRing : public StepRing<Shape, Tiling, InputSource<Shape>> {
       : Ring({arguments, head}, arguments.batch, first_row, first_unit, lane, shared_storage),
         unit_offset(lane.row * Shape::gates * static_cast<int>(sizeof(Scalar))) {}
 
-  // W x of all gates of this lane's element of group `group`.
-  __device__ __forceinline__ void read(float (&gate)[Shape::gates], int slot, int group) const {
-    read_values<Scalar>(gate, this->row_address(slot, group) + unit_offset);
+  // W x of all gates of this lane's elements.
+  __device__ __forceinline__ void read(float (&input)[Shape::warp_groups][Shape::gates], int slot) const {
+#pragma unroll
+    for (int group = 0; group < Shape::warp_groups; group++) read_values<Scalar>(input[group], this->row_address(slot, group) + unit_offset);
   }
 
  private:

@@ -35,6 +35,4 @@ struct alignas(COUNT == 2 || COUNT == 4 ? COUNT * sizeof(Value) : sizeof(Value))
   Value value[COUNT];
 };
 
-__device__ __forceinline__ void prefetch(const void* pointer) { asm volatile("prefetch.global.L2 [%0];" ::"l"(pointer)); }
-
 }  // namespace kerneltune

@@ -44,9 +44,7 @@ struct SavedSteps {
   __device__ __forceinline__ void write(const float (&state)[Shape::warp_groups][Shape::states], bool wanted) {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
-      if constexpr (Cell::saved_values > 0)
-        if (wanted && present[group]) write_values<Scalar>(value_place[group], values[group]);
-      if (wanted && present[group]) write_states(state_place[group], state[group]);
+      if (wanted && present[group]) write_group(group, value_place[group], state_place[group], state[group]);
       value_place[group] += step_elements * Cell::saved_values;
       state_place[group] += step_elements * Cell::saved_states;
     }
@@ -54,11 +52,15 @@ struct SavedSteps {
 
   // The step just computed, of one group; here: its place in [T, B, H, D].
   __device__ __forceinline__ void write_group(int group, size_t here, const float (&state)[Shape::states]) const {
-    if constexpr (Cell::saved_values > 0) write_values<Scalar>(value_target + here * Cell::saved_values, values[group]);
-    write_states(state_target + (here + step_elements) * Cell::saved_states, state);
+    write_group(group, value_target + here * Cell::saved_values, state_target + (here + step_elements) * Cell::saved_states, state);
   }
 
  private:
+  __device__ __forceinline__ void write_group(int group, Scalar* value, float* states, const float (&state)[Shape::states]) const {
+    if constexpr (Cell::saved_values > 0) write_values<Scalar>(value, values[group]);
+    write_states(states, state);
+  }
+
   static __device__ __forceinline__ void write_states(float* target, const float (&state)[Shape::states]) {
     if constexpr (Cell::saved_states == 1) __stcs(target, state[1]);
     if constexpr (Cell::saved_states == 2) __stcs(reinterpret_cast<float2*>(target), make_float2(state[1], state[2]));

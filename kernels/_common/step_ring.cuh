@@ -57,7 +57,7 @@ class StepRing {
   __device__ __forceinline__ void prefetch(bool exists) const {
 #pragma unroll
     for (int i = 0; i < chunks_per_lane; i++)
-      if (exists && present[i]) asm volatile("prefetch.global.L2 [%0];" ::"l"(source[i] + stride[i] * AHEAD));
+      if (exists && present[i]) prefetch_line(source[i] + stride[i] * AHEAD);
   }
 
   // Returns when all but the newest `newer` copied steps of this lane have arrived. __syncwarp (or more) must follow before reading.

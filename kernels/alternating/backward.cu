@@ -33,11 +33,11 @@ struct StepRecords {
   __device__ __forceinline__ void bring(int group) const {
     if (!job.exists(group)) return;
     const size_t here = first + job.index(group);
-    prefetch(static_cast<const Scalar*>(job.arguments.output_gradient) + here);
-    if constexpr (Cell::saved_values > 0) prefetch(static_cast<const Values*>(job.arguments.saved_values) + here);
-    if constexpr (Cell::saved_states > 0) prefetch(reinterpret_cast<const States*>(job.arguments.saved_states) + here);
-    if constexpr (Cell::hidden_read >= 0) prefetch(hidden() + here);
-    if constexpr (Shape::forward_clip > 0.0f) prefetch(output() + here);
+    prefetch_line(static_cast<const Scalar*>(job.arguments.output_gradient) + here);
+    if constexpr (Cell::saved_values > 0) prefetch_line(static_cast<const Values*>(job.arguments.saved_values) + here);
+    if constexpr (Cell::saved_states > 0) prefetch_line(reinterpret_cast<const States*>(job.arguments.saved_states) + here);
+    if constexpr (Cell::hidden_read >= 0) prefetch_line(hidden() + here);
+    if constexpr (Shape::forward_clip > 0.0f) prefetch_line(output() + here);
   }
 
   // after: the states after h, after the step.

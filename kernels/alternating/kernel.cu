@@ -28,7 +28,7 @@ struct StepInput {
       : job(job), input(static_cast<const UnitInput*>(job.arguments.input) + step * job.step_elements()) {}
 
   __device__ __forceinline__ void bring(int group) const {
-    if (job.exists(group)) prefetch(input + job.index(group));
+    if (job.exists(group)) prefetch_line(input + job.index(group));
   }
 
   __device__ __forceinline__ void read(float (&gate)[Shape::gates], int group) const {

@@ -43,8 +43,7 @@ __device__ __forceinline__ void block_backward(const BackwardArguments& argument
     tile.template multiply<Tiling::mma_k>(sums, weights, current, [&] {
       // What this step reads, what the step before left to write, and what a later one reads. The slot of the step before is free: every
       // lane has read it before the last barrier.
-#pragma unroll
-      for (int group = 0; group < Shape::warp_groups; group++) ring.read(record[group], slot, group);
+      ring.read(record, slot);
       elements.write(done > 0);
       ring.copy_next(slot == 0 ? stages - 1 : slot - 1, done + stages - 1 < arguments.steps);
     });

@@ -7,12 +7,6 @@
 
 namespace kerneltune {
 
-template <class Ring, int GROUPS, int GATES>
-__device__ __forceinline__ void read_inputs(float (&input)[GROUPS][GATES], const Ring& ring, int slot) {
-#pragma unroll
-  for (int group = 0; group < GROUPS; group++) ring.read(input[group], slot, group);
-}
-
 template <class Shape, class Elements>
 __device__ __forceinline__ void begin_sums(Accumulators<Shape>& sums, const Elements& elements, const float (&input)[Shape::warp_groups][Shape::gates]) {
 #pragma unroll
@@ -59,7 +53,7 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
   float input[Shape::warp_groups][Shape::gates];
   Accumulators<Shape> sums;
   sums.clear();  // what no element is made of may stay there: no other column sees it
-  read_inputs(input, ring, 0);
+  ring.read(input, 0);
   begin_sums(sums, elements, input);
   int slot = 0;
 #pragma unroll 2  // buffers in turn
@@ -71,11 +65,10 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
     hidden.template multiply<Tiling::mma_k>(sums, weights, current, [&] {
       // What the step before left to write, and what the next one reads. The slot of the step before is free: every lane has read it
       // before the last barrier.
-      rows.read(current);
-      rows.write(step > 0);
+      rows.write(current, step > 0);
       elements.save(step > 0);
       ring.copy_next(slot_before, step + stages - 1 < arguments.steps);
-      read_inputs(next_input, ring, slot);
+      ring.read(next_input, slot);
     });
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
@@ -92,8 +85,7 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
     ring.template wait<stages - 3>();  // the step after the next
     __syncthreads();
   }
-  rows.read(arguments.steps % 2);
-  rows.write(true);
+  rows.write(arguments.steps % 2, true);
   elements.save();
   elements.store_last(arguments, head, first_row, 0, lane);
 }

@@ -55,10 +55,7 @@ __device__ __forceinline__ void cluster_backward(const BackwardArguments& argume
     sums.clear();
     ring.template wait<stages - 2>();
     __syncwarp();
-    if (lane.finishes()) {
-#pragma unroll
-      for (int group = 0; group < Shape::warp_groups; group++) ring.read(record[group], slot, group);
-    }
+    if (lane.finishes()) ring.read(record, slot);
     // Then the other blocks' part is here, and the partial sums of the step before have been read (cluster_exchange.cuh).
     if (done > 0) exchange.barrier(current).wait((done - 1) / 2 % 2);
     tile.template multiply<Tiling::mma_k>(sums, weights, current);

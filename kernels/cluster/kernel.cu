@@ -57,13 +57,12 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
     ring.template wait<stages - 2>();
     __syncwarp();
     if (lane.finishes()) {
+      ring.read(input, slot);
+      if constexpr (Shape::k_splits == 1)
 #pragma unroll
-      for (int group = 0; group < Shape::warp_groups; group++) {
-        ring.read(input[group], slot, group);
-        if constexpr (Shape::k_splits == 1)
+        for (int group = 0; group < Shape::warp_groups; group++)
 #pragma unroll
           for (int gate = 0; gate < Shape::gates; gate++) sums.of_group(group, gate) = elements.offset(group, gate, input[group][gate]);
-      }
     }
     // Then the other blocks' part is here, and the partial sums of the step before have been read (cluster_exchange.cuh).
     if (step > 0) exchange.barrier(current).wait((step - 1) / 2 % 2);
@@ -85,8 +84,7 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
       }
       exchange.publish(hidden, 1 - current, first_unit, step + 1 == arguments.steps, lane);
       elements.save();
-      rows.read(1 - current);
-      rows.write(true);
+      rows.write(1 - current, true);
     }
     // Every lane has read its slot: publish and the barriers above synchronise the warp.
     ring.copy_next(slot == 0 ? stages - 1 : slot - 1, step + stages - 1 < arguments.steps);

@@ -99,10 +99,7 @@ struct GridBackward {
       StepRecord<Cell> record[Shape::warp_groups];
       ring.template wait<stages - 2>();
       __syncwarp();
-      if (lane.finishes()) {
-#pragma unroll
-        for (int group = 0; group < Shape::warp_groups; group++) ring.read(record[group], slot, group);
-      }
+      if (lane.finishes()) ring.read(record, slot);
       __syncthreads();
       if (lane.finishes()) {
 #pragma unroll

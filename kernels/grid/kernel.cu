@@ -83,9 +83,7 @@ struct GridForward {
   static __device__ __forceinline__ void read_input(float (&input)[Shape::warp_groups][Shape::gates], Ring& ring, int slot, const Lane<Shape>& lane) {
     ring.template wait<stages - 2>();
     __syncwarp();
-    if (!lane.finishes()) return;
-#pragma unroll
-    for (int group = 0; group < Shape::warp_groups; group++) ring.read(input[group], slot, group);
+    if (lane.finishes()) ring.read(input, slot);
   }
 
   // Runs one head and batch tile from first step to last. shared_memory: weights, input ring, two buffers of partial sums.

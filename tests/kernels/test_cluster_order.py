@@ -51,6 +51,17 @@ def drawn(kernels: Kernels, direction: str, *, split: bool) -> Candidate:
     )
 
 
+def changed(kernels: Kernels, root: Path, name: str, *changes: tuple[str, str]) -> None:
+    """Each text, found once in the file, for another, in a copy of the kernels at ``root``."""
+    if not root.exists():
+        shutil.copytree(kernels.root, root)
+    text = (root / name).read_text(encoding="utf-8")
+    for before, after in changes:
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    (root / name).write_text(text, encoding="utf-8")
+
+
 def runs(emulator: Emulator, kernels: Kernels, tiling: Candidate, seed: int) -> bool:
     case = random_case(tiling.problem, kernels.cell("gru"), seed=3)
     return case.judge(run_case(emulator, kernels, PROFILE, tiling, case, seed)).right
@@ -99,13 +110,9 @@ def test_an_arrival_in_front_of_syncwarp_races_unless_every_lane_arrives(
 ) -> None:
     """What __syncwarp gives the shipped kernel, and that the arrivals alone give the other."""
     root = tmp_path / "kernels"
-    shutil.copytree(kernels.root, root)
-    file = root / "_common" / "cluster_exchange.cuh"
-    text = file.read_text(encoding="utf-8")
-    before, after = "    __syncwarp();\n    if (lane.lane == 0)", "    if (last) return;\n"
-    assert (text.count(before), text.count(after)) == (1, 1)
-    text = text.replace(before, "    if (lane.lane == 0)").replace(after, "    __syncwarp();\n" + after)
-    file.write_text(text, encoding="utf-8")
+    first, later = "    if (lane.lane == 0)", "    if (last) return;\n"
+    moved = ("    __syncwarp();\n" + first, first), (later, "    __syncwarp();\n" + later)
+    changed(kernels, root, "_common/cluster_exchange.cuh", *moved)
     late = discover(root)
     for split in (False, True):
         tiling = drawn(late, direction, split=split)
@@ -119,12 +126,10 @@ def test_an_arrival_in_front_of_syncwarp_races_unless_every_lane_arrives(
 @pytest.mark.parametrize("lost", sorted(LOST))
 def test_without_a_link_of_the_order_they_race(kernels: Kernels, tmp_path: Path, lost: str) -> None:
     root = tmp_path / "kernels"
-    shutil.copytree(kernels.root, root)
     for name, (before, after) in LOST[lost].items():
-        text = (root / "cluster" / name).read_text(encoding="utf-8")
-        adds = re.findall(r"partials\.add\(sum, group(.*?)\);", text)
-        assert (text.count(before), len(adds)) == (1, 1)
-        (root / "cluster" / name).write_text(text.replace(before, after.format(*adds)), encoding="utf-8")
+        text = (kernels.root / "cluster" / name).read_text(encoding="utf-8")
+        (add,) = re.findall(r"partials\.add\(sum, group(.*?)\);", text)
+        changed(kernels, root, f"cluster/{name}", (before, after.format(add)))
     broken, emulator = discover(root), Emulator(root, tmp_path / "made")
     for direction in ("training", "backward"):
         tiling = drawn(broken, direction, split=True)
@@ -132,7 +137,7 @@ def test_without_a_link_of_the_order_they_race(kernels: Kernels, tmp_path: Path,
         assert any(byte in place_of_sums(tiling) for byte in raced), raced
 
 
-READ = "value[pass] = *reinterpret_cast<const uint4*>(source[pass] + buffer * Tile::buffer_elements);"
+READ = "const uint4 value = *reinterpret_cast<const uint4*>(source[pass] + buffer * Tile::buffer_elements);"
 # A lane with nothing to write would read where others write.
 ANYWHERE = ("source[pass] = lane.finishes() ? tile", "source[pass] = present[pass] ? tile")
 
@@ -144,12 +149,8 @@ def test_lanes_with_no_row_to_write_read_what_their_warp_wrote(
 ) -> None:
     """Compilers may leave such a read out; here each is seen."""
     root = tmp_path / "kernels"
-    shutil.copytree(kernels.root, root)
-    file = root / "_common" / "hidden_tile.cuh"
-    text = file.read_text(encoding="utf-8")
-    assert (text.count(READ), text.count(ANYWHERE[0])) == (1, 1)
-    text = text.replace(READ, "{ " + READ + " volatile unsigned seen = value[pass].x; (void)seen; }")
-    file.write_text(text.replace(*ANYWHERE) if broken else text, encoding="utf-8")
+    each_seen = READ, READ + " volatile unsigned seen = value.x; (void)seen;"
+    changed(kernels, root, "_common/hidden_tile.cuh", each_seen, *((ANYWHERE,) if broken else ()))
     seen, emulator = discover(root), Emulator(root, tmp_path / "made")
     tiling = drawn(seen, "forward", split=False)
     raced = [byte for seed in range(8) for byte in races(emulator, seen, tiling, seed)]
