@@ -127,6 +127,30 @@ def test_stores_overtake_each_other_unless_a_fence_stands_between(bench: Emulato
     assert {one[0] for one in outcomes(bench, MESSAGE.replace("FENCE", ""), launch=launch)} == {0, 7}
 
 
+def test_a_released_store_comes_after_those_before_it(bench: Emulator) -> None:
+    launch = Launch(blocks=2, threads=32, cluster=1, shared_memory=1024, all_resident=True)
+    flag = 'asm volatile("st.{}.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(1u) : "memory");'
+    assert MESSAGE.count(flag.format("relaxed")) == 1
+    released = MESSAGE.replace("FENCE", "").replace(flag.format("relaxed"), flag.format("release"))
+    assert {one[0] for one in outcomes(bench, released, launch=launch)} == {7}
+
+
+def test_barriers_with_a_number_are_apart(bench: Emulator) -> None:
+    """Threads that only arrive let those that wait go on; barrier 1 is no barrier 2."""
+    body = """
+  if (thread < 32) {
+    shared_memory[thread] = thread;
+    asm volatile("bar.arrive ARRIVE, %0;" ::"r"(64u) : "memory");
+  } else {
+    asm volatile("bar.sync 2, %0;" ::"r"(64u) : "memory");
+    arguments.output[thread - 32] = shared_memory[thread - 32];
+  }
+"""
+    assert outcomes(bench, body.replace("ARRIVE", "2")) == [[*range(32), *[0] * 32]]
+    with pytest.raises(EmulationError, match="waits for barrier 2"):
+        outcomes(bench, body.replace("ARRIVE", "1"))
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [

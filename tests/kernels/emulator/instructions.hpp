@@ -178,12 +178,16 @@ template <> struct Instruction<"mov.u32 %0,%clock;"> {
 };
 
 // Barriers of part of a block
-template <> struct Instruction<"bar.arrive 1,%0;"> {
-  static void run(unsigned threads) { block_barrier(1, threads, false); }
-};
-template <> struct Instruction<"bar.sync 1,%0;"> {
-  static void run(unsigned threads) { block_barrier(1, threads, true); }
-};
+#define EMULATED_BARRIER(number)                                               \
+  template <> struct Instruction<"bar.arrive " #number ",%0;"> {               \
+    static void run(unsigned threads) { block_barrier(number, threads, false); } \
+  };                                                                           \
+  template <> struct Instruction<"bar.sync " #number ",%0;"> {                 \
+    static void run(unsigned threads) { block_barrier(number, threads, true); }  \
+  }
+EMULATED_BARRIER(1);
+EMULATED_BARRIER(2);
+#undef EMULATED_BARRIER
 
 // Clusters
 template <> struct Instruction<"mov.u32 %0,%cluster_ctarank;"> {
@@ -240,6 +244,9 @@ template <> struct Instruction<"st.relaxed.gpu.global.v4.u32 [%0],{%1,%2,%3,%4};
 };
 template <> struct Instruction<"red.release.gpu.global.add.u32 [%0],%1;"> {
   static void run(void* target, unsigned value) { add_released(static_cast<unsigned*>(target), value); }
+};
+template <> struct Instruction<"st.release.gpu.global.u32 [%0],%1;"> {
+  static void run(void* target, unsigned value) { store_released(static_cast<unsigned*>(target), value); }
 };
 template <> struct Instruction<"ld.acquire.gpu.global.u32 %0,[%1];"> {
   static void run(unsigned& value, const void* source) { load_relaxed(&value, source, 4); }

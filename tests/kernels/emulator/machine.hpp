@@ -50,5 +50,6 @@ void store_relaxed(void* target, const void* data, unsigned bytes);
 void load_relaxed(void* data, const void* source, unsigned bytes);
 void fence();
 void add_released(unsigned* target, unsigned value);
+void store_released(unsigned* target, unsigned value);
 
 }  // namespace emulator

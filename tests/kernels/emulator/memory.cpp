@@ -246,13 +246,23 @@ void fence() {
   }
 }
 
-void add_released(unsigned* target, unsigned value) {
+namespace {
+
+// What is released is there at once: later than a fence, and than what this block has on its way to the same place.
+void release(unsigned* target, unsigned value, bool add) {
+  if (reinterpret_cast<uintptr_t>(target) % 4) fail("a release of 4 bytes that is not aligned");
   fence();
   deliver_own(target, 4);
-  *target += value;
+  *target = add ? *target + value : value;
   events++;
   wake_line(target);
 }
+
+}  // namespace
+
+void add_released(unsigned* target, unsigned value) { release(target, value, true); }
+
+void store_released(unsigned* target, unsigned value) { release(target, value, false); }
 
 void deliver_own(const void* address, unsigned bytes) {
   const auto* const from = static_cast<const unsigned char*>(address);
