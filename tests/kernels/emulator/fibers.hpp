@@ -19,8 +19,16 @@ struct Block;
 struct Cluster;
 struct Machine;
 
-// A clock for each thread of a cluster: what happened there before.
+// A clock for each thread of a cluster: what happened there before. Behind the threads' places, if they are needed, those of agents.
 using Clock = std::vector<uint32_t>;
+
+// What reads and writes shared memory besides threads: the operations of each kind that a warp has started, numbered from 1. A thread
+// that has waited for one has its number in its clock.
+enum class Agent { product, load, store };
+constexpr unsigned agents = 3;
+
+// How a write went, for readers by the async proxy: with a fence of the writer, with one of the readers, or without any.
+enum class Proxy : unsigned char { generic, delivered, async };
 
 struct PendingCopy {
   uint32_t target;
@@ -32,6 +40,7 @@ struct PendingCopy {
 // What is known of two bytes of shared memory: the last write, and the reads since.
 struct Cell {
   bool written = false;
+  Proxy proxy = Proxy::generic;
   unsigned writer = 0;
   uint32_t write_time = 0;
   std::vector<std::pair<unsigned, uint32_t>> readers;
@@ -54,7 +63,9 @@ struct Thread {
   std::vector<PendingCopy> copies;
   unsigned copy_group = 0;
   Clock clock;
-  unsigned long meetings = 0;  // collectives and barriers that it came to
+  std::vector<uint32_t> proxy_fences;  // its own times of them
+  Clock behind_proxy_fence;            // what it knew of at the last
+  unsigned long meetings = 0;          // collectives and barriers that it came to
   RecentLoad recent[64];
 };
 
@@ -127,8 +138,25 @@ void join(Clock& into, const Clock& other);
 void tick(Thread& thread);  // what the thread does from now on, others have not seen
 void start_clock(Thread& thread, unsigned threads_of_cluster);
 void note_read(Block& block, size_t offset, size_t bytes);
-void note_write(Block& block, size_t offset, size_t bytes, const Thread& by, const Clock& clock, bool finished);
+void note_write(Block& block, size_t offset, size_t bytes, const Thread& by, const Clock& clock, bool finished,
+                Proxy proxy = Proxy::generic);
 void note_copy_done(Block& block, size_t offset, size_t bytes);
+
+// Races with agents (agents.cpp)
+unsigned place_in_clocks(const Warp& warp, Agent agent);
+void know(Clock& clock, unsigned place, uint32_t time);
+// That of `count` warps from `warps` on, on behalf of `threads`, all of which must know of what is read.
+struct AsyncRead {
+  const Warp* warps;
+  unsigned count;
+  Agent agent;
+  uint32_t time;
+  std::vector<const Thread*> threads;
+};
+void note_async_read(Block& block, size_t offset, size_t bytes, const AsyncRead& read);
+// A bulk copy from its issue by the current thread, and its arrival
+void note_load(Block& block, size_t offset, size_t bytes);
+void note_load_done(Block& block, size_t offset, size_t bytes, unsigned place, uint32_t time);
 
 void deliver_own(const void* address, unsigned bytes);  // what this block has on its way there
 bool deliver_any();

@@ -15,10 +15,6 @@ struct Text {
 template <Text TEXT>
 struct Instruction;
 
-float from_bfloat16(unsigned short bits);
-float from_float16(unsigned short bits);
-unsigned short to_bfloat16(float value);
-unsigned short to_float16(float value);
 unsigned to_tf32(float value);  // to nearest, ties away from zero
 float rounded_to_bits(float value, int mantissa_bits);
 
@@ -57,7 +53,6 @@ template <> struct Instruction<"lg2.approx.ftz.f32 %0,%1;"> {
 };
 
 // Tensor-core products, fragments as PTX ISA lays them out.
-enum class Element { bfloat16, float16, tensor_float32 };
 void multiply_m16n8(Element element, int k, float* c, const unsigned* a, const unsigned* b);
 
 #define EMULATED_MMA(text, element, depth)                                                                                    \
@@ -217,6 +212,17 @@ template <> struct Instruction<"mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0]
 template <> struct Instruction<
     "{ .reg .pred done; again: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done,[%0],%1; @!done bra again; }"> {
   static void run(unsigned address, unsigned parity) { barrier_wait(address, parity); }
+};
+
+// Shared memory's proxies. Those of device memory are one here.
+template <> struct Instruction<"fence.proxy.async;"> {
+  static void run() { fence_proxy_async(); }
+};
+template <> struct Instruction<"fence.proxy.async.shared::cta;"> {
+  static void run() { fence_proxy_async(); }
+};
+template <> struct Instruction<"fence.proxy.async.global;"> {
+  static void run() {}
 };
 
 // Device memory that blocks share while they run

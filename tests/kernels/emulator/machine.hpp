@@ -21,6 +21,13 @@ void synchronize_warp(unsigned mask);
 unsigned shuffle(unsigned mask, unsigned value, int source);
 bool any(unsigned mask, bool own);
 
+// 16-bit formats, in tensor.cpp
+enum class Element { bfloat16, float16, tensor_float32 };
+float from_bfloat16(unsigned short bits);
+float from_float16(unsigned short bits);
+unsigned short to_bfloat16(float value);
+unsigned short to_float16(float value);
+
 // Barriers of a block (bar.sync, bar.arrive) and of a cluster.
 void block_barrier(unsigned number, unsigned threads, bool waits);
 void cluster_barrier();
@@ -43,6 +50,9 @@ void barrier_initialize(uint32_t address, unsigned arrivals);
 void barrier_arrive(uint32_t address, unsigned expected_bytes);
 void barrier_wait(uint32_t address, unsigned parity);
 void store_async(uint32_t target, const void* data, unsigned bytes, uint32_t barrier);
+
+// What wgmma and bulk copies find in shared memory: the writes that a fence like this one has followed.
+void fence_proxy_async();
 
 // Accesses to device memory that other blocks see while they run. A store arrives at some later time, in an order of its own unless a
 // fence stands between two; a load that polls, finding what it found before, gives way to other threads.

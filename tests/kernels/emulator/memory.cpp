@@ -65,7 +65,7 @@ void complete(size_t index) {
   }
   if (!delivery.block->running) fail("a store arrives at block %u, which has ended", delivery.block->index.x);
   note_write(*delivery.block, static_cast<size_t>(delivery.target - delivery.block->shared), delivery.bytes, *delivery.issuer, delivery.clock,
-             true);
+             true, Proxy::delivered);
   std::memcpy(delivery.target, delivery.data, delivery.bytes);
   TransactionBarrier& barrier = barrier_at(*delivery.block, delivery.barrier);
   join(barrier.arriving, delivery.clock);

@@ -3,44 +3,33 @@
 // threads like any other: mma, ldmatrix and shuffles order nothing, __syncwarp does.
 #include <cstring>
 
-#include "fibers.hpp"
+#include "races.hpp"
 
 namespace emulator {
 
-namespace {
-
-constexpr uint32_t unfinished = 0xffffffffu;  // the clock of a copy that has not been waited for: nobody has seen it
-constexpr unsigned cell_bytes = 2;
-
-unsigned number_of(const Thread& thread) { return thread.warp->block->rank * block_dim.x + thread.index.x; }
-
-[[noreturn]] void report(size_t byte, const char* does, unsigned other, const char* did) {
-  fail("shared memory byte %zu: it %s what thread %u of block %u in its cluster %s, and no barrier orders the two", byte, does,
-       other % block_dim.x, other / block_dim.x, did);
+void report(const Block& block, size_t byte, const char* does, unsigned other, const char* did) {
+  const auto threads = static_cast<unsigned>(block.cluster->blocks.size()) * block_dim.x;
+  const bool agent = other >= threads;
+  const char* const who = !agent ? "thread" : (other - threads) % agents ? "a bulk copy of warp" : "a wgmma of warp";
+  const unsigned number = agent ? (other - threads) / agents : other, in_block = agent ? block_dim.x / 32 : block_dim.x;
+  fail("shared memory byte %zu: it %s what %s %u of block %u in its cluster %s, and no barrier orders the two", byte, does, who,
+       number % in_block, number / in_block, did);
 }
 
-// `by`, whose clock is `clock`, against what is known of the cell.
-void check(const Cell& cell, size_t byte, unsigned by, const Clock& clock, bool writes) {
+void check(const Block& block, const Cell& cell, size_t byte, unsigned by, const Clock& clock, bool writes) {
   const char* const does = writes ? "writes" : "reads";
   if (cell.written && cell.writer == by && cell.write_time == unfinished) {
     if (!writes) fail("shared memory byte %zu: it reads what it copies there, and has not waited for the copy", byte);
-  } else if (cell.written && cell.writer != by && (cell.write_time == unfinished || clock[cell.writer] < cell.write_time)) {
-    report(byte, does, cell.writer, "writes");
+  } else if (cell.written && cell.writer != by && (cell.write_time == unfinished || time_in(clock, cell.writer) < cell.write_time)) {
+    report(block, byte, does, cell.writer, "writes");
   }
   if (!writes) return;
   for (const auto& [reader, time] : cell.readers)
-    if (reader != by && clock[reader] < time) report(byte, does, reader, "reads");
+    if (reader != by && time_in(clock, reader) < time) report(block, byte, does, reader, "reads");
 }
-
-template <class Visit>
-void visit_cells(Block& block, size_t offset, size_t bytes, Visit visit) {
-  for (size_t cell = offset / cell_bytes; cell * cell_bytes < offset + bytes; cell++) visit(block.cells[cell], cell * cell_bytes);
-}
-
-}  // namespace
 
 void join(Clock& into, const Clock& other) {
-  if (into.empty()) into.resize(other.size());
+  if (into.size() < other.size()) into.resize(other.size());
   for (size_t i = 0; i < other.size(); i++)
     if (into[i] < other[i]) into[i] = other[i];
 }
@@ -55,21 +44,18 @@ void start_clock(Thread& thread, unsigned threads_of_cluster) {
 void note_read(Block& block, size_t offset, size_t bytes) {
   const unsigned by = number_of(*current);
   visit_cells(block, offset, bytes, [&](Cell& cell, size_t byte) {
-    check(cell, byte, by, current->clock, false);
-    for (auto& [reader, time] : cell.readers)
-      if (reader == by) {
-        time = current->clock[by];
-        return;
-      }
-    cell.readers.emplace_back(by, current->clock[by]);
+    check(block, cell, byte, by, current->clock, false);
+    note_reader(cell, by, current->clock[by]);
   });
 }
 
-void note_write(Block& block, size_t offset, size_t bytes, const Thread& by, const Clock& clock, bool finished) {
+void note_write(Block& block, size_t offset, size_t bytes, const Thread& by, const Clock& clock, bool finished,
+                Proxy proxy) {
   const unsigned number = number_of(by);
   visit_cells(block, offset, bytes, [&](Cell& cell, size_t byte) {
-    check(cell, byte, number, clock, true);
+    check(block, cell, byte, number, clock, true);
     cell.written = true;
+    cell.proxy = proxy;
     cell.writer = number;
     cell.write_time = finished ? clock[number] : unfinished;
     cell.readers.clear();

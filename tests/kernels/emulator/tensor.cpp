@@ -6,8 +6,6 @@
 
 namespace emulator {
 
-enum class Element { bfloat16, float16, tensor_float32 };
-
 namespace {
 
 float as_float(unsigned bits) {
