@@ -62,6 +62,8 @@ struct Thread {
   const char* waits_for = nullptr;
   std::vector<PendingCopy> copies;
   unsigned copy_group = 0;
+  std::vector<uint32_t> store_groups;                  // of bulk copies from shared memory: the newest of each group
+  uint32_t newest_store = 0, newest_store_read = 0;    // issued; known to have left shared memory
   Clock clock;
   std::vector<uint32_t> proxy_fences;  // its own times of them
   Clock behind_proxy_fence;            // what it knew of at the last
@@ -81,6 +83,7 @@ struct Warp {
   void* operands[32] = {};
   Thread* waiting[32] = {};
   unsigned collectives = 0;
+  uint32_t started[agents] = {};  // operations
 };
 
 struct ThreadBarrier {
@@ -113,16 +116,23 @@ struct Cluster {
   ThreadBarrier barrier;
 };
 
-// A store on its way.
+enum class Way { store, store_async, bulk_load, bulk_store };
+
+// A store or a bulk copy on its way.
 struct Delivery {
-  unsigned char data[16];
+  Way way;
+  unsigned char data[16];             // of a store
+  std::vector<unsigned char> copied;  // of a bulk copy that has read …
+  const unsigned char* source;        // … or null
   unsigned bytes;
   unsigned char* target;
   const Thread* issuer;
   unsigned barriers_passed, collectives;  // of the issuer's block and warp, when it was issued
   Block* block;                           // whose shared memory it goes to, or null: device memory
   uint32_t barrier;                       // the transaction barrier there
-  Clock clock;                            // of the issuer, then
+  Clock clock;                            // of the issuer, then; of a bulk copy: that it was
+  uint32_t time;                          // a bulk copy's number among its warp's
+  void read();                            // now what a bulk copy copies
 };
 
 extern Thread* current;
@@ -158,6 +168,13 @@ void note_async_read(Block& block, size_t offset, size_t bytes, const AsyncRead&
 void note_load(Block& block, size_t offset, size_t bytes);
 void note_load_done(Block& block, size_t offset, size_t bytes, unsigned place, uint32_t time);
 
+// Deliveries (memory.cpp)
+Block& block_of(uint32_t address);
+void check_shared(uint32_t address, size_t bytes, size_t alignment);
+void send(Delivery&& delivery);
+using Chosen = std::function<bool(const Delivery&)>;
+void complete_deliveries(const Chosen& chosen);
+void read_deliveries(const Chosen& chosen);
 void deliver_own(const void* address, unsigned bytes);  // what this block has on its way there
 bool deliver_any();
 void wake_line(const void* address);

@@ -214,6 +214,23 @@ template <> struct Instruction<
   static void run(unsigned address, unsigned parity) { barrier_wait(address, parity); }
 };
 
+// Bulk copies
+template <> struct Instruction<"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0],[%1],%2,[%3];"> {
+  static void run(uint32_t target, const void* source, unsigned bytes, uint32_t barrier) { load_bulk(target, source, bytes, barrier); }
+};
+template <> struct Instruction<"cp.async.bulk.global.shared::cta.bulk_group [%0],[%1],%2;"> {
+  static void run(void* target, uint32_t source, unsigned bytes) { store_bulk(target, source, bytes); }
+};
+template <> struct Instruction<"cp.async.bulk.commit_group;"> {
+  static void run() { commit_bulk(); }
+};
+template <> struct Instruction<"cp.async.bulk.wait_group %0;"> {
+  static void run(int newer) { wait_bulk(newer, false); }
+};
+template <> struct Instruction<"cp.async.bulk.wait_group.read %0;"> {
+  static void run(int newer) { wait_bulk(newer, true); }
+};
+
 // Shared memory's proxies. Those of device memory are one here.
 template <> struct Instruction<"fence.proxy.async;"> {
   static void run() { fence_proxy_async(); }

@@ -51,6 +51,12 @@ void barrier_arrive(uint32_t address, unsigned expected_bytes);
 void barrier_wait(uint32_t address, unsigned parity);
 void store_async(uint32_t target, const void* data, unsigned bytes, uint32_t barrier);
 
+// Bulk copies: to shared memory they report to a transaction barrier, from there they belong to a bulk group of their thread.
+void load_bulk(uint32_t target, const void* source, unsigned bytes, uint32_t barrier);
+void store_bulk(void* target, uint32_t source, unsigned bytes);
+void commit_bulk();
+void wait_bulk(int newer, bool only_reads);
+
 // What wgmma and bulk copies find in shared memory: the writes that a fence like this one has followed.
 void fence_proxy_async();
 

@@ -15,20 +15,6 @@ constexpr size_t most_deliveries = 512;
 std::vector<Delivery> deliveries;
 std::unordered_multimap<uintptr_t, Thread*> pollers;  // by 16-byte line
 
-Block& block_of(uint32_t address) {
-  Block& own = *current->warp->block;
-  const unsigned rank = address >> 24;
-  if (!rank) return own;
-  if (rank > own.cluster->blocks.size()) fail("shared address %#x lies in no block of the cluster", address);
-  return *own.cluster->blocks[rank - 1];
-}
-
-void check_shared(uint32_t address, size_t bytes) {
-  const size_t offset = address & 0xffffffu;
-  if (offset + bytes > shared_memory_bytes) fail("shared memory access at byte %zu of %u", offset, shared_memory_bytes);
-  if (offset % bytes) fail("shared memory access of %zu bytes at byte %zu is not aligned", bytes, offset);
-}
-
 TransactionBarrier& barrier_at(Block& block, uint32_t address) {
   const auto found = block.transactions.find(address & 0xffffffu);
   if (found == block.transactions.end()) fail("there is no transaction barrier at byte %u of block %u", address & 0xffffffu, block.index.x);
@@ -48,6 +34,14 @@ void complete_if_all_is_there(TransactionBarrier& barrier) {
   barrier.waiting.clear();
 }
 
+void note_arrival(const Delivery& delivery) {
+  const auto offset = static_cast<size_t>(delivery.target - delivery.block->shared);
+  if (delivery.way == Way::bulk_load)
+    note_load_done(*delivery.block, offset, delivery.bytes, place_in_clocks(*delivery.issuer->warp, Agent::load), delivery.time);
+  else
+    note_write(*delivery.block, offset, delivery.bytes, *delivery.issuer, delivery.clock, true, Proxy::delivered);
+}
+
 void complete(size_t index) {
   // The oldest of those that touch the same bytes: stores to one place keep their order.
   size_t oldest = 0;
@@ -55,27 +49,23 @@ void complete(size_t index) {
   while (oldest < index && (deliveries[oldest].target + deliveries[oldest].bytes <= chosen.target ||
                             chosen.target + chosen.bytes <= deliveries[oldest].target))
     oldest++;
-  const Delivery delivery = deliveries[oldest];
+  const Delivery delivery = std::move(deliveries[oldest]);
   deliveries.erase(deliveries.begin() + static_cast<long>(oldest));
   events++;
+  const bool bulk = delivery.way == Way::bulk_load || delivery.way == Way::bulk_store;
+  const unsigned char* const data = !bulk ? delivery.data : delivery.source ? delivery.source : delivery.copied.data();
   if (!delivery.block) {
-    std::memcpy(delivery.target, delivery.data, delivery.bytes);
-    wake_line(delivery.target);
+    std::memcpy(delivery.target, data, delivery.bytes);
+    for (unsigned byte = 0; byte < delivery.bytes; byte += 16) wake_line(delivery.target + byte);
     return;
   }
   if (!delivery.block->running) fail("a store arrives at block %u, which has ended", delivery.block->index.x);
-  note_write(*delivery.block, static_cast<size_t>(delivery.target - delivery.block->shared), delivery.bytes, *delivery.issuer, delivery.clock,
-             true, Proxy::delivered);
-  std::memcpy(delivery.target, delivery.data, delivery.bytes);
+  note_arrival(delivery);
+  std::memcpy(delivery.target, data, delivery.bytes);
   TransactionBarrier& barrier = barrier_at(*delivery.block, delivery.barrier);
   join(barrier.arriving, delivery.clock);
   barrier.bytes -= delivery.bytes;
   complete_if_all_is_there(barrier);
-}
-
-void send(const Delivery& delivery) {
-  deliveries.push_back(delivery);
-  if (deliveries.size() > most_deliveries) complete(0);
 }
 
 void perform(const PendingCopy& copy) {
@@ -85,6 +75,40 @@ void perform(const PendingCopy& copy) {
 }
 
 }  // namespace
+
+Block& block_of(uint32_t address) {
+  Block& own = *current->warp->block;
+  const unsigned rank = address >> 24;
+  if (!rank) return own;
+  if (rank > own.cluster->blocks.size()) fail("shared address %#x lies in no block of the cluster", address);
+  return *own.cluster->blocks[rank - 1];
+}
+
+void check_shared(uint32_t address, size_t bytes, size_t alignment) {
+  const size_t offset = address & 0xffffffu;
+  if (offset + bytes > shared_memory_bytes) fail("shared memory access at byte %zu of %u", offset, shared_memory_bytes);
+  if (offset % alignment) fail("shared memory access of %zu bytes at byte %zu is not aligned", bytes, offset);
+}
+
+void send(Delivery&& delivery) {
+  deliveries.push_back(std::move(delivery));
+  if (deliveries.size() > most_deliveries) complete(0);
+}
+
+void complete_deliveries(const Chosen& chosen) {
+  for (size_t i = 0; i < deliveries.size();)
+    if (chosen(deliveries[i])) {
+      complete(i);  // or an older one to the same place: once more from the start
+      i = 0;
+    } else {
+      i++;
+    }
+}
+
+void read_deliveries(const Chosen& chosen) {
+  for (Delivery& delivery : deliveries)
+    if (chosen(delivery)) delivery.read();
+}
 
 Fenced::Fenced(size_t size, bool at_end) : bytes(size), inner((size + page) / page * page) {
   pages = static_cast<unsigned char*>(mmap(nullptr, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -119,20 +143,20 @@ uint32_t shared_in_block(uint32_t address, unsigned rank) {
 }
 
 const void* shared_source(uint32_t address, size_t bytes) {
-  check_shared(address, bytes);
+  check_shared(address, bytes, bytes);
   note_read(block_of(address), address & 0xffffffu, bytes);
   return block_of(address).shared + (address & 0xffffffu);
 }
 
 void* shared_target(uint32_t address, size_t bytes) {
-  check_shared(address, bytes);
+  check_shared(address, bytes, bytes);
   note_write(block_of(address), address & 0xffffffu, bytes, *current, current->clock, true);
   return block_of(address).shared + (address & 0xffffffu);
 }
 
 void copy_async(uint32_t target, const void* source, unsigned bytes, unsigned source_bytes) {
   if (source_bytes && reinterpret_cast<uintptr_t>(source) % bytes) fail("cp.async of %u bytes from an address that is not aligned", bytes);
-  check_shared(target, bytes);
+  check_shared(target, bytes, bytes);
   if (target >> 24) fail("cp.async to another block");
   note_write(*current->warp->block, target, bytes, *current, current->clock, false);
   const PendingCopy copy{target, source, bytes, source_bytes, current->copy_group, one_in(2)};
@@ -186,7 +210,8 @@ void store_async(uint32_t target, const void* data, unsigned bytes, uint32_t bar
   Delivery delivery{};
   std::memcpy(delivery.data, data, bytes);
   delivery.bytes = bytes;
-  check_shared(target, bytes);
+  check_shared(target, bytes, bytes);
+  delivery.way = Way::store_async;
   delivery.block = &block_of(target);
   delivery.target = delivery.block->shared + (target & 0xffffffu);
   delivery.issuer = current;
@@ -194,7 +219,7 @@ void store_async(uint32_t target, const void* data, unsigned bytes, uint32_t bar
   tick(*current);
   delivery.barrier = barrier;
   if (&block_of(barrier) != delivery.block) fail("a store to block %u reports to a barrier elsewhere", delivery.block->index.x);
-  send(delivery);
+  send(std::move(delivery));
 }
 
 void store_relaxed(void* target, const void* data, unsigned bytes) {
@@ -208,7 +233,7 @@ void store_relaxed(void* target, const void* data, unsigned bytes) {
   delivery.issuer = current;
   delivery.barriers_passed = current->warp->block->barriers_passed;
   delivery.collectives = current->warp->collectives;
-  send(delivery);
+  send(std::move(delivery));
 }
 
 void load_relaxed(void* data, const void* source, unsigned bytes) {
@@ -232,18 +257,11 @@ void load_relaxed(void* data, const void* source, unsigned bytes) {
 // Orders this thread's stores, and those of its warp and block that a barrier put before it.
 void fence() {
   const Warp& warp = *current->warp;
-  for (size_t i = 0; i < deliveries.size();) {
-    const Delivery& delivery = deliveries[i];
+  complete_deliveries([&warp](const Delivery& delivery) {
     const Thread* const issuer = delivery.issuer;
-    const bool before = !delivery.block && (issuer == current || (issuer->warp == &warp && delivery.collectives < warp.collectives) ||
-                                            (issuer->warp->block == warp.block && delivery.barriers_passed < warp.block->barriers_passed));
-    if (before) {
-      complete(i);
-      i = 0;
-    } else {
-      i++;
-    }
-  }
+    return delivery.way == Way::store && (issuer == current || (issuer->warp == &warp && delivery.collectives < warp.collectives) ||
+                                          (issuer->warp->block == warp.block && delivery.barriers_passed < warp.block->barriers_passed));
+  });
 }
 
 namespace {
@@ -268,7 +286,7 @@ void deliver_own(const void* address, unsigned bytes) {
   const auto* const from = static_cast<const unsigned char*>(address);
   for (size_t i = 0; i < deliveries.size(); i++) {
     const Delivery& delivery = deliveries[i];
-    if (delivery.issuer->warp->block == current->warp->block && !delivery.block && delivery.target < from + bytes &&
+    if (delivery.issuer->warp->block == current->warp->block && delivery.way == Way::store && delivery.target < from + bytes &&
         from < delivery.target + delivery.bytes) {
       complete(i);
       i = static_cast<size_t>(-1);

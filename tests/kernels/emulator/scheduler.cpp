@@ -43,6 +43,7 @@ void* new_stack() {
 void thread_body() {
   running_launch->kernel();
   Block& block = *current->warp->block;
+  if (current->newest_store > current->newest_store_read) fail("ended without waiting until its bulk copies had read shared memory");
   current->finished = true;
   events++;
   block.running--;
