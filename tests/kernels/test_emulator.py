@@ -33,11 +33,12 @@ def outcome(
     seed: int,
     values: NDArray[np.uint32] | None = None,
     launch: Launch | None = None,
+    words: int = 64,
 ) -> NDArray[np.uint32]:
     """What the kernel with this body leaves in 64 words of output, from 64 words of input."""
     executable = bench.compile(HEAD + body + "}\n", "kernel")
     values = np.arange(64, dtype=np.uint32) if values is None else values
-    buffers = [Buffer("input", values), Buffer("output", np.zeros(64, np.uint32), written=True)]
+    buffers = [Buffer("input", values), Buffer("output", np.zeros(words, np.uint32), written=True)]
     launch = launch or Launch(blocks=1, threads=64, cluster=1, shared_memory=1024)
     return run(executable, launch, LAYOUT, {"number": 64}, buffers, seed)["output"]
 
@@ -357,3 +358,93 @@ def test_a_copy_of_a_thread_needs_a_proxy_fence_behind_its_wait(bench: Emulator)
     assert outcomes(bench, good) == [[*range(60), 0, 0, 0, 0]]
     with pytest.raises(EmulationError, match="executed no fence.proxy.async between the write and the barrier"):
         outcomes(bench, body.replace("BEFORE", fence).replace("BEHIND", ""))
+
+
+def wgmma(n: int, element: str, *, registers: bool, adds: int, a: str = "a_matrix", b: str = "b_matrix") -> str:
+    """The statement, on accumulators d[0], d[1], …"""
+    count = n // 2
+    numbers = iter(range(count, count + 7))
+    of_a = "{" + ", ".join(f"%{next(numbers)}" for _ in range(4)) + "}" if registers else f"%{next(numbers)}"
+    of_b, flag = (f"%{next(numbers)}" for _ in range(2))
+    text = (
+        rf"{{\n.reg .pred adds;\nsetp.ne.b32 adds, {flag}, 0;\n"
+        f"wgmma.mma_async.sync.aligned.m64n{n}k16.f32.{element}.{element} "
+        "{" + ", ".join(f"%{i}" for i in range(count)) + "}, "
+        rf"{of_a}, {of_b}, adds, 1, 1, 0{'' if registers else ', 0'};\n}}"
+    )
+    outputs = ", ".join(f'"+f"(d[{i}])' for i in range(count))
+    words = [f'"r"(a_words[{i}])' for i in range(4)] if registers else [f'"l"({a})']
+    inputs = ", ".join([*words, f'"l"({b})', f'"r"({adds})'])
+    return f'asm volatile("{text}" : {outputs} : {inputs} : "memory");'
+
+
+# A and B as rows of 8 words, in pieces of 8 rows of 16 bytes whose distances differ between the two; D into the output.
+PRODUCT = """
+  const unsigned lane = thread % 32, row = thread / 32 % 4 * 16 + lane / 4;
+  constexpr int columns = COLUMNS;
+  const auto place = [](unsigned word, unsigned leading, unsigned stride) {
+    return word % 8 / 4 * leading + word / 64 * stride + word / 8 % 8 * 16 + word % 4 * 4;
+  };
+  for (unsigned word = thread; word < 64 * 8; word += blockDim.x)
+    shared_memory[place(word, 128, 272) / 4] = arguments.input[word];
+  for (unsigned word = thread; word < columns * 8; word += blockDim.x)
+    shared_memory[(4096 + place(word, 16 * columns, 128)) / 4] = arguments.input[64 * 8 + word];
+  unsigned a_words[4];
+  for (int i = 0; i < 4; i++) a_words[i] = arguments.input[(row + i % 2 * 8) * 8 + i / 2 * 4 + lane % 4];
+  const auto descriptor = [](unsigned long long start, unsigned long long leading, unsigned long long stride) {
+    return start >> 4 | leading >> 4 << 16 | stride >> 4 << 32;
+  };
+  const unsigned long long a_matrix = descriptor(0, 128, 272), b_matrix = descriptor(4096, 16 * columns, 128);
+  float d[columns / 2];
+  for (float& one : d) one = 1.0f;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  ISSUE
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  BEFORE
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(0) : "memory");
+  BEHIND
+  for (int i = 0; i < columns / 2; i++)
+    arguments.output[(row + i / 2 % 2 * 8) * columns + i / 4 * 8 + lane % 4 * 2 + i % 2] = __float_as_uint(d[i]);
+"""
+WARPGROUP = Launch(blocks=1, threads=128, cluster=1, shared_memory=8192)
+
+
+def product(
+    bench: Emulator,
+    issue: str,
+    n: int = 16,
+    element: str = "bf16",
+    *,
+    before: str = "",
+    behind: str = "",
+    changes: tuple[tuple[str, str], ...] = (),
+    launch: Launch = WARPGROUP,
+) -> tuple[list[NDArray[np.float32]], NDArray[np.float32]]:
+    """What `issue` computes in three orders of threads, and the product of A and B."""
+    draw = np.random.default_rng(n)
+    a, b = (draw.integers(-8, 9, (rows, 16)).astype(np.float32) for rows in (64, n))
+    both = np.concatenate([a, b])
+    halves = both.astype(np.float16).view(np.uint16) if element == "f16" else (both.view(np.uint32) >> 16).astype(np.uint16)
+    body = PRODUCT.replace("COLUMNS", str(n)).replace("ISSUE", issue).replace("BEFORE", before).replace("BEHIND", behind)
+    for old, new in changes:
+        assert old in body
+        body = body.replace(old, new)
+    values = np.ascontiguousarray(halves).view(np.uint32).ravel()
+    found = [outcome(bench, body, seed, values, launch, 64 * n).view(np.float32).reshape(64, n) for seed in range(3)]
+    return found, a @ b.T
+
+
+@pytest.mark.parametrize("registers", [True, False])
+@pytest.mark.parametrize("element", ["bf16", "f16"])
+@pytest.mark.parametrize("n", [8, 16, 32, 64])
+def test_products_of_a_warpgroup(bench: Emulator, n: int, element: str, registers: bool) -> None:
+    """The second adds to what is on its way from the first; the first to nothing."""
+    first, second = (wgmma(n, element, registers=registers, adds=adds) for adds in (0, 1))
+    found, expected = product(bench, first + second, n, element)
+    for one in found:
+        np.testing.assert_array_equal(one, 2 * expected)
+    if n == 16:
+        found, expected = product(bench, second, n, element)
+        np.testing.assert_array_equal(found[0], 1 + expected)

@@ -14,6 +14,7 @@
 
 namespace emulator {
 
+struct Thread;
 struct Warp;
 struct Block;
 struct Cluster;
@@ -52,6 +53,31 @@ struct RecentLoad {
   unsigned char value[16];
 };
 
+// Accumulators of a wgmma on its way
+struct PendingTile {
+  float* places[32];
+  float values[32];
+  int count;
+  uint32_t product;  // the last that adds to it, by its number
+};
+
+// A warp's, by their numbers
+struct Products {
+  bool fenced = false;           // since the last wait
+  std::vector<uint32_t> groups;  // committed and not waited for: the newest of each
+  uint32_t waited = 0;
+};
+
+struct Issue;
+
+// Four warps, and the threads of those that wait for the others
+struct Warpgroup {
+  unsigned arrived = 0;  // one bit for each warp
+  uint32_t executed = 0;
+  Issue* issues[128];
+  std::vector<Thread*> waiting;
+};
+
 struct Thread {
   jmp_buf resume;
   ucontext_t start;
@@ -65,6 +91,7 @@ struct Thread {
   std::vector<uint32_t> store_groups;                  // of bulk copies from shared memory: the newest of each group
   uint32_t newest_store = 0, newest_store_read = 0;    // issued; known to have left shared memory
   Clock clock;
+  std::vector<PendingTile> tiles;
   std::vector<uint32_t> proxy_fences;  // its own times of them
   Clock behind_proxy_fence;            // what it knew of at the last
   unsigned long meetings = 0;          // collectives and barriers that it came to
@@ -84,6 +111,7 @@ struct Warp {
   Thread* waiting[32] = {};
   unsigned collectives = 0;
   uint32_t started[agents] = {};  // operations
+  Products products;
 };
 
 struct ThreadBarrier {
@@ -106,6 +134,7 @@ struct Block {
   unsigned char* shared = nullptr;
   std::vector<Cell> cells;
   std::vector<Warp> warps;
+  std::vector<Warpgroup> warpgroups;  // when the first wgmma comes
   std::vector<Thread> threads;
   ThreadBarrier barriers[16];
   std::unordered_map<uint32_t, TransactionBarrier> transactions;

@@ -214,6 +214,17 @@ template <> struct Instruction<
   static void run(unsigned address, unsigned parity) { barrier_wait(address, parity); }
 };
 
+// Products of warpgroups: see warpgroup.hpp for wgmma.mma_async
+template <> struct Instruction<"wgmma.fence.sync.aligned;"> {
+  static void run() { fence_products(); }
+};
+template <> struct Instruction<"wgmma.commit_group.sync.aligned;"> {
+  static void run() { commit_products(); }
+};
+template <> struct Instruction<"wgmma.wait_group.sync.aligned %0;"> {
+  static void run(int newer) { wait_products(newer); }
+};
+
 // Bulk copies
 template <> struct Instruction<"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0],[%1],%2,[%3];"> {
   static void run(uint32_t target, const void* source, unsigned bytes, uint32_t barrier) { load_bulk(target, source, bytes, barrier); }
@@ -279,3 +290,5 @@ template <> struct Instruction<"fence.acq_rel.gpu;"> {
 };
 
 }  // namespace emulator
+
+#include "warpgroup.hpp"

@@ -57,6 +57,22 @@ void store_bulk(void* target, uint32_t source, unsigned bytes);
 void commit_bulk();
 void wait_bulk(int newer, bool only_reads);
 
+// Products of warpgroups, m64nNk16 (warpgroup.cpp). Accumulators hold their result when they have been waited for.
+struct ProductShape {
+  int n = 0;  // 0: no product
+  bool bfloat16 = false, a_in_registers = false;
+};
+struct ProductOperands {
+  float* accumulators[32];
+  unsigned a[4];
+  unsigned long long a_descriptor, b_descriptor;
+  bool adds;
+};
+void multiply_warpgroup(const ProductShape& shape, const ProductOperands& operands);
+void fence_products();
+void commit_products();
+void wait_products(int newer);
+
 // What wgmma and bulk copies find in shared memory: the writes that a fence like this one has followed.
 void fence_proxy_async();
 

@@ -44,6 +44,7 @@ void thread_body() {
   running_launch->kernel();
   Block& block = *current->warp->block;
   if (current->newest_store > current->newest_store_read) fail("ended without waiting until its bulk copies had read shared memory");
+  if (current->warp->started[static_cast<int>(Agent::product)] > current->warp->products.waited) fail("ended without waiting for its wgmma");
   current->finished = true;
   events++;
   block.running--;
