@@ -448,3 +448,108 @@ def test_products_of_a_warpgroup(bench: Emulator, n: int, element: str, register
     if n == 16:
         found, expected = product(bench, second, n, element)
         np.testing.assert_array_equal(found[0], 1 + expected)
+
+
+def test_groups_of_wgmma_are_waited_for_in_their_order(bench: Emulator) -> None:
+    """Of two groups, each with accumulators of its own, the newer may still be on its way."""
+    other = wgmma(16, "bf16", registers=False, adds=1).replace("(d[", "(e[")
+    commit = 'asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");'
+    wait = 'asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"({}) : "memory");'
+    issue = "float e[8] = {2, 2, 2, 2, 2, 2, 2, 2};" + wgmma(16, "bf16", registers=True, adds=1) + commit + other
+    first = "for (int i = 0; i < 8; i++) d[i] = FROM[i];" + wait.format(0)
+    last = (('"n"(0)', '"n"(1)'), ("for (int i = 0; i < columns", first + "for (int i = 0; i < columns"))
+    unfinished, _ = product(bench, issue, before=wait.format(1), behind="for (int i = 0; i < 8; i++) d[i] = e[i];")
+    finished, expected = product(bench, issue, behind="for (int i = 0; i < 8; i++) d[i] += e[i];")
+    np.testing.assert_array_equal(finished[0], 3 + 2 * expected)
+    np.testing.assert_array_equal(unfinished[0], 2 + expected)
+    for source, result in (("d", 1 + expected), ("e", np.full_like(expected, np.nan))):
+        changes = (last[0], (last[1][0], last[1][1].replace("FROM", source)))
+        for one in product(bench, issue, changes=changes)[0]:
+            np.testing.assert_array_equal(one, result)
+
+
+def test_two_warpgroups_multiply_apart(bench: Emulator) -> None:
+    """Each has a B of its own; the one that lacks a warp does not take the other's."""
+    launch = Launch(blocks=1, threads=256, cluster=1, shared_memory=8192)
+    issue = wgmma(16, "bf16", registers=True, adds=0)
+    for one in product(bench, f"if (thread < 128) {{ {issue} }} else {{ {issue} {issue} }}", launch=launch)[0]:
+        np.testing.assert_array_equal(one, product(bench, issue)[1])
+    with pytest.raises(EmulationError, match="waits for the other warps of its warpgroup, in wgmma"):
+        product(bench, f"if (thread < 96 || thread >= 128) {{ {issue} }}", launch=launch)
+
+
+FENCED = 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");'
+REGISTERS, SHARED = (wgmma(16, "bf16", registers=registers, adds=1) for registers in (True, False))
+OVERWRITE_B, OVERWRITE_A = "if (thread == 9) shared_memory[1024] = 0;", "if (thread == 9) shared_memory[0] = 0;"
+READS = "it writes what a wgmma of warp [0-9] .* reads, and no barrier"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ((('asm volatile("wgmma.fence.sync.aligned;" ::: "memory");', ""),), "wgmma without wgmma.fence"),
+        ((('"n"(0)', '"n"(1)'),), "ended without waiting for its wgmma"),
+        ((('asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");', ""),), "ended without waiting for its wgmma"),
+        ((("BEFORE", "d[3] += 1.0f;"),), "was changed or moved before"),
+        ((("BEFORE", OVERWRITE_B),), READS),
+        ((("BEFORE", OVERWRITE_A),), READS),
+        ((("BEFORE", "__syncthreads();" + OVERWRITE_B),), READS),
+        ((("BEHIND", OVERWRITE_B),), READS),
+        (((FENCED, ""),), "executed no fence.proxy.async between the write and the barrier"),
+        (((FENCED + "\n  __syncthreads();", "__syncthreads();" + FENCED),), "executed no fence.proxy.async"),
+        (((FENCED + "\n  __syncthreads();", FENCED),), RACE),
+        (((FENCED + "\n  __syncthreads();", FENCED + "__syncwarp();"),), RACE),
+        ((("b_matrix = ", "b_matrix = 1ull << 62 | "),), "asks for a swizzle"),
+        ((("a_matrix = ", "a_matrix = 2ull << 62 | "),), "asks for a swizzle"),
+        ((("b_matrix = ", "b_matrix = 1ull << 49 | "),), "has bits that must be 0"),
+        ((("b_matrix = ", "b_matrix = 1ull << 14 | "),), "has bits that must be 0"),
+        ((("descriptor(4096", "descriptor(8064"),), "access at byte [0-9]+ of 8192"),
+        ((("descriptor(4096", "descriptor(4096 + lane / 31 * 16"),), "different matrix descriptors"),
+        ((('"r"(1)', '"r"(static_cast<int>(lane != 4))'),), "some threads of a warpgroup want wgmma to add"),
+    ],
+)
+def test_mistakes_with_wgmma_are_found(bench: Emulator, changes: tuple[tuple[str, str], ...], message: str) -> None:
+    words = {"BEFORE": "", "BEHIND": ""} | dict(change for change in changes if change[0].isupper())
+    rest = tuple(change for change in changes if not change[0].isupper())
+    with pytest.raises(EmulationError, match=message):
+        product(bench, SHARED, before=words["BEFORE"], behind=words["BEHIND"], changes=rest)
+
+
+def test_wgmma_of_the_wrong_threads_or_accumulators_is_found(bench: Emulator) -> None:
+    both = f"if (thread < 64) {{ {SHARED} }} else {{ {REGISTERS} }}"
+    with pytest.raises(EmulationError, match="come to different wgmma"):
+        product(bench, both)
+    with pytest.raises(EmulationError, match="not one of four of a warpgroup"):
+        product(bench, SHARED, launch=Launch(blocks=1, threads=96, cluster=1, shared_memory=8192))
+    with pytest.raises(EmulationError, match="comes to wgmma while other lanes|comes to .* wait in wgmma"):
+        product(bench, f"if (lane != 6) {{ {SHARED} }} else __syncwarp();")
+    with pytest.raises(EmulationError, match="takes accumulators of another one"):
+        product(bench, SHARED + wgmma(8, "bf16", registers=True, adds=1))
+
+
+def test_wgmma_with_wrong_strides_is_wrong_and_with_a_barrier_b_may_be_overwritten(bench: Emulator) -> None:
+    found, expected = product(bench, SHARED, changes=(("descriptor(0, 128, 272)", "descriptor(0, 272, 128)"),))
+    assert not np.array_equal(found[0], 1 + expected)
+    found, expected = product(bench, SHARED, behind="__syncthreads();" + OVERWRITE_B + OVERWRITE_A)
+    np.testing.assert_array_equal(found[0], 1 + expected)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("{%0, %1,", "{%1, %0,"),
+        ("%8, %9, adds", "%9, %8, adds"),
+        ("m64n16k16", "m64n24k16"),
+        ("m64n16k16", "m64n8k16"),
+        ("bf16.bf16", "bf16.f16"),
+        ("adds, 1, 1, 0, 0;", "adds, 1, 1, 0;"),
+        ("setp.ne.b32 adds, %10", "setp.ne.b32 adds, %9"),
+        ('"+f"(d[7])', '"+f"(d[7]), "+f"(d[6])'),
+        ('"l"(b_matrix)', '"l"(lane)'),
+        ('"+f"(d[7])', '"+r"(a_words[0])'),
+    ],
+)
+def test_wgmma_texts_that_no_assembler_takes_do_not_compile(bench: Emulator, old: str, new: str) -> None:
+    assert old in SHARED
+    with pytest.raises(EmulationError, match="refused the kernel"):
+        product(bench, SHARED.replace(old, new))
