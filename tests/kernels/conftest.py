@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from emulator.build import Emulator
 
@@ -16,3 +18,10 @@ def kernels() -> Kernels:
 @pytest.fixture(scope="session")
 def emulator(kernels: Kernels, tmp_path_factory: pytest.TempPathFactory) -> Emulator:
     return Emulator(kernels.root, tmp_path_factory.mktemp("emulated"))
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Emulator:
+    """For kernels that a test brings along."""
+    folder = tmp_path_factory.mktemp("bench")
+    return Emulator(Path(folder, "no_kernels"), folder / "made")
