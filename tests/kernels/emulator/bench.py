@@ -38,5 +38,6 @@ def outcomes(bench: Emulator, body: str, **more: object) -> list[list[int]]:
     return [list(one) for one in sorted(found)]
 
 
-# What the emulator says of two accesses that no barrier orders
+# What the emulator says of two accesses that no barrier orders, and of two by different proxies
 RACE = "shared memory byte [0-9]+: it (reads|writes) what thread [0-9]+ .*no barrier orders the two"
+NO_PROXY_FENCE = r"executed no fence\.proxy\.async between the write and the barrier"
