@@ -76,21 +76,21 @@ class Emulator:
                 includes = ["-I", str(HERE), "-I", str(self._headers)]
                 made = Path(scratch, "kernel.o")
                 _run_compiler([*KERNEL_FLAGS, *self._defines, *includes, "-c", str(unit), "-o", str(made)])
-                _run_compiler([str(made), *map(str, machine), "-o", str(program)])
+                _run_compiler([str(made), str(machine), "-o", str(program)])
                 _into_place(program, executable)
         return executable
 
-    def _machine(self) -> list[Path]:
-        objects = []
-        for source in sorted(HERE.glob("*.cpp")):
-            target = self._folder / f"{source.stem}-{self._sources}.o"
-            if not target.exists():
-                with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
-                    made = Path(scratch, target.name)
-                    _run_compiler([*MACHINE_FLAGS, "-c", str(source), "-o", str(made)])
-                    _into_place(made, target)
-            objects.append(target)
-        return objects
+    def _machine(self) -> Path:
+        """All sources in one go: one by one they take thrice as long, most of it for the same headers."""
+        target = self._folder / f"machine-{self._sources}.o"
+        if not target.exists():
+            with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
+                unit, made = Path(scratch, "machine.cpp"), Path(scratch, target.name)
+                sources = (f'#include "{source}"\n' for source in sorted(HERE.glob("*.cpp")))
+                unit.write_text("".join(sources), encoding="utf-8")
+                _run_compiler([*MACHINE_FLAGS, "-c", str(unit), "-o", str(made)])
+                _into_place(made, target)
+        return target
 
 
 def run(

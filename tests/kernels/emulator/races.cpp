@@ -16,18 +16,6 @@ void report(const Block& block, size_t byte, const char* does, unsigned other, c
        number % in_block, number / in_block, did);
 }
 
-void check(const Block& block, const Cell& cell, size_t byte, unsigned by, const Clock& clock, bool writes) {
-  const char* const does = writes ? "writes" : "reads";
-  if (cell.written && cell.writer == by && cell.write_time == unfinished) {
-    if (!writes) fail("shared memory byte %zu: it reads what it copies there, and has not waited for the copy", byte);
-  } else if (cell.written && cell.writer != by && (cell.write_time == unfinished || time_in(clock, cell.writer) < cell.write_time)) {
-    report(block, byte, does, cell.writer, "writes");
-  }
-  if (!writes) return;
-  for (const auto& [reader, time] : cell.readers)
-    if (reader != by && time_in(clock, reader) < time) report(block, byte, does, reader, "reads");
-}
-
 void join(Clock& into, const Clock& other) {
   if (into.size() < other.size()) into.resize(other.size());
   for (size_t i = 0; i < other.size(); i++)

@@ -15,8 +15,18 @@ inline uint32_t time_in(const Clock& clock, unsigned place) { return place < clo
 
 [[noreturn]] void report(const Block& block, size_t byte, const char* does, unsigned other, const char* did);
 
-// What `by`, whose clock is `clock`, does with the cell, against what is known of it.
-void check(const Block& block, const Cell& cell, size_t byte, unsigned by, const Clock& clock, bool writes);
+// What `by`, whose clock is `clock`, does with the cell, against what is known of it. Here, to be part of the loops over cells.
+inline void check(const Block& block, const Cell& cell, size_t byte, unsigned by, const Clock& clock, bool writes) {
+  const char* const does = writes ? "writes" : "reads";
+  if (cell.written && cell.writer == by && cell.write_time == unfinished) {
+    if (!writes) fail("shared memory byte %zu: it reads what it copies there, and has not waited for the copy", byte);
+  } else if (cell.written && cell.writer != by && (cell.write_time == unfinished || time_in(clock, cell.writer) < cell.write_time)) {
+    report(block, byte, does, cell.writer, "writes");
+  }
+  if (!writes) return;
+  for (const auto& [reader, time] : cell.readers)
+    if (reader != by && time_in(clock, reader) < time) report(block, byte, does, reader, "reads");
+}
 
 inline void note_reader(Cell& cell, unsigned by, uint32_t when) {
   for (auto& [reader, time] : cell.readers)
