@@ -24,7 +24,7 @@ def outcome(
     launch: Launch | None = None,
     words: int = 64,
 ) -> NDArray[np.uint32]:
-    """What the kernel with this body leaves in 64 words of output, from 64 words of input."""
+    """What the kernel with this body leaves in its output, from 64 words of input if none are given."""
     executable = bench.compile(HEAD + body + "}\n", "kernel")
     values = np.arange(64, dtype=np.uint32) if values is None else values
     buffers = [Buffer("input", values), Buffer("output", np.zeros(words, np.uint32), written=True)]

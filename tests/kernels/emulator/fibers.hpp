@@ -88,8 +88,8 @@ struct Thread {
   const char* waits_for = nullptr;
   std::vector<PendingCopy> copies;
   unsigned copy_group = 0;
-  std::vector<uint32_t> store_groups;                  // of bulk copies from shared memory: the newest of each group
-  uint32_t newest_store = 0, newest_store_read = 0;    // issued; known to have left shared memory
+  std::vector<uint32_t> store_groups;                // of bulk copies from shared memory: the newest of each group
+  uint32_t newest_store = 0, newest_store_read = 0;  // issued; known to have left shared memory
   Clock clock;
   std::vector<PendingTile> tiles;
   std::vector<uint32_t> proxy_fences;  // its own times of them
@@ -110,7 +110,7 @@ struct Warp {
   void* operands[32] = {};
   Thread* waiting[32] = {};
   unsigned collectives = 0;
-  uint32_t started[agents] = {};  // operations
+  uint32_t started[agents] = {};  // operations of each kind
   Products products;
 };
 
