@@ -53,6 +53,18 @@ struct TransactionBarrier {
         "r"(parity)
         : "memory");
   }
+  // Where all that arrives is this block's own and its bulk copies: no L1 cache is emptied, as it is for what other blocks have stored.
+  __device__ __forceinline__ void wait_in_block(unsigned parity) const {
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "again:\n"
+        "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 done, [%0], %1;\n"
+        "@!done bra again;\n"
+        "}" ::"r"(address),
+        "r"(parity)
+        : "memory");
+  }
 };
 
 }  // namespace kerneltune

@@ -151,12 +151,37 @@ def test_what_is_no_number_stays_none(emulator: Emulator, cell: str, dtype: str)
 @pytest.mark.parametrize("steps", [1, 2, 3])
 @pytest.mark.parametrize("strategy", [s.name for s in KERNELS.strategies.values() if s.spec.cooperative])
 def test_a_group_of_blocks_takes_jobs_in_turn(emulator: Emulator, strategy: str, steps: int) -> None:
-    """One group for six (head, batch tile) jobs: slots, rings and partial sums are used again."""
-    problem = Problem("lstm", heads=3, head_dim=64, batch=5, dtype="bf16", steps=steps)
+    """One group for six (head, batch tile) jobs or more: slots, rings and partial sums are used again."""
+    problem = Problem("lstm", heads=3, head_dim=64, batch=9, dtype="bf16", steps=steps)
     space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, strategy)
     tilings = space.draw(KERNELS.strategy(strategy), 60, seed=steps)
-    candidate = next(c for c in tilings if c.parameters["batch_tile"] == 4)
+    smallest = min(c.parameters["batch_tile"] for c in tilings)
+    candidate = next(c for c in tilings if c.parameters["batch_tile"] == smallest)
     check(emulator, "h100_sxm", candidate, seed=steps, blocks=candidate.values["group_blocks"])
+
+
+@pytest.mark.parametrize(("direction", "warpgroups"), [("forward", 2), ("training", 1)])
+def test_two_batch_tiles_in_flight(emulator: Emulator, direction: str, warpgroups: int) -> None:
+    """Two jobs of two tiles for each group, the last tile short; R in registers and in shared memory."""
+    problem = Problem("lstm", heads=1, head_dim=96, batch=27, dtype="fp16", steps=5, direction=direction)
+    profile = load_profile("h100_sxm")
+    tilings = TilingSpace(problem, profile, KERNELS, "warpgroup").draw(
+        KERNELS.for_pass(direction).strategy("warpgroup"), 400, seed=1
+    )
+    wanted = {"batch_tile": 8, "tiles_in_flight": 2, "warpgroups": warpgroups}
+    candidate = next(
+        c
+        for c in tilings
+        if wanted.items() <= c.parameters.items() and 0 < c.parameters["register_k_tiles"] < 6
+    )
+    case = random_case(problem, KERNELS.cell("lstm"), 1)
+    blocks = candidate.values["group_blocks"]
+    runs = [run_case(emulator, KERNELS, profile, candidate, case, seed, blocks) for seed in range(SEEDS)]
+    verdict = case.judge(runs[0])
+    assert verdict.right, verdict.sentence
+    for other in runs[1:]:
+        for name, array in other.items():
+            np.testing.assert_array_equal(array, runs[0][name])
 
 
 def test_blocks_that_do_not_divide_the_head(emulator: Emulator) -> None:

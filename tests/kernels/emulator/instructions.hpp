@@ -183,6 +183,20 @@ template <> struct Instruction<"mov.u32 %0,%clock;"> {
 EMULATED_BARRIER(1);
 EMULATED_BARRIER(2);
 #undef EMULATED_BARRIER
+template <> struct Instruction<"bar.arrive %0,%1;"> {
+  static void run(unsigned number, unsigned threads) { block_barrier(number, threads, false); }
+};
+template <> struct Instruction<"bar.sync %0,%1;"> {
+  static void run(unsigned number, unsigned threads) { block_barrier(number, threads, true); }
+};
+
+// How many registers a thread may have is the compiler's business.
+template <> struct Instruction<"setmaxnreg.inc.sync.aligned.u32 %0;"> {
+  static void run(int) {}
+};
+template <> struct Instruction<"setmaxnreg.dec.sync.aligned.u32 %0;"> {
+  static void run(int) {}
+};
 
 // Clusters
 template <> struct Instruction<"mov.u32 %0,%cluster_ctarank;"> {
@@ -211,6 +225,10 @@ template <> struct Instruction<"mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0]
 };
 template <> struct Instruction<
     "{ .reg .pred done; again: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done,[%0],%1; @!done bra again; }"> {
+  static void run(unsigned address, unsigned parity) { barrier_wait(address, parity); }
+};
+template <> struct Instruction<
+    "{ .reg .pred done; again: mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 done,[%0],%1; @!done bra again; }"> {
   static void run(unsigned address, unsigned parity) { barrier_wait(address, parity); }
 };
 

@@ -35,21 +35,31 @@ Warpgroup& group_of(Warp& warp) {
   return block.warpgroups[number];
 }
 
-// `extent` rows of 16 elements, which lie in pieces of 8 rows of 16 bytes.
+// 16 bytes of a row, half a row of 16 elements.
+void read_piece(float* elements, uint32_t address, const ProductShape& shape, const AsyncRead& read) {
+  Block& block = *read.warps->block;
+  check_shared(address, 16, 16);
+  note_async_read(block, address, 16, read);
+  unsigned short bits[8];
+  std::memcpy(bits, block.shared + address, 16);
+  for (int k = 0; k < 8; k++) elements[k] = element_of(shape, bits[k]);
+}
+
+// `extent` rows of 16 elements. Without swizzle they lie in pieces of 8 rows of 16 bytes; with that of 32 bytes in pieces of 8 rows of 32,
+// bit 4 of whose addresses is changed by bit 7.
 void read_matrix(float (*matrix)[depth], int extent, unsigned long long descriptor, const ProductShape& shape, const AsyncRead& read) {
   const auto field = [descriptor](int first_bit) { return static_cast<uint32_t>(descriptor >> first_bit & 0x3fff) << 4; };
-  if (descriptor >> 62) fail("the matrix descriptor %#llx asks for a swizzle, which is not emulated", descriptor);
-  if (descriptor & ~all_of_descriptor) fail("the matrix descriptor %#llx has bits that must be 0", descriptor);
-  Block& block = *read.warps->block;
-  for (int row = 0; row < extent; row += 8)
+  const auto swizzle = static_cast<int>(descriptor >> 62);
+  if (swizzle && swizzle != 3) fail("the matrix descriptor %#llx asks for a swizzle that is not emulated", descriptor);
+  if (descriptor & ~(all_of_descriptor | 3ull << 62)) fail("the matrix descriptor %#llx has bits that must be 0", descriptor);
+  if (swizzle && (field(0) | field(32)) % 256) fail("the matrix descriptor %#llx swizzles what is not aligned to 256 bytes", descriptor);
+  for (int row = 0; row < extent; row++)
     for (int half = 0; half < 2; half++) {
-      const uint32_t piece = field(0) + static_cast<uint32_t>(half) * field(16) + static_cast<uint32_t>(row / 8) * field(32);
-      check_shared(piece, 128, 16);
-      note_async_read(block, piece, 128, read);
-      unsigned short elements[8][8];
-      std::memcpy(elements, block.shared + piece, 128);
-      for (int i = 0; i < 8; i++)
-        for (int k = 0; k < 8; k++) matrix[row + i][8 * half + k] = element_of(shape, elements[i][k]);
+      const uint32_t rows_before = field(0) + static_cast<uint32_t>(row / 8) * field(32);
+      const auto of_eight = static_cast<uint32_t>(row % 8), of_two = static_cast<uint32_t>(half);
+      const uint32_t plain = rows_before + of_two * field(16) + of_eight * 16;
+      const uint32_t swizzled = rows_before + of_eight * 32 + (of_two ^ of_eight / 4) * 16;
+      read_piece(matrix[row] + 8 * half, swizzle ? swizzled : plain, shape, read);
     }
 }
 
