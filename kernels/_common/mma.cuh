@@ -72,6 +72,12 @@ __device__ __forceinline__ unsigned prepared_weights<TensorFloat32>(unsigned wor
   return round_to_tf32(word);
 }
 
+// Whether products are to be as accurate as float32.
+template <class Scalar>
+constexpr bool exact_products = false;
+template <>
+constexpr bool exact_products<Float32> = true;
+
 template <>
 struct WarpMma<TensorFloat32, 8> {
   static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {

@@ -23,6 +23,7 @@ bool any(unsigned mask, bool own);
 
 // 16-bit formats, in tensor.cpp
 enum class Element { bfloat16, float16, tensor_float32 };
+float truncated(double sum);  // to float32, toward zero
 float from_bfloat16(unsigned short bits);
 float from_float16(unsigned short bits);
 unsigned short to_bfloat16(float value);

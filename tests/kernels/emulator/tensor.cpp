@@ -22,6 +22,12 @@ unsigned as_bits(float value) {
 
 }  // namespace
 
+// Tensor cores cut sums off instead of rounding them.
+float truncated(double sum) {
+  const auto nearest = static_cast<float>(sum);
+  return std::fabs(static_cast<double>(nearest)) > std::fabs(sum) ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
 float from_bfloat16(unsigned short bits) { return as_float(static_cast<unsigned>(bits) << 16); }
 
 float from_float16(unsigned short bits) {
@@ -104,7 +110,7 @@ void execute_product(void* const (&operands)[32]) {
       const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
       double sum = c[i];
       for (int k = 0; k < first.k; k++) sum += static_cast<double>(a[row][k]) * b[k][column];
-      c[i] = static_cast<float>(sum);
+      c[i] = truncated(sum);
     }
   }
 }

@@ -101,7 +101,7 @@ void multiply(const Matrices& matrices, const Issue& issue, unsigned place, uint
     const unsigned column = static_cast<unsigned>(i) / 4 * 8 + place % 4 * 2 + static_cast<unsigned>(i) % 2;
     double sum = issue.operands.adds ? tile.values[i] : 0.0;
     for (int k = 0; k < depth; k++) sum += static_cast<double>(matrices.a[row][k]) * matrices.b[column][k];
-    tile.values[i] = static_cast<float>(sum);
+    tile.values[i] = truncated(sum);
     std::memcpy(tile.places[i], &mark, 4);
   }
 }
