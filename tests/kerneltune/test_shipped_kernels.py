@@ -149,6 +149,28 @@ def test_heads_that_fit_nowhere_are_streamed(direction: str) -> None:
         assert best.parameters["batch_tile"] >= batch
 
 
+@pytest.mark.parametrize("direction", ["forward", "training"])
+def test_large_batches_are_for_warpgroups(direction: str) -> None:
+    """Where products are what takes the time: two warpgroups, all batch rows of 1 × 768 at the same time."""
+    compiler = Compiler(KERNELS, load_profile("h100_sxm"))
+    for cell, head_dim, batch in (
+        ("lstm", 768, 256),
+        ("gru", 1024, 128),
+        ("slstm", 512, 300),
+        ("elman", 768, 512),
+    ):
+        best = space("h100_sxm", 1, head_dim, batch, "warpgroup", cell=cell, direction=direction).best()
+        assert compiler.compile(best).report.broken_promises() == [], best
+    best = space("h100_sxm", 1, 768, 256, direction=direction).best()
+    assert (best.strategy, best.parameters["warpgroups"], best.values["resident_groups"]) == (
+        "warpgroup",
+        2,
+        4,
+    )
+    assert space("h100_sxm", 1, 768, 16, direction=direction).best().strategy == "grid"
+    assert "warpgroup" in space("a100_sxm_80gb", 1, 768, 256, direction=direction).refusals()
+
+
 @pytest.mark.parametrize(("direction", "name"), [pair for pair in PASSES if pair[0] != "training"])
 def test_a_wrong_size_of_shared_memory_does_not_compile(direction: str, name: str) -> None:
     """The assertion in each kernel is what makes the promised bytes exact."""
