@@ -118,7 +118,12 @@ struct Accumulators {
       weights.fragment(a, k, m);
       float(&sum)[4] = value[k % Shape::mma_chains][m][n];
       if constexpr (sums_apart) {
-        float part[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        // Zeros that depend on the sum, so each product waits for the one before: those of all k tiles side by side would take too many registers.
+        unsigned none = 0;
+        asm("" : "+r"(none));
+        float part[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) part[i] = __uint_as_float(min(__float_as_uint(sum[i]), none));  // ptxas knows what & would give
         WarpMma<typename Shape::Scalar, MMA_K>::accumulate(part, a, b0, b1);
 #pragma unroll
         for (int i = 0; i < 4; i++) sum[i] += part[i];

@@ -190,6 +190,9 @@ struct WarpgroupForward {
   using Compute = WarpgroupCompute<Cell, Tiling>;
   static constexpr int tiles = Shape::tiles_in_flight;
   static_assert(Compute::Weights::shared_bytes + tiles * Tile::shared_bytes == Tiling::shared_memory, "shared memory as solved");
+  // Or those that take would wait for ever
+  static_assert(Tiling::moved_registers == 0 || (Shape::warpgroups * Tiling::compute_registers + Tiling::courier_registers) * 128 <= Tiling::registers * Tiling::threads,
+                "no more registers are taken than the launch has");
 
   const ForwardArguments& arguments;
   unsigned char* const shared_memory;  // R beyond the registers; the tiles in flight

@@ -71,9 +71,13 @@ def test_a_bulk_load_does_not_see_a_store_that_is_on_its_way(bench: Emulator) ->
 """
     )
     body = body.replace("{}", WAIT_FOR_BARRIER)
-    assert {one[8] for one in outcomes(bench, body.replace("FENCE", ""))} == {0, 7}
-    fenced = body.replace("FENCE", 'asm volatile("fence.acq_rel.gpu;" ::: "memory");')
-    assert {one[8] for one in outcomes(bench, fenced)} == {7}
+    fence = 'asm volatile("fence.acq_rel.gpu;" ::: "memory");'
+    proxy = 'asm volatile("fence.proxy.async.global;" ::: "memory");'
+    assert {one[8] for one in outcomes(bench, body.replace("FENCE", proxy))} == {0, 7}
+    assert {one[8] for one in outcomes(bench, body.replace("FENCE", fence + proxy))} == {7}
+    for missing in (fence, proxy + fence):
+        with pytest.raises(EmulationError, match=r"no fence\.proxy\.async\.global since"):
+            outcomes(bench, body.replace("FENCE", missing))
 
 
 STORE = """

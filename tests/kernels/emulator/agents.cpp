@@ -52,6 +52,8 @@ void fence_proxy_async() {
   tick(*current);
 }
 
+void fence_proxy_async_global() { current->global_proxy_fence = ++events; }
+
 unsigned place_in_clocks(const Warp& warp, Agent agent) {
   const Block& block = *warp.block;
   const auto threads = static_cast<unsigned>(block.cluster->blocks.size()) * block_dim.x;

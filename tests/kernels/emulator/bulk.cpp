@@ -59,6 +59,9 @@ void load_bulk(uint32_t target, const void* source, unsigned bytes, uint32_t bar
   // An address outside the arrays is the issuer's fault: find it now.
   static_cast<void>(static_cast<const volatile unsigned char*>(delivery.source)[0]);
   static_cast<void>(static_cast<const volatile unsigned char*>(delivery.source)[bytes - 1]);
+  for (unsigned byte = 0; byte < bytes; byte += 16)
+    if (stored_at(delivery.source + byte) > current->global_proxy_fence)
+      fail("a bulk copy reads device memory that a store of this launch wrote, and its thread executed no fence.proxy.async.global since");
   delivery.issuer = current;
   delivery.barrier = barrier;
   if (&block_of(barrier) != delivery.block) fail("a bulk copy to block %u reports to a barrier elsewhere", delivery.block->index.x);

@@ -46,6 +46,7 @@ inline float __expf(float a) { return std::exp(a); }
 inline float rsqrtf(float a) { return 1.0f / std::sqrt(a); }
 inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
 inline int max(int a, int b) { return a > b ? a : b; }
+inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 inline int min(int a, int b) { return a < b ? a : b; }
 
 inline void __syncthreads() { emulator::block_barrier(0, emulator::block_dim.x, true); }

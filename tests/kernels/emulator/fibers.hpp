@@ -94,6 +94,7 @@ struct Thread {
   std::vector<PendingTile> tiles;
   std::vector<uint32_t> proxy_fences;  // its own times of them
   Clock behind_proxy_fence;            // what it knew of at the last
+  unsigned long global_proxy_fence = 0;  // when its last one for device memory was, in events
   unsigned long meetings = 0;          // collectives and barriers that it came to
   RecentLoad recent[64];
 };
@@ -208,6 +209,7 @@ void deliver_own(const void* address, unsigned bytes);  // what this block has o
 bool deliver_any();
 void wake_line(const void* address);
 bool wake_pollers();
+unsigned long stored_at(const unsigned char* address);  // when the last store came to these 16 bytes of device memory, in events; 0: never
 
 struct Launch {
   unsigned blocks, threads, cluster, shared_bytes, seed;

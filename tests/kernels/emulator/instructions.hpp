@@ -262,13 +262,16 @@ template <> struct Instruction<"cp.async.bulk.wait_group.read %0;"> {
 
 // Shared memory's proxies. Those of device memory are one here.
 template <> struct Instruction<"fence.proxy.async;"> {
-  static void run() { fence_proxy_async(); }
+  static void run() {
+    fence_proxy_async();
+    fence_proxy_async_global();
+  }
 };
 template <> struct Instruction<"fence.proxy.async.shared::cta;"> {
   static void run() { fence_proxy_async(); }
 };
 template <> struct Instruction<"fence.proxy.async.global;"> {
-  static void run() {}
+  static void run() { fence_proxy_async_global(); }
 };
 
 // Device memory that blocks share while they run

@@ -76,6 +76,8 @@ void wait_products(int newer);
 
 // What wgmma and bulk copies find in shared memory: the writes that a fence like this one has followed.
 void fence_proxy_async();
+// What bulk copies of this thread find in device memory: the stores of this launch that were there before.
+void fence_proxy_async_global();
 
 // Accesses to device memory that other blocks see while they run. A store arrives at some later time, in an order of its own unless a
 // fence stands between two; a load that polls, finding what it found before, gives way to other threads.

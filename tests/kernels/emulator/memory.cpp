@@ -14,6 +14,7 @@ constexpr unsigned char barrier_stamp = 0x6b;  // fills a transaction barrier's 
 constexpr size_t most_deliveries = 512;
 std::vector<Delivery> deliveries;
 std::unordered_multimap<uintptr_t, Thread*> pollers;  // by 16-byte line
+std::unordered_map<uintptr_t, unsigned long> stored;  // the same: the event of the last store
 
 TransactionBarrier& barrier_at(Block& block, uint32_t address) {
   const auto found = block.transactions.find(address & 0xffffffu);
@@ -56,6 +57,7 @@ void complete(size_t index) {
   const unsigned char* const data = !bulk ? delivery.data : delivery.source ? delivery.source : delivery.copied.data();
   if (!delivery.block) {
     std::memcpy(delivery.target, data, delivery.bytes);
+    if (!bulk) stored[reinterpret_cast<uintptr_t>(delivery.target) / 16] = events;
     for (unsigned byte = 0; byte < delivery.bytes; byte += 16) wake_line(delivery.target + byte);
     return;
   }
@@ -304,6 +306,11 @@ void wake_line(const void* address) {
   const auto [first, last] = pollers.equal_range(reinterpret_cast<uintptr_t>(address) / 16);
   for (auto entry = first; entry != last; ++entry) make_ready(entry->second);
   pollers.erase(first, last);
+}
+
+unsigned long stored_at(const unsigned char* address) {
+  const auto found = stored.find(reinterpret_cast<uintptr_t>(address) / 16);
+  return found == stored.end() ? 0 : found->second;
 }
 
 bool wake_pollers() {
