@@ -29,6 +29,9 @@ class CompileReport:
     cubin_bytes: int
     seconds: float
     cached: bool
+    moves_registers: bool = (
+        False  # one warpgroup takes what others give: fewer than promised would be waited for
+    )
 
     @property
     def spills(self) -> bool:
@@ -40,6 +43,8 @@ class CompileReport:
         broken = []
         if self.registers > self.predicted_registers:
             broken.append(f"{self.registers} registers, {self.predicted_registers} predicted")
+        if self.moves_registers and self.registers < self.predicted_registers:
+            broken.append(f"{self.registers} registers to hand around, {self.predicted_registers} predicted")
         if self.spills:
             broken.append(f"spills: {self.spill_stores} bytes stored, {self.spill_loads} loaded")
         if self.shared_memory != self.predicted_shared_memory:
@@ -87,6 +92,7 @@ def report(candidate: Candidate, profile: HardwareProfile, output: CompilerOutpu
         cubin_bytes=len(output.cubin),
         seconds=output.seconds,
         cached=output.cached,
+        moves_registers=bool(candidate.values.get("moved_registers")),
     )
 
 

@@ -102,6 +102,10 @@ struct ArrivingHidden {
   __device__ __forceinline__ void multiply(float (&sums)[Shape::n_tiles][4], const Weights& weights) const {
     multiply_from<0>(sums, weights, matrix_descriptor(shared_address(tile)));
     warpgroup_wait();
+#pragma unroll
+    for (int n = 0; n < Shape::n_tiles; n++)
+#pragma unroll
+      for (int i = 0; i < 4; i++) asm volatile("" : "+f"(sums[n][i]));  // the compiler reads no sum before the wait
   }
 
  private:

@@ -102,6 +102,16 @@ def test_occupancy_is_held_against_the_promise(fake_kernels: Kernels) -> None:
     assert broken == [f"{report.blocks_per_sm} blocks per SM, {report.blocks_per_sm + 1} predicted"]
 
 
+def test_registers_that_are_handed_around_must_be_there(fake_kernels: Kernels) -> None:
+    """What takes more than its launch has (setmaxnreg) would wait for ever."""
+    report = compiled_report(fake_kernels, hand_made())
+    fewer = replace(report, predicted_registers=report.registers + 8)
+    assert fewer.broken_promises() == []
+    (broken,) = replace(fewer, moves_registers=True).broken_promises()
+    assert "registers to hand around" in broken
+    assert replace(report, predicted_registers=report.registers, moves_registers=True).broken_promises() == []
+
+
 def test_structs_of_arguments_are_for_the_compiler_what_is_packed(fake_kernels: Kernels) -> None:
     """Of the kernels and of the stand-in, whose launches fail where theirs are smaller than what they get."""
     from cuda.core import Program, ProgramOptions
