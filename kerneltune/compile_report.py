@@ -29,9 +29,7 @@ class CompileReport:
     cubin_bytes: int
     seconds: float
     cached: bool
-    moves_registers: bool = (
-        False  # one warpgroup takes what others give: fewer than promised would be waited for
-    )
+    moves_registers: bool = False  # warpgroups hand them around: fewer than promised would be waited for
 
     @property
     def spills(self) -> bool:

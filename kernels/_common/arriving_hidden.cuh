@@ -8,7 +8,7 @@
 #include "arguments.cuh"
 #include "bulk_copy.cuh"
 #include "elements.cuh"
-#include "grid_exchange.cuh"
+#include "shared_words.cuh"
 #include "warpgroup_shape.cuh"
 #include "wgmma.cuh"
 

@@ -14,19 +14,11 @@
 #pragma once
 #include "product_shape.cuh"
 #include "recurrent_weights.cuh"
+#include "shared_words.cuh"
 
 namespace kerneltune {
 
 constexpr unsigned not_arrived = 0xffffffffu;
-
-__device__ __forceinline__ uint4 load_shared_by_gpu(const void* pointer) {
-  uint4 value;
-  asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
-               : "l"(pointer)
-               : "memory");
-  return value;
-}
 
 __device__ __forceinline__ unsigned cycle() {
   unsigned now;
@@ -38,19 +30,6 @@ __device__ __forceinline__ unsigned cycle() {
 __device__ __forceinline__ void pass_cycles(unsigned begin, unsigned count) {
   while (cycle() - begin < count) {
   }
-}
-
-__device__ __forceinline__ void store_shared_by_gpu(void* pointer, unsigned value) {
-  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(pointer), "r"(value) : "memory");
-}
-
-__device__ __forceinline__ void store_shared_by_gpu(void* pointer, uint2 value) {
-  asm volatile("st.relaxed.gpu.global.v2.u32 [%0], {%1, %2};" ::"l"(pointer), "r"(value.x), "r"(value.y) : "memory");
-}
-
-__device__ __forceinline__ void store_shared_by_gpu(void* pointer, uint4 value) {
-  asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(pointer), "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
-               : "memory");
 }
 
 // The mark is the largest word there is, so words hold one if the largest of them is it.

@@ -1,5 +1,6 @@
 // A barrier among blocks anywhere on the GPU that run at the same time: a counter in device memory, zero before the launch.
 #pragma once
+#include "shared_words.cuh"
 
 namespace kerneltune {
 
@@ -16,12 +17,7 @@ class GroupBarrier {
 
   // By all threads; behind it stands what the threads of all blocks did before they arrived.
   __device__ __forceinline__ void wait() const {
-    if (threadIdx.x == 0) {
-      unsigned count;
-      do {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(count) : "l"(counter) : "memory");
-      } while (static_cast<int>(count - awaited) < 0);  // the count may wrap around
-    }
+    if (threadIdx.x == 0) await_flag(counter, awaited);
     __syncthreads();
   }
 

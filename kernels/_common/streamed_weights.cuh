@@ -1,9 +1,9 @@
 // What a warp copies of R in every step, a pair of k tiles at a time, and how that becomes mma A fragments.
 #pragma once
-#include "grid_exchange.cuh"
 #include "mma.cuh"
 #include "product_shape.cuh"
 #include "recurrent_weights.cuh"
+#include "shared_words.cuh"
 
 namespace kerneltune {
 

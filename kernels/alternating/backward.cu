@@ -9,10 +9,10 @@
 //
 // The last block begins early where the blocks do not divide the head: it computes some units a second time, to the same bits.
 #include "../_common/gradient_elements.cuh"
-#include "../_common/grid_exchange.cuh"
 #include "../_common/group_barrier.cuh"
 #include "../_common/job_elements.cuh"
 #include "../_common/partial_sums.cuh"
+#include "../_common/shared_words.cuh"
 #include "../_common/weight_stream.cuh"
 
 namespace kerneltune {

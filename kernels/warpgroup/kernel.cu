@@ -20,8 +20,11 @@ struct BatchTileInFlight {
   using Scalar = typename Shape::Scalar;
   using Hidden = ArrivingHidden<Shape>;
   using Input = BulkInputRing<Shape, Tiling::input_stages>;
-  static constexpr int barrier_bytes = round_up(Hidden::barrier_bytes + Input::barrier_bytes, 256);
-  static constexpr int shared_bytes = Hidden::shared_bytes + 2 * Hidden::part_bytes + round_up(Input::shared_bytes, 256) + barrier_bytes;
+  // In shared memory: h, two parts of the new h, ring of W x, barriers.
+  static constexpr int parts_place = Hidden::shared_bytes;
+  static constexpr int ring_place = parts_place + 2 * Hidden::part_bytes;
+  static constexpr int barriers_place = ring_place + round_up(Input::shared_bytes, 256);
+  static constexpr int shared_bytes = barriers_place + round_up(Hidden::barrier_bytes + Input::barrier_bytes, 256);
   static constexpr int tiles = Shape::tiles_in_flight;
   static constexpr int meeting = 32 * (Shape::warps + 2);  // threads that meet when a step has been computed
 
@@ -30,11 +33,10 @@ struct BatchTileInFlight {
   Input input;
   int first_row = 0;
 
-  // storage: h, two parts of the new h, ring of W x, barriers.
   __device__ __forceinline__ BatchTileInFlight(unsigned char* storage, unsigned char* workspace)
-      : parts(storage + Hidden::shared_bytes),
-        hidden(storage, parts + 2 * Hidden::part_bytes + round_up(Input::shared_bytes, 256), workspace),
-        input(parts + 2 * Hidden::part_bytes, parts + 2 * Hidden::part_bytes + round_up(Input::shared_bytes, 256) + Hidden::barrier_bytes) {}
+      : parts(storage + parts_place),
+        hidden(storage, storage + barriers_place, workspace),
+        input(storage + ring_place, storage + barriers_place + Hidden::barrier_bytes) {}
 
   __device__ __forceinline__ void initialize_barriers() const {
     hidden.initialize_barriers();

@@ -8,16 +8,10 @@ namespace emulator {
 
 namespace {
 
-// What all of some threads know of one.
-uint32_t known(const std::vector<const Thread*>& threads, unsigned place) {
+// What all of some threads know of one, by their clocks of now or those behind their last fence.
+uint32_t known(const std::vector<const Thread*>& threads, unsigned place, Clock Thread::*clock = &Thread::clock) {
   uint32_t time = unfinished;
-  for (const Thread* thread : threads) time = std::min(time, time_in(thread->clock, place));
-  return time;
-}
-
-uint32_t known_behind_fence(const std::vector<const Thread*>& threads, unsigned place) {
-  uint32_t time = unfinished;
-  for (const Thread* thread : threads) time = std::min(time, time_in(thread->behind_proxy_fence, place));
+  for (const Thread* thread : threads) time = std::min(time, time_in(thread->*clock, place));
   return time;
 }
 
@@ -29,7 +23,7 @@ void check_proxy(const Block& block, const Cell& cell, size_t byte, const AsyncR
   if (cell.proxy == Proxy::async) return;
   const unsigned thread = cell.writer % block_dim.x, rank = cell.writer / block_dim.x;
   if (cell.proxy == Proxy::delivered) {
-    if (known_behind_fence(read.threads, cell.writer) < cell.write_time)
+    if (known(read.threads, cell.writer, &Thread::behind_proxy_fence) < cell.write_time)
       fail("shared memory byte %zu: %s reads what an asynchronous store of thread %u of block %u in its cluster wrote, and not every thread "
            "that issues it has executed fence.proxy.async after it waited for the store",
            byte, name_of(read.agent), thread, rank);
