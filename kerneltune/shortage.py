@@ -16,6 +16,7 @@ from kerneltune.space import TilingSpace
 SOLVE_LIMIT = 1.0  # seconds for one question about a relaxed model
 LARGEST_SHOWN = 2**60  # bytes; more than any memory, and beyond it digits say nothing
 LARGEST_HEAD_DIM = 65536  # where the search for a head dimension that works begins
+NEAR_BY = 16  # smaller head dimensions that are tried where the smallest of all does not fit
 
 
 @dataclass(frozen=True)
@@ -232,8 +233,12 @@ def _fits_with(space: TilingSpace, problem: Problem, name: str) -> Callable[[int
 
 
 def _largest_head_dim(space: TilingSpace, problem: Problem) -> int | None:
+    def fits(n: int) -> bool:
+        return _fits(space, problem.with_head_dim(n * HEAD_DIM_STEP))
+
     top = min(problem.head_dim - 1, LARGEST_HEAD_DIM) // HEAD_DIM_STEP
-    found = _largest(lambda n: _fits(space, problem.with_head_dim(n * HEAD_DIM_STEP)), top)
+    # A strategy may want multiples of more than the step and take no small ones: then one near by.
+    found = _largest(fits, top) or next(filter(fits, range(top, max(0, top - NEAR_BY), -1)), None)
     return found * HEAD_DIM_STEP if found else None
 
 

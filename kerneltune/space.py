@@ -36,6 +36,7 @@ class TilingSpace:
     solve_seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        known = self.kernels.strategies
         self.kernels = self.kernels.for_pass(self.problem.direction)
         if not self.kernels.strategies:
             description = DESCRIPTIONS.get(self.problem.direction, DESCRIPTIONS["forward"])
@@ -44,6 +45,11 @@ class TilingSpace:
                 f"no */{description}"
             )
         self.cell: Cell = self.kernels.cell(self.problem.cell)
+        if self.strategy in known and self.strategy not in self.kernels.strategies:
+            others = ", ".join(sorted(self.kernels.strategies))
+            raise InputError(
+                f"the strategy '{self.strategy}' has no {self.problem.direction} pass: {others} have one"
+            )
         if self.strategy is not None:
             self.kernels.strategy(self.strategy)
 

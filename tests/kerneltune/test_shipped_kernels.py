@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kerneltune.compile import Compiler
-from kerneltune.errors import CompilationError
+from kerneltune.errors import CompilationError, InputError
 from kerneltune.hardware import load_profile, profile_names
 from kerneltune.kernel import discover
 from kerneltune.problem import Problem
@@ -169,6 +169,14 @@ def test_large_batches_are_for_warpgroups(direction: str) -> None:
     )
     assert space("h100_sxm", 1, 768, 16, direction=direction).best().strategy == "grid"
     assert "warpgroup" in space("a100_sxm_80gb", 1, 768, 256, direction=direction).refusals()
+
+
+def test_what_warpgroups_do_not_do_is_said() -> None:
+    with pytest.raises(
+        InputError, match="'warpgroup' has no backward pass: alternating, block, cluster, grid have"
+    ):
+        space("h100_sxm", 1, 768, 256, "warpgroup", direction="backward")
+    assert "nearest that works: --head-dim 768" in space("h100_sxm", 1, 776, 256, "warpgroup").why_empty()
 
 
 @pytest.mark.parametrize(("direction", "name"), [pair for pair in PASSES if pair[0] != "training"])
