@@ -1,13 +1,14 @@
 // The exchange of operands between blocks anywhere on the GPU, through L2. All blocks of a group must run at the same time.
 //
-// Operands travel through eight slots of the workspace, used in turn, and every word of it carries its own arrival mark: a slot holds
+// Operands travel through the slots of the workspace, used in turn, and every word of it carries its own arrival mark: a slot holds
 // 0xffffffff, a NaN (or two) that no conversion produces, until the data comes. A block reads a slot straight into its mma fragments and
 // repeats the reads that found the mark; there is no barrier between blocks. The host fills the workspace with the mark before a launch.
 //
 // Why a word that is read is never an old one. When all its warps have received exchange e (its barrier says so), a block knows that all
-// others have received e - 1. If 4 divides e, it then puts the mark back over its own part of the slots of e - 4 ... e - 1, which e + 4 ... e + 7
-// will use: four at once, since the fence behind them holds up a warp. The fence and the block's next barrier order the marks before
-// the block publishes e + 2. Whoever polls for e + 4 or a later one has received all of e + 3, and so sees the mark or what it waits for.
+// others have received e - 1. If e is a multiple of half the slots, s, it then puts the mark back over its own part of the slots of
+// e - s ... e - 1, which e + s ... e + 2 s - 1 will use: so many at once, since the fence behind them holds up a warp, and then all warps, for
+// 900 cycles. The fence and the block's next barrier order the marks before the block publishes e + 2. Whoever polls for e + s or a later one
+// has received all of e + s - 1, so of e + 2 if s is 3 at least, and sees the mark or what it waits for.
 // This leans on L2 being where all these accesses meet, in the order in which they are issued behind the fence, and on polls not being
 // issued before the loop ahead of them has ended; the PTX memory model alone would also ask for a fence in each publishing and each
 // receiving thread, on the path between blocks.
@@ -35,21 +36,21 @@ __device__ __forceinline__ void pass_cycles(unsigned begin, unsigned count) {
 // The mark is the largest word there is, so words hold one if the largest of them is it.
 __device__ __forceinline__ unsigned largest_word(const uint4& value) { return max(max(value.x, value.y), max(value.z, value.w)); }
 
-// One block's view of the slots [8][groups][k_size / part][batch_tile][part], and one lane's part of what has been received: for each n tile
+// One block's view of the slots [SLOTS][groups][k_size / part][batch_tile][part], and one lane's part of what has been received: for each n tile
 // and pair of k tiles the 16 bytes that are its B fragments of both (ChunkedOrder). In this order a warp reads whole lines, and a
 // line has one writer: lines written by several blocks while others poll them cost twice the time (benchmarks/NOTES.md).
 //
 // Where a lane's part would take too many registers at once, it is received in ROUNDS, each multiplied before the next. What a round brings is
 // waited for in BUNCHES, each multiplied while the next comes.
-template <class Shape, int ROUNDS = 1, int BUNCHES = 1>
+template <class Shape, int SLOTS, int ROUNDS = 1, int BUNCHES = 1>
 struct GridExchange {
   using Scalar = typename Shape::Scalar;
   static constexpr int pairs = Shape::warp_k_tiles / 2 / ROUNDS;  // of a round
   static constexpr int bunch = (pairs + BUNCHES - 1) / BUNCHES;  // of pairs that are waited for together
   static constexpr int pair_size = 2 * Shape::k_tile;
-  static constexpr int slots = 8;
-  static constexpr int cleared_at_once = slots / 2;
+  static constexpr int cleared_at_once = SLOTS / 2;
   static constexpr int tile_elements = Shape::batch_tile * Shape::k_size;
+  static_assert(cleared_at_once >= 3 && SLOTS % 2 == 0, "marks must be there before their slots are read again");
   static_assert(Shape::warp_k_tiles % (2 * ROUNDS) == 0, "k tiles are read in pairs, as many in every round");
 
   uint4 part[Shape::n_tiles][pairs];
@@ -62,7 +63,7 @@ struct GridExchange {
   __device__ __forceinline__ GridExchange(void* workspace, int group, int groups)
       : tile(static_cast<Scalar*>(workspace) + group * tile_elements), slot_elements(groups * tile_elements) {}
 
-  __device__ __forceinline__ Scalar* slot(unsigned exchange) const { return tile + static_cast<int>(exchange % slots) * slot_elements; }
+  __device__ __forceinline__ Scalar* slot(unsigned exchange) const { return tile + static_cast<int>(exchange % SLOTS) * slot_elements; }
 
   // While operands are awaited: the compiler would compute the address where it is used, which is when all blocks wait.
   __device__ __forceinline__ void prepare_next() {
@@ -98,7 +99,7 @@ struct GridExchange {
     }
   }
 
-  // After every fourth exchange puts the mark back over this block's part of the four before it. By one warp, after the whole block has
+  // After half of the slots were used puts the mark back over this block's part of them. By one warp, after the whole block has
   // received the exchange.
   __device__ __forceinline__ void clear_before(unsigned received, int block_unit, const Lane<Shape>& lane) const {
     if (received % cleared_at_once != 0) return;

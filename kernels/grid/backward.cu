@@ -51,7 +51,7 @@ struct GridBackward {
   using Weights = RecurrentWeights<Shape, ChunkedOrder, Tiling::register_k_tiles>;
   using Ring = GradientRing<Cell, Shape, Tiling>;
   using Partials = PartialSums<Shape>;
-  using Exchange = GridExchange<Shape, Tiling::receive_rounds, 2>;
+  using Exchange = GridExchange<Shape, Tiling::exchange_slots, Tiling::receive_rounds, 2>;
   static constexpr int partial_bytes = Partials::shared_bytes;  // each of two buffers
   static_assert(Shape::k_splits > 1, "the sum is split");
   static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory, "shared memory as solved");
@@ -95,13 +95,12 @@ struct GridBackward {
       // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
       const int buffer = done % 2;
       partials.store(sums, buffer);
-      // Here: the warp meets, and a meeting waits for all loads, so ahead of receiving it would wait for other blocks.
+      // What was saved is read behind the barrier, as W x is (kernel.cu).
       StepRecord<Cell> record[Shape::warp_groups];
       ring.template wait<stages - 2>();
-      __syncwarp();
-      if (lane.finishes()) ring.read(record, slot);
       __syncthreads();
       if (lane.finishes()) {
+        ring.read(record, slot);
 #pragma unroll
         for (int group = 0; group < Shape::warp_groups; group++) {
           float sum[1] = {0.0f};

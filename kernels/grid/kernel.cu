@@ -10,15 +10,15 @@
 namespace kerneltune {
 
 // h before the first step, from states: the caller's, so it carries no mark.
-template <class Shape>
-__device__ __forceinline__ void read_initial_hidden(GridExchange<Shape>& exchange, const ForwardArguments& arguments, int head, int first_row,
+template <class Shape, class Exchange>
+__device__ __forceinline__ void read_initial_hidden(Exchange& exchange, const ForwardArguments& arguments, int head, int first_row,
                                                     const Lane<Shape>& lane) {
   using Scalar = typename Shape::Scalar;
   const Scalar* states = static_cast<const Scalar*>(arguments.states);
 #pragma unroll
   for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
-    for (int pair = 0; pair < GridExchange<Shape>::pairs; pair++) {
+    for (int pair = 0; pair < Exchange::pairs; pair++) {
       const int row = first_row + Shape::column_row(n, lane.row), unit = exchange.first_k(lane) + pair * exchange.pair_size;
       const bool present = row < arguments.batch && unit < Shape::head_dim;
       const size_t index = state_index<Shape>(arguments, 0, 0, present ? row : 0, head, present ? unit : 0);
@@ -68,27 +68,21 @@ struct GridForward {
   using Weights = RecurrentWeights<Shape, ChunkedOrder, Tiling::register_k_tiles>;
   using Ring = InputRing<Shape, Tiling>;
   using Partials = PartialSums<Shape>;
+  using Exchange = GridExchange<Shape, Tiling::exchange_slots>;
   static constexpr int partial_bytes = Shape::k_splits > 1 ? Partials::shared_bytes : 0;  // each of two buffers
   static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory, "shared memory as solved");
   static constexpr int stages = Tiling::input_stages;
   static constexpr int prefetch_distance = 4;  // steps
-  // Cycles from a block's own data being out to its first poll: no other block's is there yet, and polls in vain hold up what is on its way.
-  // What is saved for the backward pass takes its time in front of the polls anyway.
-  static constexpr unsigned head_start = Shape::saves ? 100 : 300;
+  // Cycles from a warp's own data being out to its first poll: no other block's is there yet, and polls in vain hold up what is on its way.
+  // Warps that publish nothing have waited for those that do, and poll at once.
+  static constexpr unsigned head_start = 200;
   static constexpr int marking_warp = Shape::warps - 1;
   // Warps that do not finish hold their polling back until the finishing warps have published.
   static constexpr bool waiting_warps = Shape::finishing_warps < Shape::warps;
 
-  // W x of the coming step, for the lanes that finish elements.
-  static __device__ __forceinline__ void read_input(float (&input)[Shape::warp_groups][Shape::gates], Ring& ring, int slot, const Lane<Shape>& lane) {
-    ring.template wait<stages - 2>();
-    __syncwarp();
-    if (lane.finishes()) ring.read(input, slot);
-  }
-
   // Runs one head and batch tile from first step to last. shared_memory: weights, input ring, two buffers of partial sums.
   static __device__ __forceinline__ void run_job(const ForwardArguments& arguments, int head, int first_row, int first_unit,
-                                                 const Lane<Shape>& lane, GridExchange<Shape>& exchange, unsigned char* shared_memory) {
+                                                 const Lane<Shape>& lane, Exchange& exchange, unsigned char* shared_memory) {
     unsigned char* const ring_storage = shared_memory + Weights::shared_bytes;
     unsigned char* const partial_storage = ring_storage + Ring::shared_bytes;
     Ring ring(arguments, head, first_row, first_unit, lane, ring_storage);
@@ -117,11 +111,13 @@ struct GridForward {
       // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
       const int buffer = step % 2;
       if constexpr (Shape::k_splits > 1) partials.store(sums, buffer);
-      // Here: the warp meets, and a meeting waits for all loads, so ahead of receiving it would wait for other blocks.
-      float input[Shape::warp_groups][Shape::gates];
-      read_input(input, ring, slot, lane);
+      // W x is read behind the barrier, which orders its copies too: ahead of it all warps would wait until these have it. (Ahead of
+      // receiving, the warp would have to meet, and a meeting waits for all loads, so for other blocks.)
+      ring.template wait<stages - 2>();
       __syncthreads();
       if (lane.finishes()) {
+        float input[Shape::warp_groups][Shape::gates];
+        ring.read(input, slot);
 #pragma unroll
         for (int group = 0; group < Shape::warp_groups; group++) {
           float sum[Shape::gates];
@@ -147,7 +143,7 @@ struct GridForward {
       const unsigned received = exchange.published;
       if (step + 1 < arguments.steps) {
         exchange.advance(lane);
-        pass_cycles(published, head_start);
+        if (lane.finishes()) pass_cycles(published, head_start);
         exchange.request(rows, lane);
       }
       if (step > 0 && lane.warp == marking_warp) exchange.clear_before(received, first_unit, lane);
@@ -168,7 +164,7 @@ __device__ __forceinline__ void grid_forward(const ForwardArguments& arguments) 
   const Lane<Shape> lane;
   const int groups = gridDim.x / group_blocks;
   const int first_unit = blockIdx.x % group_blocks * Shape::block_units;
-  GridExchange<Shape> exchange(arguments.workspace, blockIdx.x / group_blocks, groups);
+  typename Forward::Exchange exchange(arguments.workspace, blockIdx.x / group_blocks, groups);
   const int batch_tiles = (arguments.batch + Shape::batch_tile - 1) / Shape::batch_tile;
   for (int job = blockIdx.x / group_blocks; job < arguments.heads * batch_tiles; job += groups) {
     Forward::run_job(arguments, job % arguments.heads, job / arguments.heads * Shape::batch_tile, first_unit, lane, exchange,

@@ -6,12 +6,12 @@ racecheck cannot follow that: it runs kernels in which every lane arrives. The e
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 from emulator.build import EmulationError, Emulator
 from emulator.passes import run_case
+from emulator.variants import changed
 
 from kerneltune.candidate import Candidate
 from kerneltune.case import random_case
@@ -49,17 +49,6 @@ def drawn(kernels: Kernels, direction: str, *, split: bool) -> Candidate:
         and tiling.parameters["batch_tile"] == 8
         and tiling.threads > 32
     )
-
-
-def changed(kernels: Kernels, root: Path, name: str, *changes: tuple[str, str]) -> None:
-    """Each text, found once in the file, for another, in a copy of the kernels at ``root``."""
-    if not root.exists():
-        shutil.copytree(kernels.root, root)
-    text = (root / name).read_text(encoding="utf-8")
-    for before, after in changes:
-        assert text.count(before) == 1
-        text = text.replace(before, after)
-    (root / name).write_text(text, encoding="utf-8")
 
 
 def runs(emulator: Emulator, kernels: Kernels, tiling: Candidate, seed: int) -> bool:

@@ -33,7 +33,7 @@ TRUTH = {
     "block_step_cycles": 300,
     "block_group_centicycles": 2500,
     "mma_centicycles_each": 800,
-    "grid_step_cycles": 800,
+    "grid_step_cycles": 1300,
     "l2_bytes_per_sm_cycle": 20,
 }
 
@@ -107,7 +107,8 @@ def test_only_some_constants_are_fitted() -> None:
     model = CostModel(H100, KERNELS)
     found = fit(model, tilings_of(H100, TRUTH), ["grid_*", "l2_bytes_per_sm_cycle"])
     names = {constant.name for constant in found.constants}
-    assert names == {"grid_step_cycles", "grid_fragment_cycles", "grid_mark_cycles", "l2_bytes_per_sm_cycle"}
+    assert names == {name for name in H100.cost if name.startswith("grid_")} | {"l2_bytes_per_sm_cycle"}
+    assert len(names) > 5
     assert found.after.residual < found.before.residual
     with pytest.raises(InputError, match=r"no constant of the tilings matches gird_\*; they have block_"):
         fit(model, tilings_of(H100, TRUTH), ["gird_*"])

@@ -1,0 +1,70 @@
+"""The slots of the grid's exchange are used again and again, each behind its mark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from emulator.build import EmulationError, Emulator
+from emulator.passes import run_case
+from emulator.variants import changed
+
+from kerneltune.candidate import Candidate
+from kerneltune.case import random_case
+from kerneltune.hardware import load_profile
+from kerneltune.kernel import Kernels, discover
+from kerneltune.problem import Problem
+from kerneltune.space import TilingSpace
+
+PROFILE = load_profile("h100_sxm")
+KERNELS = discover()
+FILES = {"forward": "grid/tiling.constrint", "backward": "grid/backward.constrint"}
+SHIPPED = "exchange_slots := 32"
+CLEARED = "if (received % cleared_at_once != 0) return;"
+
+pytestmark = [pytest.mark.emulated, pytest.mark.parametrize("direction", sorted(FILES))]
+
+
+def drawn(kernels: Kernels, direction: str, steps: int) -> Candidate:
+    """Four blocks that exchange what their warps compute, some of which finish nothing."""
+    problem = Problem("lstm", 1, 64, 3, "bf16", steps, direction)
+    space = TilingSpace(problem, PROFILE, kernels, "grid")
+    tilings = space.draw(space.kernels.strategy("grid"), 100, seed=1)
+    return next(
+        tiling
+        for tiling in tilings
+        if tiling.values["group_blocks"] == 4 and tiling.values["finishing_warps"] < tiling.values["warps"]
+    )
+
+
+def right(emulator: Emulator, kernels: Kernels, tiling: Candidate) -> bool:
+    """In two orders of threads, with the same bits."""
+    case = random_case(tiling.problem, kernels.cell("lstm"), seed=5)
+    first, second = (run_case(emulator, kernels, PROFILE, tiling, case, seed) for seed in (1, 2))
+    for name, array in first.items():
+        np.testing.assert_array_equal(array, second[name])
+    return case.judge(first).right
+
+
+@pytest.mark.parametrize("slots", [6, 8, 32])
+def test_slots_are_used_again(emulator: Emulator, tmp_path: Path, direction: str, slots: int) -> None:
+    changed(KERNELS, tmp_path / "kernels", FILES[direction], (SHIPPED, f"exchange_slots := {slots}"))
+    kernels = discover(tmp_path / "kernels")
+    tiling = drawn(kernels, direction, steps=2 * slots + 5)
+    assert tiling.parameters["exchange_slots"] == slots
+    assert right(emulator, kernels, tiling)
+
+
+def test_without_marks_old_words_are_taken_for_new(
+    emulator: Emulator, tmp_path: Path, direction: str
+) -> None:
+    root = tmp_path / "kernels"
+    changed(KERNELS, root, FILES[direction], (SHIPPED, "exchange_slots := 6"))
+    changed(KERNELS, root, "_common/grid_exchange.cuh", (CLEARED, "return;"))
+    kernels = discover(root)
+    tiling = drawn(kernels, direction, steps=15)
+    try:
+        assert not right(emulator, kernels, tiling)
+    except (AssertionError, EmulationError):
+        return  # other bits in another order of threads, or a race, say so too
