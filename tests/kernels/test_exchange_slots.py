@@ -20,7 +20,7 @@ from kerneltune.space import TilingSpace
 PROFILE = load_profile("h100_sxm")
 KERNELS = discover()
 FILES = {"forward": "grid/tiling.constrint", "backward": "grid/backward.constrint"}
-SHIPPED = "exchange_slots := 32"
+SHIPPED = "exchange_slots := "
 CLEARED = "if (received % cleared_at_once != 0) return;"
 
 pytestmark = [pytest.mark.emulated, pytest.mark.parametrize("direction", sorted(FILES))]
@@ -49,7 +49,7 @@ def right(emulator: Emulator, kernels: Kernels, tiling: Candidate) -> bool:
 
 @pytest.mark.parametrize("slots", [6, 8, 32])
 def test_slots_are_used_again(emulator: Emulator, tmp_path: Path, direction: str, slots: int) -> None:
-    changed(KERNELS, tmp_path / "kernels", FILES[direction], (SHIPPED, f"exchange_slots := {slots}"))
+    changed(KERNELS, tmp_path / "kernels", FILES[direction], (SHIPPED, f"{SHIPPED}{slots} + 0 * "))
     kernels = discover(tmp_path / "kernels")
     tiling = drawn(kernels, direction, steps=2 * slots + 5)
     assert tiling.parameters["exchange_slots"] == slots
@@ -60,7 +60,7 @@ def test_without_marks_old_words_are_taken_for_new(
     emulator: Emulator, tmp_path: Path, direction: str
 ) -> None:
     root = tmp_path / "kernels"
-    changed(KERNELS, root, FILES[direction], (SHIPPED, "exchange_slots := 6"))
+    changed(KERNELS, root, FILES[direction], (SHIPPED, f"{SHIPPED}6 + 0 * "))
     changed(KERNELS, root, "_common/grid_exchange.cuh", (CLEARED, "return;"))
     kernels = discover(root)
     tiling = drawn(kernels, direction, steps=15)
