@@ -56,16 +56,13 @@ def test_slots_are_used_again(emulator: Emulator, tmp_path: Path, direction: str
     assert right(emulator, kernels, tiling)
 
 
-def test_without_marks_old_words_are_taken_for_new(
-    emulator: Emulator, tmp_path: Path, direction: str
-) -> None:
+def test_without_marks_old_words_are_taken_for_new(tmp_path: Path, direction: str) -> None:
     root = tmp_path / "kernels"
     changed(KERNELS, root, FILES[direction], (SHIPPED, f"{SHIPPED}6 + 0 * "))
     changed(KERNELS, root, "_common/grid_exchange.cuh", (CLEARED, "return;"))
     kernels = discover(root)
-    tiling = drawn(kernels, direction, steps=15)
     try:
-        unharmed = right(emulator, kernels, tiling)
+        unharmed = right(Emulator(root, tmp_path), kernels, drawn(kernels, direction, steps=15))
     except (AssertionError, EmulationError):  # other bits in another order of threads, or a race
         unharmed = False
     assert not unharmed
