@@ -6,9 +6,9 @@
 //
 // Why a word that is read is never an old one. When all its warps have received exchange e (its barrier says so), a block knows that all
 // others have received e - 1. If e is a multiple of half the slots, s, it then puts the mark back over its own part of the slots of
-// e - s ... e - 1, which e + s ... e + 2 s - 1 will use: so many at once, since the fence behind them holds up a warp, and then all warps, for
-// 900 cycles. The fence and the block's next barrier order the marks before the block publishes e + 2. Whoever polls for e + s or a later one
-// has received all of e + s - 1, so of e + 2 if s is 3 at least, and sees the mark or what it waits for.
+// e - s ... e - 1, which e + s ... e + 2 s - 1 will use: so many at once, since the fence behind them holds up a warp for 900 cycles, and
+// then all others. The fence and the block's next barrier order the marks before the block publishes e + 2. Whoever polls for e + s or a
+// later one has received all of e + s - 1, so of e + 2 if s is 3 at least, and sees the mark or what it waits for.
 // This leans on L2 being where all these accesses meet, in the order in which they are issued behind the fence, and on polls not being
 // issued before the loop ahead of them has ended; the PTX memory model alone would also ask for a fence in each publishing and each
 // receiving thread, on the path between blocks.

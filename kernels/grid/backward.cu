@@ -60,7 +60,7 @@ struct GridBackward {
   // Not where the first of several rounds alone fills many registers, which R then lacks: 1 x 2048.
   static constexpr bool asks_early = Tiling::receive_rounds == 1 || Shape::n_tiles == 1;
   static constexpr int marking_warp = Shape::warps - 1;
-  // Cycles until the first poll (kernel.cu): from a warp's own gradients being out, or from the block's barrier where it has none.
+  // Cycles until the first poll (kernel.cu): from a warp's own gradients being out, or from its coming to the block's barrier where it has none.
   static constexpr unsigned head_start = 300;
 
   // Runs one head and batch tile from last step to first. shared_memory: weights, ring, two buffers of partial sums.
