@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from emulator.arguments import struct_layout
 from emulator.build import Emulator
-from emulator.passes import run_case
+from emulator.passes import check_case, run_case
 
 from kerneltune.arguments import FIELDS
 from kerneltune.candidate import Candidate
@@ -61,17 +61,7 @@ def drawn(
 
 
 def check(emulator: Emulator, gpu: str, candidate: Candidate, seed: int, blocks: int | None = None) -> None:
-    """Right by the float64 reference, and the same bits in every order of the threads."""
-    case = random_case(candidate.problem, KERNELS.cell(candidate.problem.cell), seed)
-    profile = load_profile(gpu)
-    runs = [
-        run_case(emulator, KERNELS, profile, candidate, case, seed + order, blocks) for order in range(SEEDS)
-    ]
-    verdict = case.judge(runs[0])
-    assert verdict.right, f"{verdict.sentence}: {candidate}"
-    for other in runs[1:]:
-        for name, array in other.items():
-            np.testing.assert_array_equal(array.view(np.uint8), runs[0][name].view(np.uint8), str(candidate))
+    check_case(emulator, KERNELS, load_profile(gpu), candidate, range(seed, seed + SEEDS), blocks)
 
 
 @pytest.mark.emulated

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from emulator.build import Emulator
-from emulator.passes import run_case, run_forward
+from emulator.passes import check_case, run_case
 
 from kerneltune.candidate import Candidate
 from kerneltune.case import random_case
@@ -18,7 +18,6 @@ from kerneltune.hardware import load_profile
 from kerneltune.kernel import discover
 from kerneltune.problem import Problem
 from kerneltune.space import TilingSpace
-from kerneltune.verify import compare, random_inputs, reference_states
 
 pytestmark = pytest.mark.emulated
 
@@ -57,17 +56,7 @@ def drawn(
 
 
 def check(emulator: Emulator, gpu: str, candidate: Candidate, seed: int, blocks: int | None = None) -> None:
-    """Right by the float64 reference, and the same bits in every order of the threads."""
-    profile, cell = load_profile(gpu), KERNELS.cell(candidate.problem.cell)
-    inputs = random_inputs(candidate.problem, cell, seed)
-    runs = [
-        run_forward(emulator, KERNELS, profile, candidate, inputs, seed + order, blocks)
-        for order in range(SEEDS)
-    ]
-    verdict = compare(runs[0], reference_states(inputs, cell), candidate.problem.dtype)
-    assert verdict.right, f"{verdict.sentence}: {candidate}"
-    for other in runs[1:]:
-        np.testing.assert_array_equal(other, runs[0], err_msg=str(candidate))
+    check_case(emulator, KERNELS, load_profile(gpu), candidate, range(seed, seed + SEEDS), blocks)
 
 
 @pytest.mark.parametrize("cell", sorted(KERNELS.cells))
@@ -107,8 +96,8 @@ def test_forward_clipping_bounds_h(emulator: Emulator, strategy: str, cell: str)
     profile = load_profile("h100_sxm")
     candidate = TilingSpace(problem, profile, KERNELS, strategy).best()
     check(emulator, "h100_sxm", candidate, seed=6)
-    inputs = random_inputs(problem, KERNELS.cell(cell), 6)
-    h = decode(run_forward(emulator, KERNELS, profile, candidate, inputs, seed=1)[0, 1:], "bf16")
+    case = random_case(problem, KERNELS.cell(cell), 6)
+    h = decode(run_case(emulator, KERNELS, profile, candidate, case, seed=1)["states"][0, 1:], "bf16")
     bound = 0.30078125
     assert np.abs(h).max() == bound
     assert 0.05 < (np.abs(h) == bound).mean() < 0.95
@@ -174,14 +163,7 @@ def test_two_batch_tiles_in_flight(emulator: Emulator, direction: str, warpgroup
         for c in tilings
         if wanted.items() <= c.parameters.items() and 0 < c.parameters["register_k_tiles"] < 6
     )
-    case = random_case(problem, KERNELS.cell("lstm"), 1)
-    blocks = candidate.values["group_blocks"]
-    runs = [run_case(emulator, KERNELS, profile, candidate, case, seed, blocks) for seed in range(SEEDS)]
-    verdict = case.judge(runs[0])
-    assert verdict.right, verdict.sentence
-    for other in runs[1:]:
-        for name, array in other.items():
-            np.testing.assert_array_equal(array, runs[0][name])
+    check(emulator, "h100_sxm", candidate, seed=1, blocks=candidate.values["group_blocks"])
 
 
 def test_blocks_that_do_not_divide_the_head(emulator: Emulator) -> None:

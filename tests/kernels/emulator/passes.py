@@ -2,53 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kerneltune.arguments import STRUCTS
 from kerneltune.candidate import Candidate
-from kerneltune.case import Case
+from kerneltune.case import Case, random_case
 from kerneltune.hardware import HardwareProfile
 from kerneltune.kernel import Kernels
 from kerneltune.source import KERNEL_NAME, translation_unit
-from kerneltune.verify import Bits, Inputs
 
 from .arguments import struct_layout
 from .build import Buffer, Emulator, Launch, run
 
 POISON = 0xFF
-
-
-def run_forward(
-    emulator: Emulator,
-    kernels: Kernels,
-    profile: HardwareProfile,
-    candidate: Candidate,
-    inputs: Inputs,
-    seed: int,
-    blocks: int | None = None,
-) -> Bits:
-    """The states that the forward kernel writes into a poisoned array; ``blocks``: if not as solved."""
-    executable = emulator.compile(translation_unit(candidate, kernels, profile), KERNEL_NAME)
-    states = np.empty(inputs.states_shape, inputs.initial.dtype)
-    states.view(np.uint8)[...] = POISON
-    states[:, 0] = inputs.initial
-    workspace = np.full(max(candidate.workspace, 16), candidate.workspace_fill, np.uint8)
-    problem = inputs.problem
-    results = run(
-        executable,
-        launch_of(candidate, kernels, blocks),
-        struct_layout(kernels.root / "_common" / "arguments.cuh", "ForwardArguments"),
-        {"steps": problem.steps, "batch": problem.batch, "heads": problem.heads},
-        [
-            Buffer("input", inputs.wx),
-            Buffer("recurrent", inputs.r),
-            Buffer("bias", inputs.bias),
-            Buffer("states", states, written=True),
-            Buffer("workspace", workspace, written=True),
-        ],
-        seed,
-    )
-    return results["states"]
 
 
 def run_case(
@@ -80,6 +48,24 @@ def run_case(
         seed,
     )
     return {name: results[name] for name in case.outputs}
+
+
+def check_case(
+    emulator: Emulator,
+    kernels: Kernels,
+    profile: HardwareProfile,
+    candidate: Candidate,
+    seeds: Sequence[int],
+    blocks: int | None = None,
+) -> None:
+    """Right by the float64 reference, input drawn by the first seed; the same bits in the order of each."""
+    case = random_case(candidate.problem, kernels.cell(candidate.problem.cell), seeds[0])
+    first, *others = (run_case(emulator, kernels, profile, candidate, case, seed, blocks) for seed in seeds)
+    verdict = case.judge(first)
+    assert verdict.right, f"{verdict.sentence}: {candidate}"
+    for other in others:
+        for name, array in other.items():
+            np.testing.assert_array_equal(array.view(np.uint8), first[name].view(np.uint8), str(candidate))
 
 
 def launch_of(candidate: Candidate, kernels: Kernels, blocks: int | None = None) -> Launch:
