@@ -1,10 +1,5 @@
 """ConstrINT: a general integer constraint solver."""
 
-from constrint.arrays import ExprArray
-from constrint.asking import Decision, Domains
-from constrint.branching import Brancher, Group
-from constrint.declare import Constraint
-from constrint.domain import Domain
 from constrint.errors import (
     ConstrintError,
     EmptySpaceError,
@@ -17,7 +12,9 @@ from constrint.errors import (
     Undefined,
 )
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntVar
-from constrint.functions import (
+from constrint.expr.arrays import ExprArray
+from constrint.expr.domain import Domain
+from constrint.expr.functions import (
     abs_,
     all_of,
     any_of,
@@ -57,8 +54,11 @@ from constrint.globals import (
     value_precede,
 )
 from constrint.model import Model
-from constrint.restarts import Restarts
-from constrint.result import Result, Statistics, Status
+from constrint.modelling.declarations import Constraint
+from constrint.modelling.result import Result, Statistics, Status
+from constrint.search.branching import Brancher, Group
+from constrint.search.callbacks import Decision, Domains
+from constrint.search.restarts import Restarts
 
 __all__ = [
     "BoolExpr",

@@ -11,26 +11,26 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from constrint.declare import Declarations
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr, IntLike
-from constrint.extras import needed
-from constrint.given import check_bytes, check_limit, check_seconds
-from constrint.goals import Direction, Goal, as_goals, goals_of
-from constrint.result import Result, Status
-from constrint.scopes import copy_model
+from constrint.modelling.declarations import Declarations
+from constrint.modelling.objectives import Direction, Goal, as_goals, goals_of
+from constrint.modelling.result import Result, Status
+from constrint.modelling.scopes import copy_model
+from constrint.support.arguments import check_bytes, check_limit, check_seconds
+from constrint.support.optional import needed
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
     from pathlib import Path
 
-    from constrint.answers import Front, Solutions
-    from constrint.branching import Branching
-    from constrint.explain import Conflict
-    from constrint.plan.describe import Explanation
-    from constrint.prepare import Learning, OnSolution
-    from constrint.restarts import RestartRule, Restarts
-    from constrint.solutionset import SolutionSet
+    from constrint.answers.conflict import Conflict
+    from constrint.answers.several import Front, Solutions
+    from constrint.diagrams.describe import Explanation
+    from constrint.search.branching import Branching
+    from constrint.search.prepared import Learning, OnSolution
+    from constrint.search.restarts import RestartRule, Restarts
+    from constrint.solutions.solutionset import SolutionSet
 
 Engine: TypeAlias = Literal["auto", "interpreted", "compiled"]
 Backend: TypeAlias = Literal["constrint", "cp-sat"]
@@ -103,8 +103,8 @@ class Model(Declarations):
         Returns:
             The result; without any of the first three, the goals and preferences set on the model hold.
         """
-        from constrint.solving import best_assuming, solve_elsewhere
-        from constrint.ways import options_of
+        from constrint.answers.assumptions import best_assuming, solve_elsewhere
+        from constrint.search.options import options_of
 
         goals = goals_of(minimize, "min") + goals_of(maximize, "max")
         preferences = as_goals(prefer or ())
@@ -145,9 +145,9 @@ class Model(Declarations):
         `complete` of the iterator says whether a limit cut them short. The other arguments are those of
         `solve`.
         """
-        from constrint.answers import Solutions
-        from constrint.search import Solver
-        from constrint.ways import options_of
+        from constrint.answers.several import Solutions
+        from constrint.search.options import options_of
+        from constrint.search.solver import Solver
 
         check_limit(limit)
         options = options_of(
@@ -180,7 +180,7 @@ class Model(Declarations):
             One solution for each combination of values of the goals, in the order of the first goal,
             the best first; `complete` says whether they are all.
         """
-        from constrint.answers import ParetoSearch
+        from constrint.answers.several import ParetoSearch
 
         check_limit(limit)
         check_seconds(time_limit)
@@ -203,13 +203,13 @@ class Model(Declarations):
         With engine "auto" they are counted without being listed where the model's structure allows it;
         otherwise by as many workers as `solve` would have.
         """
-        from constrint.search import Solver
-        from constrint.ways import options_of
+        from constrint.search.options import options_of
+        from constrint.search.solver import Solver
 
         options = options_of(time_limit=time_limit, engine=engine, workers=workers, executor=executor)
         started = perf_counter()
         if engine == "auto":
-            from constrint.planner import count_planned
+            from constrint.diagrams.planner import count_planned
 
             planned = count_planned(self, time_limit)
             if planned is not None:
@@ -237,7 +237,7 @@ class Model(Declarations):
         Returns:
             The set. Raises `LimitError` where it cannot be built within the limits.
         """
-        from constrint.planner import solution_set
+        from constrint.diagrams.planner import solution_set
 
         check_bytes(memory_limit)
         check_seconds(time_limit)
@@ -247,7 +247,7 @@ class Model(Declarations):
 
     def plan(self) -> Explanation:
         """What `solutions` and `count` do for this model, step by step; print it."""
-        from constrint.plan.describe import explain_plan
+        from constrint.diagrams.describe import explain_plan
 
         return explain_plan(self)
 
@@ -262,9 +262,9 @@ class Model(Declarations):
             The conflict; None where the model has a solution. Raises `LimitError` where the time did not
             suffice to decide which.
         """
-        from constrint.explain import find_conflict
-        from constrint.search import Solver
-        from constrint.ways import options_of
+        from constrint.answers.conflict import find_conflict
+        from constrint.search.options import options_of
+        from constrint.search.solver import Solver
 
         started = perf_counter()
         if assumptions:
@@ -298,7 +298,7 @@ class Model(Declarations):
         Returns:
             The model. Raises `ParseError`, with line and column, for text that is none.
         """
-        from constrint.frontends.text import read_model
+        from constrint.frontends.text.text import read_model
 
         return read_model(text, filename=filename, constants=constants, dialect=dialect)
 
@@ -320,7 +320,7 @@ class Model(Declarations):
 
     def to_text(self) -> str:
         """The model in the constrint language; reading it back gives the same solutions."""
-        from constrint.frontends.writer import write_model
+        from constrint.frontends.text.writer import write_model
 
         return write_model(self)
 
@@ -330,7 +330,7 @@ class Model(Declarations):
         Args:
             indent: Spaces for each level; None writes one line.
         """
-        from constrint.frontends.json_format import to_json
+        from constrint.frontends.json.model import to_json
 
         return to_json(self, indent)
 
@@ -346,7 +346,7 @@ class Model(Declarations):
             The model. Raises `ParseError` for text that is no JSON, `ModelError` with the place in the
             document for JSON that is no model.
         """
-        from constrint.frontends.json_format import from_json
+        from constrint.frontends.json.model import from_json
 
         return from_json(text, filename)
 
@@ -361,18 +361,18 @@ class Model(Declarations):
         Returns:
             The model; its variables are the symbols, with the bounds of their assumptions.
         """
-        bridge = needed("constrint.frontends.sympy_bridge", "constrint[sympy]", "reading sympy relations")
+        bridge = needed("constrint.frontends.sympy.reader", "constrint[sympy]", "reading sympy relations")
         model: Model = bridge.read_relations(relations, name)
         return model
 
     def to_sympy(self) -> list[Any]:
         """The variables and constraints as sympy relations; needs sympy (extra: sympy)."""
-        writer = needed("constrint.frontends.sympy_writer", "constrint[sympy]", "writing sympy relations")
+        writer = needed("constrint.frontends.sympy.writer", "constrint[sympy]", "writing sympy relations")
         relations: list[Any] = writer.write_relations(self)
         return relations
 
     def _repr_html_(self) -> str:
-        from constrint.notebook import model_html
+        from constrint.answers.notebook import model_html
 
         return model_html(self)
 

@@ -16,13 +16,13 @@ from multiprocessing import get_context
 
 from sweeps import SWEEPS, Shape, words_of
 
-from kerneltune.compile import Compiler
+from kerneltune.compiling.compile import Compiler
 from kerneltune.errors import KernelTuneError
-from kerneltune.feedback import settle
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import discover
-from kerneltune.problem import PASSES, Problem
-from kerneltune.space import TilingSpace
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import PASSES, Problem
+from kerneltune.tiling.feedback import settle
+from kerneltune.tiling.space import TilingSpace
 
 
 def problems(sweeps: list[str]) -> list[Problem]:

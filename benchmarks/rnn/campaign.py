@@ -16,8 +16,8 @@ from typing import Any
 import sanitizer
 from drawing import Drawing, Prepared, prepare
 
-from kerneltune.measure import TrialPlan
-from kerneltune.trial import CHILD, Outcome, Trial, run_trials
+from kerneltune.running.measure import TrialPlan
+from kerneltune.running.trial import CHILD, Outcome, Trial, run_trials
 
 BATCH = 16  # cases of one child process
 WAITING = 256  # compiled cases that may wait for a child process

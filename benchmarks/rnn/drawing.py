@@ -14,13 +14,13 @@ from typing import Any
 
 from sanitizer import DEFINES
 
-from kerneltune.candidate import Candidate
-from kerneltune.compile import Compiler
+from kerneltune.compiling.compile import Compiler
 from kerneltune.errors import CompilationError, KernelTuneError
-from kerneltune.hardware import HardwareProfile, load_profile
-from kerneltune.kernel import Kernels, discover
-from kerneltune.problem import HEAD_DIM_STEP, PASSES, Problem
-from kerneltune.space import TilingSpace
+from kerneltune.inputs.descriptions import Kernels, discover
+from kerneltune.inputs.hardware import HardwareProfile, load_profile
+from kerneltune.inputs.problem import HEAD_DIM_STEP, PASSES, Problem
+from kerneltune.tiling.candidate import Candidate
+from kerneltune.tiling.space import TilingSpace
 
 TRIES = 30  # shapes, until one has a tiling
 # Of the backward pass, half of whose cases have one.

@@ -26,15 +26,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import flashrnn
 from environment import environment
 
-from kerneltune.compile import Compiler
+from kerneltune.compiling.compile import Compiler
 from kerneltune.errors import KernelTuneError
-from kerneltune.feedback import settle
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import discover
-from kerneltune.measure import TrialPlan
-from kerneltune.problem import PASSES, Problem
-from kerneltune.space import TilingSpace
-from kerneltune.trial import Outcome, Trial, require_gpu, run_trials
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import PASSES, Problem
+from kerneltune.running.measure import TrialPlan
+from kerneltune.running.trial import Outcome, Trial, require_gpu, run_trials
+from kerneltune.tiling.feedback import settle
+from kerneltune.tiling.space import TilingSpace
 
 SHAPES = "12x64,6x128,3x256,1x512,1x768,1x1024"
 CORRECTNESS_STEPS = (1, 2, 3, 1000)

@@ -174,8 +174,8 @@ def main() -> int:
         return 2
     from contenders import ContextLostError, measured
 
-    from kerneltune.cubin_cache import content_key
-    from kerneltune.folders import data_folder
+    from kerneltune.compiling.cubin_cache import content_key
+    from kerneltune.inputs.folders import data_folder
 
     if not torch.cuda.is_available():
         print("torch finds no GPU here", file=sys.stderr)

@@ -25,18 +25,18 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from environment import environment
 
-from kerneltune.compile import Compiler
+from kerneltune.compiling.compile import Compiler
 from kerneltune.errors import CompilationError, KernelTuneError
-from kerneltune.feedback import settle
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import discover
-from kerneltune.measure import TrialPlan
-from kerneltune.problem import Problem
-from kerneltune.report import make_report
-from kerneltune.space import TilingSpace
-from kerneltune.store import Store
-from kerneltune.trial import CHILD, require_gpu
-from kerneltune.tuner import TuneOptions, tune, wanted
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import Problem
+from kerneltune.running.measure import TrialPlan
+from kerneltune.running.trial import CHILD, require_gpu
+from kerneltune.tiling.feedback import settle
+from kerneltune.tiling.space import TilingSpace
+from kerneltune.tuning.report import make_report
+from kerneltune.tuning.store import Store
+from kerneltune.tuning.tuner import TuneOptions, tune, wanted
 
 LEFT = 3  # exit code
 REQUEST_SECONDS = 45.0  # that one may take

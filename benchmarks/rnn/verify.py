@@ -31,8 +31,8 @@ from drawing import Drawing, Limits
 from environment import environment
 
 from kerneltune.errors import KernelTuneError
-from kerneltune.problem import PASSES
-from kerneltune.trial import CHILD, require_gpu
+from kerneltune.inputs.problem import PASSES
+from kerneltune.running.trial import CHILD, require_gpu
 
 WRITTEN_EVERY = 10.0  # seconds
 EMULATOR = Path(__file__).resolve().parents[2] / "tests" / "kernels" / "emulator" / "runner.py"

@@ -134,7 +134,7 @@ SOLVERS = {
 def measured(solver: str, name: str, limit: float) -> dict[str, Any]:
     """The seconds of one solver for one job shop, in this process."""
     if solver == "constrint":
-        import constrint.learn.session as imported
+        import constrint.learning.session as imported
     else:
         from ortools.sat.python import cp_model as imported
     del imported

@@ -28,8 +28,8 @@ from environment import environment
 from puzzles import golomb_model, queens_model
 
 from constrint import Brancher, Model, sum_
-from constrint.processes import Processes
-from constrint.share import search_share
+from constrint.parallel.processes import Processes
+from constrint.parallel.share import search_share
 
 
 def queens(n: int) -> tuple[Model, Callable[..., int]]:

@@ -25,10 +25,10 @@ from tiling_model import Shape, Words, tiling
 from tiling_peers import PEERS, answer
 
 from constrint import Model, Result, ceildiv, divides, min_
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import discover
-from kerneltune.problem import Problem
-from kerneltune.space import TilingSpace
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import Problem
+from kerneltune.tiling.space import TilingSpace
 
 LEXICOGRAPHIC = [
     Shape(12, 64, 16),

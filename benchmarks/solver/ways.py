@@ -133,7 +133,7 @@ def main() -> None:
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    from constrint.learn.compiled import load
+    from constrint.learning.compiled import load
 
     knapsack(3)[0].solve(engine="compiled")
     for has_kernels in (True, False):

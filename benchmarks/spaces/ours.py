@@ -7,7 +7,7 @@ from time import process_time
 from typing import Any
 
 from constrint import Model
-from constrint.spaces import from_json
+from constrint.tuning.spaces import from_json
 
 Timed = tuple[float, dict[str, Any]]
 MOST_LISTED = 20_000_000  # larger spaces are listed in chunks

@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from environment import environment
 
 from constrint import Model, divides
-from constrint.solutionset import SolutionSet
-from constrint.spaces import from_json
+from constrint.solutions.solutionset import SolutionSet
+from constrint.tuning.spaces import from_json
 
 DATA = Path(__file__).parent / "data"
 RUNS = 5

@@ -101,7 +101,7 @@ def ortools(data: dict[str, Any]) -> Timed:
     """CP-SAT, one worker, all solutions; each restriction as a table of what it allows, made beforehand."""
     from ortools.sat.python import cp_model
 
-    from constrint.spaces import from_tune_params
+    from constrint.tuning.spaces import from_tune_params
 
     params = data["tune_params"]
     tables = []

@@ -117,7 +117,7 @@ def children() -> float:
 def first_space(path: Path) -> float:
     """A whole process that counts a space, as on a fresh machine: constrint's modules not compiled yet."""
     package = Path(sys.modules["constrint"].__file__ or "").parent
-    code = f"from constrint.spaces import from_json; print(from_json({str(path)!r}).size)"
+    code = f"from constrint.tuning.spaces import from_json; print(from_json({str(path)!r}).size)"
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder) / "constrint"
         shutil.copytree(package, fresh, ignore=shutil.ignore_patterns("__pycache__"))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 
-from constrint.constraints.base import Node
-from constrint.engine.state import (
+from constrint.store.propagator import Node
+from constrint.store.state import (
     ASKED_FROM,
     BITS,
     BY_DEGREE,

@@ -32,7 +32,8 @@ def folder(part: str = "engine") -> Path:
 
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256(f"{version('numba')} {platform.python_version()} {package}".encode())
-    packages = ("engine", "constraints") if part == "engine" else ("engine", "constraints", "learn")
+    compiled = ("engine", "propagators", "store")
+    packages = compiled if part == "engine" else (*compiled, "learning")
     for source in sorted(path for name in packages for path in package.glob(f"{name}/*.py")):
         stamp = source.stat().st_mtime_ns if source.name in STAMPED else ""
         digest.update(f"{source.name} {stamp}\0".encode() + source.read_bytes())

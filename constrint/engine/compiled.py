@@ -26,11 +26,11 @@ from numba.core.datamodel import default_manager  # type: ignore[attr-defined] #
 from numba.core.runtime import rtsys  # type: ignore[attr-defined] # as above
 from numba.experimental import structref
 
-from constrint.constraints import dispatch
 from constrint.engine import cache, dfs
 from constrint.engine.build import grow
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, STABLE
-from constrint.engine.state import (
+from constrint.propagators import dispatch
+from constrint.store.state import (
     EXHAUSTED,
     KERNELS,
     LEVEL,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, STABLE, clear, enqueue_all, fixpoint
 from constrint.engine.nogoods import apply, deny, keep_nogoods
 from constrint.engine.select import choose_value, learn_scores, select_variable
-from constrint.engine.state import (
+from constrint.store.domains import fix, pop_level, push_level, set_hi, set_lo
+from constrint.store.state import (
     ASK,
     ASKED,
     ASKED_FROM,
@@ -53,7 +54,6 @@ from constrint.engine.state import (
     State,
     kernel,
 )
-from constrint.engine.store import fix, pop_level, push_level, set_hi, set_lo
 
 # Times the patience with a node after which bounds that still move are taken to creep without an end.
 CREEPING = 10

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from constrint.constraints import dispatch
-from constrint.engine.state import (
+from constrint.propagators import dispatch
+from constrint.store.state import (
     CHANGED,
     CULPRIT,
     HEAD,

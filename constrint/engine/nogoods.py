@@ -10,8 +10,8 @@ one that holds makes it false; beyond the second, nothing follows.
 
 from __future__ import annotations
 
-from constrint.engine.state import AT_LEAST, AT_MOST, NOGOODS, State, kernel
-from constrint.engine.store import contains, fix, remove, set_hi, set_lo
+from constrint.store.domains import contains, fix, remove, set_hi, set_lo
+from constrint.store.state import AT_LEAST, AT_MOST, NOGOODS, State, kernel
 
 OPEN = 0
 TRUE = 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from constrint.engine.state import (
+from constrint.store.domains import contains, member_count, next_member
+from constrint.store.state import (
     ANY_VALUE,
     AS_BEST,
     AS_BEST_OR_GREATEST,
@@ -35,7 +36,6 @@ from constrint.engine.state import (
     State,
     kernel,
 )
-from constrint.engine.store import contains, member_count, next_member
 
 # Domains up to this wide are tried value by value, wider ones are halved; both in the order of the values.
 ENUMERATED = 64

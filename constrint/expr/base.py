@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType
 from typing import NoReturn, SupportsIndex, TypeAlias, Union
 
-from constrint.domain import Domain
 from constrint.errors import ModelError, Position
+from constrint.expr.domain import Domain
 from constrint.expr.position import caller, resolve
-from constrint.given import integer_list
+from constrint.support.arguments import integer_list
 
 Assignment: TypeAlias = Mapping["IntExpr", int]
 IntLike: TypeAlias = Union["IntExpr", SupportsIndex]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from constrint.domain import Domain
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
-from constrint.record import record
+from constrint.expr.domain import Domain
+from constrint.support.record import record
 
 
 @record(eq=False)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from constrint.domain import Domain
 from constrint.errors import Undefined
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
-from constrint.record import record
+from constrint.expr.domain import Domain
+from constrint.support.record import record
 
 
 @record(eq=False)

@@ -25,7 +25,7 @@ def reader_of(dialect: str) -> Callable[[str, str], Model] | None:
         names = ", ".join(f"'{name}'" for name in DIALECTS)
         raise ModelError(f"there is no dialect '{dialect}': the dialects are {names}")
     if dialect == "json":
-        from constrint.frontends.json_format import from_json
+        from constrint.frontends.json.model import from_json
 
         return from_json
     if dialect == "flatzinc":

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 @cache
 def parser_of(name: str, postlex: type[PostLex] | None = None, positions: bool = True) -> Lark:
-    """The LALR parser of the grammar `<name>.lark` in this folder, made once per process.
+    """The LALR parser of the grammar `<name>.lark`, made once per process.
 
     Args:
-        name: Name of the grammar.
+        name: Where the grammar is: a frontend's folder and the file's name, as in "text/grammar".
         postlex: What changes the stream of tokens before it is parsed.
         positions: Whether trees have positions; tokens always have.
     """
     grammar = files("constrint.frontends").joinpath(f"{name}.lark").read_text(encoding="utf-8")
     stage = None if postlex is None else postlex()
-    place = _place(name)
+    place = _place(name.replace("/", "-"))
     parser = _kept(place, grammar, stage, positions)
     if parser is None:
         parser = _made(grammar, stage, positions)

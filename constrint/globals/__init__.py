@@ -1,11 +1,11 @@
 """Global constraints: conditions and numbers over lists of expressions.
 
 Each family is a file with its definitions and public functions; `GLOBALS` is the registry, from which the
-text language, JSON and the lowering know them. The kernels stand in `constrint.constraints`.
+text language, JSON and the lowering know them. The kernels stand in `constrint.propagators`.
 """
 
+from constrint.expr.global_expr import Definition, Field, Function, Relation
 from constrint.globals.automata import REGULAR, regular
-from constrint.globals.base import Definition, Field, Function, Relation
 from constrint.globals.counting import (
     AMONG,
     COUNT,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from constrint.constraints import Table
-from constrint.domain import Domain
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, linear, placed
-from constrint.given import integer
-from constrint.globals.arguments import expressions, integers, rows_of
-from constrint.globals.base import Definition, Field, Relation
+from constrint.expr.domain import Domain
+from constrint.expr.global_arguments import expressions, integers, rows_of
+from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.posting import need, variables_of
-from constrint.ir import TRUE
+from constrint.lowering.problem import TRUE
+from constrint.propagators import Table
+from constrint.support.arguments import integer
 
 if TYPE_CHECKING:
-    from constrint.lower import Lowering
+    from constrint.lowering.conditions import Lowering
 
 Rows = tuple[tuple[int, ...], ...]
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from constrint.constraints import Cardinality
-from constrint.domain import Domain
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, as_expr, linear, placed
-from constrint.globals.arguments import expressions, integers
-from constrint.globals.base import Definition, Field, Function, Relation, same_lengths
+from constrint.expr.domain import Domain
+from constrint.expr.global_arguments import expressions, integers
+from constrint.expr.global_expr import Definition, Field, Function, Relation, same_lengths
 from constrint.globals.posting import hull_of, variables_of, view_of
-from constrint.ir import Linear
+from constrint.lowering.problem import Linear
+from constrint.propagators import Cardinality
 
 if TYPE_CHECKING:
-    from constrint.lower import Lowering
+    from constrint.lowering.conditions import Lowering
 
 WIDEST_COUNTED = 100_000  # from the least to the greatest listed value, for the kernel
 MOST_VALUES = 4096  # that nvalue has a truth value of each for

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
-from constrint.constraints import AllDifferent, AllDifferentBounds, AllDifferentDomain
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, IntExpr, IntLike, placed
-from constrint.globals.arguments import listed
-from constrint.globals.base import Definition, Field, Relation
+from constrint.expr.global_arguments import listed
+from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.posting import hull_of, need, view_of
+from constrint.propagators import AllDifferent, AllDifferentBounds, AllDifferentDomain
 
 if TYPE_CHECKING:
-    from constrint.lower import Lowering
+    from constrint.lowering.conditions import Lowering
 
 Consistency = Literal["auto", "value", "bounds", "domain"]
 

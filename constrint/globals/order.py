@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from constrint.constraints import Lexicographic
 from constrint.errors import ModelError
 from constrint.expr import And, BoolConst, BoolExpr, Comparison, Const, Implies, IntExpr, IntLike, Or, placed
-from constrint.globals.arguments import expressions, integers
+from constrint.expr.global_arguments import expressions, integers
+from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
 from constrint.globals.automata import post_run
-from constrint.globals.base import Definition, Field, Relation, same_lengths
 from constrint.globals.posting import need, variables_of
-from constrint.ir import TRUE
+from constrint.lowering.problem import TRUE
+from constrint.propagators import Lexicographic
 
 if TYPE_CHECKING:
-    from constrint.lower import Lowering
+    from constrint.lowering.conditions import Lowering
 
 WIDEST_RUN = 4096  # values of an expression for which value_precede runs an automaton
 

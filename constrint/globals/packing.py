@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from constrint.domain import Domain
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, as_expr, linear, placed
-from constrint.globals.arguments import expressions, integers
-from constrint.globals.base import Definition, Field, Relation, same_lengths
+from constrint.expr.domain import Domain
+from constrint.expr.global_arguments import expressions, integers
+from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
 from constrint.globals.posting import require_all
 
 if TYPE_CHECKING:
-    from constrint.lower import Lowering
+    from constrint.lowering.conditions import Lowering
 
 
 def _packing_meaning(bins: tuple[int, ...], sizes: tuple[int, ...], loads: tuple[int, ...]) -> bool:

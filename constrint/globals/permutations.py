@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from constrint.constraints import AllDifferent, AllDifferentBounds, Circuit, Inverse
-from constrint.constraints.circuit import is_circuit
-from constrint.domain import Domain
 from constrint.expr import (
     And,
     BoolExpr,
@@ -22,12 +19,15 @@ from constrint.expr import (
     Min,
     placed,
 )
-from constrint.globals.arguments import expressions
-from constrint.globals.base import Definition, Field, Relation, same_lengths
+from constrint.expr.domain import Domain
+from constrint.expr.global_arguments import expressions
+from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
 from constrint.globals.posting import keep_in_range, need, variables_of
+from constrint.propagators import AllDifferent, AllDifferentBounds, Circuit, Inverse
+from constrint.propagators.circuit import is_circuit
 
 if TYPE_CHECKING:
-    from constrint.lower import Lowering
+    from constrint.lowering.conditions import Lowering
 
 
 def _in_range(args: tuple[IntExpr, ...]) -> list[BoolExpr]:

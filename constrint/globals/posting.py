@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from constrint.constraints.all_different import View
 from constrint.expr import BoolExpr, IntExpr
-from constrint.ir import Infeasible
+from constrint.lowering.problem import Infeasible
+from constrint.propagators.all_different import View
 
 if TYPE_CHECKING:
-    from constrint.lower import Lowering
+    from constrint.lowering.conditions import Lowering
 
 
 def view_of(lowering: Lowering, expr: IntExpr) -> View:

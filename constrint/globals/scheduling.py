@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from constrint.constraints import Cumulative, NoOverlap, Rectangles
-from constrint.constraints.cumulative import fits
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Or, as_expr, linear, placed
-from constrint.globals.arguments import expressions
-from constrint.globals.base import Definition, Field, Relation, same_lengths
+from constrint.expr.global_arguments import expressions
+from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
 from constrint.globals.posting import variables_of
+from constrint.propagators import Cumulative, NoOverlap, Rectangles
+from constrint.propagators.cumulative import fits
 
 if TYPE_CHECKING:
-    from constrint.lower import Lowering
+    from constrint.lowering.conditions import Lowering
 
 Exprs = tuple[IntExpr, ...]
 Values = tuple[int, ...]

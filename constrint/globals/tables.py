@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from constrint.constraints import Table
-from constrint.domain import Domain
 from constrint.errors import ModelError, Undefined
 from constrint.expr import Element, IntExpr, IntLike, as_expr, linear
-from constrint.globals.arguments import rows_of
-from constrint.globals.base import Definition, Field, Function
+from constrint.expr.domain import Domain
+from constrint.expr.global_arguments import rows_of
+from constrint.expr.global_expr import Definition, Field, Function
 from constrint.globals.posting import keep_in_range
-from constrint.ir import TRUE, Linear
+from constrint.lowering.problem import TRUE, Linear
+from constrint.propagators import Table
 
 if TYPE_CHECKING:
-    from constrint.lower import Lowering
+    from constrint.lowering.conditions import Lowering
 
 Rows = tuple[tuple[int, ...], ...]
 

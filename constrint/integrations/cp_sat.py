@@ -18,16 +18,16 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from constrint import constraints as c
+from constrint import propagators as c
 from constrint.errors import ModelError, UnboundedError
-from constrint.goals import Goal
 from constrint.integrations.cp_sat_globals import RULES
 from constrint.model import Model
-from constrint.prepare import Plan
+from constrint.modelling.objectives import Goal
+from constrint.modelling.result import Result, Statistics, Status
 from constrint.presolve import Root
-from constrint.result import Result, Statistics, Status
-from constrint.run import Assignment, check
-from constrint.search import values_of
+from constrint.search.depth_first import Assignment, check
+from constrint.search.prepared import Plan
+from constrint.search.solver import values_of
 
 LARGEST = 1 << 60
 """Bounds of variables, and sums of terms, that CP-SAT can hold."""

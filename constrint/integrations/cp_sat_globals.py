@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from constrint import constraints as c
+from constrint import propagators as c
 
 if TYPE_CHECKING:
     from collections.abc import Callable

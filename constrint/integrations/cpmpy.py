@@ -27,8 +27,8 @@ from cpmpy.transformations.normalize import toplevel_list
 from cpmpy.transformations.safening import no_partial_functions, safen_objective
 
 from constrint.expr import BoolExpr, Const, IntExpr, as_bool
+from constrint.expr.functions import abs_, all_of, any_of, element, if_then_else, max_, min_, sum_, table
 from constrint.frontends.flatzinc.builtins import parity, truncated_div, truncated_mod
-from constrint.functions import abs_, all_of, any_of, element, if_then_else, max_, min_, sum_, table
 from constrint.globals import (
     all_different,
     among,
@@ -43,7 +43,7 @@ from constrint.globals import (
     nvalue,
 )
 from constrint.model import Model
-from constrint.result import Result, Status
+from constrint.modelling.result import Result, Status
 
 COMPARISONS: Mapping[str, Callable[[IntExpr, IntExpr], Any]] = {
     "==": operator.eq,

@@ -17,10 +17,10 @@ from typing import Any
 
 from kernel_tuner.searchspace import Searchspace
 
+from constrint.diagrams.listing import without_collection
 from constrint.errors import ConstrintError
-from constrint.plan.listing import without_collection
-from constrint.solutionset import SolutionSet
-from constrint.spaces import from_tune_params
+from constrint.solutions.solutionset import SolutionSet
+from constrint.tuning.spaces import from_tune_params
 
 _BUILDER = "_Searchspace__build_searchspace"
 _own: Callable[..., Any] | None = None

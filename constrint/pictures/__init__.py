@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from constrint.diagrams.table_files import placed
 from constrint.errors import ModelError
 from constrint.pictures.facts import Facts, facts_of
 from constrint.pictures.layout import Drawing, drawing
-from constrint.tablefiles import placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from constrint.solutionset import SolutionSet
+    from constrint.solutions.solutionset import SolutionSet
 
 SHOWN_IN_NOTEBOOK = 200_000
 """Edges up to which a notebook shows a picture at once."""

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from constrint.diagrams.marginals import pair_shares, value_counts
+from constrint.diagrams.terms import Array
 from constrint.errors import ModelError
-from constrint.plan.marginals import pair_shares, value_counts
-from constrint.plan.terms import Array
 
 if TYPE_CHECKING:
-    from constrint.plan.diagram import Diagram
-    from constrint.solutionset import SolutionSet
+    from constrint.diagrams.diagram import Diagram
+    from constrint.solutions.solutionset import SolutionSet
 
 MOST_BINS = 32
 MOST_PAIRED = 12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from constrint.constraints import LinearEq, LinearLe, Node
+from constrint.propagators import LinearEq, LinearLe, Node
 
 
 def has_negative_cycle(nodes: Iterable[Node]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import gcd
 
-from constrint.ir import Infeasible
+from constrint.lowering.problem import Infeasible
 
 MOST_STEPS = 2000
 

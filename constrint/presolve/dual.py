@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import gcd
 
-from constrint.constraints import LinearLe
 from constrint.engine.build import LIMIT
 from constrint.presolve.joint import Row, connected, rows_of, system
 from constrint.presolve.root import Root
 from constrint.presolve.simplex import Contradiction, Number, TooManyPivots
+from constrint.propagators import LinearLe
 
 MOST_CELLS = 4000  # rows times variables of a linear program
 PIVOTS = 300

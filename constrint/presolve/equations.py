@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import Protocol
 
-from constrint.constraints import LinearEq, Node
-from constrint.engine.state import State
-from constrint.engine.store import set_class, set_hi, set_lo
 from constrint.presolve.diophantine import Affine, System, TooHard
+from constrint.propagators import LinearEq, Node
+from constrint.store.domains import set_class, set_hi, set_lo
+from constrint.store.state import State
 
 MOST_TERMS = 400  # systems with more coefficients are left to propagation
 

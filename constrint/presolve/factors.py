@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import gcd
 
-from constrint.constraints import LinearEq, Power, Product
-from constrint.ir import Problem
-from constrint.numbers import divisors_of
-from constrint.squares import weighted_squares
+from constrint.lowering.problem import Problem
+from constrint.number_theory.factors import divisors_of
+from constrint.number_theory.squares import weighted_squares
+from constrint.propagators import LinearEq, Power, Product
 
 NARROW = 4096  # domains up to this wide are left to propagation
 MOST_TOTALS = 16  # values of what is added to two squares that are tried

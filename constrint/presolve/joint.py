@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor
 from typing import TYPE_CHECKING, TypeAlias
 
-from constrint.constraints import LinearEq, LinearEqIf, LinearLe, LinearLeIf, Node
-from constrint.ir import Infeasible
+from constrint.lowering.problem import Infeasible
+from constrint.propagators import LinearEq, LinearEqIf, LinearLe, LinearLeIf, Node
 
 if TYPE_CHECKING:
     from constrint.presolve.simplex import Bound, Simplex

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from constrint.constraints import LinearEq, Node, Power
-from constrint.engine.state import State
-from constrint.ir import Infeasible
+from constrint.lowering.problem import Infeasible
+from constrint.propagators import LinearEq, Node, Power
+from constrint.store.state import State
 
 MODULI = (3, 4, 5, 7, 8, 9, 11, 13, 16)
 

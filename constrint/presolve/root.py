@@ -8,19 +8,19 @@ from functools import partial
 from operator import eq, sub
 from typing import TYPE_CHECKING
 
-from constrint.constraints import LinearEq, LinearLe, Node
-from constrint.deadline import NEVER, Deadline, Pace
 from constrint.engine.build import LIMIT, Box, Branch, build, can_resume, decided
 from constrint.engine.cache import is_loaded
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
-from constrint.engine.state import BITS, CHANGED, WIDER, State
-from constrint.engine.store import contains, set_hi, set_lo
-from constrint.ir import Infeasible, NeedsWiderBounds, Problem
+from constrint.lowering.problem import Infeasible, NeedsWiderBounds, Problem
 from constrint.presolve.cycles import has_negative_cycle
 from constrint.presolve.equations import keep_classes, narrower_classes
 from constrint.presolve.factors import list_factors
 from constrint.presolve.joint import joint_bounds
 from constrint.presolve.residues import check_residues
+from constrint.propagators import LinearEq, LinearLe, Node
+from constrint.store.domains import contains, set_hi, set_lo
+from constrint.store.state import BITS, CHANGED, WIDER, State
+from constrint.support.deadline import NEVER, Deadline, Pace
 
 if TYPE_CHECKING:
     from constrint.engine.compiled import Session

@@ -8,14 +8,14 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from constrint import constraints as c
-from constrint.constraints.member import intervals_of
-from constrint.domain import Domain
+from constrint import propagators as c
 from constrint.engine import dfs
 from constrint.engine.build import LIMIT, Box, Branch, build, grow
 from constrint.engine.fixpoint import FAILED, fixpoint
-from constrint.engine.state import EXHAUSTED, FULL, IN_ORDER, SOLUTION, State
-from constrint.engine.store import contains
+from constrint.expr.domain import Domain
+from constrint.propagators.member import intervals_of
+from constrint.store.domains import contains
+from constrint.store.state import EXHAUSTED, FULL, IN_ORDER, SOLUTION, State
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from constrint import (
     no_overlap,
     sum_,
 )
-from constrint.alternate import ON_OTHERS, ON_SCHEDULES, learning_share
-from constrint.deadline import Pace
-from constrint.learn import build as learn_build
-from constrint.learn import session
-from constrint.prepare import Plan
+from constrint.learning import build as learn_build
+from constrint.learning import session
+from constrint.search.portfolio import ON_OTHERS, ON_SCHEDULES, learning_share
+from constrint.search.prepared import Plan
+from constrint.support.deadline import Pace
 
 
 @pytest.fixture
@@ -32,7 +32,9 @@ def hasty(monkeypatch):
     for name in ("TURN", "LEAST_TURN"):
         monkeypatch.setattr(alternate, name, 1)
     monkeypatch.setattr(alternate, "alone", lambda root, share: 0)
-    monkeypatch.setattr("constrint.climb.BRIEF", 0)  # sums of linear models are tried for some nodes first
+    monkeypatch.setattr(
+        "constrint.search.branch_and_bound.BRIEF", 0
+    )  # sums of linear models are tried for some nodes first
 
 
 @pytest.mark.parametrize("block", range(4))
@@ -84,7 +86,7 @@ def test_who_says_how_to_branch_has_his_way(hasty):
 @pytest.mark.timeout(900)  # the first use on a machine compiles
 def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch):
     monkeypatch.setattr(alternate, "LEAST_TURN", 700)
-    monkeypatch.setattr("constrint.climb.BRIEF", 0)
+    monkeypatch.setattr("constrint.search.branch_and_bound.BRIEF", 0)
     walks = []
     for engine, most in (("interpreted", 20_000), ("interpreted", 7), ("compiled", 20_000)):
         monkeypatch.setattr(Pace, "FIRST", most)

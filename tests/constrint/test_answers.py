@@ -8,7 +8,7 @@ import pytest
 from random_models import draw_model
 
 from constrint import Model, ModelError, Status, all_different, sum_
-from constrint.search import Run
+from constrint.search.solver import Run
 
 LIMIT = 20.0
 

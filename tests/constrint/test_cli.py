@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from constrint.cli import app
+from constrint.cli.main import app
 
 SMALL = "x, y in 1..4\nb bool\nx < y; b == (x > 2)\n"
 BEST = "x, y in 1..4\ns := x + y\nx * y <= 9\nmaximize s\nprefer x min\n"

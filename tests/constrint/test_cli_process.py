@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-c", "from constrint.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from constrint.cli.main import main; main()"]
 MANY = "x, y, z in 1..300; x + y + z >= 3\n"
 ENDLESS = "x, y, z in 1..10 ** 7\nx ** 3 + y ** 3 == z ** 3 + 7 * x * y * z + 2 ** 61 + 1\n"
 
@@ -129,7 +129,7 @@ def test_interrupting_an_optimisation_gives_the_best_so_far():
     process.stderr.close()
 
 
-@pytest.mark.parametrize("module", ["constrint", "constrint.cli"])
+@pytest.mark.parametrize("module", ["constrint", "constrint.cli.main"])
 def test_starting_imports_no_parser_and_no_compiler(module):
     probe = (
         f"import sys, {module}; print([m for m in ('lark', 'numba', 'sympy', 'rich') if m in sys.modules])"

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from constrint.cli import app
-from constrint.solutionset import SolutionSet
-from constrint.spaces import from_json, from_tune_params
+from constrint.cli.main import app
+from constrint.solutions.solutionset import SolutionSet
+from constrint.tuning.spaces import from_json, from_tune_params
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "spaces" / "data"
 MODEL = "x, y in 1..4\nb bool\nx < y; b == (x > 2)\n"

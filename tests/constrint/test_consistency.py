@@ -8,7 +8,7 @@ import random
 import pytest
 
 import constrint as ci
-from constrint.lower import Infeasible, Lowering
+from constrint.lowering.conditions import Infeasible, Lowering
 from constrint.presolve import presolve
 
 

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import constrint as ci
-from constrint import constraints
+from constrint import propagators as constraints
 from constrint.engine import compiled, dfs, fixpoint
 from constrint.engine.build import grow
-from constrint.engine.state import State
+from constrint.store.state import State
 
 KINDS = sorted(FACTORIES, key=lambda kind: kind.kind)
 EXAMPLES = 100
@@ -34,7 +34,7 @@ SEEDS = st.integers(0, 10**9)
 
 def test_every_constraint_is_registered_and_drawn():
     defined = set()
-    for module in pkgutil.iter_modules(constraints.__path__, "constrint.constraints."):
+    for module in pkgutil.iter_modules(constraints.__path__, "constrint.propagators."):
         for _, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             if (
                 issubclass(kind, constraints.Node)
@@ -293,7 +293,7 @@ def test_the_suite_draws_at_least_2000_models():
 
 
 def test_conditions_lower_to_the_kind_that_they_stand_for():
-    from constrint.lower import Infeasible, Lowering
+    from constrint.lowering.conditions import Infeasible, Lowering
 
     missing = []
     for kind in KINDS:

@@ -9,11 +9,13 @@ import sys
 import pytest
 from job_shops import draw_jobs, job_shop
 
-from constrint import Model, Status, all_different, compiling, deadline, sum_
-from constrint.deadline import Deadline, Pace, Stopped
+from constrint import Model, Status, all_different, sum_
 from constrint.engine import cache
-from constrint.learn import compiled
+from constrint.learning import compiled
 from constrint.presolve import root
+from constrint.search import background_compile as compiling
+from constrint.support import deadline
+from constrint.support.deadline import Deadline, Pace, Stopped
 
 
 class Clock:
@@ -134,7 +136,9 @@ def test_a_long_search_starts_one_compiler_and_does_not_wait_for_it(compiler):
     for spent in (2.0, 3.0, 30.0):
         assert not compiling.is_ready("learn", spent, never)
         assert not compiling.is_ready("learn", spent, soon)
-    assert [command[1:] for command in compiler.commands] == [["-m", "constrint.compiling", "learn"]]
+    assert [command[1:] for command in compiler.commands] == [
+        ["-m", "constrint.search.background_compile", "learn"]
+    ]
     compiler.code = 1  # it failed: whoever has no limit compiles himself
     assert compiling.is_ready("learn", 3.0, never)
     assert not compiling.is_ready("learn", 3.0, soon)
@@ -181,7 +185,7 @@ def test_the_other_process_compiles_and_leaves_no_mark(compiler, monkeypatch):
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
 def test_a_process_of_its_own_fills_the_cache():
-    command = [sys.executable, "-m", "constrint.compiling", "learn-sums"]
+    command = [sys.executable, "-m", "constrint.search.background_compile", "learn-sums"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert cache.is_filled("learn-sums")

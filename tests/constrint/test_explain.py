@@ -8,7 +8,7 @@ import pytest
 from random_models import Generator, RandomModel
 
 from constrint import LimitError, Model, implies
-from constrint.explain import describe, find_conflict
+from constrint.answers.conflict import describe, find_conflict
 
 
 def without(drawn: RandomModel, kept: list[int]) -> RandomModel:

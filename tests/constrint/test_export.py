@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from constrint import Model, ModelError, export
+from constrint import Model, ModelError
+from constrint.modelling import export
 
 
 def model() -> Model:

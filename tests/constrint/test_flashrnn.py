@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from constrint import Model, ParseError, UnboundedError, Undefined
-from constrint.cli import app
-from constrint.frontends import parsers
+from constrint.cli.main import app
+from constrint.frontends.text import parsers
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "constrint-flashrnn.md"
 BLOCKS = re.findall(

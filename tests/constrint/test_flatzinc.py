@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from constrint import ParseError, Restarts
+from constrint.cli.flatzinc import app, description, write_description
 from constrint.frontends.flatzinc import read_flatzinc
-from constrint.frontends.flatzinc.cli import app, description, write_description
 from constrint.frontends.flatzinc.solve import Options, lines, restarts, shown
 
 SEND = """

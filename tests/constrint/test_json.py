@@ -33,9 +33,9 @@ from constrint import (
     min_,
     table,
 )
-from constrint.cli import app
+from constrint.cli.main import app
 from constrint.expr import BoolConst, BoolVar, Const, IntVar
-from constrint.frontends.json_nodes import READERS, WRITERS
+from constrint.frontends.json.nodes import READERS, WRITERS
 
 
 def every_node() -> Model:

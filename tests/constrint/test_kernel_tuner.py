@@ -9,7 +9,7 @@ import pytest
 from kernel_tuner.searchspace import Searchspace
 
 from constrint.integrations import kernel_tuner as bridge
-from constrint.spaces import from_tune_params
+from constrint.tuning.spaces import from_tune_params
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "spaces" / "data"
 PARAMS = {

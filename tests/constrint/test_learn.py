@@ -17,13 +17,13 @@ from test_globals import expected
 from typer.testing import CliRunner
 
 from constrint import Model, ModelError, Status, sum_
-from constrint.cli import app
-from constrint.learn import build as learn_build
-from constrint.learn import heap, loop, session, trail
-from constrint.learn.build import Guide
-from constrint.learn.build import build as build_learner
-from constrint.learn.layout import DECISION, LEARN_KERNELS, TRAIL
-from constrint.learn.normal import Normal, Translation
+from constrint.cli.main import app
+from constrint.learning import build as learn_build
+from constrint.learning import heap, loop, session, trail
+from constrint.learning.build import Guide
+from constrint.learning.build import build as build_learner
+from constrint.learning.layout import DECISION, LEARN_KERNELS, TRAIL
+from constrint.learning.normal import Normal, Translation
 
 BLOCK = 100
 
@@ -252,7 +252,7 @@ def learner(values_of_x: tuple[int, ...] | range):
     m.int_var("x", values=values_of_x)
     from constrint.engine.build import Branch
     from constrint.engine.build import build as build_state
-    from constrint.prepare import Plan
+    from constrint.search.prepared import Plan
 
     root = Plan(m, (), ()).root
     assert root is not None
@@ -306,7 +306,7 @@ def test_two_orders_of_a_disjunction_are_one_variable():
     m = Model()
     s, t = m.int_var("s", 0, 30), m.int_var("t", 0, 30)
     m.add((s + 5 <= t) | (t + 7 <= s))
-    from constrint.prepare import Plan
+    from constrint.search.prepared import Plan
 
     root = Plan(m, (), ()).root
     assert root is not None

@@ -12,9 +12,9 @@ from job_shops import MT06, draw_jobs, least_span
 from proof_checker import Rejected, check_proof
 
 from constrint import Model, Status, cumulative, max_, no_overlap, sum_
-from constrint.learn import analyse
-from constrint.learn.layout import NOTHING, PREMISES
-from constrint.learn.trail import value_before
+from constrint.learning import analyse
+from constrint.learning.layout import NOTHING, PREMISES
+from constrint.learning.trail import value_before
 
 
 @dataclass(frozen=True)

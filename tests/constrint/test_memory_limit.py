@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 import pytest
 
 from constrint import LimitError, Model
-from constrint.spaces import from_tune_params
+from constrint.tuning.spaces import from_tune_params
 
 MEGABYTE = 1 << 20
 CHUNK_MEGABYTES = 30  # what one chunk of rows takes whatever the limit

@@ -8,13 +8,13 @@ from random import Random
 
 import pytest
 
-from constrint.numbers import (
+from constrint.number_theory.factors import (
     differences_of_two_squares,
     divisors_of,
     factorised,
     is_prime,
 )
-from constrint.squares import weighted_squares
+from constrint.number_theory.squares import weighted_squares
 
 
 def test_small_numbers_against_definitions():

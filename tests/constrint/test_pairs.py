@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from constrint import Brancher, Model, sum_
-from constrint.constraints import LinearEq, Pairs, Product
-from constrint.lower import Lowering
+from constrint.lowering.conditions import Lowering
+from constrint.propagators import LinearEq, Pairs, Product
 
 COMPARE = {
     "==": operator.eq,

@@ -11,9 +11,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from constrint import LimitError, Model, ModelError, divides, parallel
-from constrint.plan import layers
-from constrint.spaces import from_tune_params
+from constrint import LimitError, Model, ModelError, divides
+from constrint.diagrams import layers
+from constrint.diagrams import parallel_build as parallel
+from constrint.tuning.spaces import from_tune_params
 
 PARAMS = {
     "block": [16, 32, 64, 128, 256],
@@ -127,7 +128,7 @@ def test_spaces_in_processes_and_threads(processes):
 
 
 def test_listing_by_many_is_listing_alone(processes, monkeypatch):
-    from constrint import listed
+    from constrint.solutions import listed
 
     monkeypatch.setattr(listed, "MANY", 500)
     for solutions in (tiles().solutions(), from_tune_params(PARAMS, TEXTS), random_model(3).solutions()):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from constrint.frontends import parsers
-from constrint.frontends.syntax import _JoinLines
+from constrint.frontends.text import parsers
+from constrint.frontends.text.syntax import _JoinLines
 
 TEXT = "x in 1..8 step 2  # odd\nbig: 3 <= x ** 2 and not (x == 5\n or x in {7})\nmaximize x"
 
@@ -21,14 +21,14 @@ def place(tmp_path, monkeypatch) -> Path:
     """Where the tables are kept, in a folder of the test's own."""
     monkeypatch.setattr(parsers, "_place", lambda name: tmp_path / "new" / f"{name}.json")
     parsers.parser_of.cache_clear()
-    yield tmp_path / "new" / "grammar.json"
+    yield tmp_path / "new" / "text-grammar.json"
     parsers.parser_of.cache_clear()
 
 
 def parser():
     """The parser as a fresh process would get it."""
     parsers.parser_of.cache_clear()
-    return parsers.parser_of("grammar", _JoinLines)
+    return parsers.parser_of("text/grammar", _JoinLines)
 
 
 def test_the_kept_parser_gives_the_same_trees(place, monkeypatch):
@@ -91,4 +91,4 @@ def test_messages_are_the_same_with_kept_tables(tmp_path):
     ]
     assert "a product is written bm * x" in messages[0]
     assert messages[0] == messages[1]
-    assert list(tmp_path.glob("constrint/grammar-lark-*.json"))
+    assert list(tmp_path.glob("constrint/text-grammar-lark-*.json"))

@@ -12,9 +12,9 @@ import pytest
 from random_models import draw_model
 
 from constrint import EmptySpaceError, Model, ModelError
+from constrint.diagrams.marginals import pair_shares, value_counts
 from constrint.pictures.facts import facts_of
-from constrint.plan.marginals import pair_shares, value_counts
-from constrint.spaces import from_tune_params
+from constrint.tuning.spaces import from_tune_params
 
 SPACE = from_tune_params(
     {"bx": [16, 32, 64, 128], "f": [0.5, 2], "s": ["<row>", "col & x"], "one": [7], "wide": range(100)},

@@ -12,8 +12,8 @@ import pytest
 from random_models import draw_model
 
 from constrint import LimitError, Model, divides, element, max_, sum_
-from constrint.plan import joins, layers
-from constrint.planner import solve_all
+from constrint.diagrams import joins, layers
+from constrint.diagrams.planner import solve_all
 
 BLOCK = 60
 

@@ -11,13 +11,13 @@ from math import gcd
 import pytest
 
 from constrint import Model, Status, UnboundedError, max_
-from constrint.constraints import LinearLe
-from constrint.constraints.power import capped_power, logarithm, root
 from constrint.engine.build import Box
-from constrint.ir import Infeasible
+from constrint.lowering.problem import Infeasible
 from constrint.presolve.diophantine import Affine, System
 from constrint.presolve.joint import joint_bounds
 from constrint.presolve.simplex import Contradiction, Simplex
+from constrint.propagators import LinearLe
+from constrint.propagators.power import capped_power, logarithm, root
 
 LIMIT = 120.0  # seconds by the clock, of what takes 2 on a machine without other work
 

@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from constrint.record import record
+from constrint.support.record import record
 
 
 class Shape:

@@ -175,7 +175,7 @@ def test_an_answer_that_cannot_be_written_is_one_line(tmp_path):
     model.write_text("x in 0..3\n")
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-c", "from constrint.cli import main; main()", "solve", str(model)],
+            [sys.executable, "-c", "from constrint.cli.main import main; main()", "solve", str(model)],
             stdout=full,
             stderr=subprocess.PIPE,
             check=False,

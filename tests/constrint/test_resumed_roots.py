@@ -8,8 +8,8 @@ from random_models import draw_model
 
 from constrint import Model, sum_
 from constrint.engine.compiled import load
-from constrint.prepare import Options, Plan
-from constrint.run import Run
+from constrint.search.depth_first import Run
+from constrint.search.prepared import Options, Plan
 
 SEEDS = range(200)
 

@@ -10,8 +10,9 @@ import time
 import pytest
 
 import constrint as ci
-from constrint import run as running
-from constrint import search, stepper
+from constrint.search import depth_first as running
+from constrint.search import sliced as stepper
+from constrint.search import solver as search
 
 
 def queens(n: int) -> ci.Model:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from constrint import LimitError, Model, ModelError
-from constrint.plan import merge, reorder
-from constrint.plan.layers import Budget
-from constrint.solutionset import SolutionSet
-from constrint.spaces import from_tune_params
+from constrint.diagrams import merge, reorder
+from constrint.diagrams.layers import Budget
+from constrint.solutions.solutionset import SolutionSet
+from constrint.tuning.spaces import from_tune_params
 
 
 def random_set(random: Random, names: list[str], values: list[list[int]], density: float) -> SolutionSet:
@@ -161,7 +161,7 @@ def test_sets_and_none():
 
 
 def test_orders_that_need_too_much_are_refused(monkeypatch):
-    monkeypatch.setattr("constrint.setops.Budget", lambda: Budget(edges=10))
+    monkeypatch.setattr("constrint.solutions.setops.Budget", lambda: Budget(edges=10))
     m, n = Model(), Model()
     x = {name: m.int_var(name, 0, 30) for name in "abcdef"}
     y = {name: n.int_var(name, 0, 30) for name in "fcbead"}

@@ -20,17 +20,19 @@ from shared_models import GREAT, Backwards, Drawn, Here, draw
 from typer.testing import CliRunner
 
 import constrint as ci
-from constrint import processes, share, shared_run, subtrees, workers
-from constrint.branching import ValueSelector, VariableSelector
-from constrint.cli import app
-from constrint.engine.state import AT_LEAST, AT_MOST, EQUAL, EXHAUSTED, SOLUTION
+from constrint.cli.main import app
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.frontends.flatzinc.solve import Options as FlatOptions
 from constrint.frontends.flatzinc.solve import lines
-from constrint.prepare import Options, Plan
-from constrint.result import Status
-from constrint.run import Run
-from constrint.stepper import Limits
+from constrint.modelling.result import Status
+from constrint.parallel import processes, share, workers
+from constrint.parallel import shared_search as shared_run
+from constrint.parallel import subtree as subtrees
+from constrint.search.branching import ValueSelector, VariableSelector
+from constrint.search.depth_first import Run
+from constrint.search.prepared import Options, Plan
+from constrint.search.sliced import Limits
+from constrint.store.state import AT_LEAST, AT_MOST, EQUAL, EXHAUSTED, SOLUTION
 
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles the engine
 
@@ -62,7 +64,7 @@ def children(monkeypatch):
 
     def noted(*args, **kwargs):
         process = popen(*args, **kwargs)
-        if "constrint.processes" in str(args):  # others compile in the background
+        if "constrint.parallel.processes" in str(args):  # others compile in the background
             started.append(process)
         return process
 
@@ -385,7 +387,8 @@ def test_what_befalls_workers_of_an_executor(problem, message, shares):
 
 SCRIPT = """
 import sys, constrint as ci
-from constrint import processes, shared_run
+from constrint.parallel import processes
+from constrint.parallel import shared_search as shared_run
 shared_run.WORK_ALONE = 100
 shared_run.WORK = 2000
 m = ci.Model()
@@ -537,8 +540,8 @@ all_different([q1, q2 - 1, q3 - 2, q4 - 3, q5 - 4, q6 - 5, q7 - 6])
 
 def test_the_command_takes_workers(shares, monkeypatch):
     # Tables and diagrams answer so small a model before anyone searches.
-    monkeypatch.setattr("constrint.planner.count_planned", lambda model, time_limit: None)
-    monkeypatch.setattr("constrint.search.sweep", lambda *arguments: None)
+    monkeypatch.setattr("constrint.diagrams.planner.count_planned", lambda model, time_limit: None)
+    monkeypatch.setattr("constrint.search.solver.sweep", lambda *arguments: None)
     for arguments in (["--count"], ["--all"], ["--sample", "3"], []):
         text = QUEENS if arguments else QUEENS + "maximize 3 * q1 + q2"
         ways = []
@@ -570,7 +573,7 @@ constraint int_lin_le([5,-3,1],[a,d,f],4);
 
 
 def test_flatzinc_takes_workers(shares, monkeypatch):
-    monkeypatch.setattr("constrint.search.sweep", lambda *arguments: None)
+    monkeypatch.setattr("constrint.search.solver.sweep", lambda *arguments: None)
     for text, options in (
         (FLAT + "solve satisfy;", {"all_solutions": True}),
         (FLAT + "solve :: restart_luby(50) maximize z;", {}),
@@ -604,7 +607,7 @@ def test_dask_with_two_worker_processes(shares):
 
 MPI_SCRIPT = """
 import constrint as ci
-from constrint import shared_run
+from constrint.parallel import shared_search as shared_run
 from mpi4py.futures import MPIPoolExecutor
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from constrint import Model, ModelError
-from constrint.solutionset import SolutionSet
-from constrint.spaces import from_tune_params
+from constrint.solutions.solutionset import SolutionSet
+from constrint.tuning.spaces import from_tune_params
 
 
 def small() -> SolutionSet:

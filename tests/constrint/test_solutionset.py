@@ -9,8 +9,8 @@ import pytest
 from random_models import draw_model
 
 from constrint import Model, ModelError, divides
-from constrint.solutionset import SolutionSet
-from constrint.spaces import from_tune_params
+from constrint.solutions.solutionset import SolutionSet
+from constrint.tuning.spaces import from_tune_params
 
 SEEDS = [seed for seed in range(80_000, 80_160) if len(draw_model(seed).solutions()) > 1]
 

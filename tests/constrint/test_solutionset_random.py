@@ -15,8 +15,8 @@ import pytest
 from random_models import draw_model
 
 from constrint import ModelError
-from constrint.solutionset import SolutionSet
-from constrint.spaces import from_tune_params
+from constrint.solutions.solutionset import SolutionSet
+from constrint.tuning.spaces import from_tune_params
 
 LABELS = [
     [0.5, 2, 3.25],

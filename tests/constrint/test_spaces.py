@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from constrint import ConstrintError, EmptySpaceError, LimitError, ModelError
-from constrint.spaces import Space, from_json, from_tune_params, to_t1
+from constrint.tuning.spaces import Space, from_json, from_tune_params, to_t1
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "spaces" / "data"
 PARAMS = {

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from constrint.engine import compiled, dfs
-from constrint.engine.state import State
-from constrint.learn import compiled as learn
-from constrint.learn.layout import Learner
+from constrint.learning import compiled as learn
+from constrint.learning.layout import Learner
+from constrint.store.state import State
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,11 @@ from differential_checks import wrong_answers
 from random_models import draw_model
 
 import constrint as ci
-from constrint import swept
-from constrint.sweep import operations, optimum
-from constrint.sweep import table as table_of_rows
-from constrint.sweep.operations import Unsuitable
-from constrint.sweep.optimum import Optimum
-from constrint.sweep.table import Structure, Table
+from constrint.tables import operations, optimum, swept
+from constrint.tables import table as table_of_rows
+from constrint.tables.operations import Unsuitable
+from constrint.tables.optimum import Optimum
+from constrint.tables.table import Structure, Table
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "solver"))
 

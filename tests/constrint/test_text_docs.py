@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from constrint.cli import app
-from constrint.frontends.format import format_text
+from constrint.cli.main import app
+from constrint.frontends.text.format import format_text
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "constrint-text.md"
 BLOCKS = re.findall(

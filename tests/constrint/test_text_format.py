@@ -8,8 +8,8 @@ import pytest
 from random_models import draw_model
 
 from constrint import Model, ParseError
-from constrint.frontends.format import format_text
-from constrint.frontends.syntax import Source, tokens
+from constrint.frontends.text.format import format_text
+from constrint.frontends.text.syntax import Source, tokens
 
 UGLY = """
 

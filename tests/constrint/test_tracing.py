@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from constrint import ModelError
-from constrint.spaces import from_tune_params
+from constrint.tuning.spaces import from_tune_params
 
 PARAMS = {"a": [1, 2, 3, 10, 12], "b": [0, 1, 2], "x": [None, 1, 2], "s": ["row", "col"], "on": [True, False]}
 

@@ -12,15 +12,15 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import constrint as ci
-from constrint.branching import ValueSelector, VariableSelector, as_brancher
-from constrint.cli import app
-from constrint.deadline import Stopped
-from constrint.engine.state import NOGOODS
-from constrint.prepare import Options, Plan
-from constrint.progress import Progress, shown
-from constrint.restarts import luby
-from constrint.run import Run
-from constrint.search import Solver
+from constrint.cli.main import app
+from constrint.search.branching import ValueSelector, VariableSelector, as_brancher
+from constrint.search.depth_first import Run
+from constrint.search.prepared import Options, Plan
+from constrint.search.progress import Progress, shown
+from constrint.search.restarts import luby
+from constrint.search.solver import Solver
+from constrint.store.state import NOGOODS
+from constrint.support.deadline import Stopped
 
 VARIABLES = get_args(VariableSelector)
 VALUES = get_args(ValueSelector)
@@ -124,7 +124,7 @@ def test_engines_and_numbers_walk_the_same_tree(variables):
 def test_nogoods_exclude_what_was_searched_and_nothing_else(engine, room, monkeypatch):
     """With every restart a path, the search for all solutions meets each exactly once."""
     if room is not None:
-        monkeypatch.setattr("constrint.stepper.SLICE", (room, 20_000))
+        monkeypatch.setattr("constrint.search.sliced.SLICE", (room, 20_000))
     for seed in range(12):
         m, xs, _ = random_model(seed)
         for values in ("min", "random", "middle"):
@@ -143,8 +143,8 @@ def test_nogoods_exclude_what_was_searched_and_nothing_else(engine, room, monkey
 
 
 def test_paths_are_kept_within_their_room(monkeypatch):
-    monkeypatch.setattr("constrint.restarts.MOST_PATHS", 3)
-    monkeypatch.setattr("constrint.restarts.MOST_DECISIONS", 40)
+    monkeypatch.setattr("constrint.search.restarts.MOST_PATHS", 3)
+    monkeypatch.setattr("constrint.search.restarts.MOST_DECISIONS", 40)
     m, _ = pigeons()
     plan = Plan(m, (), ())
     assert plan.root is not None
@@ -177,7 +177,7 @@ def test_failures_count_once_a_search_is_long(engine, monkeypatch):
     thrashing = nodes("dom_deg")
     assert nodes("auto") < thrashing / 2
     assert nodes("dom_w_deg") < thrashing / 2
-    monkeypatch.setattr("constrint.weights.FAILURES_OF_SHORT", 10**9)
+    monkeypatch.setattr("constrint.search.late_weights.FAILURES_OF_SHORT", 10**9)
     assert nodes("auto") == thrashing
 
 
@@ -368,7 +368,7 @@ def knapsack(n: int) -> tuple[ci.Model, ci.IntExpr]:
 
 
 def test_the_same_seed_gives_the_same_neighbourhoods(monkeypatch):
-    monkeypatch.setattr("constrint.lns.FAILURES_OF_WHOLE", 3)
+    monkeypatch.setattr("constrint.search.lns.FAILURES_OF_WHOLE", 3)
     m, goal = knapsack(30)
 
     def path(seed: int, engine: ci.model.Engine) -> list[int]:
@@ -420,7 +420,7 @@ def test_progress_is_shown_on_terminals_only(monkeypatch):
     for is_terminal in (True, False):
         solver = Solver(m, Options(engine="interpreted"))
         out = io.StringIO()
-        monkeypatch.setattr("constrint.progress.SECONDS", 0.0)
+        monkeypatch.setattr("constrint.search.progress.SECONDS", 0.0)
         with shown(solver, Console(file=out, force_terminal=is_terminal, width=200)):
             best = solver.best([(goal, "max")], []).objective
         assert ("nodes/s" in out.getvalue()) == is_terminal

@@ -6,8 +6,8 @@ import pytest
 from random_models import draw_model
 
 from constrint import Model
-from constrint.plan.wide import count_wide
-from constrint.planner import count_planned
+from constrint.diagrams.planner import count_planned
+from constrint.diagrams.wide import count_wide
 
 WIDE = 10**18
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from constrint import Model, ModelError, ParseError, Status
-from constrint.cli import app
+from constrint.cli.main import app
 from constrint.frontends.xcsp3 import read_xcsp3
 
 LOW, HIGH = -1, 3

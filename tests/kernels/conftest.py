@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from emulator.build import Emulator
 
-from kerneltune.kernel import Kernels, discover
+from kerneltune.inputs.descriptions import Kernels, discover
 
 
 @pytest.fixture(scope="session")

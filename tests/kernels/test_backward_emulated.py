@@ -13,14 +13,14 @@ from emulator.arguments import struct_layout
 from emulator.build import Emulator
 from emulator.passes import check_case, run_case
 
-from kerneltune.arguments import FIELDS
-from kerneltune.candidate import Candidate
-from kerneltune.case import random_case
-from kerneltune.halffloat import decode, encode
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import discover
-from kerneltune.problem import Problem
-from kerneltune.space import TilingSpace
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import Problem
+from kerneltune.running.arguments import FIELDS
+from kerneltune.running.case import random_case
+from kerneltune.running.halffloat import decode, encode
+from kerneltune.tiling.candidate import Candidate
+from kerneltune.tiling.space import TilingSpace
 
 KERNELS = discover()
 SEEDS = 3  # orders of threads

@@ -13,12 +13,12 @@ from emulator.build import EmulationError, Emulator
 from emulator.passes import run_case
 from emulator.variants import changed
 
-from kerneltune.candidate import Candidate
-from kerneltune.case import random_case
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import Kernels, discover
-from kerneltune.problem import PASSES, Problem
-from kerneltune.space import TilingSpace
+from kerneltune.inputs.descriptions import Kernels, discover
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import PASSES, Problem
+from kerneltune.running.case import random_case
+from kerneltune.tiling.candidate import Candidate
+from kerneltune.tiling.space import TilingSpace
 
 PROFILE = load_profile("h100_sxm")
 EVERY_LANE_ARRIVES = "KERNELTUNE_EVERY_LANE_ARRIVES"

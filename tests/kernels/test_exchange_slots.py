@@ -9,11 +9,11 @@ from emulator.build import EmulationError, Emulator
 from emulator.passes import check_case
 from emulator.variants import changed
 
-from kerneltune.candidate import Candidate
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import Kernels, discover
-from kerneltune.problem import Problem
-from kerneltune.space import TilingSpace
+from kerneltune.inputs.descriptions import Kernels, discover
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import Problem
+from kerneltune.tiling.candidate import Candidate
+from kerneltune.tiling.space import TilingSpace
 
 PROFILE = load_profile("h100_sxm")
 KERNELS = discover()

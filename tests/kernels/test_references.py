@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kerneltune.kernel import discover
+from kerneltune.inputs.descriptions import discover
 
 KERNELS = discover()
 Step = Callable[[list[float], list[float], list[float]], list[float]]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from constrint.frontends.format import format_text
+from constrint.frontends.text.format import format_text
 
 TILINGS = sorted((Path(__file__).parents[2] / "kernels").glob("*/*.constrint"))
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kerneltune.cubin_cache import CACHE_VARIABLE
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import Kernels, discover
-from kerneltune.problem import Problem
-from kerneltune.space import TilingSpace
+from kerneltune.compiling.cubin_cache import CACHE_VARIABLE
+from kerneltune.inputs.descriptions import Kernels, discover
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import Problem
+from kerneltune.tiling.space import TilingSpace
 
 FAKE_KERNELS = Path(__file__).parent / "fake_kernels"
 

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from kerneltune.arguments import FIELDS, layout
-from kerneltune.candidate import Candidate
-from kerneltune.compile import Compiler
-from kerneltune.compile_report import CompileReport
-from kerneltune.cubin_cache import CubinCache
+from kerneltune.compiling.compile import Compiler
+from kerneltune.compiling.cubin_cache import CubinCache
+from kerneltune.compiling.report import CompileReport
+from kerneltune.compiling.source import translation_unit
 from kerneltune.errors import CompilationError, InputError
-from kerneltune.folders import data_folder
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import Kernels
-from kerneltune.problem import Problem
-from kerneltune.source import translation_unit
+from kerneltune.inputs.descriptions import Kernels
+from kerneltune.inputs.folders import data_folder
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import Problem
+from kerneltune.running.arguments import FIELDS, layout
+from kerneltune.tiling.candidate import Candidate
 
 
 def hand_made(gpu: str = "h100_sxm", *, dtype: str = "bf16", held: int = 64, **values: int) -> Candidate:
@@ -163,7 +163,7 @@ def test_a_cache_that_cannot_be_written_costs_nothing_else(fake_kernels: Kernels
 def test_cache_key_depends_on_the_kernel_source(fake_kernels: Kernels, tmp_path: Path) -> None:
     import shutil
 
-    from kerneltune.kernel import discover
+    from kerneltune.inputs.descriptions import discover
 
     root = tmp_path / "kernels"
     shutil.copytree(fake_kernels.root, root)

@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from kerneltune.cli import app
-from kerneltune.cost_model import CostModel, Tiling
+from kerneltune.cli.main import app
 from kerneltune.errors import InputError
-from kerneltune.fit import Constant, fit, quality, with_costs
-from kerneltune.folders import data_folder
-from kerneltune.hardware import HardwareProfile, load_profile
-from kerneltune.kernel import discover
-from kerneltune.measure import Measurement
-from kerneltune.problem import Problem
-from kerneltune.report import latest, make_report
-from kerneltune.space import TilingSpace
-from kerneltune.store import Store, trial_key
-from kerneltune.trial import Outcome
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.folders import data_folder
+from kerneltune.inputs.hardware import HardwareProfile, load_profile
+from kerneltune.inputs.problem import Problem
+from kerneltune.running.measure import Measurement
+from kerneltune.running.trial import Outcome
+from kerneltune.tiling.cost_model import CostModel, Tiling
+from kerneltune.tiling.fit import Constant, fit, quality, with_costs
+from kerneltune.tiling.space import TilingSpace
+from kerneltune.tuning.report import latest, make_report
+from kerneltune.tuning.store import Store, trial_key
 
 KERNELS = discover()
 H100 = load_profile("h100_sxm")

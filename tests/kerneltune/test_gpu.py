@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from test_compile import hand_made
 
-from kerneltune.candidate import Candidate
-from kerneltune.compile import Compiler
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import Kernels
-from kerneltune.measure import TrialPlan
-from kerneltune.trial import Outcome, Trial, run_trials
+from kerneltune.compiling.compile import Compiler
+from kerneltune.inputs.descriptions import Kernels
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.running.measure import TrialPlan
+from kerneltune.running.trial import Outcome, Trial, run_trials
+from kerneltune.tiling.candidate import Candidate
 
 pytestmark = pytest.mark.gpu
 

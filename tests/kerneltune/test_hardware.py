@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from kerneltune.errors import InputError
-from kerneltune.folders import data_folder
-from kerneltune.hardware import load_profile, profile_names
-from kerneltune.occupancy import blocks_per_sm
+from kerneltune.inputs.folders import data_folder
+from kerneltune.inputs.hardware import load_profile, profile_names
+from kerneltune.tiling.occupancy import blocks_per_sm
 
 T4 = (data_folder("hardware_profiles") / "t4.yaml").read_text(encoding="utf-8")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kerneltune.folders import data_folder
-from kerneltune.hardware import profile_names
+from kerneltune.inputs.folders import data_folder
+from kerneltune.inputs.hardware import profile_names
 
 FAKE = ["--kernels", str(Path(__file__).parent / "fake_kernels")]
 REQUEST = {"--gpu": "h100_sxm", "--heads": "12", "--head-dim": "64", "--batch": "16"}
@@ -18,7 +18,7 @@ REQUEST = {"--gpu": "h100_sxm", "--heads": "12", "--head-dim": "64", "--batch": 
 
 def ask(*words: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-m", "kerneltune.cli", *words], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "kerneltune.cli.main", *words], capture_output=True, text=True, check=False
     )
     assert "Traceback" not in done.stderr
     return done
@@ -73,8 +73,8 @@ def test_options_of_a_request_are_compiled_into_the_kernel(tmp_path: Path) -> No
 
 
 def test_every_command_takes_the_same_options_of_a_request() -> None:
-    from kerneltune.cli import compile_command, run, tile
-    from kerneltune.cli_tune import tune
+    from kerneltune.cli.main import compile_command, run, tile
+    from kerneltune.cli.tune import tune
 
     def options(command: object) -> list[str]:
         names = list(inspect.signature(command).parameters)  # type: ignore[arg-type]
@@ -185,7 +185,7 @@ def test_run_without_gpu_support_says_what_is_missing(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     words = ["run", "echo", *FAKE, *(word for pair in REQUEST.items() for word in pair), "--json"]
     done = subprocess.run(
-        [sys.executable, "-m", "kerneltune.cli", *words],
+        [sys.executable, "-m", "kerneltune.cli.main", *words],
         capture_output=True,
         text=True,
         env=environment,
@@ -205,7 +205,7 @@ def test_without_the_extra_nothing_is_compiled(tmp_path: Path, command: str) -> 
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "KERNELTUNE_CACHE_DIR": str(cache)}
     words = [command, "echo", *FAKE, *(word for pair in REQUEST.items() for word in pair)]
     done = subprocess.run(
-        [sys.executable, "-m", "kerneltune.cli", *words],
+        [sys.executable, "-m", "kerneltune.cli.main", *words],
         capture_output=True,
         text=True,
         env=environment,
@@ -230,7 +230,7 @@ def test_profile_list_and_show() -> None:
 
 def test_tile_imports_nothing_slow() -> None:
     script = (
-        "import sys; from kerneltune.cli import app\n"
+        "import sys; from kerneltune.cli.main import app\n"
         f"app({['tile', 'echo', *FAKE, *(word for pair in REQUEST.items() for word in pair), '--json']!r},"
         " standalone_mode=False)\n"
         "slow = {'numba', 'cuda', 'jinja2', 'rich', 'sympy', 'pycuda', 'torch'} & set(sys.modules)\n"
@@ -241,7 +241,7 @@ def test_tile_imports_nothing_slow() -> None:
 
 
 def test_closed_pipe_is_quiet() -> None:
-    words = " ".join([sys.executable, "-m", "kerneltune.cli", "profile", "list", "--json"])
+    words = " ".join([sys.executable, "-m", "kerneltune.cli.main", "profile", "list", "--json"])
     done = subprocess.run(["bash", "-c", f"{words} | head -c 1"], capture_output=True, text=True, check=False)
     assert done.stdout == "["
     assert "Traceback" not in done.stderr
@@ -292,7 +292,7 @@ def test_internal_errors_in_json() -> None:
 def test_standard_output_that_fails_is_one_line(words: list[str]) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "kerneltune.cli", "profile", *words],
+            [sys.executable, "-m", "kerneltune.cli.main", "profile", *words],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

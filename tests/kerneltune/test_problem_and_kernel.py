@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from kerneltune.errors import InputError, MissingExtraError
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import Kernels, discover
-from kerneltune.problem import Problem
+from kerneltune.inputs.descriptions import Kernels, discover
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import Problem
 
 
 def ask(**changes: object) -> Problem:

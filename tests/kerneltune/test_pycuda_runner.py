@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from test_compile import hand_made
 
-from kerneltune import launch
-from kerneltune.case import random_case
 from kerneltune.errors import RunError
-from kerneltune.kernel import Kernels
-from kerneltune.measure import TrialPlan, try_candidate
+from kerneltune.inputs.descriptions import Kernels
+from kerneltune.running import launch
+from kerneltune.running.case import random_case
+from kerneltune.running.measure import TrialPlan, try_candidate
 
 
 class Device:
@@ -116,9 +116,9 @@ def device() -> Device:
 def runner(device: Device, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name, module in stand_in_modules(device).items():
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.delitem(sys.modules, "kerneltune.pycuda_runner", raising=False)
-    yield importlib.import_module("kerneltune.pycuda_runner").PycudaRunner()
-    sys.modules.pop("kerneltune.pycuda_runner", None)
+    monkeypatch.delitem(sys.modules, "kerneltune.running.pycuda_runner", raising=False)
+    yield importlib.import_module("kerneltune.running.pycuda_runner").PycudaRunner()
+    sys.modules.pop("kerneltune.running.pycuda_runner", None)
 
 
 def test_a_trial_from_upload_to_times(fake_kernels: Kernels, runner: Any, device: Device) -> None:

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from kerneltune.compile import Compiler
+from kerneltune.compiling.compile import Compiler
 from kerneltune.errors import CompilationError, InputError
-from kerneltune.hardware import load_profile, profile_names
-from kerneltune.kernel import discover
-from kerneltune.problem import Problem
-from kerneltune.space import TilingSpace
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.hardware import load_profile, profile_names
+from kerneltune.inputs.problem import Problem
+from kerneltune.tiling.space import TilingSpace
 
 KERNELS = discover()
 HEADS_AND_DIMS = ((12, 64), (6, 128), (3, 256), (1, 512), (1, 768), (1, 1024))

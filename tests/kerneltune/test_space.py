@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from kerneltune.compile import Compiler
+from kerneltune.compiling.compile import Compiler
 from kerneltune.errors import CompilationError, InfeasibleError, InputError
-from kerneltune.feedback import settle
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import Kernels, discover
-from kerneltune.problem import Problem
-from kerneltune.space import TilingSpace
+from kerneltune.inputs.descriptions import Kernels, discover
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import Problem
+from kerneltune.tiling.feedback import settle
+from kerneltune.tiling.space import TilingSpace
 
 # A prediction that the compiler cannot keep.
 LOW = ("24 + held", "held // 2 + 16")

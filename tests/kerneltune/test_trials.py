@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from test_compile import hand_made
 
-from kerneltune.candidate import Candidate
-from kerneltune.case import Case, random_case
-from kerneltune.halffloat import Bits, decode, encode
-from kerneltune.kernel import Kernels
-from kerneltune.measure import Measurement, TrialPlan, try_candidate
-from kerneltune.trial import Outcome, Trial, run_trials
-from kerneltune.verify import compare, random_inputs
+from kerneltune.inputs.descriptions import Kernels
+from kerneltune.running.case import Case, random_case
+from kerneltune.running.halffloat import Bits, decode, encode
+from kerneltune.running.measure import Measurement, TrialPlan, try_candidate
+from kerneltune.running.trial import Outcome, Trial, run_trials
+from kerneltune.running.verify import compare, random_inputs
+from kerneltune.tiling.candidate import Candidate
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "fp16"])
@@ -196,7 +196,7 @@ def test_a_lost_context_gets_a_fresh_process(fake_kernels: Kernels) -> None:
 
 def test_child_without_pycuda_says_so(fake_kernels: Kernels, tmp_path: Path) -> None:
     trials = [Trial(hand_made(), b"cubin", False, "9.0")]
-    blocked = "import sys; sys.modules['pycuda'] = None; from kerneltune.child import main; main()"
+    blocked = "import sys; sys.modules['pycuda'] = None; from kerneltune.running.child import main; main()"
     (found,) = run_trials(trials, fake_kernels.root, child=(sys.executable, "-c", blocked))
     assert found.failure
     assert found.failure.startswith("running kernels needs the extra 'gpu': pip install 'constrint[gpu]'")

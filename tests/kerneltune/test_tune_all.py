@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rnn"))
 import tune_all
 
-from kerneltune.store import Store
+from kerneltune.tuning.store import Store
 
 # The more threads a block has, the faster: not what the model says.
 CHILD = """

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from kerneltune.cli import app
-from kerneltune.compile import Compiler
-from kerneltune.cubin_cache import CubinCache
-from kerneltune.detect import DeviceFacts, matching
+from kerneltune.cli.main import app
+from kerneltune.compiling.compile import Compiler
+from kerneltune.compiling.cubin_cache import CubinCache
 from kerneltune.errors import InputError, KernelTuneError
-from kerneltune.hardware import load_profile, profile_names
-from kerneltune.kernel import discover
-from kerneltune.problem import Problem
-from kerneltune.report import make_report
-from kerneltune.space import TilingSpace
-from kerneltune.store import Store, trial_key
-from kerneltune.tuner import Tuned, TuneOptions, tune
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.detect import DeviceFacts, matching
+from kerneltune.inputs.hardware import load_profile, profile_names
+from kerneltune.inputs.problem import Problem
+from kerneltune.tiling.space import TilingSpace
+from kerneltune.tuning.report import make_report
+from kerneltune.tuning.store import Store, trial_key
+from kerneltune.tuning.tuner import Tuned, TuneOptions, tune
 
 # Answers each trial with a time: the model's second choice is the fastest; counts its trials in a file.
 CHILD = """

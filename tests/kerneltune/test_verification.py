@@ -22,8 +22,8 @@ import sanitizer
 import verify
 from drawing import Drawing, Limits, drawn_shape, prepare
 
-from kerneltune.problem import HEAD_DIM_STEP, PASSES
-from kerneltune.trial import Outcome, Trial
+from kerneltune.inputs.problem import HEAD_DIM_STEP, PASSES
+from kerneltune.running.trial import Outcome, Trial
 
 FOLDER = Path(verify.__file__).parent
 WORK = 100_000
@@ -306,7 +306,7 @@ def test_bad_options_are_refused(
 
 
 def test_without_a_gpu_it_says_so_and_compiles_nothing(tmp_path: Path) -> None:
-    blocked = "import sys; sys.modules['pycuda'] = None; from kerneltune.child import main; main()"
+    blocked = "import sys; sys.modules['pycuda'] = None; from kerneltune.running.child import main; main()"
     assert verify.main(words(tmp_path, cases=1), (sys.executable, "-c", blocked)) == 2
     assert not (tmp_path / "found.json").exists()
     helped = subprocess.run(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kerneltune.compile import Compiler
-from kerneltune.halffloat import POISON, decode, encode
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import discover
-from kerneltune.problem import Problem
-from kerneltune.space import TilingSpace
+from kerneltune.compiling.compile import Compiler
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import Problem
+from kerneltune.running.halffloat import POISON, decode, encode
+from kerneltune.tiling.space import TilingSpace
 
 KERNELS = discover()
 

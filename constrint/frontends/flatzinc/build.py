@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from constrint.domain import Domain
 from constrint.errors import ConstrintError
 from constrint.expr import BoolExpr, Const, IntExpr, as_bool
+from constrint.expr.domain import Domain
+from constrint.expr.functions import sum_
 from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, PARTIAL, member, relation
 from constrint.frontends.flatzinc.document import Call, Declaration, Document, Item, Name, Value
 from constrint.frontends.flatzinc.library import GLOBALS
-from constrint.functions import sum_
 from constrint.model import Model
 
 DEEPEST = 40

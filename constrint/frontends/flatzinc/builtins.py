@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from constrint.domain import Domain
 from constrint.expr import BoolConst, BoolExpr, IntExpr, Member
-from constrint.functions import abs_, all_of, any_of, element, if_then_else, max_, min_, sum_, table
+from constrint.expr.domain import Domain
+from constrint.expr.functions import abs_, all_of, any_of, element, if_then_else, max_, min_, sum_, table
 
 Arguments: TypeAlias = "Any"  # frontends.flatzinc.build.Arguments, which imports this module
 Relation: TypeAlias = Callable[[Arguments], BoolExpr]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from constrint.domain import Domain
 from constrint.errors import ParseError
+from constrint.expr.domain import Domain
 from constrint.frontends.parsers import parser_of
 
 Node: TypeAlias = Any  # a lark tree or token: which of them, the grammar says
@@ -113,7 +113,7 @@ def parse(text: str, filename: str = "<flatzinc>") -> Document:
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
     try:
-        tree = parser_of("flatzinc", positions=False).parse(text)
+        tree = parser_of("flatzinc/flatzinc", positions=False).parse(text)
     except UnexpectedInput as problem:
         found = ""
         if isinstance(problem, UnexpectedToken):

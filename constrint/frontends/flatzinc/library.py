@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from constrint.expr import BoolExpr, IntExpr
+from constrint.expr.functions import all_of, table
 from constrint.frontends.flatzinc.builtins import Arguments, Relation
-from constrint.functions import all_of, table
 from constrint.globals import (
     all_different,
     among,

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
 
-from constrint.branching import Brancher, Group, ValueSelector, VariableSelector
 from constrint.errors import UnboundedError
 from constrint.expr import BoolExpr, IntExpr
 from constrint.frontends.flatzinc.build import FlatModel, Output
 from constrint.frontends.flatzinc.document import Call
-from constrint.restarts import Restarts
-from constrint.result import Result, Status
+from constrint.modelling.result import Result, Status
+from constrint.search.branching import Brancher, Group, ValueSelector, VariableSelector
+from constrint.search.restarts import Restarts
 
 SOLUTION = "----------"
 COMPLETE = "=========="

@@ -10,11 +10,11 @@ from xml.etree.ElementTree import Element
 from constrint import globals as g
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr
+from constrint.expr.functions import all_of, any_of, element, max_, min_, sum_, table
 from constrint.frontends.xcsp3 import placing
 from constrint.frontends.xcsp3.functions import condition
 from constrint.frontends.xcsp3.reader import OPERATORS, Reader, values_of
 from constrint.frontends.xcsp3.variables import integers, text_of
-from constrint.functions import all_of, any_of, element, max_, min_, sum_, table
 
 
 def constraint(reader: Reader, node: Element) -> BoolExpr:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from constrint.domain import Domain
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr
+from constrint.expr.domain import Domain
+from constrint.expr.functions import abs_, all_of, any_of, if_then_else, max_, min_, sum_
 from constrint.frontends.flatzinc.builtins import truncated_div, truncated_mod
-from constrint.functions import abs_, all_of, any_of, if_then_else, max_, min_, sum_
 from constrint.globals import all_different
 
 Leaf = Callable[[str], IntExpr]

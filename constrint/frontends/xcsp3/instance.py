@@ -10,11 +10,11 @@ from xml.etree.ElementTree import Element
 
 from constrint.errors import ModelError, ParseError
 from constrint.expr import IntExpr
+from constrint.expr.functions import max_, min_, sum_
 from constrint.frontends.xcsp3.constraints import constraint
 from constrint.frontends.xcsp3.functions import product_of
 from constrint.frontends.xcsp3.reader import Reader
 from constrint.frontends.xcsp3.variables import Variables, text_of
-from constrint.functions import max_, min_, sum_
 from constrint.globals import nvalue
 from constrint.model import Model
 

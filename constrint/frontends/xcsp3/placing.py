@@ -9,9 +9,9 @@ from xml.etree.ElementTree import Element
 from constrint import globals as g
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr
+from constrint.expr.functions import all_of, any_of, sum_
 from constrint.frontends.xcsp3.reader import Reader, values_of
 from constrint.frontends.xcsp3.variables import integers, text_of
-from constrint.functions import all_of, any_of, sum_
 
 
 def channel(reader: Reader, node: Element) -> BoolExpr:

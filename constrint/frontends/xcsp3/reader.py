@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from constrint.domain import Domain
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr
+from constrint.expr.domain import Domain
 from constrint.frontends.xcsp3.functions import expression
 from constrint.frontends.xcsp3.variables import Variables, integers, text_of
 

@@ -8,9 +8,9 @@ from itertools import product
 from math import prod
 from xml.etree.ElementTree import Element
 
-from constrint.domain import Domain
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
+from constrint.expr.domain import Domain
 from constrint.model import Model
 
 _INDEX = re.compile(r"\[(\d*)(\.\.)?(\d*)\]")

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from constrint.diagrams.conditionals import TooManyCases, chosen_outside, pairs
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr, IntVar
-from constrint.functions import abs_, all_of, any_of, if_then_else, max_, min_
-from constrint.plan.conditionals import TooManyCases, chosen_outside, pairs
+from constrint.expr.functions import abs_, all_of, any_of, if_then_else, max_, min_
 
 _FUNCTIONS: dict[str, Callable[..., IntExpr]] = {"abs": abs_, "min": min_, "max": max_}
 _COMPARE: dict[type[ast.cmpop], Callable[[IntExpr, IntExpr], BoolExpr]] = {

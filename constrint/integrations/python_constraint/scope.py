@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from numbers import Number
 from typing import Any
 
-from constrint.domain import Domain
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, IntVar
-from constrint.functions import table
+from constrint.expr.domain import Domain
+from constrint.expr.functions import table
 
 MOST_COMBINATIONS = 2_000_000
 """Combinations of values for which a function may be called."""

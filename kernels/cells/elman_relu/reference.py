@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, bounded
+from kerneltune.running.recurrence import EXACT, Array, GradientOptions, Gradients, bounded
 
 
 def forward(wx: Array, r: Array, bias: Array, initial: Array, forward_clip: float = 0.0) -> Array:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.recurrence import EXACT, Array, GradientOptions, Gradients, bounded, recurrent_products
+from kerneltune.running.recurrence import (
+    EXACT,
+    Array,
+    GradientOptions,
+    Gradients,
+    bounded,
+    recurrent_products,
+)
 
 
 def sigmoid(x: Array) -> Array:

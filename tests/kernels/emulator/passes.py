@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kerneltune.arguments import STRUCTS
-from kerneltune.candidate import Candidate
-from kerneltune.case import Case, random_case
-from kerneltune.hardware import HardwareProfile
-from kerneltune.kernel import Kernels
-from kerneltune.source import KERNEL_NAME, translation_unit
+from kerneltune.compiling.source import KERNEL_NAME, translation_unit
+from kerneltune.inputs.descriptions import Kernels
+from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.running.arguments import STRUCTS
+from kerneltune.running.case import Case, random_case
+from kerneltune.tiling.candidate import Candidate
 
 from .arguments import struct_layout
 from .build import Buffer, Emulator, Launch, run

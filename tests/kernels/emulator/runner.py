@@ -14,11 +14,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from emulator.build import Emulator
 from emulator.passes import run_case
-from kerneltune import child
-from kerneltune.candidate import Candidate
-from kerneltune.case import Case
-from kerneltune.hardware import load_profile
-from kerneltune.kernel import discover
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.running import child
+from kerneltune.running.case import Case
+from kerneltune.tiling.candidate import Candidate
 
 
 class EmulatedRunner:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from kerneltune.kernel import Kernels
+from kerneltune.inputs.descriptions import Kernels
 
 
 def changed(kernels: Kernels, root: Path, name: str, *changes: tuple[str, str]) -> None:

@@ -1,0 +1,115 @@
+"""What `Model.solve` does once its arguments have been read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from constrint.errors import ModelError
+from constrint.expr import BoolExpr
+from constrint.modelling.declarations import constraints_of
+from constrint.modelling.objectives import Goal
+from constrint.modelling.result import Result, Status
+from constrint.modelling.scopes import copy_model
+from constrint.search.prepared import Options
+from constrint.search.solver import Solver
+from constrint.support.arguments import check_seconds, integer
+from constrint.support.optional import needed
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from pathlib import Path
+
+    from constrint.answers.conflict import Conflict
+    from constrint.model import Model
+    from constrint.modelling.declarations import Constraint
+
+BLAME_SECONDS = 5.0
+"""How long the guilty assumptions are looked for where the call has no time limit of its own."""
+
+
+def best_of(
+    model: Model,
+    goals: Sequence[Goal],
+    preferences: Sequence[Goal],
+    options: Options,
+    proof: str | Path | None = None,
+    progress: bool = False,
+) -> Result:
+    """The optimum, or just any solution."""
+    solver = Solver(model, options)
+    with ExitStack() as stack:
+        if progress:
+            from constrint.search.progress import shown
+
+            stack.enter_context(shown(solver))
+        if proof is not None:
+            from constrint.learning.proof import proving
+
+            stack.enter_context(proving(solver, proof))
+        return solver.best(goals, preferences)
+
+
+def best_assuming(
+    model: Model,
+    assumptions: Sequence[BoolExpr],
+    goals: Sequence[Goal],
+    preferences: Sequence[Goal],
+    options: Options,
+    proof: str | Path | None = None,
+    progress: bool = False,
+) -> Result:
+    """The same where some conditions hold, too; an infeasible answer names the guilty ones."""
+    constraints = constraints_of(assumptions, None, assumed=True)
+    if not constraints:
+        return best_of(model, goals, preferences, options, proof, progress)
+    started = perf_counter()
+    assumed = copy_model(model)
+    assumed.constraints.extend(constraints)
+    result = best_of(assumed, goals, preferences, options, proof, progress)
+    if result.status is not Status.INFEASIBLE:
+        return result
+    limit = options.time_limit
+    seconds = BLAME_SECONDS if limit is None else max(0.0, started + limit - perf_counter())
+    return replace(result, conflict=blame(model, constraints, seconds))
+
+
+def blame(model: Model, assumptions: Sequence[Constraint], seconds: float) -> Conflict:
+    """A minimal set of assumptions that the model's own constraints contradict; they stay out of it."""
+    from constrint.answers.conflict import find_conflict
+
+    assumed = copy_model(model)
+    assumed.constraints.extend(assumptions)
+    first = len(model.constraints)
+    return find_conflict(assumed, time_limit=seconds, background=range(first))
+
+
+def solve_elsewhere(
+    model: Model,
+    backend: str,
+    assumptions: Sequence[BoolExpr],
+    goals: Sequence[Goal],
+    preferences: Sequence[Goal],
+    time_limit: float | None,
+    seed: int,
+    workers: int | None,
+    executor: Executor | None,
+) -> Result:
+    """The answer of another solver."""
+    if backend != "cp-sat":
+        raise ModelError(f'backend is "constrint" or "cp-sat", not {backend!r}')
+    if executor is not None:
+        raise ModelError("CP-SAT has threads of its own: say how many by workers, and leave out executor")
+    check_seconds(time_limit)
+    bridge = needed("constrint.integrations.cp_sat", "constrint[cp-sat]", 'backend="cp-sat"')
+    if assumptions:
+        model = model.copy()
+        model.assume(*assumptions)
+    threads = 1 if workers is None else integer(workers, "workers")
+    result: Result = bridge.solve(
+        model, goals, preferences, time_limit=time_limit, seed=seed, workers=threads
+    )
+    return result

@@ -1,0 +1,238 @@
+"""Answers that take more than one solve: streams of solutions, Pareto fronts, blocking clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, overload
+
+from constrint.errors import ModelError
+from constrint.expr import BoolExpr, BoolVar, Comparison, IntExpr, IntVar, Not, Or, as_expr, linear
+from constrint.modelling.objectives import Goal
+from constrint.modelling.result import Result, Statistics, Status
+from constrint.modelling.scopes import copy_model
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
+
+    from constrint.model import Engine, Model
+    from constrint.modelling.declarations import Declarations
+    from constrint.search.solver import Solver
+
+
+def blocking(
+    model: Declarations, solution: Result | Mapping[str, int], names: Iterable[str | IntExpr] | None
+) -> BoolExpr:
+    """The condition that some of the variables differ from a solution."""
+    values = solution.values if isinstance(solution, Result) else solution
+    if isinstance(solution, Result) and not solution:
+        raise ModelError(f"there is nothing to block: the status is {solution.status.value}")
+    chosen = list(model.variables) if names is None else [_name(model, name) for name in names]
+    if names is None:  # a variable that is younger than the solution has no say
+        chosen = [name for name in chosen if name in values]
+    missing = [name for name in chosen if name not in values]
+    if missing:
+        raise ModelError(f"the solution has no value for {', '.join(missing)}")
+    unknown = [name for name in values if name not in model.variables and name not in model.lets]
+    if unknown:
+        raise ModelError(f"no variable is named {', '.join(map(repr, unknown))}")
+    return Or(tuple(_differs(model.variables[name], values[name]) for name in chosen))
+
+
+def _name(model: Declarations, key: str | IntExpr) -> str:
+    name = key if isinstance(key, str) else getattr(key, "name", None)
+    if name not in model.variables:
+        raise ModelError(f"{key!r} is no variable of this model: only variables can be blocked")
+    return str(name)
+
+
+def _differs(variable: IntVar | BoolVar, value: int) -> BoolExpr:
+    if isinstance(variable, BoolVar) and value in (0, 1):
+        return Not(variable) if value else variable
+    return Comparison("!=", variable, as_expr(value))
+
+
+class Solutions(Iterator[Result]):
+    """The solutions of a model, found as they are asked for."""
+
+    def __init__(self, solver: Solver, limit: int | None) -> None:
+        self._solver = solver
+        self._results = solver.every(limit)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all have been given: not before the end, nor where a limit came first."""
+        return self._solver.complete
+
+    def __next__(self) -> Result:
+        return next(self._results)
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """The values of all variables, a row for each solution that is left."""
+        from constrint.modelling.export import to_numpy
+
+        return to_numpy(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The values of all variables as a data frame, a row for each solution that is left; needs pandas."""
+        from constrint.modelling.export import to_pandas
+
+        return to_pandas(self)
+
+
+class Front(Sequence[Result]):
+    """The Pareto optima of a model: none is as good as another in every goal.
+
+    Attributes:
+        goals: The (expression, "max" | "min") pairs.
+        complete: Whether these are all; False where a limit or Ctrl-C came first.
+    """
+
+    def __init__(self, goals: Sequence[Goal], results: Sequence[Result], complete: bool) -> None:
+        self.goals = tuple(goals)
+        self.complete = complete
+        self._results = tuple(results)
+
+    @overload
+    def __getitem__(self, number: int) -> Result: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Result]: ...
+
+    def __getitem__(self, number: int | slice) -> Result | Sequence[Result]:
+        return self._results[number]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        return f"Front({len(self)} optima{'' if self.complete else ', incomplete'})"
+
+    @property
+    def objectives(self) -> list[tuple[int, ...]]:
+        """The values of the goals, an optimum after the other."""
+        return [_objective(result) for result in self._results]
+
+    def to_dicts(self) -> list[dict[str, int]]:
+        """The values of all variables, an optimum after the other."""
+        return [result.to_dict() for result in self._results]
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """The values of all variables, a row for each optimum."""
+        from constrint.modelling.export import to_numpy
+
+        return to_numpy(self._results)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The values of all variables as a data frame, a row for each optimum; needs pandas."""
+        from constrint.modelling.export import to_pandas
+
+        return to_pandas(self._results)
+
+
+def _objective(result: Result) -> tuple[int, ...]:
+    objective = result.objective
+    return objective if isinstance(objective, tuple) else () if objective is None else (objective,)
+
+
+@dataclass
+class ParetoSearch:
+    """Finds Pareto optima: by listing all solutions where they are not too many, otherwise one by one.
+
+    In the latter case each is an optimum of what no earlier one equals or beats in every goal. With two goals
+    it is the lexicographic one, so that a bound on the second is all that earlier ones leave behind. With
+    more, the sum of the goals is optimised: one search in place of one for each.
+    """
+
+    model: Model
+    goals: list[Goal]
+    limit: int | None
+    deadline: float | None
+    engine: Engine
+
+    def run(self) -> Front:
+        """The front, or what the limits allow of it."""
+        results: list[Result] = []
+        complete = False
+        try:
+            listed = self._listed()
+            if listed is not None:
+                return listed
+            for result in self._optima():
+                if result is None:
+                    complete = True
+                    break
+                results.append(result)
+                if self.limit is not None and len(results) >= self.limit:
+                    break
+        except KeyboardInterrupt:
+            if not results:
+                raise
+        results.sort(key=self._rank, reverse=True)
+        return Front(self.goals, results, complete)
+
+    def _listed(self) -> Front | None:
+        """The front by listing all solutions, where that is the way."""
+        if self.engine != "auto":
+            return None
+        started = perf_counter()
+        from constrint.answers.pareto import planned_front
+        from constrint.search.depth_first import check_solution
+        from constrint.search.solver import values_of
+
+        found = planned_front(self.model, self.goals, self.deadline)
+        if found is None:
+            return None
+        results = []
+        for values in found:
+            assignment: dict[IntExpr, int] = {self.model.variables[name]: x for name, x in values.items()}
+            check_solution(self.model, assignment)
+            objective = tuple(int(expr.evaluate(assignment)) for expr, _ in self.goals)
+            statistics = Statistics(seconds=perf_counter() - started, engine="tables")
+            goal = objective if len(objective) > 1 else objective[0]
+            known = values_of(self.model, assignment)
+            results.append(Result(Status.OPTIMAL, known, goal, statistics, assignment))
+        results.sort(key=self._rank, reverse=True)
+        limit = len(results) if self.limit is None else self.limit
+        return Front(self.goals, results[:limit], len(results) <= limit)
+
+    def _rank(self, result: Result) -> tuple[int, ...]:
+        """A key that is greater for what is better in the first goal, then in the second, and so on."""
+        pairs = zip(_objective(result), self.goals, strict=True)
+        return tuple(value if direction == "max" else -value for value, (_, direction) in pairs)
+
+    def _optima(self) -> Iterator[Result | None]:
+        """Optima one by one; None after the last. Ends early at the time limit."""
+        rest = copy_model(self.model)
+        own = len(rest.constraints)
+        goals: list[Goal] = self.goals
+        if len(goals) > 2:
+            goals = [(linear([(1 if way == "max" else -1, expr) for expr, way in goals]), "max")]
+        while True:
+            remaining = None if self.deadline is None else max(0.0, self.deadline - perf_counter())
+            result = rest.solve(maximize=goals, time_limit=remaining, engine=self.engine)
+            if result.status is Status.INFEASIBLE:
+                yield None
+                return
+            if result.status is not Status.OPTIMAL:
+                return
+            result = replace(result, objective=tuple(int(result[expr]) for expr, _ in self.goals))
+            yield result
+            if len(self.goals) <= 2:
+                # Optima come in the order of the first goal: the last has the best value of the second.
+                del rest.constraints[own:]
+            rest.add(self._better(_objective(result)))
+
+    def _better(self, objective: tuple[int, ...]) -> BoolExpr:
+        """Better than an optimum in some goal; no other optimum is better in the first goal of the first."""
+        pairs = list(zip(self.goals, objective, strict=True))
+        if len(pairs) <= 2:
+            pairs = pairs[-1:]
+        return Or(
+            tuple(
+                Comparison(">" if direction == "max" else "<", expr, as_expr(value))
+                for (expr, direction), value in pairs
+            )
+        )

@@ -1,0 +1,88 @@
+"""The command `fzn-constrint`, which MiniZinc calls, and `--install`, which tells MiniZinc about it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from constrint.cli.main import read_text, reported, shown_name
+from constrint.frontends.flatzinc import read_flatzinc
+from constrint.frontends.flatzinc.solve import Options, report
+
+app = typer.Typer(
+    name="fzn-constrint", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+)
+
+
+@app.command()
+def solve(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A .fzn file, or - for standard input.")] = "-",
+    all_solutions: Annotated[bool, typer.Option("-a", help="All solutions; or each better one.")] = False,
+    intermediate: Annotated[bool, typer.Option("-i", help="Each better solution as it is found.")] = False,
+    count: Annotated[int | None, typer.Option("-n", help="At most so many solutions.")] = None,
+    free: Annotated[bool, typer.Option("-f", help="Search freely, whatever the annotations say.")] = False,
+    statistics: Annotated[bool, typer.Option("-s", help="Print statistics.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", help="Accepted.")] = False,
+    milliseconds: Annotated[int | None, typer.Option("-t", help="Time limit in milliseconds.")] = None,
+    seed: Annotated[int, typer.Option("-r", help="Random seed.")] = 0,
+    workers: Annotated[int, typer.Option("-p", min=1, help="Search with so many workers.")] = 1,
+    install: Annotated[
+        bool, typer.Option("--install", help="Write the solver's description to ~/.minizinc/solvers and end.")
+    ] = False,
+) -> None:
+    """Solve a FlatZinc file."""
+    with reported():
+        if install:
+            typer.echo(f"wrote {write_description()}; now: minizinc --solver constrint model.mzn")
+            return
+        flat = read_flatzinc(read_text(file), shown_name(file))
+        seconds = None if milliseconds is None else milliseconds / 1000
+        options = Options(all_solutions, count, free, seconds, seed, statistics, intermediate, workers)
+        report(flat, options, write)
+
+
+def write(line: str) -> None:
+    """Print a line; whole solutions go out at once."""
+    typer.echo(line)
+    if line.startswith("---"):
+        sys.stdout.flush()
+
+
+def description() -> dict[str, object]:
+    """What MiniZinc needs to know of this solver."""
+    return {
+        "id": "org.constrint.constrint",
+        "name": "ConstrINT",
+        "description": "Integer constraint solver in Python",
+        "version": version("constrint"),
+        "mznlib": str(files("constrint").joinpath("minizinc")),
+        "executable": str(Path(sys.executable).with_name("fzn-constrint")),
+        "tags": ["cp", "int", "constrint"],
+        "stdFlags": ["-a", "-f", "-i", "-n", "-p", "-r", "-s", "-t", "-v"],
+        "supportsMzn": False,
+        "supportsFzn": True,
+        "needsSolns2Out": True,
+        "needsMznExecutable": False,
+        "needsStdlibDir": False,
+        "isGUIApplication": False,
+    }
+
+
+def write_description(folder: Path | None = None) -> Path:
+    """Write the description where MiniZinc looks for it; gives the file."""
+    folder = folder or Path.home() / ".minizinc" / "solvers"
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / "constrint.msc"
+    place.write_text(json.dumps(description(), indent=2) + "\n", encoding="utf-8")
+    return place
+
+
+def main() -> None:
+    """Run the command."""
+    app()

@@ -1,0 +1,349 @@
+"""The `constrint` command: solve, check, explain and format `.constrint` files; whole spaces of solutions.
+
+Exit codes: 0 found or done, 1 infeasible (with the reason), 2 bad input (with its place). With `--json` the
+answer is one JSON document on standard output and nothing else is written there.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from constrint.errors import ConstrintError, ParseError
+from constrint.model import Model
+
+INFEASIBLE, BAD_INPUT, STOPPED = 1, 2, 3
+
+app = typer.Typer(
+    name="constrint",
+    help="Solve integer constraint models written in the .constrint language.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+File = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="A .constrint, .json, .fzn or .xml file, or - for standard input."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to standard output.")]
+Dialect = Annotated[
+    str, typer.Option(help="The language of the file: constrint, flashrnn, json, flatzinc or xcsp3.")
+]
+Define = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--define", "-D", metavar="NAME=VALUE", help="A constant, or a list of them: 64, or 16,32,64."
+    ),
+]
+Assume = Annotated[
+    list[str] | None,
+    typer.Option("--assume", "-A", metavar="CONDITION", help="A condition that holds for this call only."),
+]
+
+Count = Annotated[bool, typer.Option("--count", help="Only the number of solutions.")]
+Sample = Annotated[int | None, typer.Option(min=1, metavar="N", help="N solutions drawn at random.")]
+Seed = Annotated[int, typer.Option(help="Seed of --sample.")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(min=0.0, metavar="SECONDS", help="Stop after this time; exit code 3 if undecided."),
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Search with N workers, each a part of the tree.")
+]
+Memory = Annotated[int | None, typer.Option(min=1, metavar="MB", help="Build with so much memory at most.")]
+Given = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="Only solutions with this value; may be repeated."),
+]
+Out = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="All as .parquet, .csv or .npy; the set as .npz; T1 as .json."),
+]
+Picture = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Values, pairs and the diagram as .svg or .html.")
+]
+
+
+class BadInputError(Exception):
+    """What the user gave cannot be used; the message says why."""
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Turns errors of the user's input, Ctrl-C and a closed pipe into messages and exit codes."""
+    try:
+        yield
+        sys.stdout.flush()
+    except (ConstrintError, BadInputError) as error:
+        typer.secho(str(error) if isinstance(error, ParseError) else f"error: {error}", err=True)
+        raise typer.Exit(BAD_INPUT) from None
+    except BrokenPipeError:
+        # The reader has gone, as in `constrint solve --all … | head`; nothing more can be written.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(128 + signal.SIGPIPE) from None
+    except OSError as error:
+        # Reading has its own errors: this is the answer, on a full disk say. What is buffered is given up.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        typer.secho(f"error: cannot write the answer: {(error.strerror or str(error)).lower()}", err=True)
+        raise typer.Exit(BAD_INPUT) from None
+    except KeyboardInterrupt:
+        typer.secho("interrupted", err=True)
+        raise typer.Exit(128 + signal.SIGINT) from None
+
+
+def read_text(file: str) -> str:
+    """The text of a file or of standard input."""
+    try:
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise BadInputError(f"cannot read {file}: {(error.strerror or str(error)).lower()}") from None
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise BadInputError(f"{shown_name(file)}:{line}: this is no UTF-8 text") from None
+
+
+def shown_name(file: str) -> str:
+    """How a file is named in messages."""
+    return "<stdin>" if file == "-" else file
+
+
+def load_space(
+    file: str, dialect: str, define: list[str] | None, assume: list[str] | None
+) -> Model | Mapping[str, Any]:
+    """The model in a file, or the search space of a tuner that its JSON describes."""
+    from constrint.tuning import t1
+
+    text = read_text(file)
+    if dialect in ("constrint", "json") and text.lstrip().startswith("{"):
+        data = t1.read_text(text, shown_name(file))
+        if t1.is_space(data):
+            if define or assume:
+                raise BadInputError("--define and --assume go with models; use --given")
+            return data
+        dialect = "json"
+    return model_of(text, file, dialect, define, assume)
+
+
+def load(file: str, dialect: str, define: list[str] | None, assume: list[str] | None = None) -> Model:
+    """The model in a file, with what is assumed."""
+    return model_of(read_text(file), file, dialect, define, assume)
+
+
+def model_of(
+    text: str, file: str, dialect: str, define: list[str] | None, assume: list[str] | None = None
+) -> Model:
+    """The model in the text of a file, with what is assumed."""
+    constants = dict(parse_definition(definition) for definition in define or [])
+    from constrint.frontends.dialects import dialect_of
+
+    dialect = dialect_of(file, dialect)
+    model = Model.from_text(text, filename=shown_name(file), constants=constants, dialect=dialect)
+    if assume:
+        from constrint.frontends.text.text import read_condition
+
+        for condition in assume:
+            model.assume(read_condition(condition, model, constants, filename="--assume"))
+    return model
+
+
+def parse_definition(definition: str) -> tuple[str, int | list[int]]:
+    """A constant given as NAME=VALUE or NAME=VALUE,VALUE,…."""
+    name, equals, text = definition.partition("=")
+    try:
+        values = [int(part, 0) for part in text.split(",") if part.strip()]
+    except ValueError:
+        values = []
+    if not name.strip() or not equals or not values:
+        raise BadInputError(
+            f"--define {definition}: write NAME=VALUE with an integer, or NAME=1,2,3 for a list"
+        )
+    return name.strip(), values if "," in text else values[0]
+
+
+@app.command()
+def solve(
+    file: File,
+    every: Annotated[bool, typer.Option("--all", help="Every solution, one a line.")] = False,
+    count: Count = False,
+    sample: Sample = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="At most N solutions, with --all.")
+    ] = None,
+    seed: Seed = 0,
+    time_limit: TimeLimit = None,
+    learn: Annotated[
+        bool, typer.Option("--learn", help="Learn from failures: for schedules and the like.")
+    ] = False,
+    proof: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what --learn proves, for a checker.")
+    ] = None,
+    progress: Annotated[
+        bool, typer.Option("--progress", help="Show on a terminal how far one solution's search is.")
+    ] = False,
+    workers: Workers = None,
+    json: Json = False,
+    define: Define = None,
+    assume: Assume = None,
+    dialect: Dialect = "constrint",
+) -> None:
+    """Find a solution (the best one, if the file says what to optimise)."""
+    from constrint.cli.solve import Mode, Request, answer
+
+    with reported():
+        if sum([every, count, sample is not None]) > 1:
+            raise BadInputError("--all, --count and --sample exclude each other")
+        if limit is not None and not every:
+            raise BadInputError("--limit goes with --all")
+        if (learn and (every or count or sample is not None)) or (proof is not None and not learn):
+            raise BadInputError("--learn finds one solution, and --proof goes with --learn")
+        model = load(file, dialect, define, assume)
+        mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
+        request = Request(mode, sample or limit, seed, time_limit, json, learn, proof, progress, workers)
+        code = answer(model, request)
+        if code:
+            raise typer.Exit(code)
+
+
+@app.command()
+def space(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="As for solve, or a tuner's search space: T1, tune_params.")
+    ],
+    count: Count = False,
+    every: Annotated[bool, typer.Option("--list", help="Every solution in order, one a line.")] = False,
+    sample: Sample = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="At most N, with --list.")] = None,
+    seed: Seed = 0,
+    given: Given = None,
+    out: Out = None,
+    picture: Picture = None,
+    time_limit: TimeLimit = None,
+    memory: Memory = None,
+    json: Json = False,
+    define: Define = None,
+    assume: Assume = None,
+    dialect: Dialect = "constrint",
+) -> None:
+    """Build the set of all solutions: its size, samples, lists, files and pictures."""
+    from constrint.cli.space import Request, Shown, describe
+
+    with reported():
+        if sum([every, count, sample is not None]) > 1:
+            raise BadInputError("--list, --count and --sample exclude each other")
+        if limit is not None and not every:
+            raise BadInputError("--limit goes with --list")
+        shown: Shown = "list" if every else "count" if count else "summary" if sample is None else "sample"
+        request = Request(
+            shown,
+            number=sample or limit,
+            seed=seed,
+            given=tuple(given or ()),
+            out=out,
+            picture=picture,
+            json=json,
+            time_limit=time_limit,
+            memory_limit=None if memory is None else memory * 1_000_000,
+        )
+        code = describe(load_space(file, dialect, define, assume), shown_name(file), request)
+        if code:
+            raise typer.Exit(code)
+
+
+@app.command()
+def check(file: File, json: Json = False, define: Define = None, dialect: Dialect = "constrint") -> None:
+    """Check that a file is a valid model, without solving it."""
+    with reported():
+        model = load(file, dialect, define)
+        facts = {
+            "variables": len(model.variables),
+            "definitions": len(model.lets),
+            "constraints": len(model.constraints),
+            "goals": len(model.goals) + len(model.preferences),
+        }
+        if json:
+            from json import dumps
+
+            typer.echo(dumps({"file": shown_name(file), "valid": True, **facts}))
+        else:
+            typer.echo(
+                f"{shown_name(file)}: {', '.join(f'{number} {what}' for what, number in facts.items())}"
+            )
+
+
+@app.command()
+def explain(
+    file: File,
+    time_limit: Annotated[
+        float, typer.Option(min=0.0, metavar="SECONDS", help="Stop looking after this time.")
+    ] = 60.0,
+    json: Json = False,
+    define: Define = None,
+    assume: Assume = None,
+    dialect: Dialect = "constrint",
+) -> None:
+    """Say which constraints of an infeasible model contradict each other."""
+    from constrint.cli.solve import explanation
+
+    with reported():
+        code = explanation(load(file, dialect, define, assume), time_limit=time_limit, json=json)
+        if code:
+            raise typer.Exit(code)
+
+
+@app.command()
+def fmt(
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Files, or - for standard input.")],
+    write: Annotated[bool, typer.Option("--write", "-w", help="Change the files in place.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only say which files would change; exit 1 if any.")
+    ] = False,
+) -> None:
+    """Format files; comments stay. Without options the result goes to standard output."""
+    from constrint.frontends.text.format import format_text
+
+    with reported():
+        changed = False
+        for file in files:
+            text = read_text(file)
+            formatted = format_text(text, filename=shown_name(file))
+            changed = changed or formatted != text
+            if check:
+                if formatted != text:
+                    typer.echo(f"{shown_name(file)} would change")
+            elif write and file != "-":
+                if formatted != text:
+                    replace_file(Path(file), formatted)
+            else:
+                sys.stdout.write(formatted)
+        if check and changed:
+            raise typer.Exit(1)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file aside and put it in place at once, so that a crash leaves the old one."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        aside.write_bytes(text.encode())
+        aside.chmod(path.stat().st_mode)
+        aside.replace(path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise BadInputError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def main() -> None:
+    """Entry point of the `constrint` command."""
+    # Exact models have exact answers: integers of any length are printed.
+    sys.set_int_max_str_digits(0)
+    app()

@@ -1,0 +1,293 @@
+"""What `constrint solve` and `constrint explain` do and print, for people or as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any, Literal, TypeAlias
+
+from constrint.answers.conflict import Conflict, find_conflict, shown
+from constrint.errors import LimitError
+from constrint.expr import IntExpr
+from constrint.model import Model
+from constrint.modelling.result import Result, Status
+
+Mode: TypeAlias = Literal["one", "all", "count", "sample"]
+
+INFEASIBLE, UNDECIDED = 1, 3
+REASON_SECONDS = 5.0
+"""How long `solve` looks for the reason of an infeasibility; `explain` takes its own limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to find.
+
+    Attributes:
+        mode: One solution, all, how many, or a random sample.
+        number: How many solutions at most ("all") or exactly ("sample").
+        seed: Seed of the sample.
+        time_limit: Seconds, or None.
+        json: Whether to answer in JSON.
+        learn: Whether one solution is found by the search that learns.
+        proof: File for what that search proves, or None.
+        progress: Whether to show on a terminal how far the search for one solution is.
+        workers: How many search; None for one.
+    """
+
+    mode: Mode = "one"
+    number: int | None = None
+    seed: int = 0
+    time_limit: float | None = None
+    json: bool = False
+    learn: bool = False
+    proof: Path | None = None
+    progress: bool = False
+    workers: int | None = None
+
+
+def answer(model: Model, request: Request) -> int:
+    """Solve, print, and give the exit code."""
+    if request.mode == "one":
+        return _one(model, request)
+    if request.mode == "count":
+        return _count(model, request)
+    if request.mode == "all":
+        return _all(model, request)
+    return _sample(model, request)
+
+
+def explanation(model: Model, *, time_limit: float, json: bool) -> int:
+    """Print why a model is infeasible, and give the exit code: 0 where it is not."""
+    try:
+        conflict = model.explain(time_limit=time_limit)
+    except LimitError:
+        return _undecided(Request(json=json))
+    if conflict is not None:
+        return _write_conflict(conflict, json)
+    if json:
+        _write_json({"status": "feasible", "conflict": None})
+    else:
+        _write("the model has a solution, so there is no conflict")
+    return 0
+
+
+def _one(model: Model, request: Request) -> int:
+    result = model.solve(
+        time_limit=request.time_limit,
+        learn=request.learn or "auto",
+        proof=request.proof,
+        progress=request.progress,
+        workers=request.workers,
+    )
+    if result.status is Status.INFEASIBLE:
+        return infeasible(model, request.json)
+    if result.status is Status.UNKNOWN:
+        return _undecided(request)
+    if request.json:
+        _write_json(
+            {
+                "status": result.status.value,
+                "values": dict(result.values),
+                "objective": result.objective,
+                "statistics": asdict(result.statistics),
+            }
+        )
+    else:
+        _write_result(model, result)
+    return 0
+
+
+def _write_result(model: Model, result: Result) -> None:
+    if result.status is Status.FEASIBLE:
+        _write("# stopped early: there may be a better solution")
+    width = max((len(name) for name in result.values), default=0)
+    for name, value in result.values.items():
+        _write(f"{name:<{width}} = {value}")
+    goals = model.goals + model.preferences
+    if result.objective is not None and goals:
+        values = result.objective if isinstance(result.objective, tuple) else (result.objective,)
+        for (expr, direction), value in zip(goals, values, strict=False):
+            text = expr.position.text if expr.position else "objective"
+            _write(f"# {'maximal' if direction == 'max' else 'minimal'} {text} = {value}")
+
+
+class _Solutions:
+    """All solutions, one after the other, and afterwards whether the time limit cut them short."""
+
+    def __init__(self, model: Model, request: Request) -> None:
+        self.model = model
+        self.request = request
+        self.found = 0
+        self.complete = self.cut_short = False
+
+    def __iter__(self) -> Iterator[Mapping[str, int]]:
+        limit = self.request.number if self.request.mode == "all" else None
+        request = self.request
+        solutions = self.model.iter_solutions(limit, time_limit=request.time_limit, workers=request.workers)
+        for result in solutions:
+            self.found += 1
+            yield result.values
+        self.complete = solutions.complete
+        self.cut_short = not self.complete and (limit is None or self.found < limit)
+
+    def none(self) -> int:
+        """What to print and the exit code, where there was no solution."""
+        if self.cut_short:
+            return _undecided(self.request)
+        return infeasible(self.model, self.request.json)
+
+    def warn(self) -> None:
+        if self.cut_short:
+            sys.stderr.write(f"stopped by the time limit after {self.found} solutions\n")
+
+
+def _count(model: Model, request: Request) -> int:
+    if request.time_limit is None:
+        number, complete = model.count(workers=request.workers), True
+    else:
+        from constrint.diagrams.planner import count_planned
+
+        started = time.monotonic()
+        planned = count_planned(model, request.time_limit)
+        number, complete = planned or 0, planned is not None
+        if planned is None:
+            solutions = _Solutions(model, _later(request, started))
+            number = sum(1 for _ in solutions)
+            complete = solutions.complete
+            if number == 0:
+                return solutions.none()
+    if number == 0:
+        return infeasible(model, request.json)
+    if request.json:
+        _write_json({"count": number, "complete": complete})
+    else:
+        _write(f"{number}" if complete else f"at least {number} (stopped by the time limit)")
+    return 0
+
+
+def _later(request: Request, started: float) -> Request:
+    """The request with the time that is left."""
+    if request.time_limit is None:
+        return request
+    return replace(request, time_limit=max(0.0, request.time_limit - (time.monotonic() - started)))
+
+
+def _all(model: Model, request: Request) -> int:
+    """Write solutions as they are found; as JSON, too, so that a long list needs no memory."""
+    solutions = _Solutions(model, request)
+    for values in solutions:
+        if request.json:
+            sys.stdout.write('{"solutions": [\n' if solutions.found == 1 else ",\n")
+            sys.stdout.write(json.dumps(dict(values)))
+        else:
+            _write(_line(values))
+    if solutions.found == 0:
+        return solutions.none()
+    if request.json:
+        _write(f'\n], "count": {solutions.found}, "complete": {json.dumps(solutions.complete)}}}')
+    else:
+        solutions.warn()
+    return 0
+
+
+def _sample(model: Model, request: Request) -> int:
+    """Solutions drawn uniformly and without repetition."""
+    wanted, started = request.number or 1, time.monotonic()
+    try:
+        found = model.solutions(time_limit=request.time_limit, workers=request.workers)
+    except LimitError:
+        return _sample_stream(model, _later(request, started), wanted)
+    if not found:
+        return infeasible(model, request.json)
+    chosen = [_with_lets(model, solution) for solution in found.sample(wanted, request.seed)]
+    return _write_sample(chosen, found.size, True, request)
+
+
+def _sample_stream(model: Model, request: Request, wanted: int) -> int:
+    """A reservoir over all solutions, for sets that are too large to be built."""
+    random = Random(request.seed)
+    solutions = _Solutions(model, request)
+    chosen: list[Mapping[str, int]] = []
+    for values in solutions:
+        if len(chosen) < wanted:
+            chosen.append(values)
+        elif (place := random.randrange(solutions.found)) < wanted:
+            chosen[place] = values
+    if not chosen:
+        return solutions.none()
+    random.shuffle(chosen)
+    code = _write_sample(chosen, solutions.found, solutions.complete, request)
+    if not request.json:
+        solutions.warn()
+    return code
+
+
+def _with_lets(model: Model, solution: Mapping[str, int]) -> dict[str, int]:
+    assignment: dict[IntExpr, int] = {variable: solution[name] for name, variable in model.variables.items()}
+    lets = {name: int(expr.evaluate(assignment)) for name, expr in model.lets.items()}
+    return {**{name: int(value) for name, value in solution.items()}, **lets}
+
+
+def _write_sample(chosen: list[Any], count: int, complete: bool, request: Request) -> int:
+    if request.json:
+        _write_json({"solutions": [dict(row) for row in chosen], "count": count, "complete": complete})
+    else:
+        for values in chosen:
+            _write(_line(values))
+    return 0
+
+
+def infeasible(model: Model, as_json: bool) -> int:
+    """Print why a model is infeasible, found in a short time, and give the exit code."""
+    return _write_conflict(find_conflict(model, time_limit=REASON_SECONDS), as_json)
+
+
+def _write_conflict(conflict: Conflict, as_json: bool) -> int:
+    if as_json:
+        _write_json({"status": "infeasible", "conflict": _conflict_facts(conflict)})
+    else:
+        _write(f"infeasible: {conflict}")
+    return INFEASIBLE
+
+
+def _conflict_facts(conflict: Conflict) -> dict[str, Any]:
+    constraints = []
+    for constraint in conflict.constraints:
+        position = constraint.position
+        constraints.append(
+            {
+                "name": constraint.name,
+                "assumed": constraint.assumed,
+                "text": shown(constraint),
+                "file": position.file if position else None,
+                "line": position.line if position else None,
+                "column": position.column if position else None,
+            }
+        )
+    return {"constraints": constraints, "empty": list(conflict.empty), "minimal": conflict.minimal}
+
+
+def _undecided(request: Request) -> int:
+    if request.json:
+        _write_json({"status": "unknown"})
+    else:
+        _write("unknown: the time limit came before a solution or a proof that there is none")
+    return UNDECIDED
+
+
+def _line(values: Mapping[str, int]) -> str:
+    return " ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _write(line: str) -> None:
+    sys.stdout.write(line + "\n")
+
+
+def _write_json(document: Mapping[str, Any]) -> None:
+    _write(json.dumps(document))

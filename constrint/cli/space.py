@@ -1,0 +1,318 @@
+"""What `constrint space` does: the whole set of solutions of a model or of a tuner's search space."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from constrint.cli.solve import UNDECIDED, infeasible
+from constrint.errors import LimitError, ModelError
+
+if TYPE_CHECKING:
+    from constrint.model import Model
+    from constrint.solutions.solutionset import SolutionSet
+    from constrint.tuning.spaces import Space
+
+Shown: TypeAlias = Literal["summary", "count", "list", "sample"]
+
+INFEASIBLE = 1
+TABLES, SETS, T1 = (".parquet", ".csv", ".npy"), (".npz",), (".json",)
+PICTURES = (".svg", ".html")
+MOST_NAMED = 8  # values of a variable that a summary or an error names
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to do with the set.
+
+    Attributes:
+        shown: What goes to standard output.
+        number: How many solutions are sampled, or listed at most.
+        seed: Seed of the sample.
+        given: NAME=VALUE that must hold.
+        out: File for all solutions, or None.
+        picture: File for a picture, or None.
+        json: Whether to answer in JSON.
+        time_limit: Seconds for building, or None.
+        memory_limit: Bytes for building, or None.
+    """
+
+    shown: Shown = "summary"
+    number: int | None = None
+    seed: int = 0
+    given: tuple[str, ...] = ()
+    out: str | None = None
+    picture: str | None = None
+    json: bool = False
+    time_limit: float | None = None
+    memory_limit: int | None = None
+
+    def check(self) -> None:
+        """Refuse file names that mean nothing before any work is done."""
+        endings = (*TABLES, *SETS, *T1)
+        if self.out is not None and Path(self.out).suffix.lower() not in endings:
+            raise ModelError(f"--out {self.out}: the name must end in {', '.join(endings)}")
+        if self.picture is not None and Path(self.picture).suffix.lower() not in PICTURES:
+            raise ModelError(f"--picture {self.picture}: the name must end in {' or '.join(PICTURES)}")
+
+
+@dataclass
+class Built:
+    """A set and where it comes from.
+
+    Attributes:
+        solutions: The set.
+        source: The model or the search space.
+        seconds: How long it took to build.
+        written: Files that were written.
+    """
+
+    solutions: SolutionSet
+    source: Model | Space
+    seconds: float
+    written: list[str] = field(default_factory=list)
+
+
+def describe(source: Model | Mapping[str, Any], name: str, request: Request) -> int:
+    """Build the set of a model, or of the JSON of a search space, answer, and give the exit code."""
+    request.check()
+    try:
+        built = _built(source, request)
+    except LimitError as problem:
+        reason = str(problem).replace("`iter_solutions()`", "`constrint solve --all`")
+        if request.json:
+            _write_json({"status": "unknown", "reason": reason})
+        else:
+            _write(f"unknown: {reason}")
+        return UNDECIDED
+    if not built.solutions.size:
+        return _none(built, request)
+    wanted = built.solutions
+    for condition in request.given:
+        wanted = _given(wanted, condition)
+        if not wanted.size:
+            return _nothing_given(built.solutions, condition, request)
+    built.solutions = wanted
+    _write_files(built, request)
+    _SHOW[request.shown](built, name, request)
+    return 0
+
+
+def _built(source: Model | Mapping[str, Any], request: Request) -> Built:
+    from constrint.tuning.spaces import from_json
+
+    begun = perf_counter()
+    with _waiting("building the space"):
+        if isinstance(source, Mapping):
+            space = from_json(source, memory_limit=request.memory_limit)
+            return Built(space, space, perf_counter() - begun)
+        solutions = source.solutions(memory_limit=request.memory_limit, time_limit=request.time_limit)
+    return Built(solutions, source, perf_counter() - begun)
+
+
+def _none(built: Built, request: Request) -> int:
+    from constrint.model import Model
+
+    if isinstance(built.source, Model):
+        return infeasible(built.source, request.json)
+    *notes, reason = built.source.notes
+    return _no_solution(reason, request, notes)
+
+
+def _no_solution(reason: str, request: Request, notes: Sequence[str] = ()) -> int:
+    if request.json:
+        _write_json({"status": "infeasible", "reason": reason, "notes": list(notes)})
+        return INFEASIBLE
+    _write(f"infeasible: {reason}")
+    for note in notes:
+        _write(f"  {note}")
+    return INFEASIBLE
+
+
+def _given(solutions: SolutionSet, condition: str) -> SolutionSet:
+    """The solutions in which a variable has a value, given as NAME=VALUE."""
+    name, equals, text = condition.partition("=")
+    name, text = name.strip(), text.strip()
+    if not equals or not name or not text:
+        raise ModelError(f"--given {condition}: write NAME=VALUE")
+    for value in solutions.values_of(name):
+        if text in (str(value), repr(value)) or _is_number(text, value):
+            return solutions.given(**{name: value})
+    return solutions.given(**{name: object()})
+
+
+def _is_number(text: str, value: object) -> bool:
+    """Whether the text is another way to write this number."""
+    for read in (lambda: int(text, 0), lambda: float(text)):
+        try:
+            return not isinstance(value, str) and bool(read() == value)
+        except ValueError:
+            continue
+    return False
+
+
+def _nothing_given(solutions: SolutionSet, condition: str, request: Request) -> int:
+    name = condition.partition("=")[0].strip()
+    others = [one for one in request.given if one != condition]
+    why = f"no solution has {condition}" + (f" together with {', '.join(others)}" if others else "")
+    return _no_solution(f"{why}; the values of {name} are {_some(solutions.values_of(name))}", request)
+
+
+def _some(values: list[Any]) -> str:
+    """A list of values, shortened."""
+    if len(values) <= MOST_NAMED:
+        return ", ".join(map(str, values))
+    return f"{', '.join(map(str, values[: MOST_NAMED - 1]))}, …, {values[-1]}"
+
+
+# Files
+
+
+def _write_files(built: Built, request: Request) -> None:
+    if request.out is not None:
+        _write_out(built, request.out)
+        built.written.append(request.out)
+    if request.picture is not None:
+        with _waiting("drawing"):
+            built.solutions.picture(request.picture)
+        built.written.append(request.picture)
+
+
+def _write_out(built: Built, path: str) -> None:
+    from constrint.diagrams.table_files import placed
+    from constrint.model import Model
+
+    solutions, suffix = built.solutions, Path(path).suffix.lower()
+    if suffix in SETS:
+        solutions.save(path)
+    elif suffix in T1:
+        if isinstance(built.source, Model) or solutions is not built.source:
+            raise ModelError(f"--out {path}: only a whole search space of a tuner can be written as T1")
+        with placed(path) as aside:
+            aside.write_text(json.dumps(built.source.to_t1(), indent=1) + "\n", encoding="utf-8")
+    else:
+        write = {".parquet": solutions.to_parquet, ".csv": solutions.to_csv, ".npy": solutions.to_npy}[suffix]
+        with _counting(f"writing {path}", solutions.size) as advance:
+            write(path, progress=advance)
+
+
+@contextmanager
+def _waiting(what: str) -> Iterator[None]:
+    """Shows on a terminal that something is being done."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{what} …"):
+        yield
+
+
+@contextmanager
+def _counting(what: str, total: int) -> Iterator[Callable[[int], None] | None]:
+    """Shows on a terminal how much has been done."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=float(total))
+        yield lambda rows: progress.advance(task, rows)
+
+
+# Standard output
+
+
+def _show_count(built: Built, name: str, request: Request) -> None:
+    if request.json:
+        _write_json({"count": built.solutions.size, **_files(built)})
+    else:
+        _write(str(built.solutions.size))
+
+
+def _show_sample(built: Built, name: str, request: Request) -> None:
+    drawn = built.solutions.sample(request.number or 1, request.seed)
+    if request.json:
+        _write_json({"solutions": drawn, "count": built.solutions.size, **_files(built)})
+    else:
+        for row in drawn:
+            _write(_line(row))
+
+
+def _show_list(built: Built, name: str, request: Request) -> None:
+    """All solutions in order, each written when it is known, so that a long list needs no memory."""
+    limit = request.number
+    size = built.solutions.size
+    most = size if limit is None else min(limit, size)
+    if request.json:
+        sys.stdout.write('{"solutions": [')
+    for number, row in enumerate(built.solutions):
+        if number == most:
+            break
+        if request.json:
+            sys.stdout.write(("\n" if not number else ",\n") + json.dumps(row))
+        else:
+            _write(_line(row))
+    if request.json:
+        rest = {"count": size, "complete": most == size, **_files(built)}
+        _write(f"\n], {json.dumps(rest)[1:]}")
+
+
+def _show_summary(built: Built, name: str, request: Request) -> None:
+    solutions = built.solutions
+    if request.json:
+        _write_json(
+            {
+                "file": name,
+                "count": solutions.size,
+                "variables": {name: len(solutions.values_of(name)) for name in solutions.names},
+                "order": list(solutions.order),
+                "edges": solutions.edges,
+                "width": solutions.width,
+                "seconds": round(built.seconds, 6),
+                "notes": list(getattr(built.source, "notes", ())),
+                **_files(built),
+            }
+        )
+        return
+    _write(f"{name}: {solutions.size:,} solution{'' if solutions.size == 1 else 's'}")
+    for line in solutions.facts():
+        _write(f"  {line}")
+    _write(f"  built in {built.seconds:.3f} s")
+    width = max(map(len, solutions.names), default=0)
+    for variable in solutions.names:
+        _write(f"  {variable:<{width}}  {_some(solutions.values_of(variable))}")
+    for path in built.written:
+        _write(f"wrote {path}")
+
+
+def _files(built: Built) -> dict[str, list[str]]:
+    return {"written": built.written} if built.written else {}
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in row.items())
+
+
+def _write(line: str) -> None:
+    sys.stdout.write(line + "\n")
+
+
+def _write_json(document: Mapping[str, Any]) -> None:
+    _write(json.dumps(document))
+
+
+_SHOW: dict[str, Callable[[Built, str, Request], None]] = {
+    "summary": _show_summary,
+    "count": _show_count,
+    "list": _show_list,
+    "sample": _show_sample,
+}

@@ -1,0 +1,74 @@
+"""What a plan chose, as text for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from constrint.diagrams.layers import TooLarge
+from constrint.diagrams.terms import Unsupported
+
+if TYPE_CHECKING:
+    from constrint.model import Model
+
+
+COUNTING = 5.0
+"""Seconds for a count where the solutions cannot be listed."""
+
+
+@dataclass
+class Explanation:
+    """What a plan chose, and why; its text is for people."""
+
+    lines: list[str]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    __repr__ = __str__
+
+
+KIND_TEXT: dict[str, str] = {
+    "all": "every value tried, then filtered",
+    "range": "a range of the sorted values for each node",
+    "table": "a table of the values that go with each key",
+    "solved": "computed from an equation",
+}
+
+
+def explain_plan(model: Model) -> Explanation:
+    """Components, orders, widths and methods, for people."""
+    from constrint.diagrams.planner import count_planned, solve_all
+
+    try:
+        built, _ = solve_all(model)
+    except (Unsupported, TooLarge) as problem:
+        lines = [f"search: {problem}"]
+        number = count_planned(model, COUNTING)
+        if number is not None:
+            lines.append(f"{number:,} solutions, counted by ranges, residues and partial sums")
+        return Explanation(lines)
+    names = list(model.variables)
+    if not built:
+        return Explanation(["no solution: the plan proves it"])
+    free = [c.diagram for c in built if not c.conditions]
+    lines = [f"{len(built) - len(free)} components and {len(free)} free variables, multiplied"]
+    for number, component in enumerate([c for c in built if c.conditions], 1):
+        diagram = component.diagram
+        lines.append(
+            f"component {number}: {component.conditions} conditions, {diagram.size:,} solutions, "
+            f"{diagram.edges:,} edges (estimated work: {component.estimate:,.0f} rows)"
+        )
+        for k, v in enumerate(diagram.variables):
+            layer = diagram.layers[k]
+            lines.append(
+                f"  {names[v]}: {layer.nodes:,} nodes, {len(layer.value):,} edges; "
+                f"{KIND_TEXT[component.kinds[k]]}"
+            )
+    if free:
+        lines.append("free: " + ", ".join(f"{names[d.variables[0]]} ({d.size:,} values)" for d in free))
+    total = 1
+    for component in built:
+        total *= component.diagram.size
+    lines.append(f"{total:,} solutions")
+    return Explanation(lines)

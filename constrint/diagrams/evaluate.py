@@ -1,0 +1,424 @@
+"""Terms over many rows at once: their values, and bounds on them where some variables are still open.
+
+A `Frame` holds rows as columns: of the terms that were kept from earlier layers, and of the variable that is
+being bound. A sum or product of which a part was kept is continued from that part.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import threading
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from constrint.diagrams.terms import BOOL, FLOAT, OBJECT, Array, Term, Terms
+
+Bounds = tuple[Any, Any]
+PARTIAL = ("sum", "mul", "le", "eq", "ne", "and", "or")
+
+
+class Parts:
+    """Splits terms into what is known once some variables are bound, and the rest.
+
+    Threads may share it: only here are terms made once rows are looked at, and there is one of each.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self._lock = threading.RLock()
+        self._frontiers: dict[tuple[Term, int], tuple[Term, ...]] = {}
+        self._splits: dict[tuple[Term, int], tuple[Term | None, int, tuple[int, ...]]] = {}
+
+    def frontier(self, term: Term, bound: int) -> tuple[Term, ...]:
+        """The largest parts of a term that the bound variables decide, and that its value depends on."""
+        seen = term.mask & bound
+        if not seen:
+            return ()
+        key = (term, seen)
+        known = self._frontiers.get(key)
+        if known is None:
+            with self._lock:
+                known = self._frontiers[key] = self._frontier(term, bound)
+        return known
+
+    def _frontier(self, term: Term, bound: int) -> tuple[Term, ...]:
+        if not term.mask & ~bound and not term.is_lazy:
+            return (term,)
+        found: dict[Term, None] = {}
+        args = term.args
+        if term.op in PARTIAL and not term.is_lazy:
+            part, _, rest = self.split(term, bound)
+            if part is not None:
+                found[part] = None
+            args = tuple(args[i] for i in rest)
+        for arg in args:
+            inside = self._deep(arg, bound) if term.is_lazy else self.frontier(arg, bound)
+            found.update(dict.fromkeys(inside))
+        return tuple(found)
+
+    def _deep(self, term: Term, bound: int) -> tuple[Term, ...]:
+        """The frontier below an operand that may go unevaluated: only what is always defined."""
+        if term.safe:
+            return self.frontier(term, bound)
+        return tuple(dict.fromkeys([part for arg in term.args for part in self._deep(arg, bound)]))
+
+    def split(self, term: Term, bound: int) -> tuple[Term | None, int, tuple[int, ...]]:
+        """The part of a flat term that is known, its factor in the term, and the other operands' numbers."""
+        key = (term, term.mask & bound)
+        known = self._splits.get(key)
+        if known is None:
+            with self._lock:
+                known = self._splits[key] = self._split(term, bound)
+        return known
+
+    def _split(self, term: Term, bound: int) -> tuple[Term | None, int, tuple[int, ...]]:
+        inside = [i for i, arg in enumerate(term.args) if arg.mask and not arg.mask & ~bound]
+        rest = tuple(i for i in range(len(term.args)) if i not in inside)
+        if not inside:
+            return None, 0, rest
+        args = [term.args[i] for i in inside]
+        if term.op == "mul":
+            return (args[0] if len(args) == 1 else self.terms.mul(args)), 1, rest
+        if term.op in ("and", "or"):
+            return (args[0] if len(args) == 1 else self.terms._bool(term.op, tuple(args), term.data)), 1, rest
+        coefficients = [term.data[0][i] for i in inside]
+        if len(args) == 1:
+            return args[0], coefficients[0], rest
+        common = int(np.gcd.reduce(np.array(coefficients, dtype=OBJECT))) or 1
+        if coefficients[0] < 0:
+            common = -common
+        return self.terms.sum([a // common for a in coefficients], args), common, rest
+
+
+class Frame:
+    """Rows under construction.
+
+    Attributes:
+        count: Number of rows.
+        ok: Which rows have met no undefined operation; None for all.
+        bound: Set of the variables that have values.
+    """
+
+    def __init__(
+        self, parts: Parts, before: int, bound: int, kept: dict[Term, Array], source: Array | None
+    ) -> None:
+        self.parts = parts
+        self.before = before
+        self.bound = bound
+        self.ok: Array | None = None
+        self._kept = kept
+        self._source = source
+        self._values: dict[Term, Any] = {}
+
+    def put(self, term: Term, values: Array) -> None:
+        """Give a column."""
+        self._values[term] = values
+
+    def keep(self, rows: Array) -> None:
+        """Drop all other rows."""
+        for term, values in self._values.items():
+            if isinstance(values, np.ndarray):
+                self._values[term] = values[rows]
+        if self._source is not None:
+            self._source = self._source[rows]
+        if self.ok is not None:
+            self.ok = self.ok[rows]
+
+    def value(self, term: Term) -> Any:
+        """The values of a term: an array, or a scalar where it is constant."""
+        known = self._values.get(term)
+        if known is not None:
+            return known
+        if term.op == "const":
+            return term.data
+        kept = self._kept.get(term)
+        if kept is not None:
+            values = kept if self._source is None else kept[self._source]
+        else:
+            values = _VALUES[term.op](self, term)
+            if not term.safe:
+                return values
+        self._values[term] = values
+        return values
+
+    def holds(self, condition: Term) -> Any:
+        """Which rows satisfy a condition, and define it."""
+        self.ok = None
+        values = np.asarray(self.value(condition))
+        if values.dtype != BOOL:
+            values = values.astype(BOOL)
+        ok, self.ok = self.ok, None
+        return values if ok is None else values & ok
+
+    def require(self, defined: Any) -> None:
+        """Note which rows an operation is defined for."""
+        self.ok = defined if self.ok is None else self.ok & defined
+
+    def typed(self, term: Term, dtype: Any) -> Any:
+        """The values of a term in a type that holds them; scalars become Python's numbers."""
+        values = self.value(term)
+        if isinstance(values, np.ndarray):
+            if values.dtype == dtype:
+                return values
+            if values.dtype == OBJECT and dtype != FLOAT and not term.safe:
+                values = np.clip(values, term.lo, term.hi)  # where there is no value it may be any number
+            return values.astype(dtype)
+        if isinstance(values, np.generic):
+            values = values.item()
+        if term.dtype is FLOAT or isinstance(values, float):
+            return values
+        return int(values) if term.safe else max(min(int(values), int(term.hi)), int(term.lo))
+
+    def continued(self, term: Term) -> tuple[Term | None, int, tuple[int, ...]]:
+        """The kept part of a flat term, its factor, and the other operands."""
+        if not term.mask & self.before:
+            return None, 0, tuple(range(len(term.args)))
+        part, factor, rest = self.parts.split(term, self.before)
+        if part is None or (part not in self._kept and part not in self._values):
+            return None, 0, tuple(range(len(term.args)))
+        return part, factor, rest
+
+
+def _total(frame: Frame, term: Term, dtype: Any) -> Any:
+    """The sum of coefficient * operand."""
+    coefficients = term.data[0]
+    part, factor, rest = frame.continued(term)
+    items = [] if part is None else [(factor, part)]
+    items += [(coefficients[i], term.args[i]) for i in rest]
+    total: Any = None
+    for a, arg in items:
+        values = frame.typed(arg, dtype)
+        if total is None:
+            total = values if a == 1 else values * a
+        elif a == 1:
+            total = total + values
+        elif a == -1:
+            total = total - values
+        else:
+            total = total + values * a
+    return total
+
+
+def _sum(frame: Frame, term: Term) -> Any:
+    total = _total(frame, term, term.dtype)
+    constant = term.data[1]
+    return total + constant if constant else total
+
+
+def _linear_type(term: Term) -> Any:
+    coefficients, bound = term.data
+    peak = abs(bound)
+    for a, arg in zip(coefficients, term.args, strict=True):
+        peak += abs(a) * max(-arg.lo, arg.hi, 1)  # 1, as the coefficient itself must fit
+    if peak < 1 << 31:
+        return np.dtype(np.int32)
+    return np.dtype(np.int64) if peak < 1 << 62 else OBJECT
+
+
+_RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "le": operator.le,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def _linear(frame: Frame, term: Term) -> Any:
+    return _RELATIONS[term.op](_total(frame, term, _linear_type(term)), term.data[1])
+
+
+def _mul(frame: Frame, term: Term) -> Any:
+    part, _, rest = frame.continued(term)
+    items = [] if part is None else [part]
+    items += [term.args[i] for i in rest]
+    return reduce(operator.mul, [frame.typed(arg, term.dtype) for arg in items])
+
+
+def _divisor(frame: Frame, term: Term, divisor: Any) -> Any:
+    """The divisor, with 1 where it is zero, and those rows noted as undefined."""
+    if term.safe or (term.args[1].safe and not frame.parts.terms.contains_zero(term.args[1])):
+        return divisor
+    zero = divisor == 0
+    if isinstance(divisor, np.ndarray):
+        frame.require(~zero)
+        return np.where(zero, divisor.dtype.type(1) if divisor.dtype != OBJECT else 1, divisor)
+    if zero:
+        frame.require(np.False_)
+    return divisor or 1
+
+
+def _floordiv(frame: Frame, term: Term) -> Any:
+    left = frame.typed(term.args[0], term.dtype)
+    return left // _divisor(frame, term, frame.typed(term.args[1], term.dtype))
+
+
+def _mod(frame: Frame, term: Term) -> Any:
+    left = frame.typed(term.args[0], term.dtype)
+    divisor = _divisor(frame, term, frame.typed(term.args[1], term.dtype))
+    if term.dtype != OBJECT and term.dtype != FLOAT and min(term.args[0].lo, term.args[1].lo) >= 0:
+        return np.fmod(left, divisor)  # the same as % here, without the test of signs
+    return left % divisor
+
+
+def _pow(frame: Frame, term: Term) -> Any:
+    base, exponent = frame.typed(term.args[0], term.dtype), frame.typed(term.args[1], term.dtype)
+    if term.args[1].lo < 0 or not term.args[1].safe:
+        negative = exponent < 0
+        frame.require(~negative if isinstance(negative, np.ndarray) else np.bool_(not negative))
+        exponent = np.maximum(np.asarray(exponent, dtype=term.dtype), 0)
+    return np.power(np.asarray(base, dtype=term.dtype), exponent)
+
+
+def _float(frame: Frame, term: Term) -> Any:
+    left, right = frame.typed(term.args[0], FLOAT), frame.typed(term.args[1], FLOAT)
+    if term.data == "/":
+        return left / _divisor(frame, term, right)
+    return {"+": operator.add, "-": operator.sub, "*": operator.mul}[term.data](left, right)
+
+
+_lcm: Any = np.frompyfunc(math.lcm, 2, 1)  # numpy's divides by zero where Python's integers are 0
+
+
+def _many(function: Callable[[Any, Any], Any]) -> Callable[[Frame, Term], Any]:
+    def evaluate(frame: Frame, term: Term) -> Any:
+        values = [np.asarray(frame.typed(arg, term.dtype), dtype=term.dtype) for arg in term.args]
+        if len(values) == 1:
+            return np.abs(values[0]) if term.op in ("gcd", "lcm") else values[0]
+        return reduce(_lcm if term.op == "lcm" and term.dtype == OBJECT else function, values)
+
+    return evaluate
+
+
+def _element(frame: Frame, term: Term) -> Any:
+    index = np.asarray(frame.value(term.args[0]))
+    arg = term.args[0]
+    # Where the argument has no value it may be any number.
+    if not (arg.safe and arg.lo >= 0 and arg.hi < len(term.data)):
+        inside = (index >= 0) & (index < len(term.data))
+        frame.require(inside)
+        index = np.where(inside, index, 0)
+    return np.array(term.data, dtype=term.dtype)[index.astype(np.int64)]
+
+
+def _compare(frame: Frame, term: Term) -> Any:
+    left, right = (_exact(frame.value(arg), arg) for arg in term.args)
+    return _RELATIONS[term.data](left, right)
+
+
+def _exact(values: Any, term: Term) -> Any:
+    if term.is_int and max(-term.lo, term.hi) >= 1 << 53:
+        return np.asarray(values).astype(OBJECT)  # numpy would round to compare with floats; Python does not
+    return values
+
+
+def _divides(frame: Frame, term: Term) -> Any:
+    divisor, dividend = term.args
+    peak = max(-divisor.lo, divisor.hi, -dividend.lo, dividend.hi)
+    dtype = np.dtype(np.int32) if peak < 1 << 31 else np.dtype(np.int64) if peak < 1 << 62 else OBJECT
+    d, x = frame.typed(divisor, dtype), frame.typed(dividend, dtype)
+    if divisor.safe and not frame.parts.terms.contains_zero(divisor):
+        return (x % d if dtype == OBJECT else np.fmod(x, d)) == 0
+    zero = d == 0
+    if isinstance(d, np.ndarray):
+        return np.where(zero, x == 0, x % np.where(zero, dtype.type(1) if dtype != OBJECT else 1, d) == 0)
+    return np.asarray(x == 0) if zero else np.asarray(x % d == 0)
+
+
+def _member(frame: Frame, term: Term) -> Any:
+    arg = term.args[0]
+    values = np.asarray(frame.typed(arg, arg.dtype), dtype=arg.dtype)
+    if values.dtype == OBJECT or any(abs(value) >= 1 << 62 for value in term.data):
+        members = frozenset(term.data)
+        found = np.array([value in members for value in values.ravel().tolist()], dtype=BOOL)
+        return found.reshape(values.shape)
+    return np.isin(values, np.array(term.data, dtype=np.int64 if values.dtype != FLOAT else FLOAT))
+
+
+def _junction(frame: Frame, term: Term) -> Any:
+    if term.is_lazy:
+        return _lazy_junction(frame, term)
+    part, _, rest = frame.continued(term)
+    items = [] if part is None else [part]
+    items += [term.args[i] for i in rest]
+    values = [_as_bool(frame.value(arg)) for arg in items]
+    return np.asarray(reduce(operator.and_ if term.op == "and" else operator.or_, values))
+
+
+def _as_bool(values: Any) -> Any:
+    if isinstance(values, np.ndarray):
+        return values if values.dtype == BOOL else values.astype(BOOL)
+    return np.bool_(values)
+
+
+def _lazy_junction(frame: Frame, term: Term) -> Any:
+    """`and` and `or` as Python has them: what is not reached need not be defined."""
+    outside, frame.ok = frame.ok, None
+    total: Any = None
+    ok: Any = np.True_
+    for arg in term.args:
+        values = _as_bool(frame.value(arg))
+        defined = np.True_ if frame.ok is None else frame.ok
+        frame.ok = None
+        if total is None:
+            total, ok = values, defined
+        elif term.op == "or":
+            ok = ok & (total | defined)
+            total = total | values
+        else:
+            ok = ok & (~total | defined)
+            total = total & values
+    frame.ok = outside
+    frame.require(ok)
+    return total
+
+
+def _call(frame: Frame, term: Term) -> Any:
+    columns = [frame.value(arg) for arg in term.args]
+    values, ok = term.data(columns)
+    if ok is not None:
+        frame.require(ok)
+    return values
+
+
+def _defined(frame: Frame, term: Term) -> Any:
+    shape: Any = ()
+    for arg in term.args:
+        shape = np.shape(frame.value(arg)) or shape
+    return np.ones(shape, dtype=BOOL)
+
+
+_VALUES: dict[str, Callable[[Frame, Term], Any]] = {
+    "sum": _sum,
+    "mul": _mul,
+    "floordiv": _floordiv,
+    "mod": _mod,
+    "pow": _pow,
+    "abs": lambda frame, term: np.abs(frame.typed(term.args[0], term.dtype)),
+    "min": _many(np.minimum),
+    "max": _many(np.maximum),
+    "gcd": _many(np.gcd),
+    "lcm": _many(np.lcm),
+    "element": _element,
+    "float": _float,
+    "le": _linear,
+    "eq": _linear,
+    "ne": _linear,
+    "compare": _compare,
+    "divides": _divides,
+    "member": _member,
+    "and": _junction,
+    "or": _junction,
+    "not": lambda frame, term: ~_as_bool(frame.value(term.args[0])),
+    "iff": lambda frame, term: _as_bool(frame.value(term.args[0])) == _as_bool(frame.value(term.args[1])),
+    "call": _call,
+    "defined": _defined,
+}

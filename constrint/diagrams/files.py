@@ -1,0 +1,220 @@
+"""Solution sets in files: numpy's `.npz` with a version, and no Python objects.
+
+What is read is checked to be a diagram before anything is looked up in it: a file that was cut off, changed
+or made by something else is an error that names the file.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from constrint.diagrams.diagram import Diagram, Layer
+from constrint.diagrams.table_files import placed
+from constrint.diagrams.terms import OBJECT, Array
+from constrint.errors import ModelError
+
+VERSION = 1
+FORMAT = "constrint solution set"
+LONGEST = 80  # characters of a foreign error that are repeated
+BROKEN = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, MemoryError, EOFError)
+DAMAGED = (*BROKEN, OSError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, struct.error)
+
+Labels = Mapping[int, Mapping[Any, Any]]
+Parts = tuple[list[str], list[Diagram] | None, dict[int, dict[Any, Any]]]
+
+
+def save(path: str | Path, names: Sequence[str], diagrams: Sequence[Diagram] | None, labels: Labels) -> None:
+    """Write the parts of a set; the labels of values must be numbers, strings, Booleans, None, or lists."""
+    for v, table in labels.items():
+        for label in table.values():
+            if not _is_plain(label):
+                raise ModelError(
+                    f"'{names[v]}' has the value {label!r}, which a file cannot keep: numbers, strings, "
+                    "Booleans, None, and tuples and lists of these are kept"
+                )
+    header = {
+        "names": list(names),
+        "labels": [
+            [v, [[_plain(code), _written(label)] for code, label in table.items()]]
+            for v, table in labels.items()
+        ],
+    }
+    with placed(path) as aside, aside.open("wb") as file:
+        write(file, diagrams, header)
+
+
+def load(path: str | Path) -> Parts:
+    """Read the parts of a set."""
+    with Path(path).open("rb") as file:
+        diagrams, header = read(file, str(path))
+    try:
+        names = [str(name) for name in header["names"]]
+        labels = {int(v): {code: _label(label) for code, label in table} for v, table in header["labels"]}
+        _check_variables(names, diagrams, labels)
+    except BROKEN as problem:
+        raise _bad(str(path), problem) from problem
+    return names, diagrams, labels
+
+
+def to_bytes(diagrams: Sequence[Diagram] | None, header: Mapping[str, Any]) -> bytes:
+    """The file of some diagrams, for another process."""
+    file = io.BytesIO()
+    write(file, diagrams, header)
+    return file.getvalue()
+
+
+def of_bytes(content: bytes) -> tuple[list[Diagram] | None, dict[str, Any]]:
+    """What `to_bytes` wrote."""
+    return read(io.BytesIO(content), "the answer of a worker")
+
+
+def columns_to_bytes(columns: Mapping[int, Array]) -> bytes:
+    """Columns of values, for another process."""
+    file = io.BytesIO()
+    packed = {
+        str(v): _decimals(column) if column.dtype == OBJECT else column for v, column in columns.items()
+    }
+    np.savez(file, **packed)  # type: ignore[arg-type] # the names are ours
+    return file.getvalue()
+
+
+def columns_of_bytes(content: bytes) -> dict[int, Array]:
+    """What `columns_to_bytes` wrote."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        return {int(v): _integers(stored[v]) for v in stored.files}
+
+
+def write(file: IO[bytes], diagrams: Sequence[Diagram] | None, header: Mapping[str, Any]) -> None:
+    """Write diagrams and a header of JSON."""
+    arrays: dict[str, Array] = {}
+    for i, diagram in enumerate(diagrams or ()):
+        for k, layer in enumerate(diagram.layers):
+            arrays[f"first_{i}_{k}"] = layer.first
+            arrays[f"target_{i}_{k}"] = layer.target
+            wide = layer.value.dtype == OBJECT
+            arrays[f"value_{i}_{k}"] = _decimals(layer.value) if wide else layer.value
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "diagrams": None if diagrams is None else [list(diagram.variables) for diagram in diagrams],
+        **header,
+    }
+    text = np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
+    np.savez(file, header=text, **arrays)  # type: ignore[arg-type] # the names are ours
+
+
+def read(file: IO[bytes], name: str) -> tuple[list[Diagram] | None, dict[str, Any]]:
+    """Read diagrams and their header; raises `ModelError` where the file is none of ours, or damaged."""
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            header = json.loads(bytes(stored["header"]).decode())
+            if header.get("format") != FORMAT:
+                raise ModelError(f"{name}: no solution set")
+            if header["version"] != VERSION:
+                raise ModelError(
+                    f"{name}: version {header['version']} of the format; this constrint reads {VERSION}"
+                )
+            listed = header["diagrams"]
+            if listed is None:
+                return None, header
+            return [_diagram(stored, i, variables) for i, variables in enumerate(listed)], header
+    except DAMAGED as problem:
+        raise _bad(name, problem) from problem
+
+
+def _bad(name: str, problem: BaseException) -> ModelError:
+    return ModelError(f"{name}: no solution set, or a damaged one ({str(problem)[:LONGEST]})")
+
+
+def _diagram(stored: Any, i: int, variables: Sequence[int]) -> Diagram:
+    layers = []
+    for k in range(len(variables)):
+        value = _integers(stored[f"value_{i}_{k}"])
+        layers.append(Layer(stored[f"first_{i}_{k}"], value, stored[f"target_{i}_{k}"]))
+    nodes = 1
+    for k, layer in enumerate(layers):
+        below = layers[k + 1].nodes if k + 1 < len(layers) else 1
+        _check_layer(layer, nodes, below)
+        nodes = below
+    return Diagram.of_layers(variables, layers)
+
+
+def _check_layer(layer: Layer, nodes: int, below: int) -> None:
+    """Raise `ValueError` unless the edges are sorted and lead from these nodes to those of the next layer."""
+    first, value, target = layer.first, layer.value, layer.target
+    if any(array.ndim != 1 for array in (first, value, target)):
+        raise ValueError("an array has a wrong shape")
+    if first.dtype.kind != "i" or target.dtype.kind != "i" or value.dtype.kind not in "iufO":
+        raise ValueError("an array has a wrong type")
+    edges = len(value)
+    if len(first) != nodes + 1 or len(target) != edges or not edges:
+        raise ValueError("arrays have lengths that do not fit")
+    if first[0] != 0 or first[-1] != edges or np.any(first[1:] <= first[:-1]):
+        raise ValueError("the edges of the nodes overlap")
+    if target.min() < 0 or target.max() >= below:
+        raise ValueError("an edge leads nowhere")
+    starts = np.zeros(edges, dtype=bool)
+    starts[first[:-1]] = True
+    if not np.all(starts[1:] | (value[1:] > value[:-1])):
+        raise ValueError("values are not in order")
+
+
+def _check_variables(names: Sequence[str], diagrams: Sequence[Diagram] | None, labels: Labels) -> None:
+    if len(set(names)) < len(names):
+        raise ValueError("a name stands twice")
+    if diagrams is None:
+        return
+    listed = sorted(v for diagram in diagrams for v in diagram.variables)
+    if listed != list(range(len(names))):
+        raise ValueError("the variables are not those of the names")
+    for diagram in diagrams:
+        for v, layer in zip(diagram.variables, diagram.layers, strict=True):
+            if v in labels and not set(layer.value.tolist()) <= labels[v].keys():
+                raise ValueError(f"'{names[v]}' has values without a meaning")
+
+
+# Values
+
+
+def _decimals(values: Array) -> Array:
+    """Integers of any size as text: numpy would cut what `astype(str)` does not expect."""
+    return np.array([str(value) for value in values.tolist()], dtype=np.str_)
+
+
+def _integers(values: Array) -> Array:
+    """What `_decimals` wrote, or any other array as it is."""
+    if values.dtype.kind != "U":
+        return values
+    return np.array([int(text) for text in values.tolist()], dtype=OBJECT)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_plain(label: Any) -> bool:
+    if isinstance(label, list | tuple):
+        return all(map(_is_plain, label))
+    return label is None or isinstance(label, bool | int | float | str)
+
+
+def _written(label: Any) -> Any:
+    """A label in JSON; a tuple says that it is one."""
+    if isinstance(label, tuple):
+        return {"tuple": [_written(part) for part in label]}
+    return [_written(part) for part in label] if isinstance(label, list) else label
+
+
+def _label(written: Any) -> Any:
+    if isinstance(written, dict):
+        return tuple(_label(part) for part in written["tuple"])
+    return [_label(part) for part in written] if isinstance(written, list) else written

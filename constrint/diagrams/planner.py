@@ -1,0 +1,396 @@
+"""Structure before search: a finite model becomes independent layered diagrams of its solutions.
+
+The steps, each a module of `constrint.diagrams`: conditions become terms (`terms`, `functions`, `translate`);
+those of one variable narrow its values; the rest connect the variables into components (`order`), of which
+each is bound variable by variable in an order chosen by estimated work (`layers`, with `joins` choosing the
+values to try and `intervals` pruning), into a diagram (`diagram`) that answers counts, numbers and samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from constrint.diagrams.diagram import Diagram, Layer, smallest_type
+from constrint.diagrams.domains import MOST_VALUES, boxed_domains, is_wide, listed
+from constrint.diagrams.evaluate import Frame, Parts
+from constrint.diagrams.layers import Budget, LayerBuilder, TooLarge
+from constrint.diagrams.order import Order, components
+from constrint.diagrams.sums import count_sum
+from constrint.diagrams.terms import FLOAT, INT64, Array, Term, Terms, Unsupported
+from constrint.diagrams.translate import Translator, conjuncts
+from constrint.diagrams.wide import Group, count_wide
+from constrint.errors import LimitError
+from constrint.expr import IntExpr
+from constrint.expr.domain import Domain
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from constrint.model import Model
+    from constrint.solutions.solutionset import SolutionSet
+
+MOST_ORDERED = 40_000  # variables times conditions of a component, beyond which no order is sought
+# What counting spends on a diagram before it leaves the model to search.
+COUNTED_ESTIMATE = 1e9
+COUNTED_ROWS = 50_000_000
+
+Maker = Callable[[LayerBuilder, float], Diagram]
+"""Makes the diagram of a component, of which so many rows are expected: here, or by many (`parallel`)."""
+
+
+class Condition(Protocol):
+    """Something that must hold, before it is a term."""
+
+    scope: int
+    """Set of its variables."""
+
+    def term(self, terms: Terms) -> Term:
+        """The term of the condition."""
+
+
+@dataclass
+class ModelCondition:
+    """A condition of a model, or of an expression to be defined.
+
+    Attributes:
+        expr: The expression.
+        numbers: Number of each variable.
+        is_let: Whether the expression need only be defined, whatever its value.
+        scope: Set of its variables.
+    """
+
+    expr: IntExpr
+    numbers: dict[str, int]
+    is_let: bool = False
+    scope: int = 0
+
+    def __post_init__(self) -> None:
+        for variable in self.expr.variables():
+            number = self.numbers.get(variable.name)
+            if number is None:
+                raise Unsupported(f"'{variable.name}', which is no variable of this model")
+            self.scope |= 1 << number
+
+    def term(self, terms: Terms) -> Term:
+        """The term of the condition."""
+        translator = _translator(terms, self.numbers)
+        term = translator.term(self.expr)
+        return terms.defined(term) if self.is_let else terms.truth(term)
+
+
+def _translator(terms: Terms, numbers: dict[str, int]) -> Translator:
+    known = getattr(terms, "translator", None)
+    if known is None:
+        known = terms.translator = Translator(terms, numbers)  # type: ignore[attr-defined]
+    return known
+
+
+@dataclass
+class Component:
+    """A set of variables that conditions connect, and how their solutions were found.
+
+    Attributes:
+        diagram: Their solutions.
+        kinds: How each layer found the values to try.
+        conditions: Number of conditions.
+        estimate: Rows that were expected to be looked at.
+    """
+
+    diagram: Diagram
+    kinds: list[str] = field(default_factory=list)
+    conditions: int = 0
+    estimate: float = 0.0
+
+
+class Planner:
+    """Plans and builds the diagrams of one set of conditions.
+
+    Attributes:
+        domains: Values of each variable, ascending; None where there are too many to list.
+        limits: Least and greatest value of each variable.
+        feasible: Whether nothing has proven yet that there is no solution.
+    """
+
+    def __init__(
+        self,
+        domains: Sequence[Array | None],
+        limits: Sequence[tuple[int, int]],
+        conditions: Sequence[Condition],
+    ) -> None:
+        self.domains = list(domains)
+        self.limits = list(limits)
+        self.feasible = all(domain is None or len(domain) for domain in domains)
+        self._conditions = list(conditions)
+        self.terms: Terms | None = None
+        self.open: list[Term] = []
+        if self.feasible:
+            self._narrow()
+
+    def _narrow(self) -> None:
+        """Apply the conditions of one variable; the others become terms over what values are left."""
+        pending = self._conditions
+        fixed = 0
+        while True:
+            for v, domain in enumerate(self.domains):
+                if domain is not None and len(domain) == 1:
+                    fixed |= 1 << v
+            unary = [c for c in pending if (c.scope & ~fixed).bit_count() <= 1]
+            if not unary:
+                break
+            pending = [c for c in pending if (c.scope & ~fixed).bit_count() > 1]
+            later = self._apply(unary)
+            if not self.feasible:
+                return
+            pending += later
+            if later:
+                break
+        terms = self.terms = Terms(self.domains, self.limits)
+        found: dict[Term, None] = {}
+        for condition in pending:
+            found.update(dict.fromkeys(terms.conjuncts(condition.term(terms))))
+        if any(term is terms.false or (not term.mask and not _is_true(term)) for term in found):
+            self.feasible = False
+        self.open = [term for term in found if term.mask]
+        for term in self.open:
+            if term.op in ("le", "eq"):
+                self._tighten(term)
+
+    def _apply(self, unary: Sequence[Condition]) -> list[Condition]:
+        """Narrow domains by conditions of one variable each; returns those whose variable is not listed."""
+        terms = Terms(tuple(self.domains), tuple(self.limits))
+        parts = Parts(terms)
+        later = []
+        for condition in unary:
+            term = condition.term(terms)
+            if not term.mask:
+                self.feasible = self.feasible and _is_true(term)
+                continue
+            v = term.mask.bit_length() - 1
+            domain = self.domains[v]
+            original = terms.domains[v] if v < len(terms.domains) else None
+            if domain is None or original is None:
+                later.append(condition)
+                continue
+            frame = Frame(parts, 0, term.mask, {terms.var(v): domain}, None)
+            good = np.broadcast_to(frame.holds(term), len(domain))
+            self._keep(v, domain[good])
+        return later
+
+    def _keep(self, v: int, domain: Array) -> None:
+        self.domains[v] = domain
+        if not len(domain):
+            self.feasible = False
+        elif domain.dtype != FLOAT:
+            self.limits[v] = int(domain[0]), int(domain[-1])
+
+    def _tighten(self, term: Term) -> None:
+        """Drop values that a linear condition, or a product with a known value, can never have."""
+        coefficients, bound = term.data
+        if term.op == "eq" and len(term.args) == 1 and term.args[0].op == "mul" and bound:
+            for factor in term.args[0].args:
+                domain = self.domains[factor.data] if factor.op == "var" else None
+                if domain is not None and domain.dtype == INT64 and abs(bound) < 1 << 62:
+                    divisor = np.where(domain == 0, 1, domain)
+                    good = (domain != 0) & (bound % divisor == 0)
+                    if not good.all():
+                        self._keep(factor.data, domain[good])
+        least = sum(a * (arg.lo if a > 0 else arg.hi) for a, arg in zip(coefficients, term.args, strict=True))
+        for a, arg in zip(coefficients, term.args, strict=True):
+            domain = self.domains[arg.data] if arg.op == "var" else None
+            if domain is None or domain.dtype != INT64 or not len(domain):
+                continue
+            rest = bound - (least - a * (arg.lo if a > 0 else arg.hi))
+            cut = rest // a if a > 0 else -(rest // -a)
+            if a > 0 and cut < domain[-1]:
+                self._keep(arg.data, domain[: np.searchsorted(domain, max(cut, int(domain[0]) - 1), "right")])
+            elif a < 0 and cut > domain[0]:
+                self._keep(arg.data, domain[np.searchsorted(domain, min(cut, int(domain[-1]) + 1), "left") :])
+
+    def components(self) -> list[tuple[list[int], list[Term]]]:
+        """The variables that conditions connect, with those conditions."""
+        groups = components(len(self.domains), self.open)
+        found = []
+        for variables in groups:
+            mask = sum(1 << v for v in variables)
+            found.append((variables, [term for term in self.open if term.mask & mask]))
+        return found
+
+    def count(self, budget: Budget) -> int:
+        """The number of solutions; sums are counted without a diagram."""
+        if not self.feasible or self.terms is None:
+            return 0
+        total = 1
+        left = []
+        for variables, conditions in self.components():
+            if not conditions:  # free to take any value, be they too many to list
+                total *= math.prod(self._values(v) for v in variables)
+                continue
+            number = count_sum(self.terms, conditions, variables)
+            if number is None:
+                left.append((variables, conditions))
+            else:
+                total *= number
+        if not total:
+            return 0
+        built = self._build(left, budget)
+        return total * math.prod(component.diagram.size for component in built) if built or not left else 0
+
+    def _values(self, v: int) -> int:
+        domain, (lo, hi) = self.domains[v], self.limits[v]
+        return hi - lo + 1 if domain is None else len(domain)
+
+    def build(self, budget: Budget, maker: Maker | None = None) -> list[Component]:
+        """The diagrams of all components; none where there is no solution."""
+        if not self.feasible or self.terms is None:
+            return []
+        return self._build(self.components(), budget, maker)
+
+    def builder(self, order: Sequence[int], budget: Budget) -> LayerBuilder:
+        """What builds the component of these variables, in this order."""
+        assert self.terms is not None
+        mask = sum(1 << v for v in order)
+        conditions = [term for term in self.open if term.mask & mask]
+        return LayerBuilder(self.terms, Parts(self.terms), conditions, order, budget)
+
+    def _build(
+        self, groups: Sequence[tuple[list[int], list[Term]]], budget: Budget, maker: Maker | None = None
+    ) -> list[Component]:
+        assert self.terms is not None
+        parts = Parts(self.terms)
+        orders = []
+        for variables, conditions in groups:
+            if not conditions:
+                orders.append((variables, conditions, 0.0))
+                continue
+            if len(variables) * len(conditions) > MOST_ORDERED:
+                raise TooLarge(f"{len(conditions):,} conditions connect {len(variables):,} variables")
+            order = Order(self.terms, parts, conditions, variables)
+            if order.cost > budget.estimate:
+                raise TooLarge(f"it would look at about {order.cost:.0e} rows")
+            orders.append((order.order, conditions, order.cost))
+        built = []
+        for variables, conditions, cost in orders:
+            if not conditions:
+                built.append(Component(self._free(variables[0])))
+                continue
+            builder = LayerBuilder(self.terms, parts, conditions, variables, budget)
+            diagram = builder.build() if maker is None else maker(builder, cost)
+            if not diagram.size:
+                return []
+            built.append(Component(diagram, builder.kinds, len(conditions), cost))
+        return built
+
+    def _free(self, v: int) -> Diagram:
+        """A variable without conditions."""
+        values = self.domains[v]
+        if values is None:
+            raise Unsupported("a variable with too many values to list")
+        if values.dtype != FLOAT:
+            values = values.astype(smallest_type(*self.limits[v]))
+        layer = Layer(np.array([0, len(values)]), values, np.zeros(len(values), dtype=np.int32))
+        return Diagram((v,), [layer], [np.array([len(values)]), np.ones(1, dtype=np.int64)])
+
+
+def _is_true(term: Term) -> bool:
+    if term.op == "const":
+        return bool(term.data)
+    frame = Frame(Parts(Terms((), ())), 0, 0, {}, None)
+    return bool(np.all(frame.holds(term)))
+
+
+def plan_model(model: Model) -> Planner:
+    """The plan of a model; raises `Unsupported` where it has none."""
+    whole = Group(list(model.variables.values()), defined=list(model.lets.values()))
+    for constraint in model.constraints:
+        whole.conditions += conjuncts(constraint.expr)
+    return _plan_group(whole, boxed_domains(model))
+
+
+def _plan_group(group: Group, boxed: dict[str, Domain]) -> Planner:
+    """The plan of some variables of a model and all that connects them."""
+    numbers = {variable.name: i for i, variable in enumerate(group.variables)}
+    domains, limits = listed(group.variables, boxed)
+    conditions: list[Condition] = [ModelCondition(part, numbers) for part in group.conditions]
+    conditions += [ModelCondition(let, numbers, is_let=True) for let in group.defined]
+    return Planner(domains, limits, conditions)
+
+
+def solve_all(
+    model: Model,
+    *,
+    memory_limit: int | None = None,
+    time_limit: float | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+) -> tuple[list[Component], Planner]:
+    """Diagrams of all solutions of a model; raises `Unsupported` or `TooLarge`."""
+    budget = Budget.of_memory(memory_limit)
+    if time_limit is not None:
+        budget.deadline = perf_counter() + time_limit
+    planner = plan_model(model)
+    return built_by(planner, budget, executor, workers, lambda: {"model": model.to_json()}), planner
+
+
+def built_by(
+    planner: Planner,
+    budget: Budget,
+    executor: Executor | None,
+    workers: int | None,
+    source: Callable[[], dict[str, Any]],
+) -> list[Component]:
+    """The diagrams of all components, built here or by many workers, who plan the same from a source."""
+    if executor is None and workers is None:
+        return planner.build(budget)
+    from constrint.diagrams.parallel_build import maker
+
+    with maker(executor, workers, source) as making:
+        return planner.build(budget, making)
+
+
+def solution_set(
+    model: Model,
+    *,
+    memory_limit: int | None = None,
+    time_limit: float | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+) -> SolutionSet:
+    """The set of all solutions of a model; raises `LimitError` where it cannot be built."""
+    from constrint.solutions.solutionset import SolutionSet
+
+    try:
+        built, planner = solve_all(
+            model, memory_limit=memory_limit, time_limit=time_limit, executor=executor, workers=workers
+        )
+    except (Unsupported, TooLarge, OverflowError) as problem:
+        raise limit_error(problem) from problem
+    feasible = planner.feasible and (built or not model.variables)
+    return SolutionSet(list(model.variables), [c.diagram for c in built] if feasible else None)
+
+
+def count_planned(model: Model, time_limit: float | None) -> int | None:
+    """The number of solutions where a diagram is likely to give it soon; None leaves it to search."""
+    deadline = None if time_limit is None else perf_counter() + time_limit
+    try:
+        boxed = boxed_domains(model)
+        budget = Budget(COUNTED_ROWS // 2, COUNTED_ROWS, deadline, COUNTED_ESTIMATE)
+        if not any(map(is_wide, boxed.values())):
+            return plan_model(model).count(budget)
+        factor, rest = count_wide(model, boxed, MOST_VALUES, deadline)
+        return factor and factor * _plan_group(rest, boxed).count(budget)
+    except (Unsupported, TooLarge, OverflowError):  # search has no numbers that are too large
+        return None
+
+
+def limit_error(problem: Exception) -> LimitError:
+    """The error for a solution set that cannot be built."""
+    return LimitError(
+        f"the set of all solutions cannot be built: {problem}. "
+        "`iter_solutions()` finds solutions one by one instead"
+    )

@@ -1,0 +1,308 @@
+"""Restrictions in Python's own language as terms, with Python's meaning: `/` gives floats, `and` stops early.
+
+The text is parsed, never evaluated. What has no term - a method, an unknown function - is refused by name, so
+that a callable can be given instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from constrint.diagrams import functions
+from constrint.diagrams.conditionals import TooManyCases, chosen_outside, pairs
+from constrint.diagrams.terms import BOOL, Term, Terms, Unsupported
+from constrint.errors import ModelError
+
+_ARITHMETIC: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_COMPARE: dict[type, str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+FUNCTIONS = ("abs", "min", "max", "gcd", "lcm", "int", "bool")
+
+
+class Refused(Exception):  # noqa: N818 - carried to where the restriction's name is known
+    """An expression that has no term; the message says which part, and what to do."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What restrictions may speak of.
+
+    Attributes:
+        numbers: Number of each parameter.
+        labels: What the codes of a parameter stand for, for those whose values are no numbers.
+    """
+
+    numbers: Mapping[str, int]
+    labels: Mapping[int, Mapping[Any, Any]]
+
+    @cached_property
+    def floats(self) -> frozenset[str]:
+        """The parameters that have floats among their values."""
+        return frozenset(
+            name
+            for name, v in self.numbers.items()
+            if any(isinstance(label, float) for label in self.labels.get(v, {}).values())
+        )
+
+    def number(self, name: str) -> int:
+        """The number of a parameter."""
+        if name in self.numbers:
+            return self.numbers[name]
+        if name in FUNCTIONS:
+            raise Refused(f"'{name}' is a function: call it, as in {name}(…)")
+        close = difflib.get_close_matches(name, self.numbers, 1)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        raise Refused(f"no parameter is named '{name}'{hint}")
+
+
+@dataclass
+class Restriction:
+    """A condition in Python's language.
+
+    Attributes:
+        tree: Its syntax tree.
+        parameters: What it may speak of.
+        text: The restriction as the user gave it, for messages.
+        scope: Set of its parameters.
+    """
+
+    tree: ast.expr
+    parameters: Parameters
+    text: str
+    scope: int = 0
+
+    def __post_init__(self) -> None:
+        try:
+            for node in ast.walk(self.tree):
+                if isinstance(node, ast.Call):
+                    _function_name(node, self.parameters)
+            for name in _names(self.tree):
+                self.scope |= 1 << self.parameters.number(name)
+        except Refused as problem:
+            raise ModelError(f"restriction {self.text!r}: {problem}") from problem
+
+    @cached_property
+    def _chosen(self) -> ast.expr:
+        return chosen_outside(self.tree, self.parameters.floats)
+
+    def term(self, terms: Terms) -> Term:
+        """The term of the restriction."""
+        try:
+            return terms.truth(_Translation(terms, self.parameters).term(self._chosen))
+        except TooManyCases:
+            raise ModelError(
+                f"restriction {self.text!r} has too many choices inside comparisons: give it as a callable"
+            ) from None
+        except (Refused, Unsupported) as problem:
+            raise ModelError(f"restriction {self.text!r}: {problem}") from problem
+
+
+def parse(text: str, parameters: Parameters) -> list[Restriction]:
+    """The parts of a restriction that must each hold."""
+    try:
+        tree = ast.parse(text.strip().replace("\n", " "), mode="eval").body
+        return split(tree, parameters, text)
+    except SyntaxError as problem:
+        raise ModelError(f"restriction {text!r} is no Python expression: {problem.msg}") from problem
+    except ValueError as problem:  # a zero character
+        raise ModelError(f"restriction {text!r} is no Python expression: {problem}") from problem
+    except (RecursionError, MemoryError):
+        raise ModelError(f"restriction '{text[:60]}…' is nested too deeply") from None
+
+
+def split(tree: ast.expr, parameters: Parameters, text: str) -> list[Restriction]:
+    """The parts of a restriction that must each hold; `a and b` is allowed where both are true."""
+    if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
+        return [part for value in tree.values for part in split(value, parameters, text)]
+    if isinstance(tree, ast.Compare) and len(tree.ops) > 1:
+        return [Restriction(pair, parameters, text) for pair in pairs(tree)]
+    return [Restriction(tree, parameters, text)]
+
+
+def _function_name(node: ast.Call, parameters: Parameters) -> str:
+    function = node.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    inside = function.value if isinstance(function, ast.Attribute) else None
+    module = isinstance(inside, ast.Name) and inside.id in ("math", "np", "numpy")
+    if name not in FUNCTIONS or node.keywords or not (module or inside is None):
+        raise Refused(
+            f"{ast.unparse(node)} is not understood; the functions are {', '.join(FUNCTIONS)}. "
+            "Anything else can be given as a callable"
+        )
+    clash = inside.id if isinstance(inside, ast.Name) else name
+    if clash in parameters.numbers:
+        raise Refused(f"'{clash}' is a parameter and Python's own name at once: rename the parameter")
+    return name
+
+
+def _names(tree: ast.AST) -> list[str]:
+    if isinstance(tree, ast.Call):
+        return [name for arg in tree.args for name in _names(arg)]
+    if isinstance(tree, ast.Name):
+        return [tree.id]
+    return [name for child in ast.iter_child_nodes(tree) for name in _names(child)]
+
+
+class _Translation:
+    """Syntax trees as terms."""
+
+    def __init__(self, terms: Terms, parameters: Parameters) -> None:
+        self.terms = terms
+        self.parameters = parameters
+
+    def term(self, node: ast.expr) -> Term:
+        """The term of an expression."""
+        rule: Callable[[Any], Term] | None = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if rule is None:
+            raise Refused(f"{ast.unparse(node)} is not understood; it can be given as a callable")
+        return rule(node)
+
+    def _constant(self, node: ast.Constant) -> Term:
+        if not isinstance(node.value, bool | int | float):
+            raise Refused(f"{ast.unparse(node)} is no number: only parameters of such values compare with it")
+        return self.terms.const(node.value)
+
+    def _name(self, node: ast.Name) -> Term:
+        number = self.parameters.number(node.id)
+        if self._is_label(node) and not self._is_numeric(node):
+            raise Refused(
+                f"the values of '{node.id}' are no numbers: they can only be compared with constants and "
+                "others of their kind; anything else can be given as a callable"
+            )
+        return self.terms.var(number)
+
+    def _unaryop(self, node: ast.UnaryOp) -> Term:
+        if isinstance(node.op, ast.Not):
+            return self.terms.negation(self.terms.truth(self.term(node.operand)))
+        operand = self.term(node.operand)
+        if isinstance(node.op, ast.UAdd):
+            return operand
+        if isinstance(node.op, ast.USub):
+            if operand.is_int:
+                return self.terms.sum((-1,), (operand,))
+            return functions.arithmetic(self.terms, "*", self.terms.const(-1.0), operand)
+        raise Refused(f"{ast.unparse(node)}: `~` works on bits; write `not`")
+
+    def _binop(self, node: ast.BinOp) -> Term:
+        operator = type(node.op)
+        if operator in (ast.BitAnd, ast.BitOr):
+            return self._bits(node)
+        left, right = self.term(node.left), self.term(node.right)
+        if operator in _ARITHMETIC:
+            return functions.arithmetic(self.terms, _ARITHMETIC[operator], left, right)
+        if operator is ast.FloorDiv:
+            return functions.floordiv(self.terms, left, right)
+        if operator is ast.Mod:
+            return functions.mod(self.terms, left, right)
+        if operator is ast.Pow and right.is_int and right.lo >= 0:
+            return functions.power(self.terms, left, right)
+        raise Refused(f"{ast.unparse(node)} is not understood; it can be given as a callable")
+
+    def _bits(self, node: ast.BinOp) -> Term:
+        """`&` and `|` of conditions."""
+        sides = [self.term(node.left), self.term(node.right)]
+        if any(side.dtype != BOOL for side in sides):
+            raise Refused(f"{ast.unparse(node)}: `&` and `|` work on conditions only, each in brackets")
+        return self.terms.junction("and" if isinstance(node.op, ast.BitAnd) else "or", sides)
+
+    def _boolop(self, node: ast.BoolOp) -> Term:
+        args = [self.terms.truth(self.term(value)) for value in node.values]
+        op = "and" if isinstance(node.op, ast.And) else "or"
+        return self.terms.junction(op, args, lazy=not all(arg.safe for arg in args))
+
+    def _ifexp(self, node: ast.IfExp) -> Term:
+        test, body, other = (self.terms.truth(self.term(n)) for n in (node.test, node.body, node.orelse))
+        lazy = not (body.safe and other.safe and test.safe)
+        first = self.terms.junction("and", [test, body], lazy=lazy)
+        second = self.terms.junction("and", [self.terms.negation(test), other], lazy=lazy)
+        return self.terms.junction("or", [first, second], lazy=lazy)
+
+    def _compare(self, node: ast.Compare) -> Term:
+        sides = [node.left, *node.comparators]
+        parts = [self._pair(op, sides[i], sides[i + 1]) for i, op in enumerate(node.ops)]
+        if len(parts) == 1:
+            return parts[0]
+        return self.terms.junction("and", parts, lazy=not all(part.safe for part in parts))
+
+    def _pair(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> Term:
+        if isinstance(op, ast.In | ast.NotIn):
+            term = self._member(left, right)
+            return term if isinstance(op, ast.In) else self.terms.negation(term)
+        if type(op) not in _COMPARE:
+            raise Refused("`is` compares objects; write `==`")
+        if isinstance(op, ast.Eq | ast.NotEq):
+            for one, other in ((left, right), (right, left)):
+                if self._is_label(one) and isinstance(other, ast.Constant):
+                    term = self._labelled(one, [other.value])
+                    return term if isinstance(op, ast.Eq) else self.terms.negation(term)
+            if all(self._is_label(side) and not self._is_numeric(side) for side in (left, right)):
+                term = self._same(left, right)
+                return term if isinstance(op, ast.Eq) else self.terms.negation(term)
+        return self.terms.compare(_COMPARE[type(op)], self.term(left), self.term(right))
+
+    def _is_label(self, node: ast.expr) -> bool:
+        if not isinstance(node, ast.Name):
+            return False
+        return self.parameters.number(node.id) in self.parameters.labels
+
+    def _is_numeric(self, node: ast.expr) -> bool:
+        assert isinstance(node, ast.Name)
+        labels = self.parameters.labels[self.parameters.number(node.id)]
+        return all(isinstance(label, bool | int | float) for label in labels.values())
+
+    def _same(self, left: ast.expr, right: ast.expr) -> Term:
+        """Whether two parameters have equal values, which need be no numbers."""
+        assert isinstance(left, ast.Name)
+        labels = self.parameters.labels[self.parameters.number(left.id)].values()
+        tests = [
+            self.terms.junction("and", [self._labelled(left, [label]), self._labelled(right, [label])])
+            for label in labels
+        ]
+        return self.terms.junction("or", tests)
+
+    def _labelled(self, node: ast.expr, values: Sequence[Any]) -> Term:
+        """Whether a parameter has one of these values, which need be no numbers."""
+        assert isinstance(node, ast.Name)
+        number = self.parameters.number(node.id)
+        codes = [code for code, label in self.parameters.labels[number].items() if label in values]
+        variable = self.terms.var(number)
+        tests = [self.terms.compare("==", variable, self.terms.const(code)) for code in codes]
+        return self.terms.junction("or", tests)
+
+    def _member(self, left: ast.expr, right: ast.expr) -> Term:
+        if not isinstance(right, ast.Tuple | ast.List | ast.Set):
+            raise Refused(f"{ast.unparse(right)}: `in` needs a tuple, list or set")
+        if self._is_label(left) and all(isinstance(item, ast.Constant) for item in right.elts):
+            return self._labelled(left, [item.value for item in right.elts if isinstance(item, ast.Constant)])
+        value = self.term(left)
+        tests = [self.terms.compare("==", value, self.term(item)) for item in right.elts]
+        return self.terms.junction("or", tests, lazy=not all(test.safe for test in tests))
+
+    def _call(self, node: ast.Call) -> Term:
+        name = _function_name(node, self.parameters)
+        args = [self.term(arg) for arg in node.args]
+        if name in ("abs", "int", "bool") and len(args) != 1:
+            raise Refused(f"{ast.unparse(node)}: {name} takes one argument")
+        try:
+            if name == "abs":
+                return functions.absolute(self.terms, args[0])
+            if name == "bool":
+                return self.terms.truth(args[0])
+            if name == "int" and args[0].is_int:
+                return args[0]
+            if name != "int" and args:
+                return functions.many(self.terms, name, args)
+        except Unsupported as problem:
+            raise Refused(f"{ast.unparse(node)}: {problem}; it can be given as a callable") from problem
+        raise Refused(f"{ast.unparse(node)} is not understood; it can be given as a callable")

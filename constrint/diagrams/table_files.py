@@ -1,0 +1,126 @@
+"""Solution sets as files that other programs read: Parquet, CSV and numpy's `.npy`, written chunk by chunk.
+
+A file is written beside its place and moved there when it is complete, so that no half of one is ever found.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+
+import numpy as np
+
+from constrint.diagrams.terms import OBJECT, Array
+from constrint.errors import ModelError
+from constrint.support.optional import needed
+
+if TYPE_CHECKING:
+    from constrint.solutions.listed import Listed
+
+Progress: TypeAlias = Callable[[int], None]
+"""Is told the number of rows of each chunk that has been written."""
+
+MOST_DIGITS = 76
+
+
+@contextmanager
+def placed(path: str | Path) -> Iterator[Path]:
+    """A file to write to, which takes its place when all went well and is removed when not."""
+    target = Path(path)
+    if target.is_dir() or not target.parent.is_dir():
+        what = "this is a folder" if target.is_dir() else f"there is no folder {target.parent}"
+        raise ModelError(f"cannot write {path}: {what}")
+    if target.exists() and not target.is_file():  # a pipe or a device has to be written in its place
+        yield target
+        return
+    aside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        yield aside
+        aside.replace(target)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def write_csv(solutions: Listed, path: str | Path, rows: int, progress: Progress | None) -> None:
+    """Write comma-separated values with a line of names."""
+    with placed(path) as aside, _text_file(aside) as file:
+        writer = csv.writer(file)
+        writer.writerow(solutions.names)
+        for columns in solutions.iter_columns(rows):
+            lists = [column.tolist() for column in columns.values()]
+            writer.writerows(zip(*lists, strict=True))
+            _tell(progress, columns)
+
+
+def _text_file(path: Path) -> TextIO:
+    return path.open("w", newline="", encoding="utf-8", errors="backslashreplace")
+
+
+def write_npy(solutions: Listed, path: str | Path, rows: int, progress: Progress | None) -> None:
+    """Write the rows of numbers of `to_numpy`."""
+    if solutions.dtype == OBJECT:
+        raise ModelError(
+            f"{path}: .npy holds numbers of up to 64 bits, and some values are none: write .parquet or .csv"
+        )
+    shape = (solutions.size, len(solutions.names))
+    with placed(path) as aside:
+        if not solutions.size:
+            with aside.open("wb") as file:
+                np.lib.format.write_array(file, np.empty(shape, solutions.dtype), allow_pickle=False)
+            return
+        table = np.lib.format.open_memmap(aside, "w+", solutions.dtype, shape, fortran_order=True)
+        start = 0
+        for chunk in solutions.iter_chunks(rows):
+            table[start : start + len(chunk)] = chunk
+            start += len(chunk)
+            if progress is not None:
+                progress(len(chunk))
+        table.flush()
+        del table  # closes the file before it is moved
+
+
+def write_parquet(solutions: Listed, path: str | Path, rows: int, progress: Progress | None) -> None:
+    """Write a Parquet file, a row group for each chunk."""
+    arrow = needed("pyarrow", "constrint[parquet]", "a Parquet file")
+    parquet = needed("pyarrow.parquet", "constrint[parquet]", "a Parquet file")
+    kinds = {name: _arrow_type(arrow, solutions, name) for name in solutions.names}
+    schema = arrow.schema(list(kinds.items()))
+    with placed(path) as aside, parquet.ParquetWriter(str(aside), schema) as writer:
+        for columns in solutions.iter_columns(rows):
+            arrays = [_arrow_array(arrow, name, columns[name], kind) for name, kind in kinds.items()]
+            writer.write_table(arrow.Table.from_arrays(arrays, schema=schema), row_group_size=rows)
+            _tell(progress, columns)
+
+
+def _tell(progress: Progress | None, columns: dict[str, Array]) -> None:
+    if progress is not None:
+        progress(max((len(column) for column in columns.values()), default=0))
+
+
+def _arrow_type(arrow: Any, solutions: Listed, name: str) -> Any:
+    """The type of a column in the file."""
+    kind = solutions.column_type(name)
+    if kind != OBJECT:
+        return arrow.from_numpy_dtype(kind)
+    values = solutions.values_of(name)
+    if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        if max(len(str(abs(value))) for value in values) > MOST_DIGITS:
+            raise ModelError(f"'{name}' has values of more than {MOST_DIGITS} digits: write .csv")
+        return arrow.decimal256(MOST_DIGITS)
+    try:
+        return arrow.array(values).type
+    except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError, TypeError) as problem:
+        raise ModelError(
+            f"the values of '{name}' have no common type in a Parquet file "
+            f"({', '.join(map(repr, values[:4]))}…): write .csv, or leave the variable out with project()"
+        ) from problem
+
+
+def _arrow_array(arrow: Any, name: str, column: Array, kind: Any) -> Any:
+    if column.dtype != OBJECT:
+        return arrow.array(column, type=kind)
+    return arrow.array(column.tolist(), type=kind)

@@ -1,0 +1,280 @@
+"""Callables as restrictions: called once with symbols in place of numbers, where that shows all they do.
+
+A callable that asks for the truth of a symbol (`if`, `and`, `or`, a comparison chain) cannot be traced; it is
+called with the values of its parameters instead, once for each combination that is reached.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from constrint.diagrams.restrictions import Parameters, Restriction, split
+from constrint.diagrams.symbols import Symbol, tree_of, watched
+from constrint.diagrams.terms import BOOL, OBJECT, Array, Term, Terms
+from constrint.errors import ModelError
+
+TRIED = 200  # calls that look which parameters a callable reads
+
+
+class _Hidden(Exception):  # noqa: N818 - a signal that names the parameter
+    """A callable reads a parameter that it had not read in the trial calls."""
+
+
+class _Record(dict[str, Any]):
+    """Parameters by name or attribute; remembers which were read, and refuses those it was not given."""
+
+    def __init__(self, values: dict[str, Any], hidden: Collection[str] = ()) -> None:
+        super().__init__(values)
+        self.read: dict[str, None] = {}
+        self.hidden = hidden
+
+    def _note(self, name: Any) -> None:
+        if name in self.hidden:
+            raise _Hidden(name)
+        self.read[name] = None
+
+    def _note_all(self) -> None:
+        for name in (*self.hidden, *dict.keys(self)):
+            self._note(name)
+
+    def __getitem__(self, name: str) -> Any:
+        self._note(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """As a dict's."""
+        self._note(name)
+        return super().get(name, default)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __contains__(self, name: object) -> bool:
+        self._note(name)
+        return super().__contains__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        self._note_all()
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        self._note_all()
+        return super().__len__()
+
+    def __eq__(self, other: object) -> bool:
+        self._note_all()
+        return super().__eq__(other)
+
+    __hash__ = None  # as a dict
+
+    def keys(self) -> Any:
+        """As a dict's."""
+        self._note_all()
+        return super().keys()
+
+    def values(self) -> Any:
+        """As a dict's."""
+        self._note_all()
+        return super().values()
+
+    def items(self) -> Any:
+        """As a dict's."""
+        self._note_all()
+        return super().items()
+
+    def copy(self) -> dict[str, Any]:
+        """As a dict's."""
+        self._note_all()
+        return super().copy()
+
+    def __or__(self, other: Any) -> Any:
+        self._note_all()
+        return super().__or__(other)
+
+    def __ror__(self, other: Any) -> Any:
+        self._note_all()
+        return super().__ror__(other)
+
+
+@dataclass
+class Called:
+    """A restriction that can only be called.
+
+    Attributes:
+        function: The callable.
+        names: The parameters that it takes, or reads.
+        by_name: Whether they are its arguments; otherwise it takes one mapping.
+        parameters: All parameters.
+        text: What to call it in messages.
+        scope: Set of its parameters.
+        undefined: Calls that raised an arithmetic error, which counts as not allowed.
+        example: The values of the first such call.
+    """
+
+    function: Callable[..., Any]
+    names: list[str]
+    by_name: bool
+    parameters: Parameters
+    text: str
+    scope: int = 0
+    undefined: int = 0
+    example: dict[str, Any] = field(default_factory=dict)
+    _known: dict[tuple[Any, ...], bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.names:
+            self.scope |= 1 << self.parameters.numbers[name]
+
+    def term(self, terms: Terms) -> Term:
+        """The term of the restriction."""
+        numbers = [self.parameters.numbers[name] for name in self.names]
+        return terms.call(self._rows, [terms.var(v) for v in numbers])
+
+    def _rows(self, columns: Sequence[Any]) -> tuple[Array, None]:
+        lists = [_codes(column) for column in columns]
+        rows = max((len(codes) for codes in lists if isinstance(codes, list)), default=1)
+        full = [codes if isinstance(codes, list) else [codes] * rows for codes in lists]
+        known = self._known
+        found = np.empty(rows, dtype=BOOL)
+        for i, row in enumerate(zip(*full, strict=True) if full else [()] * rows):
+            holds = known.get(row)
+            if holds is None:
+                holds = known[row] = self._holds(row)
+            found[i] = holds
+        return found, None
+
+    def _label(self, name: str, code: Any) -> Any:
+        labels = self.parameters.labels.get(self.parameters.numbers[name])
+        return code if labels is None else labels[code]
+
+    def _holds(self, row: Sequence[Any]) -> bool:
+        values = {name: self._label(name, code) for name, code in zip(self.names, row, strict=True)}
+        try:
+            if self.by_name:
+                return bool(self.function(**values))
+            hidden = self.parameters.numbers.keys() - values.keys()
+            return bool(self.function(_Record(values, hidden)))
+        except ArithmeticError:
+            self.undefined += 1
+            self.example = self.example or values
+            return False
+        except _Hidden as problem:
+            raise ModelError(
+                f"restriction {self.text} reads '{problem}' for some values only: give it named arguments, "
+                "such as `lambda block_x, block_y: …`, so that it is known what it depends on"
+            ) from problem
+        except Exception as problem:
+            raise ModelError(f"restriction {self.text} raised {problem!r} for {values}") from problem
+
+
+def _codes(column: Any) -> Any:
+    """The numbers of a column as a list, or one number that stands for all rows."""
+    if isinstance(column, np.ndarray):
+        return column.tolist()
+    return column.item() if isinstance(column, np.generic) else column
+
+
+def trace(
+    function: Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]]
+) -> list[Restriction] | Called:
+    """A callable as restrictions that were traced, or as one that is called.
+
+    Args:
+        function: Takes parameters by their names, or one mapping of all of them.
+        parameters: The parameters.
+        values: The values of each parameter, by number.
+
+    Returns:
+        The parts that were traced; otherwise the callable with what it depends on.
+    """
+    text = _text_of(function)
+    names = _argument_names(function)
+    by_name = bool(names) and all(name in parameters.numbers for name in names)
+    if not by_name and len(names) != 1:
+        unknown = ", ".join(name for name in names if name not in parameters.numbers) or "none"
+        raise ModelError(
+            f"restriction {text}: its arguments must be parameters, or one mapping of all; unknown: {unknown}"
+        )
+    symbols = {name: Symbol(ast.Name(name)) for name in parameters.numbers}
+    try:
+        arguments = {name: symbols[name] for name in names} if by_name else {}
+        given = () if by_name else (_Record(dict(symbols)),)
+        answer = watched(lambda: function(*given, **arguments))
+        restrictions = split(tree_of(answer), parameters, text)
+        for restriction in restrictions:
+            _ = restriction.scope
+        if _is_understood(restrictions, len(values), values):
+            return restrictions
+    except Exception:
+        pass
+    reads = names if by_name else _read(function, parameters, values, text)
+    return Called(function, list(reads), by_name, parameters, text)
+
+
+def _is_understood(restrictions: Sequence[Restriction], count: int, values: Sequence[Sequence[Any]]) -> bool:
+    """Whether each traced part has a term; tried on terms of unknown numbers."""
+    lists: list[Any] = []
+    limits: list[tuple[int, int]] = []
+    for v in range(count):
+        labels = restrictions[0].parameters.labels.get(v)
+        numbers = sorted(labels) if labels is not None else sorted(values[v])
+        integers = not any(isinstance(number, float) for number in numbers)
+        wide = integers and max(-numbers[0], numbers[-1]) >= 1 << 62  # numpy makes floats of some of them
+        lists.append(np.array(numbers, dtype=OBJECT if wide else None))
+        limits.append((int(numbers[0]), int(numbers[-1])) if integers else (0, 0))
+    terms = Terms(lists, limits)
+    for restriction in restrictions:
+        restriction.term(terms)
+    return True
+
+
+def _argument_names(function: Callable[..., Any]) -> list[str]:
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    signature = inspect.signature(function)
+    return [
+        name
+        for name, parameter in signature.parameters.items()
+        if parameter.kind in kinds and parameter.default is inspect.Parameter.empty
+    ]
+
+
+def _text_of(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__name__", type(function).__name__)
+    code = getattr(function, "__code__", None)
+    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else str(name)
+
+
+def _read(
+    function: Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]], text: str
+) -> list[str]:
+    """Which parameters a callable of one mapping reads: seen in trial calls, or named in its code."""
+    code = getattr(function, "__code__", None)
+    constants = set(itertools.chain(code.co_consts, code.co_names)) if code is not None else set()
+    read = {name: None for name in parameters.numbers if name in constants}
+    for row in itertools.islice(_trial_rows(values), TRIED):
+        record = _Record(dict(zip(parameters.numbers, row, strict=True)))
+        try:
+            function(record)
+        except ArithmeticError:
+            pass
+        except Exception as problem:
+            raise ModelError(f"restriction {text} raised {problem!r} for {dict(record)}") from problem
+        read.update({name: None for name in record.read if name in parameters.numbers})
+    return [name for name in parameters.numbers if name in read]
+
+
+def _trial_rows(values: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Assignments spread over all values; the same in every run."""
+    for i in range(TRIED):
+        places = [(i * (7 * v + 1) + i // len(column)) % len(column) for v, column in enumerate(values)]
+        yield tuple([column[place] for column, place in zip(values, places, strict=True)])

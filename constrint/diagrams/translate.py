@@ -1,0 +1,158 @@
+"""Expressions of a model as terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from constrint import expr as e
+from constrint.diagrams import functions
+from constrint.diagrams.terms import Term, Terms, Unsupported
+from constrint.globals import Function, Relation
+
+
+class Translator:
+    """Translates expressions, each once.
+
+    Attributes:
+        terms: Where the terms are made.
+    """
+
+    def __init__(self, terms: Terms, numbers: dict[str, int]) -> None:
+        self.terms = terms
+        self._numbers = numbers
+        self._known: dict[int, Term] = {}
+        self._kept: list[e.IntExpr] = []
+
+    def term(self, node: e.IntExpr) -> Term:
+        """The term of an expression."""
+        known = self._known.get(id(node))
+        if known is None:
+            rule = _RULES.get(type(node))
+            if rule is None:
+                raise Unsupported(f"expressions of type {type(node).__name__}")
+            known = self._known[id(node)] = rule(self, node)
+        return known
+
+    def kept(self, node: e.IntExpr) -> e.IntExpr:
+        """An expression built for this, kept: terms are known by the identity of their expressions."""
+        self._kept.append(node)
+        return node
+
+    def args(self, nodes: Iterable[e.IntExpr]) -> list[Term]:
+        """The terms of several expressions."""
+        return [self.term(node) for node in nodes]
+
+    def variable(self, node: Any) -> Term:
+        """The term of a variable."""
+        number = self._numbers.get(node.name)
+        if number is None:
+            raise Unsupported(f"'{node.name}', which is no variable of this model")
+        term = self.terms.var(number)
+        if isinstance(node, e.BoolVar) and term.op == "const":
+            return self.terms.const(bool(term.data))
+        return self.terms.truth(term) if isinstance(node, e.BoolVar) else term
+
+
+def _member(translator: Translator, node: e.Member) -> Term:
+    terms = translator.terms
+    arg = translator.term(node.arg)
+    domain = node.domain
+    if domain.is_empty:
+        return terms.junction("and", [terms.false, terms.defined(arg)])
+    if domain.values is not None:
+        return terms.member(arg, domain.values)
+    return terms.within(arg, domain.lo, domain.hi, domain.step)
+
+
+def _many(op: str) -> Callable[[Translator, Any], Term]:
+    return lambda translator, node: functions.many(translator.terms, op, translator.args(node.args))
+
+
+def _two(function: Callable[[Terms, Term, Term], Term]) -> Callable[[Translator, Any], Term]:
+    def rule(translator: Translator, node: Any) -> Term:
+        return function(translator.terms, translator.term(node.left), translator.term(node.right))
+
+    return rule
+
+
+def _junction(op: str) -> Callable[[Translator, Any], Term]:
+    return lambda translator, node: translator.terms.junction(op, translator.args(node.args))
+
+
+def _implies(translator: Translator, node: e.Implies) -> Term:
+    terms = translator.terms
+    left, right = translator.term(node.left), translator.term(node.right)
+    return terms.junction("or", [terms.negation(left), right])
+
+
+def _if_then_else(translator: Translator, node: e.IfThenElse) -> Term:
+    # condition * (then - otherwise) + otherwise
+    terms = translator.terms
+    condition, then, otherwise = translator.args(node.children)
+    difference = terms.sum([1, -1], [then, otherwise], 0)
+    return terms.sum([1, 1], [terms.mul([condition, difference]), otherwise], 0)
+
+
+def _table(translator: Translator, node: e.Table) -> Term:
+    terms = translator.terms
+    args = translator.args(node.args)
+    rows = [
+        terms.junction(
+            "and", [terms.compare("==", arg, terms.const(x)) for arg, x in zip(args, row, strict=True)]
+        )
+        for row in sorted(node.rows)
+    ]
+    return terms.junction("or", [*rows, terms.junction("and", [terms.false, *map(terms.defined, args)])])
+
+
+def _global(translator: Translator, node: Relation | Function) -> Term:
+    return translator.term(translator.kept(node.decomposed()))
+
+
+_RULES: dict[type, Callable[[Translator, Any], Term]] = {
+    e.Const: lambda translator, node: translator.terms.const(int(node.value)),
+    e.BoolConst: lambda translator, node: translator.terms.const(bool(node.value)),
+    e.IntVar: Translator.variable,
+    e.BoolVar: Translator.variable,
+    e.Sum: lambda translator, node: translator.terms.sum(
+        [a for a, _ in node.terms], translator.args(node.children), node.constant
+    ),
+    e.Mul: lambda translator, node: translator.terms.mul(translator.args(node.args)),
+    e.FloorDiv: _two(functions.floordiv),
+    e.Mod: _two(functions.mod),
+    e.Pow: _two(functions.power),
+    e.Abs: lambda translator, node: functions.absolute(translator.terms, translator.term(node.arg)),
+    e.Min: _many("min"),
+    e.Max: _many("max"),
+    e.Gcd: _many("gcd"),
+    e.Lcm: _many("lcm"),
+    e.Element: lambda translator, node: functions.element(
+        translator.terms, node.values, translator.term(node.index)
+    ),
+    e.Comparison: lambda translator, node: translator.terms.compare(
+        node.operator, translator.term(node.left), translator.term(node.right)
+    ),
+    e.Divides: lambda translator, node: translator.terms.divides(
+        translator.term(node.divisor), translator.term(node.dividend)
+    ),
+    e.Member: _member,
+    e.IfThenElse: _if_then_else,
+    e.Table: _table,
+    Relation: _global,
+    Function: _global,
+    e.And: _junction("and"),
+    e.Or: _junction("or"),
+    e.Not: lambda translator, node: translator.terms.negation(translator.term(node.arg)),
+    e.Implies: _implies,
+    e.Iff: _two(lambda terms, left, right: terms.iff(left, right)),
+}
+
+
+def conjuncts(condition: e.BoolExpr) -> list[e.BoolExpr]:
+    """The parts of a condition that must each hold."""
+    if isinstance(condition, e.And):
+        return [part for arg in condition.args for part in conjuncts(arg)]
+    if isinstance(condition, Relation) and isinstance(parts := condition.decomposed(), e.And):
+        return conjuncts(parts)
+    return [condition]

@@ -1,0 +1,98 @@
+"""Domains: the values a variable may take, as bounds and a residue class, or as an explicit set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import gcd
+
+from constrint.support.record import record
+
+
+@record()
+class Domain:
+    """An immutable set of integers: ``lo..hi`` by ``step``, or exactly ``values``.
+
+    ``None`` as a bound means none. With a lower bound the residue class is that of ``lo``; otherwise
+    that of ``hi``. Bounds are always members, so ``lo > hi`` only in the empty domain.
+
+    Attributes:
+        lo: Least member, or None.
+        hi: Greatest member, or None.
+        step: Distance between neighbours before holes.
+        values: The sorted members where holes make them no plain range; otherwise None.
+    """
+
+    lo: int | None
+    hi: int | None
+    step: int = 1
+    values: tuple[int, ...] | None = None
+
+    @staticmethod
+    def of_range(lo: int | None, hi: int | None, step: int = 1) -> Domain:
+        """The members lo, lo + step, … up to hi (or down from hi, where there is no lo)."""
+        if lo is not None and hi is not None:
+            if lo > hi:
+                return EMPTY
+            hi -= (hi - lo) % step
+            return Domain(lo, hi, step if lo < hi else 1)
+        return Domain(lo, hi, step)
+
+    @staticmethod
+    def of_values(values: Iterable[int]) -> Domain:
+        """Exactly these members."""
+        members = tuple(sorted(set(values)))
+        if not members:
+            return EMPTY
+        step = 0
+        for value in members:
+            step = gcd(step, value - members[0])
+        step = step or 1
+        plain = (members[-1] - members[0]) // step + 1 == len(members)
+        return Domain(members[0], members[-1], step, None if plain else members)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no member."""
+        return self.lo is not None and self.hi is not None and self.lo > self.hi
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether both bounds exist."""
+        return self.lo is not None and self.hi is not None
+
+    @property
+    def size(self) -> int | None:
+        """Number of members, or None where it is infinite."""
+        if self.values is not None:
+            return len(self.values)
+        if self.lo is None or self.hi is None:
+            return None
+        return max(0, (self.hi - self.lo) // self.step + 1)
+
+    def __contains__(self, value: int) -> bool:
+        if self.values is not None:
+            return value in self.values
+        if (self.lo is not None and value < self.lo) or (self.hi is not None and value > self.hi):
+            return False
+        anchor = self.lo if self.lo is not None else self.hi
+        return anchor is None or (value - anchor) % self.step == 0
+
+    def __iter__(self) -> Iterator[int]:
+        if self.values is not None:
+            return iter(self.values)
+        if self.lo is None or self.hi is None:
+            raise ValueError("an infinite domain cannot be listed")
+        return iter(range(self.lo, self.hi + 1, self.step))
+
+    def __str__(self) -> str:
+        if self.values is not None:
+            return "{" + ", ".join(map(str, self.values)) + "}"
+        if self.is_empty:
+            return "{}"
+        lo = "" if self.lo is None else str(self.lo)
+        hi = "" if self.hi is None else str(self.hi)
+        return f"{lo}..{hi}" + (f" step {self.step}" if self.step > 1 else "")
+
+
+EMPTY = Domain(1, 0)
+BINARY = Domain(0, 1)

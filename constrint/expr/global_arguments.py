@@ -1,0 +1,42 @@
+"""Arguments of global constraints from Python, checked where they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from constrint.errors import ModelError
+from constrint.expr import IntExpr, IntLike, as_expr
+from constrint.expr.arrays import ExprArray
+from constrint.support.arguments import integer_list
+
+
+def flat(values: Iterable[Any]) -> Iterable[Any]:
+    """The elements, of all axes."""
+    return values.flat if isinstance(values, ExprArray) else values
+
+
+def listed(values: tuple[IntLike | Iterable[IntLike], ...], function: str) -> tuple[IntExpr, ...]:
+    """The arguments themselves, or the members of the one iterable."""
+    if len(values) == 1 and not isinstance(values[0], IntExpr) and isinstance(values[0], Iterable):
+        return expressions(values[0], f"the arguments of {function}")
+    return expressions(values, f"the arguments of {function}")  # type: ignore[arg-type] # checked by as_expr
+
+
+def expressions(values: Iterable[IntLike], what: str) -> tuple[IntExpr, ...]:
+    """Several expressions."""
+    if isinstance(values, str | IntExpr) or not isinstance(values, Iterable):
+        raise ModelError(f"{what} must be a list of expressions, not {values!r}: write such as [x, y]")
+    return tuple([as_expr(value) for value in flat(values)])
+
+
+def integers(values: Iterable[int], what: str) -> tuple[int, ...]:
+    """Several constants."""
+    return tuple(integer_list(values, what))
+
+
+def rows_of(rows: Iterable[Iterable[int]], what: str) -> tuple[tuple[int, ...], ...]:
+    """Several lists of constants; arrays of numpy among them."""
+    if isinstance(rows, str) or not isinstance(rows, Iterable):
+        raise ModelError(f"{what} must be lists of integers, not {rows!r}: write such as [[1, 2], [3, 4]]")
+    return tuple([integers(row, f"each of {what}") for row in rows])

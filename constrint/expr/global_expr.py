@@ -1,0 +1,156 @@
+"""What every global constraint provides, and the expression nodes that stand for one.
+
+A global constraint is a `Definition`: the kinds of its arguments, its exact meaning on values, how it is
+lowered where it must hold, and an equivalent expression of other constraints. That last is what a condition
+lowers to where it is negated or has a truth value, and what planners and writers that do not know the
+constraint use. The text language, JSON and checks follow from the kinds of the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from constrint.errors import ModelError
+from constrint.expr import Assignment, BoolExpr, IntExpr
+from constrint.support.record import record
+
+Kind: TypeAlias = Literal["expr", "exprs", "int", "ints", "rows", "word"]
+"""An expression, several; a constant, several, several lists of them; one of the field's words."""
+
+Part: TypeAlias = Any
+"""An argument: an IntExpr, int or str, or (nested) tuples of them, as the field's kind says."""
+
+
+@record()
+class Field:
+    """An argument of a global constraint.
+
+    Attributes:
+        name: Its name in messages.
+        kind: What it is.
+        words: What a "word" may be, the default first; such a field may be left out.
+        may_be_empty: Whether a list may be empty.
+    """
+
+    name: str
+    kind: Kind
+    words: tuple[str, ...] = ()
+    may_be_empty: bool = False
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A global constraint.
+
+    Attributes:
+        name: What it is called in text, JSON and Python.
+        fields: Its arguments.
+        meaning: Its value under the values of its arguments: the definition.
+        decomposed: An expression of other constraints with that value.
+        lower: Lowers it from the lowering and its arguments: makes a condition hold, or gives the sum that a
+            number is. None: as what it decomposes into.
+        literal: Gives the literal of a condition from the lowering, a literal to use if a new one is needed,
+            or None, and its arguments. None: that of what it decomposes into.
+        is_number: Whether it is a number, not a condition.
+        check: Raises `ModelError` for arguments that do not go together.
+    """
+
+    name: str
+    fields: tuple[Field, ...]
+    meaning: Callable[..., int]
+    decomposed: Callable[..., IntExpr]
+    lower: Callable[..., Any] | None = None
+    check: Callable[..., None] | None = None
+    literal: Callable[..., int] | None = None
+    is_number: bool = False
+
+    def checked(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        """The arguments, if they are such as the constraint can have."""
+        for field, part in zip(self.fields, parts, strict=True):
+            if field.kind == "word" and part not in field.words:
+                choice = ", ".join(field.words)
+                raise ModelError(f"{self.name}: {field.name} is one of {choice}, not {part}")
+            if isinstance(part, tuple) and not part and not field.may_be_empty:
+                raise ModelError(f"{self.name} needs at least one entry in {field.name}")
+        if self.check is not None:
+            self.check(*parts)
+        return parts
+
+
+def same_lengths(name: str, **lists: tuple[Any, ...]) -> None:
+    """Raise the error for lists that must be as long as each other and are not."""
+    lengths = {field: len(part) for field, part in lists.items()}
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{length} {field}" for field, length in lengths.items())
+        raise ModelError(f"{name} needs lists of one length, not {said}")
+
+
+def _expressions(part: Part) -> Iterator[IntExpr]:
+    if isinstance(part, IntExpr):
+        yield part
+    elif isinstance(part, tuple):
+        for inner in part:
+            yield from _expressions(inner)
+
+
+def _evaluated(kind: Kind, part: Part, assignment: Assignment) -> Any:
+    if kind == "exprs":
+        return tuple([expr.evaluate(assignment) for expr in part])
+    return int(part.evaluate(assignment)) if kind == "expr" else part
+
+
+def _values(definition: Definition, parts: tuple[Part, ...], assignment: Assignment) -> list[Any]:
+    """The values of arguments; conditions among them are truth values, which act as numbers."""
+    fields = zip(definition.fields, parts, strict=True)
+    return [_evaluated(field.kind, part, assignment) for field, part in fields]
+
+
+@record(eq=False)
+class Relation(BoolExpr):
+    """A global constraint that is a condition."""
+
+    definition: Definition
+    parts: tuple[Part, ...]
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        """The expressions among the arguments."""
+        return tuple(_expressions(self.parts))
+
+    def evaluate(self, assignment: Assignment) -> bool:
+        """Whether it holds."""
+        return bool(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
+
+    def decomposed(self) -> BoolExpr:
+        """The same condition without this constraint."""
+        condition = self.definition.decomposed(*self.parts)
+        assert isinstance(condition, BoolExpr)
+        return condition
+
+
+@record(eq=False)
+class Function(IntExpr):
+    """A global constraint that is a number."""
+
+    definition: Definition
+    parts: tuple[Part, ...]
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        """The expressions among the arguments."""
+        return tuple(_expressions(self.parts))
+
+    def evaluate(self, assignment: Assignment) -> int:
+        """Its value; raises `Undefined` where it has none."""
+        return int(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
+
+    def decomposed(self) -> IntExpr:
+        """The same number without this constraint."""
+        return self.definition.decomposed(*self.parts)
+
+
+def node_of(definition: Definition, parts: tuple[Part, ...]) -> Relation | Function:
+    """The expression of a global constraint with these arguments."""
+    return (Function if definition.is_number else Relation)(definition, definition.checked(parts))

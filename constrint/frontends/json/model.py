@@ -1,0 +1,290 @@
+"""Models as JSON: for other programs, and for keeping.
+
+An expression is an integer, true or false, the name of a variable or definition, or an array
+["operator", operand, …]. A part that stands in several places is written once, in "shared", and
+referred to as ["shared", number]. docs/constrint-json.md has the whole format.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from constrint.errors import ModelError, ParseError, Position
+from constrint.expr import BoolConst, BoolVar, Const, IntExpr, IntVar
+from constrint.expr.domain import Domain
+from constrint.frontends.json.nodes import READERS, WRITERS, Place
+
+if TYPE_CHECKING:
+    from constrint.model import Model
+    from constrint.modelling.declarations import Constraint
+
+Json: TypeAlias = Any
+
+FORMAT, VERSION = "constrint", 1
+LONG_BITS = 10_000
+"""Integers beyond this are written in hexadecimal: Python does not read longer decimal ones."""
+_POSITION = ("file", "line", "column", "end_line", "end_column", "text")
+
+
+def to_json(model: Model, indent: int | None = None) -> str:
+    """The text of a model; see `Model.to_json`."""
+    try:
+        document = _Writer(model).document()
+        return json.dumps(document, indent=indent, ensure_ascii=False)
+    except RecursionError:
+        raise ModelError("an expression is nested too deeply to be written as JSON") from None
+
+
+def from_json(text: str, filename: str = "<json>") -> Model:
+    """The model that a text describes; see `Model.from_json`."""
+    try:
+        document = json.loads(text, parse_float=_no_float, parse_constant=_no_float)
+        return _Reader(filename).model(document)
+    except json.JSONDecodeError as error:
+        raise ParseError(
+            f"this is no JSON: {error.msg}",
+            filename=filename,
+            line=error.lineno,
+            column=error.colno,
+            source_line=text.split("\n")[error.lineno - 1],
+        ) from None
+    except RecursionError:
+        raise ModelError(f"{filename}: an expression is nested too deeply") from None
+
+
+def _no_float(text: str) -> int:
+    raise ModelError(f"{text} is no integer: a model in JSON has integers only")
+
+
+# ---------------------------------------------------------------- writing
+
+
+class _Writer:
+    def __init__(self, target: Model) -> None:
+        self.target = target
+        self.names: dict[int, str] = {}  # of the definitions that are written already
+        self.uses: dict[int, int] = {}
+        self.numbers: dict[int, int] = {}
+        self.shared: list[Json] = []
+
+    def document(self) -> Json:
+        """The whole model."""
+        model = self.target
+        goals = [*model.goals, *model.preferences]
+        exprs = [*model.lets.values(), *[c.expr for c in model.constraints], *[expr for expr, _ in goals]]
+        self._count(exprs)
+        rest = {
+            "definitions": [
+                {"name": name, "expr": self._definition(name, expr)} for name, expr in model.lets.items()
+            ],
+            "constraints": [self._constraint(constraint) for constraint in model.constraints],
+            "goals": [self._goal(expr, way) for expr, way in model.goals],
+            "preferences": [self._goal(expr, way) for expr, way in model.preferences],
+        }
+        head = {"format": FORMAT, "version": VERSION, "name": model.name}
+        variables = [_variable(variable) for variable in model.variables.values()]
+        return {**head, "variables": variables, "shared": self.shared, **rest}
+
+    def _count(self, exprs: Iterable[IntExpr]) -> None:
+        """How often each part is referred to."""
+        stack = list(exprs)
+        while stack:
+            expr = stack.pop()
+            self.uses[id(expr)] = self.uses.get(id(expr), 0) + 1
+            if self.uses[id(expr)] == 1:
+                stack.extend(expr.children)
+
+    def _definition(self, name: str, expr: IntExpr) -> Json:
+        if id(expr) in self.names or not expr.children:
+            return self.expr(expr)
+        written = self._node(expr) if id(expr) not in self.numbers else self.expr(expr)
+        self.names[id(expr)] = name
+        return written
+
+    def _constraint(self, constraint: Constraint) -> Json:
+        written: dict[str, Json] = {"expr": self.expr(constraint.expr)}
+        if constraint.name is not None:
+            written["name"] = constraint.name
+        if constraint.assumed:
+            written["assumed"] = True
+        return _with_position(written, constraint.position)
+
+    def _goal(self, expr: IntExpr, way: str) -> Json:
+        return _with_position({"expr": self.expr(expr), "direction": way}, expr.position)
+
+    def expr(self, expr: IntExpr) -> Json:
+        """An expression where it is used."""
+        if id(expr) in self.names:
+            return self.names[id(expr)]
+        if self.uses[id(expr)] > 1 and expr.children:
+            if id(expr) not in self.numbers:
+                node = self._node(expr)
+                self.numbers[id(expr)] = len(self.shared)
+                self.shared.append(node)
+            return ["shared", self.numbers[id(expr)]]
+        return self._node(expr)
+
+    def _node(self, expr: IntExpr) -> Json:
+        if isinstance(expr, Const):
+            value = number(expr.value)
+            return value if isinstance(value, int) else ["integer", value]
+        if isinstance(expr, BoolConst):
+            return expr.value
+        if isinstance(expr, IntVar | BoolVar):
+            if self.target.variables.get(expr.name) is not expr:
+                raise ModelError(f"'{expr.name}' is a variable of another model")
+            return expr.name
+        if type(expr) not in WRITERS:
+            raise ModelError(f"{type(expr).__name__} has no form in JSON")
+        return WRITERS[type(expr)](expr, self.expr, number, set_of)
+
+
+def number(value: int) -> int | str:
+    """An integer; as a hexadecimal text where it is too long for other programs' decimal readers."""
+    return int(value) if value.bit_length() <= LONG_BITS else hex(value)
+
+
+def set_of(domain: Domain) -> Json:
+    """A set of integers: an array, or an object with bounds."""
+    if domain.values is not None:
+        return [number(value) for value in domain.values]
+    if domain.is_empty:
+        return []
+    bounds: dict[str, Json] = {
+        "lo": None if domain.lo is None else number(domain.lo),
+        "hi": None if domain.hi is None else number(domain.hi),
+    }
+    return bounds if domain.step == 1 else {**bounds, "step": number(domain.step)}
+
+
+def _variable(variable: IntVar | BoolVar) -> Json:
+    domain = "bool" if isinstance(variable, BoolVar) else set_of(variable.domain)
+    return _with_position({"name": variable.name, "domain": domain}, variable.position)
+
+
+def _with_position(written: dict[str, Json], position: Position | None) -> dict[str, Json]:
+    if position is not None:
+        written["position"] = {name: getattr(position, name) for name in _POSITION}
+    return written
+
+
+# ---------------------------------------------------------------- reading
+
+
+class _Reader:
+    def __init__(self, filename: str) -> None:
+        self.filename = filename
+        self.names: dict[str, IntExpr] = {}
+        self.shared: list[IntExpr] = []
+        self.written: list[Json] = []
+        self.begun: set[int] = set()  # shared parts that are being read, or have been
+
+    def model(self, document: Json) -> Model:
+        """The model of a document."""
+        from constrint.model import Model
+
+        top = Place(self.filename, "")
+        head = top.object(
+            document,
+            required=("format", "version", "variables", "constraints"),
+            optional=("name", "shared", "definitions", "goals", "preferences"),
+        )
+        if head["format"] != FORMAT:
+            raise top.error(f"the format is {head['format']!r}, not '{FORMAT}'")
+        if head["version"] != VERSION:
+            raise top.error(f"this is version {head['version']!r} of the format; version {VERSION} is known")
+        model = Model(top.at("name").text(head.get("name", "model")))
+        for place, item in top.at("variables").items(head["variables"]):
+            self._variable(model, place, item)
+        # A shared part may use a definition and the other way round, so each is read when it is needed.
+        self.written = top.at("shared").array(head.get("shared", []))
+        self._definitions(model, top, head)
+        for place, item in top.at("constraints").items(head["constraints"]):
+            self._constraint(model, place, item)
+        for key, goals in (("goals", model.goals), ("preferences", model.preferences)):
+            for place, item in top.at(key).items(head.get(key, [])):
+                entry = place.object(item, required=("expr", "direction"), optional=("position",))
+                if entry["direction"] not in ("max", "min"):
+                    raise place.error(f'the direction is "max" or "min", not {entry["direction"]!r}')
+                expr = self.expr(entry["expr"], place.at("expr")).at(_position(place, entry))
+                goals.append((expr, entry["direction"]))
+        return model
+
+    def _variable(self, model: Model, place: Place, item: Json) -> None:
+        entry = place.object(item, required=("name", "domain"), optional=("position",))
+        name = place.at("name").text(entry["name"])
+        try:
+            variable: IntVar | BoolVar
+            if entry["domain"] == "bool":
+                variable = model.bool_var(name)
+            else:
+                domain = place.at("domain").domain(entry["domain"])
+                if domain.values is not None or domain.is_empty:
+                    variable = model.int_var(name, values=domain.values or [])
+                else:
+                    variable = model.int_var(name, domain.lo, domain.hi, step=domain.step)
+        except ModelError as error:
+            raise error if str(error).startswith(self.filename) else place.error(str(error)) from None
+        variable.at(_position(place, entry))
+        self.names[name] = variable
+
+    def _definitions(self, model: Model, top: Place, head: Json) -> None:
+        for place, item in top.at("definitions").items(head.get("definitions", [])):
+            entry = place.object(item, required=("name", "expr"))
+            name = place.at("name").text(entry["name"])
+            if name in self.names:
+                raise place.error(f"'{name}' is declared twice")
+            self.names[name] = model.let(name, self.expr(entry["expr"], place.at("expr")))
+
+    def _constraint(self, model: Model, place: Place, item: Json) -> None:
+        entry = place.object(item, required=("expr",), optional=("name", "assumed", "position"))
+        name = None if entry.get("name") is None else place.at("name").text(entry["name"])
+        expr = place.at("expr").condition(self.expr(entry["expr"], place.at("expr")))
+        add = model.assume if entry.get("assumed", False) is True else model.add
+        add(expr, name=name)
+        expr.at(_position(place, entry))
+
+    def expr(self, written: Json, place: Place) -> IntExpr:
+        """An expression."""
+        if isinstance(written, bool):
+            return BoolConst(written)
+        if isinstance(written, int):
+            return Const(written)
+        if isinstance(written, str):
+            if written not in self.names:
+                raise place.error(f"there is no variable or definition '{written}' before this")
+            return self.names[written]
+        operator, *operands = place.array(written) or [None]
+        if operator == "integer" and len(operands) == 1:
+            return Const(place.integer(operands[0]))
+        if operator == "shared" and len(operands) == 1:
+            return self._shared(place, operands[0])
+        if not isinstance(operator, str) or operator not in READERS:
+            raise place.error(f"there is no operator {operator!r}")
+        return READERS[operator](place, operands, self.expr)
+
+    def _shared(self, place: Place, index: Json) -> IntExpr:
+        position = place.integer(index)
+        if not 0 <= position < len(self.written):
+            raise place.error(f"there is no shared part {position}")
+        while len(self.shared) <= position:
+            i = len(self.shared)
+            where = Place(self.filename, f"shared[{i}]")
+            if i in self.begun:
+                raise where.error("a shared part may use earlier parts only")
+            self.begun.add(i)
+            self.shared.append(self.expr(self.written[i], where))
+        return self.shared[position]
+
+
+def _position(place: Place, entry: Json) -> Position | None:
+    if entry.get("position") is None:
+        return None
+    where = place.at("position")
+    given = where.object(entry["position"], required=("file", "line", "column"), optional=_POSITION[3:])
+    numbers = [None if given.get(key) is None else where.integer(given[key]) for key in _POSITION[1:5]]
+    line, column, end_line, end_column = numbers
+    text = where.text(given.get("text", ""))
+    return Position(where.text(given["file"]), line or 1, column or 1, end_line, end_column, text)

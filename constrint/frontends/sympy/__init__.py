@@ -1,0 +1,1 @@
+"""Models from sympy relations and as them."""

@@ -1,0 +1,382 @@
+"""Reads sympy relations as a model.
+
+sympy computes while relations are being built: ``Eq(x, x)`` is true at once, ``Mod(2*x, 2)`` is 0, ``x/x``
+is 1. What is read is what sympy left. A Python truth value is refused: ``x == y`` in Python only asks sympy
+whether two expressions look the same. Every symbol stands for an integer or, where it is used as a
+condition, for a truth value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.functions.elementary.piecewise import ExprCondPair
+from sympy.logic.boolalg import Boolean, BooleanFalse, BooleanFunction, BooleanTrue
+
+from constrint.errors import ModelError, Position
+from constrint.expr import (
+    Abs,
+    And,
+    BoolConst,
+    BoolExpr,
+    Comparison,
+    Const,
+    FloorDiv,
+    Gcd,
+    Iff,
+    IfThenElse,
+    Implies,
+    IntExpr,
+    Lcm,
+    Max,
+    Member,
+    Min,
+    Mod,
+    Not,
+    Or,
+    Pow,
+    linear,
+)
+from constrint.expr.domain import Domain
+from constrint.model import Model
+
+_SYMBOLS = (sp.Symbol, sp.Indexed)
+_REFUSED = ("irrational", "imaginary", "noninteger", "transcendental", "prime", "composite", "infinite")
+_OPERATORS = {sp.Eq: "==", sp.Ne: "!=", sp.Lt: "<", sp.Le: "<=", sp.Gt: ">", sp.Ge: ">="}
+
+
+class _NoIntegerError(Exception):
+    """An expression has fractions; multiplied or rounded it may still be one of integers."""
+
+
+def read_relations(relations: Iterable[Any] | Any, name: str = "sympy") -> Model:
+    """The model of relations; see `Model.from_sympy`."""
+    listed = [relations] if isinstance(relations, sp.Basic | bool) else list(relations)
+    for number, relation in enumerate(listed, 1):
+        _check(relation, number)
+    reader = _Reader(Model(name), listed)
+    for number, relation in enumerate(listed, 1):
+        condition = reader.condition(relation)
+        condition.at(Position("<sympy>", number, 1, text=str(relation)))
+        for extra in [*reader.extra, condition]:
+            reader.model.add(extra)
+        reader.extra.clear()
+    return reader.model
+
+
+def _check(relation: Any, number: int) -> None:
+    if isinstance(relation, bool):
+        raise ModelError(
+            f"relation {number} is Python's {relation}: `==` and `!=` only compare how two sympy expressions "
+            "look. Write Eq(a, b) or Ne(a, b)"
+        )
+    if not isinstance(relation, Boolean):
+        kind = f"the expression {relation}" if isinstance(relation, sp.Basic) else type(relation).__name__
+        raise ModelError(
+            f"relation {number} is {kind}, not a relation: write Eq(…, 0), Le, And, Or, Contains …"
+        )
+
+
+class _Reader:
+    def __init__(self, model: Model, relations: list[Any]) -> None:
+        self.model = model
+        self.extra: list[BoolExpr] = []  # what must hold for a Piecewise to have a value
+        self.integers: dict[Any, IntExpr] = {}
+        self.conditions: dict[Any, BoolExpr] = {}
+        self._declare(relations)
+
+    def _declare(self, relations: list[Any]) -> None:
+        """Declare the symbols, in order of appearance."""
+        symbols: dict[Any, None] = {}
+        truths: set[Any] = set()
+        for relation in relations:
+            if isinstance(relation, _SYMBOLS):
+                truths.add(relation)
+            nodes = sp.preorder_traversal(relation)
+            for node in nodes:
+                if isinstance(node, sp.Indexed):
+                    nodes.skip()  # the name of the array is no variable
+                    if node.free_symbols - {node, *node.base.free_symbols}:
+                        raise ModelError(f"{node} has an index that is no number")
+                if isinstance(node, _SYMBOLS):
+                    symbols[node] = None
+                truths.update(part for part in _truths(node) if isinstance(part, _SYMBOLS))
+        for symbol in symbols:
+            if str(symbol) in self.model.variables:
+                raise ModelError(f"there are two symbols '{symbol}', with different assumptions: use one")
+            if symbol in truths:
+                self.conditions[symbol] = self.integers[symbol] = self.model.bool_var(str(symbol))
+            else:
+                domain = _domain(symbol)
+                variable = self.model.int_var(str(symbol), domain.lo, domain.hi)
+                self.integers[symbol] = variable
+                self.model.add(*_assumed(symbol, variable))
+
+    # ------------------------------------------------------------ conditions
+
+    def condition(self, node: Any) -> BoolExpr:
+        """A Boolean of sympy."""
+        if node not in self.conditions:
+            self.conditions[node] = self._condition(node)
+        return self.conditions[node]
+
+    def _condition(self, node: Any) -> BoolExpr:
+        if isinstance(node, BooleanTrue | BooleanFalse):
+            return BoolConst(bool(node))
+        if isinstance(node, Relational):
+            return self._relation(node)
+        if isinstance(node, sp.Contains):
+            return self._contains(node.args[0], node.args[1])
+        for kind, build in _JUNCTIONS.items():
+            if isinstance(node, kind):
+                return build([self.condition(part) for part in node.args])
+        raise ModelError(f"{node} is no condition that a model can have: {_KNOWN}")
+
+    def _relation(self, node: Any) -> BoolExpr:
+        left, right = node.args
+        operator = next((name for kind, name in _OPERATORS.items() if isinstance(node, kind)), None)
+        if operator is None:
+            raise ModelError(f"{node} is no relation that a model can have")
+        if operator in ("==", "!=") and self._is_truth(left) and self._is_truth(right):
+            same = Iff(self.condition(left), self.condition(right))
+            return same if operator == "==" else Not(same)
+        (upper, lower), (other_upper, other_lower) = _fraction(left), _fraction(right)
+        for denominator in (lower, other_lower):
+            if not denominator.is_Integer:
+                raise ModelError(
+                    f"{node} divides by {denominator}: multiply both sides by it, or write floor(a/b)"
+                )
+        common = sp.ilcm(lower, other_lower)  # denominators of numbers are positive
+        try:
+            return Comparison(
+                operator,
+                self.integer(upper) * int(common / lower),
+                self.integer(other_upper) * int(common / other_lower),
+            )
+        except _NoIntegerError as problem:
+            raise ModelError(f"{node} is no relation of integers: {problem}") from None
+
+    def _is_truth(self, node: Any) -> bool:
+        if isinstance(node, _SYMBOLS):
+            return False if node not in self.conditions else not isinstance(node, sp.Indexed)
+        return isinstance(node, Boolean)
+
+    def _contains(self, value: Any, members: Any) -> BoolExpr:
+        if isinstance(members, sp.Union):
+            return Or(tuple(self._contains(value, part) for part in members.args))
+        if isinstance(members, sp.Intersection):
+            return And(tuple(self._contains(value, part) for part in members.args))
+        if isinstance(members, sp.Complement):
+            inside, outside = (self._contains(value, part) for part in members.args)
+            return And((inside, Not(outside)))
+        expr = self.whole(value)
+        if isinstance(members, sp.FiniteSet) and not all(part.is_Integer for part in members.args):
+            return Or(tuple(Comparison("==", expr, self.whole(part)) for part in members.args))
+        return Member(expr, _set(members))
+
+    # ------------------------------------------------------------ integers
+
+    def whole(self, node: Any) -> IntExpr:
+        """An integer expression where fractions have no meaning."""
+        try:
+            return self.integer(node)
+        except _NoIntegerError as problem:
+            raise ModelError(f"{node} is no integer expression: {problem}") from None
+
+    def integer(self, node: Any) -> IntExpr:
+        """An expression of sympy; raises `_NoIntegerError` where it has fractions."""
+        if node not in self.integers:
+            self.integers[node] = self._integer(node)
+        return self.integers[node]
+
+    def _integer(self, node: Any) -> IntExpr:
+        if node.is_Integer:
+            return Const(int(node))
+        if node.is_Add:
+            return linear([(1, self.integer(part)) for part in node.args])
+        if node.is_Mul:
+            first, *rest = (self.integer(part) for part in node.args)
+            for part in rest:
+                first = first * part
+            return first
+        if node.is_Pow:
+            return self._power(node)
+        if node.is_Rational:
+            raise _NoIntegerError(f"{node} is a fraction")
+        for kind, read in _FUNCTIONS.items():
+            if isinstance(node, kind):
+                return read(self, node)
+        if isinstance(node, AppliedUndef) and node.func.__name__ in ("gcd", "lcm"):
+            kind = Gcd if node.func.__name__ == "gcd" else Lcm
+            return kind(tuple(self.whole(part) for part in node.args))
+        if node.is_Float:
+            raise ModelError(f"{node} is a floating-point number: write an integer, or Rational(1, 2)")
+        raise ModelError(f"{node} ({type(node).__name__}) has no meaning in a model: {_KNOWN}")
+
+    def _power(self, node: Any) -> IntExpr:
+        base, exponent = node.args
+        if exponent.is_Rational and not (exponent.is_Integer and exponent >= 0):
+            raise _NoIntegerError(f"{node} has a negative or fractional exponent")
+        return Pow(self.integer(base), self.integer(exponent))
+
+    def _floor(self, node: Any) -> IntExpr:
+        numerator, denominator = _fraction(node.args[0])
+        if denominator == 1:
+            return self.whole(numerator)
+        rounded_up = isinstance(node, sp.ceiling)
+        dividend = self.whole(-numerator if rounded_up else numerator)
+        quotient = FloorDiv(dividend, self.whole(denominator))
+        return -quotient if rounded_up else quotient
+
+    def _piecewise(self, node: Any) -> IntExpr:
+        pieces = [(self.whole(value), self.condition(condition)) for value, condition in node.args]
+        if not isinstance(node.args[-1][1], BooleanTrue):
+            self.extra.append(Or(tuple(condition for _, condition in pieces)))
+        chosen = pieces.pop()[0]
+        for value, condition in reversed(pieces):
+            chosen = IfThenElse(condition, value, chosen)
+        return chosen
+
+    def _sign(self, node: Any) -> IntExpr:
+        argument, zero = self.whole(node.args[0]), Const(0)
+        return linear([(1, Comparison(">", argument, zero)), (-1, Comparison("<", argument, zero))])
+
+
+def _fraction(node: Any) -> tuple[Any, Any]:
+    """Numerator and denominator: rational numbers and negative exponents make fractions."""
+    if node.is_Rational:
+        return sp.Integer(node.p), sp.Integer(node.q)
+    if node.is_Mul:
+        uppers, lowers = zip(*[_fraction(part) for part in node.args], strict=True)
+        return sp.Mul(*uppers), sp.Mul(*lowers)
+    if node.is_Pow and node.exp.is_Integer:
+        upper, lower = _fraction(node.base)
+        power = abs(node.exp)
+        upper, lower = upper**power, lower**power
+        if node.exp > 0:
+            return upper, lower
+        return (lower, upper) if upper.is_positive is not False else (-lower, -upper)
+    if node.is_Add:
+        return _sum_of_fractions([_fraction(part) for part in node.args])
+    return node, sp.Integer(1)
+
+
+def _sum_of_fractions(parts: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    number = sp.ilcm(1, *[lower for _, lower in parts if lower.is_Integer])
+    others = list(dict.fromkeys(lower for _, lower in parts if not lower.is_Integer))
+    shares = []
+    for upper, lower in parts:
+        share = number / lower if lower.is_Integer else number
+        shares.append(sp.Mul(upper, share, *[other for other in others if other != lower]))
+    return sp.Add(*shares), sp.Mul(number, *others)
+
+
+def _xor(parts: list[BoolExpr]) -> BoolExpr:
+    first, *rest = parts
+    for part in rest:
+        first = Not(Iff(first, part))
+    return first
+
+
+def _equivalent(parts: list[BoolExpr]) -> BoolExpr:
+    pairs = tuple(Iff(left, right) for left, right in pairwise(parts))
+    return pairs[0] if len(pairs) == 1 else And(pairs)
+
+
+_JUNCTIONS: dict[Any, Callable[[list[BoolExpr]], BoolExpr]] = {
+    sp.And: lambda parts: And(tuple(parts)),
+    sp.Or: lambda parts: Or(tuple(parts)),
+    sp.Not: lambda parts: Not(parts[0]),
+    sp.Xor: _xor,
+    sp.Implies: lambda parts: Implies(parts[0], parts[1]),
+    sp.Equivalent: _equivalent,
+    sp.ITE: lambda parts: And((Implies(parts[0], parts[1]), Or((parts[0], parts[2])))),
+}
+
+_FUNCTIONS: dict[Any, Callable[[_Reader, Any], IntExpr]] = {
+    sp.floor: _Reader._floor,
+    sp.ceiling: _Reader._floor,
+    sp.Mod: lambda reader, node: Mod(reader.whole(node.args[0]), reader.whole(node.args[1])),
+    sp.Abs: lambda reader, node: Abs(reader.whole(node.args[0])),
+    sp.Min: lambda reader, node: Min(tuple(reader.whole(part) for part in node.args)),
+    sp.Max: lambda reader, node: Max(tuple(reader.whole(part) for part in node.args)),
+    sp.sign: _Reader._sign,
+    sp.Piecewise: _Reader._piecewise,
+}
+
+_KNOWN = (
+    "it has + - * **, floor, ceiling, Mod, Abs, Min, Max, sign, Piecewise, gcd and lcm as functions; "
+    "Eq, Ne, Lt, Le, Gt, Ge, Contains, And, Or, Not, Xor, Implies, Equivalent, ITE"
+)
+
+
+def _truths(node: Any) -> tuple[Any, ...]:
+    """The parts of a node that must be conditions."""
+    if isinstance(node, BooleanFunction):
+        return tuple(node.args)
+    if isinstance(node, ExprCondPair):
+        return (node.cond,)
+    if isinstance(node, sp.Eq | sp.Ne):
+        left, right = node.args
+        others = [part for part in (left, right) if not isinstance(part, _SYMBOLS)]
+        if any(isinstance(part, Boolean) for part in others):
+            return (left, right)
+    return ()
+
+
+def _domain(symbol: Any) -> Domain:
+    """The integers that a symbol's assumptions allow."""
+    known = symbol.assumptions0
+    wrong = [name for name in _REFUSED if known.get(name)]
+    wrong += [f"not {name}" for name in ("integer", "real", "finite") if known.get(name) is False]
+    if wrong:
+        raise ModelError(f"the symbol '{symbol}' is {wrong[0]}: a model has integers only")
+    lo = 1 if known.get("positive") else 0 if known.get("nonnegative") else None
+    hi = -1 if known.get("negative") else 0 if known.get("nonpositive") else None
+    return Domain(lo, hi)
+
+
+def _assumed(symbol: Any, variable: IntExpr) -> list[BoolExpr]:
+    """What a symbol's assumptions say beside bounds."""
+    known = symbol.assumptions0
+    conditions: list[BoolExpr] = []
+    if known.get("even") or known.get("odd"):
+        conditions.append(Comparison("==", Mod(variable, Const(2)), Const(int(bool(known.get("odd"))))))
+    if known.get("nonzero") and not (known.get("positive") or known.get("negative")):
+        conditions.append(Comparison("!=", variable, Const(0)))
+    return conditions
+
+
+def _set(members: Any) -> Domain:
+    """A set of sympy as integers."""
+    if isinstance(members, sp.FiniteSet):
+        return Domain.of_values([int(part) for part in members.args])
+    if members is sp.S.EmptySet or (isinstance(members, sp.Range) and members.size == 0):
+        return Domain.of_values([])
+    if members in (sp.S.Integers, sp.S.Rationals, sp.S.Reals, sp.S.Complexes):
+        return Domain(None, None)
+    if isinstance(members, sp.Interval):
+        lo, hi = sp.ceiling(members.start), sp.floor(members.end)
+        lo += 1 if members.left_open and lo == members.start and lo.is_finite else 0
+        hi -= 1 if members.right_open and hi == members.end and hi.is_finite else 0
+        return Domain.of_range(_bound(lo, members), _bound(hi, members))
+    if isinstance(members, sp.Range) or members in (sp.S.Naturals, sp.S.Naturals0):
+        step = abs(members.step) if isinstance(members, sp.Range) else 1
+        if not (members.inf.is_infinite and members.sup.is_infinite and step != 1):
+            return Domain.of_range(_bound(members.inf, members), _bound(members.sup, members), int(step))
+    raise ModelError(
+        f"{members} is no set that a model can have: FiniteSet, Range, Interval, Naturals, Union …"
+    )
+
+
+def _bound(value: Any, members: Any) -> int | None:
+    if value.is_infinite:
+        return None
+    if not value.is_Integer:
+        raise ModelError(f"{members} has the bound {value}: bounds are integers")
+    return int(value)

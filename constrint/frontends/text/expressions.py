@@ -1,0 +1,369 @@
+"""Builds expressions from the syntax tree of `.constrint` text.
+
+Nodes are built directly rather than with Python's operators, because each carries its place in the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from math import log2
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from constrint.errors import ParseError, Position, Undefined
+from constrint.expr import (
+    Abs,
+    And,
+    BoolConst,
+    BoolExpr,
+    Comparison,
+    Const,
+    Divides,
+    Element,
+    FloorDiv,
+    Gcd,
+    Iff,
+    IfThenElse,
+    Implies,
+    IntExpr,
+    Lcm,
+    Max,
+    Member,
+    Min,
+    Mod,
+    Not,
+    Or,
+    Pow,
+    linear,
+)
+from constrint.expr.domain import Domain
+from constrint.frontends.text import global_calls
+from constrint.frontends.text.syntax import Source
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+    Node: TypeAlias = Tree[Token]
+
+Meaning: TypeAlias = IntExpr | tuple[int, ...]
+"""What a name stands for: a variable, an expression or constant, or a sequence of integers."""
+
+MOST_MEMBERS = 1_000_000
+"""A range in braces may have this many members; a longer one belongs outside braces."""
+MOST_BITS = 14_000
+"""The largest constant power that is worked out while reading; Python prints integers up to about that."""
+
+
+class ExpressionReader:
+    """Turns trees into expressions, sets and constants, given what the names mean."""
+
+    def __init__(self, source: Source, names: dict[str, Meaning]) -> None:
+        self.source = source
+        self.names = names
+        self.line = 1  # of the statement that is being read
+
+    def declared_later(self, name: str) -> int | None:
+        """The line of a declaration that is still to come, if there is one."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------ places and errors
+
+    def position(self, tree: Node) -> Position:
+        """Where a tree stands."""
+        meta = tree.meta
+        text = self.source.text[meta.start_pos : meta.end_pos]
+        return Position(self.source.filename, meta.line, meta.column, meta.end_line, meta.end_column, text)
+
+    def error(self, place: Node | Token, message: str, hint: str = "") -> ParseError:
+        """An error at a tree or token."""
+        from lark import Tree
+
+        where = place.meta if isinstance(place, Tree) else place
+        return self.source.error(where.line or 1, where.column or 1, message, hint)
+
+    # ------------------------------------------------------------ expressions
+
+    def expression(self, tree: Node) -> IntExpr:
+        """An integer or a condition."""
+        return _EXPRESSIONS[tree.data](self, tree).at(self.position(tree))
+
+    def integer(self, tree: Node) -> IntExpr:
+        """An operand of arithmetic; a condition counts as 0 or 1."""
+        return self.expression(tree)
+
+    def boolean(self, tree: Node) -> BoolExpr:
+        """An operand of and, or, not, ->, <->."""
+        expr = self.expression(tree)
+        if not isinstance(expr, BoolExpr):
+            text = self.position(tree).text
+            raise self.error(tree, f"'{text}' is a number, not a condition", f"compare it: {text} != 0")
+        return expr
+
+    def constant(self, tree: Node) -> int:
+        """A number that is known while reading."""
+        expr = self.integer(tree)
+        for variable in expr.variables():
+            hint = "for bounds that depend on variables write comparisons: lo <= x <= hi"
+            raise self.error(tree, f"'{variable.name}' is a variable; a constant is needed here", hint)
+        try:
+            return int(expr.evaluate({}))
+        except Undefined as error:
+            raise self.error(tree, f"this has no value: {error}") from None
+
+    def _number(self, tree: Node) -> IntExpr:
+        text = str(tree.children[0])
+        try:
+            return Const(int(text, 0))
+        except ValueError:
+            if text.startswith("0"):
+                message, hint = f"the number {text} begins with 0", f"write {text.lstrip('0')}"
+            else:
+                message, hint = "this number has too many digits", "write it as a product or power"
+            raise self.error(tree, message, hint) from None
+
+    def _truth(self, tree: Node) -> IntExpr:
+        return BoolConst(tree.children[0] == "true")
+
+    def _group(self, tree: Node) -> IntExpr:
+        return self.expression(as_tree(tree.children[0]))
+
+    def _named(self, tree: Node) -> IntExpr:
+        meaning = self.lookup(tree)
+        if isinstance(meaning, tuple):
+            name = name_of(tree)
+            raise self.error(tree, f"'{name}' is a sequence, not a number", f"write {name}[k] or x in {name}")
+        return meaning
+
+    def lookup(self, tree: Node) -> Meaning:
+        """What a name means."""
+        name = name_of(tree)
+        if name in self.names:
+            return self.names[name]
+        later = self.declared_later(name)
+        near = get_close_matches(name, [*self.names, "true", "false"], n=1)
+        if later:
+            hint = f"it is declared in line {later}; move that line up"
+        elif near:
+            hint = f"did you mean '{near[0]}'?"
+        else:
+            hint = f"declare it first: {name} in 1..64, or {name} bool"
+        raise self.error(tree, f"'{name}' is not declared", hint)
+
+    def _sum(self, tree: Node) -> IntExpr:
+        first, *rest = tree.children
+        terms = [(1, self.integer(as_tree(first)))]
+        for sign, term in zip(rest[::2], rest[1::2], strict=True):
+            terms.append((1 if sign == "+" else -1, self.integer(as_tree(term))))
+        return linear(terms)
+
+    def _product(self, tree: Node) -> IntExpr:
+        first, *rest = tree.children
+        result = self.integer(as_tree(first))
+        remainder = False
+        for i in range(0, len(rest), 2):
+            operator, factor = rest[i], self.integer(as_tree(rest[i + 1]))
+            if operator == "*":
+                if remainder:
+                    raise self._ambiguous_remainder(tree, i)
+                result = result * factor
+            elif operator == "//":
+                result = FloorDiv(result, factor)
+            else:
+                remainder = True
+                result = Mod(result, factor)
+        return result
+
+    def _ambiguous_remainder(self, tree: Node, i: int) -> ParseError:
+        def text(first: int, last: int) -> str:
+            start, end = (
+                as_tree(tree.children[first]).meta.start_pos,
+                as_tree(tree.children[last]).meta.end_pos,
+            )
+            return self.source.text[start:end]
+
+        before, after = text(0, i), text(i + 2, i + 2)
+        remainder = max(j for j in range(1, i + 1, 2) if tree.children[j] == "%")
+        other = f"{text(0, remainder - 1)} % ({text(remainder + 1, i + 2)})"
+        message = "'%' followed by '*' is read differently by different people"
+        return self.error(
+            cast("Token", tree.children[i + 1]), message, f"write ({before}) * {after} or {other}"
+        )
+
+    def _unary(self, tree: Node) -> IntExpr:
+        operand = self.integer(as_tree(tree.children[1]))
+        return linear([(-1 if tree.children[0] == "-" else 1, operand)])
+
+    def _power(self, tree: Node) -> IntExpr:
+        base, exponent = (self.integer(as_tree(child)) for child in tree.children)
+        if next(Pow(base, exponent).variables(), None) is None and _bits(base, exponent) > MOST_BITS:
+            raise self.error(tree, f"this power is too large: more than {MOST_BITS} binary digits")
+        return Pow(base, exponent)
+
+    def _chain(self, tree: Node) -> IntExpr:
+        children = list(tree.children)
+        left = self.integer(as_tree(children.pop(0)))
+        links: list[BoolExpr] = []
+        while children:
+            operator = cast("Token", children.pop(0))
+            if operator.type in ("IN", "NOT"):
+                inside: BoolExpr = Member(left, self.members(as_tree(children.pop())))
+                links.append(inside if operator.type == "IN" else Not(inside))
+                break
+            right = self.integer(as_tree(children.pop(0)))
+            links.append(_compare(str(operator), left, right))
+            left = right
+        for link in links:
+            link.at(self.position(tree))
+        return links[0] if len(links) == 1 else And(tuple(links))
+
+    def _call(self, tree: Node) -> IntExpr:
+        name, *arguments = (as_tree(child) for child in tree.children)
+        if name_of(name) in global_calls.NAMES:
+            return global_calls.read_call(self, tree, name_of(name), arguments)
+        if name_of(name) not in _FUNCTIONS:
+            raise self._no_function(name)
+        build, fewest, most = _FUNCTIONS[name_of(name)]
+        if not fewest <= len(arguments) <= (most or len(arguments)):
+            wanted = f"{fewest}" if most == fewest else f"at least {fewest}"
+            raise self.error(tree, f"{name_of(name)} takes {wanted} arguments, not {len(arguments)}")
+        if build is _if_then_else:
+            self.boolean(arguments[0])
+        return build(tuple(self.integer(argument) for argument in arguments))
+
+    def _no_function(self, tree: Node) -> ParseError:
+        name = name_of(tree)
+        if name in self.names:
+            return self.error(tree, f"'{name}' is not a function", f"a product is written {name} * (…)")
+        known = [*_FUNCTIONS, *global_calls.NAMES]
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"the functions are {', '.join(known)}"
+        return self.error(tree, f"there is no function '{name}'", hint)
+
+    def _index(self, tree: Node) -> IntExpr:
+        return Element(self.sequence(as_tree(tree.children[0])), self.integer(as_tree(tree.children[1])))
+
+    def _list(self, tree: Node) -> IntExpr:
+        raise self.error(
+            tree, "a list is not a number", "take an element, [3, 5, 7][k], or write x in [3, 5, 7]"
+        )
+
+    # ------------------------------------------------------------ sequences and sets
+
+    def sequence(self, tree: Node) -> tuple[int, ...]:
+        """A list of constants: written out, or a name for one."""
+        if tree.data == "list":
+            return tuple(self.constant(as_tree(child)) for child in tree.children)
+        if tree.data == "name":
+            meaning = self.lookup(tree)
+            if isinstance(meaning, tuple):
+                return meaning
+        text = self.position(tree).text
+        raise self.error(
+            tree, f"'{text}' is no sequence", "only lists of constants have elements: [3, 5, 7][k]"
+        )
+
+    def members(self, tree: Node) -> Domain:
+        """What stands after `in`."""
+        if tree.data == "range":
+            return self._range(tree)
+        if tree.data == "braces":
+            values: set[int] = set()
+            for child in tree.children:
+                item = as_tree(child)
+                values.update(self._written_out(item) if item.data == "range" else [self.constant(item)])
+            return Domain.of_values(values)
+        if tree.data == "list" or (tree.data == "name" and isinstance(self.lookup(tree), tuple)):
+            return Domain.of_values(self.sequence(tree))
+        text = self.position(tree).text
+        hint = f"write a range 1..{text}, a set {{{text}}} or the name of a sequence"
+        raise self.error(tree, f"'{text}' is no set", hint)
+
+    def _range(self, tree: Node) -> Domain:
+        lo, hi, *step = (as_tree(child) for child in tree.children)
+        low = self.constant(as_tree(lo.children[0])) if lo.children else None
+        high = self.constant(as_tree(hi.children[0])) if hi.children else None
+        stride = self.constant(step[0]) if step else 1
+        if stride < 1:
+            raise self.error(step[0], f"a step must be at least 1, not {stride}")
+        if low is None and high is None and stride != 1:
+            raise self.error(
+                step[0], "a step needs a bound to count from", "write 0.. step 4, or 4 divides x"
+            )
+        return Domain.of_range(low, high, stride)
+
+    def _written_out(self, tree: Node) -> Iterable[int]:
+        domain = self._range(tree)
+        if domain.lo is None or domain.hi is None:
+            raise self.error(tree, "a range inside braces needs both bounds")
+        if (domain.hi - domain.lo) // domain.step >= MOST_MEMBERS:
+            raise self.error(tree, "this range is too long to stand inside braces", "write x in lo..hi")
+        return range(domain.lo, domain.hi + 1, domain.step)
+
+
+def as_tree(child: Node | Token) -> Node:
+    """A child that the grammar says is a tree."""
+    return cast("Node", child)
+
+
+def name_of(child: Node | Token) -> str:
+    """The name in a `name` node, without its quotes."""
+    return str(as_tree(child).children[0]).strip("`")
+
+
+def _compare(operator: str, left: IntExpr, right: IntExpr) -> BoolExpr:
+    if operator == "divides":
+        return Divides(left, right)
+    if operator == "==" and isinstance(left, BoolExpr) and isinstance(right, BoolExpr):
+        return Iff(left, right)
+    return Comparison(operator, left, right)
+
+
+def _bits(base: IntExpr, exponent: IntExpr) -> float:
+    """About how many binary digits a constant power has; its value is not worked out."""
+    try:
+        low, high = abs(base.evaluate({})), exponent.evaluate({})
+    except Undefined:
+        return 0
+    return high * log2(low) if low > 1 else 0
+
+
+def _ceildiv(arguments: tuple[IntExpr, ...]) -> IntExpr:
+    dividend, divisor = arguments
+    return -FloorDiv(-dividend, divisor)
+
+
+def _if_then_else(arguments: tuple[IntExpr, ...]) -> IntExpr:
+    condition, then, otherwise = arguments
+    return IfThenElse(cast("BoolExpr", condition), then, otherwise)
+
+
+_FUNCTIONS: dict[str, tuple[Callable[[tuple[IntExpr, ...]], IntExpr], int, int | None]] = {
+    "abs": (lambda arguments: Abs(arguments[0]), 1, 1),
+    "min": (Min, 1, None),
+    "max": (Max, 1, None),
+    "gcd": (Gcd, 1, None),
+    "lcm": (Lcm, 1, None),
+    "ceildiv": (_ceildiv, 2, 2),
+    "if_then_else": (_if_then_else, 3, 3),
+}
+"""How a function is built, and how few and how many arguments it takes."""
+
+_EXPRESSIONS: dict[str, Callable[[ExpressionReader, Node], IntExpr]] = {
+    "iff": lambda reader, tree: Iff(*(reader.boolean(as_tree(child)) for child in tree.children)),
+    "implies": lambda reader, tree: Implies(*(reader.boolean(as_tree(child)) for child in tree.children)),
+    "or_": lambda reader, tree: Or(tuple(reader.boolean(as_tree(child)) for child in tree.children)),
+    "and_": lambda reader, tree: And(tuple(reader.boolean(as_tree(child)) for child in tree.children)),
+    "not_": lambda reader, tree: Not(reader.boolean(as_tree(tree.children[-1]))),
+    "chain": ExpressionReader._chain,
+    "sum": ExpressionReader._sum,
+    "product": ExpressionReader._product,
+    "unary": ExpressionReader._unary,
+    "power": ExpressionReader._power,
+    "number": ExpressionReader._number,
+    "name": ExpressionReader._named,
+    "truth": ExpressionReader._truth,
+    "group": ExpressionReader._group,
+    "call": ExpressionReader._call,
+    "index": ExpressionReader._index,
+    "list": ExpressionReader._list,
+}

@@ -1,0 +1,125 @@
+"""Global constraints as function calls of the text language, read and written by their arguments' kinds.
+
+``cumulative([x, y], [2, 3], [1, 1], 2)``; where lists of expressions are all that is needed, and one of them,
+the brackets may be left out: ``all_different(x, y, z)``. Words stand last, and the default may be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from constrint.errors import ModelError
+from constrint.expr import Const, IntExpr, Table
+from constrint.expr.global_expr import node_of
+from constrint.globals import GLOBALS, Field, Function, Relation
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+    from constrint.frontends.text.expressions import ExpressionReader
+
+    Node = Tree[Token]
+
+_TABLE = (Field("values", "exprs"), Field("rows", "rows", may_be_empty=True))
+
+NAMES = [*GLOBALS, "table"]
+
+
+def read_call(reader: ExpressionReader, tree: Node, name: str, arguments: list[Node]) -> IntExpr:
+    """The global constraint that a call stands for."""
+    fields = _TABLE if name == "table" else GLOBALS[name].fields
+    if _is_plain(fields) and (not arguments or arguments[0].data != "list"):
+        parts: list[Any] = [tuple([reader.integer(argument) for argument in arguments])]
+    else:
+        least = sum(field.kind != "word" for field in fields)
+        if not least <= len(arguments) <= len(fields):
+            wanted = ", ".join(field.name for field in fields)
+            raise reader.error(tree, f"{name} takes {least} arguments ({wanted}), not {len(arguments)}")
+        parts = [
+            _PARTS[field.kind](reader, field, argument)
+            for field, argument in zip(fields, arguments, strict=False)
+        ]
+    parts += [field.words[0] for field in fields[len(parts) :]]
+    try:
+        return _built(name, tuple(parts))
+    except ModelError as error:
+        raise reader.error(tree, str(error)) from None
+
+
+def _is_plain(fields: tuple[Field, ...]) -> bool:
+    return fields[0].kind == "exprs" and all(field.kind == "word" for field in fields[1:])
+
+
+def _built(name: str, parts: tuple[Any, ...]) -> IntExpr:
+    if name == "table":
+        return table_of(*parts)
+    return node_of(GLOBALS[name], parts)
+
+
+def table_of(values: tuple[IntExpr, ...], rows: tuple[tuple[int, ...], ...]) -> Table:
+    """A table, of rows that are as long as the list of values."""
+    if not values:
+        raise ModelError("table needs at least one entry in values")
+    for row in rows:
+        if len(row) != len(values):
+            raise ModelError(f"table: the row {row} has {len(row)} entries for {len(values)} values")
+    return Table(values, frozenset(rows))
+
+
+def _list(reader: ExpressionReader, field: Field, tree: Node) -> list[Node]:
+    if tree.data != "list":
+        text = reader.position(tree).text
+        hint = f"write {field.name} in brackets: [{text}]"
+        raise reader.error(tree, f"'{text}' is no list; {field.name} must be one", hint)
+    return [child for child in tree.children if not isinstance(child, str)]
+
+
+def _exprs(reader: ExpressionReader, field: Field, tree: Node) -> tuple[IntExpr, ...]:
+    if tree.data == "name" and isinstance(meaning := reader.lookup(tree), tuple):
+        return tuple([Const(value) for value in meaning])
+    return tuple([reader.integer(child) for child in _list(reader, field, tree)])
+
+
+def _rows(reader: ExpressionReader, field: Field, tree: Node) -> tuple[tuple[int, ...], ...]:
+    return tuple([reader.sequence(child) for child in _list(reader, field, tree)])
+
+
+def _word(reader: ExpressionReader, field: Field, tree: Node) -> str:
+    word = reader.position(tree).text
+    if word not in field.words:
+        raise reader.error(tree, f"{field.name} is one of {', '.join(field.words)}, not '{word}'")
+    return word
+
+
+_PARTS: dict[str, Callable[[ExpressionReader, Field, Node], Any]] = {
+    "expr": lambda reader, field, tree: reader.integer(tree),
+    "exprs": _exprs,
+    "int": lambda reader, field, tree: reader.constant(tree),
+    "ints": lambda reader, field, tree: reader.sequence(tree),
+    "rows": _rows,
+    "word": _word,
+}
+"""How each kind of argument is read."""
+
+
+def write_call(write: Callable[[IntExpr], str], expr: Relation | Function) -> str:
+    """A global constraint as it is read."""
+    definition = expr.definition
+    parts = list(zip(definition.fields, expr.parts, strict=True))
+    while parts and parts[-1][0].kind == "word" and parts[-1][1] == parts[-1][0].words[0]:
+        parts.pop()
+    if _is_plain(definition.fields) and len(parts) == 1 and parts[0][1]:
+        return f"{definition.name}({', '.join(map(write, parts[0][1]))})"
+    return f"{definition.name}({', '.join([_written(write, part) for _, part in parts])})"
+
+
+def write_table(write: Callable[[IntExpr], str], expr: Table) -> str:
+    """A table as it is read."""
+    return f"table({_written(write, expr.args)}, {_written(write, tuple(sorted(expr.rows)))})"
+
+
+def _written(write: Callable[[IntExpr], str], part: Any) -> str:
+    if isinstance(part, tuple):
+        return f"[{', '.join([_written(write, inner) for inner in part])}]"
+    return write(part) if isinstance(part, IntExpr) else str(part)

@@ -1,0 +1,221 @@
+"""From `.constrint` text to a lark tree, with errors that a person can act on.
+
+lark does the lexing and parsing; what is added here is the joining of lines inside brackets and the
+translation of lark's exceptions into `ParseError`, which names the place, what is wrong there and what to
+write instead.
+lark itself is imported at the first parse, so that programs without text models do not pay for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from constrint.errors import ParseError
+from constrint.frontends.parsers import parser_of
+
+if TYPE_CHECKING:
+    from lark import Lark, Token, Tree
+    from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+OPENING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
+CLOSING = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
+KEYWORDS = frozenset(
+    ["and", "bool", "divides", "false", "in", "maximize", "minimize", "not", "or", "prefer", "step", "true"]
+)
+"""Words that cannot be a plain name; in backquotes they can."""
+OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "TRUE", "FALSE", *CLOSING])
+_OPERAND_START = frozenset(["NAME", "QUOTED", "NUMBER", "TRUE", "FALSE", *OPENING])
+
+LONGEST_KNOWN = 20_000
+"""Trees of shorter texts are kept: the same text is often read again, with other constants."""
+
+_CHARACTER_HINTS = {
+    "/": "integers have no '/': write a // b (rounds down) or ceildiv(a, b) (rounds up)",
+    "&": "write 'and'",
+    "|": "write 'or' (or 'divides', if that is meant)",
+    "~": "write 'not'",
+    "!": "write 'not', or != for 'differs from'",
+    "^": "a power is written **",
+    ".": "numbers are integers; a range is written 1..8",
+    '"': "there are no strings; an unusual name is written in backquotes: `x[0]`",
+    "'": "there are no strings; an unusual name is written in backquotes: `x[0]`",
+    "`": "a quoted name begins and ends with a backquote on the same line: `x[0]`",
+    "\\": "a backslash joins two lines only as the last character of a line",
+    "?": "write 'cond -> a == 1' and 'not cond -> a == 2' as two constraints",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text and where it came from: everything an error message needs."""
+
+    text: str
+    filename: str = "<text>"
+
+    def line(self, number: int) -> str:
+        """The text of a line, counted from 1."""
+        lines = self.text.split("\n")
+        return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
+
+    def error(self, line: int, column: int, message: str, hint: str = "") -> ParseError:
+        """An error at a place of this text."""
+        return ParseError(
+            message, filename=self.filename, line=line, column=column, source_line=self.line(line), hint=hint
+        )
+
+
+class _JoinLines:
+    """Drops the newlines inside brackets, as Python does."""
+
+    always_accept = ()
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        depth = 0
+        for token in stream:
+            if token.type in OPENING:
+                depth += 1
+            elif token.type in CLOSING:
+                depth = max(0, depth - 1)
+            elif depth and token.type == "_SEP" and token.value != ";":
+                continue
+            yield token
+
+
+def parser() -> Lark:
+    """The parser of the language."""
+    return parser_of("text/grammar", _JoinLines)
+
+
+@lru_cache(maxsize=32)
+def _known_tree(text: str) -> Tree[Token]:
+    return parser().parse(text)
+
+
+def parse(source: Source) -> Tree[Token]:
+    """The syntax tree of a text, not to be changed; its children are the statements in order."""
+    from lark.exceptions import UnexpectedCharacters, UnexpectedInput
+
+    try:
+        return (_known_tree if len(source.text) <= LONGEST_KNOWN else parser().parse)(source.text)
+    except UnexpectedCharacters as error:
+        raise _explain_character(source, error) from None
+    except UnexpectedInput as error:
+        raise _explain_token(source, error) from None
+
+
+def tokens(source: Source) -> list[Token]:
+    """All tokens of a text, comments included; newlines inside brackets left out."""
+    from lark.exceptions import UnexpectedCharacters
+
+    try:
+        return list(parser().lex(source.text, dont_ignore=True))
+    except UnexpectedCharacters as error:
+        raise _explain_character(source, error) from None
+
+
+def _explain_character(source: Source, error: UnexpectedCharacters) -> ParseError:
+    start = error.pos_in_stream or 0
+    character = source.text[start]
+    following = source.text[start : start + 2]
+    if following == "=>":
+        hint = "implication is written ->, 'at least' is written >="
+    elif character == "=":
+        hint = "an equation is written ==, a definition name := expression"
+    else:
+        hint = _CHARACTER_HINTS.get(character, "names are letters, digits and _; comments begin with #")
+    return source.error(error.line, error.column, f"unexpected character {character!r}", hint)
+
+
+def _tokens_before(source: Source, place: int) -> list[Token]:
+    before = []
+    for token in parser().lex(source.text):
+        if (token.start_pos or 0) >= place:
+            break
+        before.append(token)
+    return before
+
+
+def _innermost_open(before: list[Token]) -> Token | None:
+    stack: list[Token] = []
+    for token in before:
+        if token.type in OPENING:
+            stack.append(token)
+        elif token.type in CLOSING and stack:
+            stack.pop()
+    return stack[-1] if stack else None
+
+
+def _explain_token(source: Source, error: UnexpectedInput) -> ParseError:
+    """What to say about a token that the grammar does not allow where it stands."""
+    unexpected: UnexpectedToken = error  # type: ignore[assignment]  # the basic lexer raises nothing else here
+    token = unexpected.token
+    at_end = token.type == "$END"
+    before = _tokens_before(source, len(source.text) if at_end else (token.start_pos or 0))
+    bracket = _innermost_open(before)
+    line, column = token.line or 1, token.column or 1
+    if at_end:
+        line, column = _end_of(source, before)
+    if bracket is not None and (at_end or token.value == ";"):
+        message = f"{bracket.value!r} is never closed"
+        return source.error(
+            bracket.line or 1, bracket.column or 1, message, f"write {OPENING[bracket.type]!r}"
+        )
+    message, hint = _describe(token, before, bracket, unexpected.expected)
+    return source.error(line, column, message, hint)
+
+
+def _end_of(source: Source, before: list[Token]) -> tuple[int, int]:
+    if not before:
+        return 1, 1
+    return before[-1].end_line or 1, before[-1].end_column or 1
+
+
+def _describe(
+    token: Token, before: list[Token], bracket: Token | None, expected: set[str]
+) -> tuple[str, str]:
+    last = before[-1] if before else None
+    after_operand = last is not None and last.type in OPERAND_END
+    if token.type in ("$END", "_SEP"):
+        return (
+            "the constraint ends too early",
+            "an expression that goes on over several lines stands in brackets",
+        )
+    if token.value in KEYWORDS and "NAME" in expected and not after_operand and token.type != "NOT":
+        return (
+            f"'{token}' is a word of the language",
+            f"choose another name, or write it in backquotes: `{token}`",
+        )
+    if token.type == "NOT" and not after_operand:
+        return "'not' binds looser than what stands before it", "put brackets around it: (not …)"
+    if token.type in CLOSING:
+        if bracket is None:
+            return (
+                f"{token.value!r} closes nothing",
+                f"write a {CLOSING[token.type]!r} before it or remove it",
+            )
+        if OPENING[bracket.type] != token.value:
+            return f"{token.value!r} does not match {bracket.value!r} in line {bracket.line}", ""
+        return "an operand is missing here", ""
+    if after_operand and token.type in _OPERAND_START and last is not None:
+        return _missing_operator(token, last, bracket)
+    if not after_operand:
+        return f"an operand is missing before '{token}'", ""
+    return f"'{token}' cannot stand here", "a constraint ends at a newline or ';'"
+
+
+def _missing_operator(token: Token, last: Token, bracket: Token | None) -> tuple[str, str]:
+    message = f"an operator is missing between '{last}' and '{token}'"
+    if bracket is not None and (bracket.line or 0) < (token.line or 0):
+        return message, f"or is {bracket.value!r} in line {bracket.line} never closed?"
+    near = get_close_matches(last.value, KEYWORDS, n=1, cutoff=0.8)
+    if last.type == "NAME" and near:
+        return message, f"did you mean '{near[0]}'?"
+    if last.type == "NUMBER" and token.value[:1] in "eE" and token.value[1:].isdigit():
+        return message, f"write a power: {last} * 10 ** {token.value[1:]}"
+    if last.type in ("NUMBER", "NAME") and token.type in ("NAME", "LPAR"):
+        return message, f"a product is written {last} * {token.value}; a constraint ends at a newline or ';'"
+    return message, "a constraint ends at a newline or ';'"

@@ -1,0 +1,206 @@
+"""Reads a model from `.constrint` text: declarations, definitions, constraints and goals.
+
+The syntax tree of `syntax.parse` is walked once, so every name is declared before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import index
+from pathlib import PurePath
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from constrint.errors import ModelError
+from constrint.expr import BoolExpr, Const
+from constrint.expr.domain import Domain
+from constrint.frontends.dialects import reader_of
+from constrint.frontends.text.expressions import ExpressionReader, Meaning, as_tree, name_of
+from constrint.frontends.text.syntax import Source, parse
+from constrint.model import Model
+from constrint.modelling.objectives import Direction
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+    Node: TypeAlias = Tree[Token]
+
+
+_NO_CONDITIONS = frozenset(["named", "let", "declare", "declare_bool", "objective", "prefer"])
+"""Statements that are more than a condition."""
+
+
+def read_model(
+    text: str,
+    *,
+    filename: str = "<text>",
+    constants: Mapping[str, int | Sequence[int]] | None = None,
+    dialect: str = "constrint",
+) -> Model:
+    """Build the model that a text describes; see `Model.from_text`."""
+    if not isinstance(text, str):
+        raise ModelError(f"a model is read from a str, not {type(text).__name__}: from_file takes a path")
+    read = reader_of(dialect)
+    if read is not None:
+        if constants:
+            raise ModelError(f"a model in the dialect '{dialect}' takes no constants")
+        return read(text, filename)
+    source = Source(text.removeprefix("\ufeff"), filename)
+    if dialect == "flashrnn":
+        from constrint.frontends.text.flashrnn import read_constraints
+
+        model = _empty_model(filename)
+        read_constraints(source, model, _check_constants(constants or {}))
+        return model
+    reader = _Reader(source, constants or {})
+    try:
+        for statement in parse(source).children:
+            reader.statement(cast("Node", statement))
+    except RecursionError:
+        raise source.error(
+            reader.line, 1, "brackets are nested too deeply here", "name a part with :="
+        ) from None
+    return reader.model
+
+
+def read_condition(
+    text: str,
+    model: Model,
+    constants: Mapping[str, int | Sequence[int]] | None = None,
+    *,
+    filename: str = "<text>",
+) -> BoolExpr:
+    """One condition over the names of a model; it is not added to it.
+
+    Args:
+        text: The condition.
+        model: The model.
+        constants: Names that stand for integers, or for sequences of them.
+        filename: Name of the text in messages.
+    """
+    source = Source(text, filename)
+    reader = _Reader(source, constants or {})
+    reader.names.update({**model.variables, **model.lets})
+    statements = [cast("Node", statement) for statement in parse(source).children]
+    if len(statements) != 1 or statements[0].data in _NO_CONDITIONS:
+        raise source.error(1, 1, "one condition is needed here", "such as x >= 3 and y in {1, 2}")
+    return reader.boolean(statements[0])
+
+
+def _empty_model(filename: str) -> Model:
+    named = not filename.startswith("<") and filename != "-"
+    return Model(PurePath(filename).stem) if named else Model()
+
+
+def _check_constants(constants: Mapping[str, int | Sequence[int]]) -> dict[str, Meaning]:
+    meanings: dict[str, Meaning] = {}
+    for name, value in constants.items():
+        try:
+            if isinstance(value, Sequence) and not isinstance(value, str):
+                meanings[name] = tuple(index(item) for item in value)
+            else:
+                meanings[name] = Const(index(value))
+        except TypeError:
+            message = f"constant '{name}' must be an integer or a sequence of integers, not {value!r}"
+            raise ModelError(message) from None
+    return meanings
+
+
+class _Reader(ExpressionReader):
+    """Turns statements into calls on a model."""
+
+    def __init__(self, source: Source, constants: Mapping[str, int | Sequence[int]]) -> None:
+        super().__init__(source, _check_constants(constants))
+        self.model = _empty_model(source.filename)
+
+    def statement(self, tree: Node) -> None:
+        self.line = tree.meta.line
+        kind = tree.data
+        if kind == "named":
+            self._constraint(as_tree(tree.children[1]), name_of(tree.children[0]))
+        elif kind == "let":
+            self._let(tree)
+        elif kind == "declare":
+            *names, _, members = tree.children
+            domain = self.members(as_tree(members))
+            for name in names:
+                self._declare(as_tree(name), domain)
+        elif kind == "declare_bool":
+            for name in tree.children:
+                self._new_name(as_tree(name))
+                self.names[name_of(name)] = self.model.bool_var(name_of(name)).at(
+                    self.position(as_tree(name))
+                )
+        elif kind == "objective":
+            goal = self.integer(as_tree(tree.children[1]))
+            (self.model.maximize if tree.children[0] == "maximize" else self.model.minimize)(goal)
+        elif kind == "prefer":
+            for preference in tree.children:
+                self._prefer(as_tree(preference))
+        elif self._is_declaration(tree):
+            self._declare(as_tree(tree.children[0]), self.members(as_tree(tree.children[2])))
+        else:
+            self._constraint(tree, None)
+
+    def _is_declaration(self, tree: Node) -> bool:
+        """Whether this is `name in members` with a name that is mentioned for the first time."""
+        if not _is_membership(tree):
+            return False
+        subject = as_tree(tree.children[0])
+        return subject.data == "name" and name_of(subject) not in self.names
+
+    def _new_name(self, tree: Node) -> None:
+        if name_of(tree) in self.names:
+            hint = "a second domain for a variable is a constraint of its own: x in {…}"
+            raise self.error(tree, f"'{name_of(tree)}' has a meaning already", hint)
+
+    def _declare(self, tree: Node, domain: Domain) -> None:
+        self._new_name(tree)
+        name = name_of(tree)
+        if domain.values is not None:
+            variable = self.model.int_var(name, values=domain.values)
+        elif domain.is_empty:
+            variable = self.model.int_var(name, values=[])
+        else:
+            variable = self.model.int_var(name, domain.lo, domain.hi, step=domain.step)
+        self.names[name] = variable.at(self.position(tree))
+
+    def _let(self, tree: Node) -> None:
+        name, value = as_tree(tree.children[0]), as_tree(tree.children[1])
+        self._new_name(name)
+        if value.data == "braces":
+            self.names[name_of(name)] = tuple(self.members(value))
+        elif value.data == "list":
+            self.names[name_of(name)] = self.sequence(value)
+        else:
+            self.names[name_of(name)] = self.model.let(name_of(name), self.integer(value))
+
+    def _prefer(self, tree: Node) -> None:
+        direction = name_of(tree.children[1])
+        if direction not in ("max", "min"):
+            hint = "write 'max' or 'min' after each expression: prefer bm max, bn min"
+            raise self.error(as_tree(tree.children[1]), f"'{direction}' is no direction", hint)
+        self.model.prefer((self.integer(as_tree(tree.children[0])), cast(Direction, direction)))
+
+    def _constraint(self, tree: Node, name: str | None) -> None:
+        if name is not None and self._is_declaration(tree):
+            hint = "only constraints have names; write the declaration without one"
+            raise self.error(tree, "a declaration has no name", hint)
+        expr = self.expression(tree)
+        if not isinstance(expr, BoolExpr):
+            raise self.error(tree, "this is a number, not a constraint", "compare it with something: … == 0")
+        self.model.add(expr, name=name)
+
+    def declared_later(self, name: str) -> int | None:
+        for statement in parse(self.source).children:
+            tree = as_tree(statement)
+            if tree.data == "chain" and not _is_membership(tree):
+                continue
+            if tree.data in ("declare", "declare_bool", "let", "chain") and tree.meta.line > self.line:
+                names = tree.children[:1] if tree.data in ("let", "chain") else tree.children
+                if any(getattr(child, "data", "") == "name" and name_of(child) == name for child in names):
+                    return tree.meta.line
+        return None
+
+
+def _is_membership(tree: Node) -> bool:
+    return tree.data == "chain" and len(tree.children) == 3 and getattr(tree.children[1], "type", "") == "IN"

@@ -1,0 +1,242 @@
+"""Writes a model as `.constrint` text; reading it back gives the same solutions and the same text.
+
+Every node has a text and a binding strength; an operand gets brackets where it binds looser than its place
+demands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from constrint.errors import ModelError
+from constrint.expr import (
+    Abs,
+    And,
+    BoolConst,
+    BoolVar,
+    Comparison,
+    Const,
+    Divides,
+    Element,
+    FloorDiv,
+    Gcd,
+    Iff,
+    IfThenElse,
+    Implies,
+    IntExpr,
+    IntVar,
+    Lcm,
+    Max,
+    Member,
+    Min,
+    Mod,
+    Mul,
+    Not,
+    Or,
+    Pow,
+    Sum,
+    Table,
+    linear,
+)
+from constrint.expr.domain import Domain
+from constrint.frontends.text.global_calls import write_call, write_table
+from constrint.frontends.text.syntax import KEYWORDS
+from constrint.globals import Function, Relation
+
+if TYPE_CHECKING:
+    from constrint.model import Model
+
+# How tightly each form binds, from loose to tight.
+_IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(11)
+
+Written = tuple[str, int]
+"""A text and how tightly it binds."""
+
+
+def write_model(model: Model) -> str:
+    """The text of a model; see `Model.to_text`."""
+    writer = _Writer()
+    lines = [_declaration(variable) for variable in model.variables.values()]
+    lines += [f"{quote(name)} := {writer.definition(name, expr)}" for name, expr in model.lets.items()]
+    for constraint in model.constraints:
+        label = "" if constraint.name is None else f"{quote(constraint.name)}: "
+        lines.append(label + writer.text(constraint.expr))
+    for expr, direction in model.goals:
+        lines.append(f"{'maximize' if direction == 'max' else 'minimize'} {writer.text(expr)}")
+    if model.preferences:
+        goals = [f"{writer.text(expr, _SUM)} {direction}" for expr, direction in model.preferences]
+        lines.append("prefer " + ", ".join(goals))
+    return "".join(line + "\n" for line in lines)
+
+
+def write_expression(expr: IntExpr) -> str:
+    """The text of one expression; named expressions are written out."""
+    return _Writer().text(expr)
+
+
+def quote(name: str) -> str:
+    """A name as it is written: in backquotes unless it is a plain word."""
+    if name.isidentifier() and name not in KEYWORDS:
+        return name
+    if not name or "`" in name or "\n" in name or "\r" in name:
+        raise ModelError(f"the name {name!r} cannot be written as text: it has a backquote or a line break")
+    return f"`{name}`"
+
+
+def _declaration(variable: IntVar | BoolVar) -> str:
+    if isinstance(variable, BoolVar):
+        return f"{quote(variable.name)} bool"
+    return f"{quote(variable.name)} in {_set(variable.domain)}"
+
+
+def _set(domain: Domain) -> str:
+    if domain.size in (1, 2) and not (domain.step == 1 and domain.size == 2):
+        return "{" + ", ".join(map(str, domain)) + "}"
+    return str(domain)
+
+
+class _Writer:
+    """Writes expressions; an expression that has a name in the model is written as that name."""
+
+    def __init__(self) -> None:
+        self.named: dict[int, str] = {}  # by the definitions that are written already
+
+    def definition(self, name: str, expr: IntExpr) -> str:
+        """The right side of `name := …`; the expression has this name from here on."""
+        text = self.text(expr)
+        if expr.children:
+            self.named.setdefault(id(expr), name)
+        return text
+
+    def text(self, expr: IntExpr, least: int = _IFF) -> str:
+        """An expression for a place that needs a certain binding strength."""
+        if id(expr) in self.named:
+            return quote(self.named[id(expr)])
+        text, binding = _WRITERS[type(expr)](self, expr)
+        return text if binding >= least else f"({text})"
+
+    def joined(self, words: str, parts: tuple[IntExpr, ...], least: int) -> str:
+        return words.join([self.text(part, least) for part in parts])
+
+    def sum(self, expr: Sum) -> Written:
+        text = ""
+        for coefficient, term in expr.terms:
+            size, written = self._term(coefficient, term)
+            sign = "-" if size < 0 else "+"
+            scaled = written if abs(size) == 1 else f"{abs(size)} * {written}"
+            text += f" {sign} {scaled}" if text else scaled if size > 0 or size == 0 else f"-{scaled}"
+        if expr.constant:
+            text += f" {'-' if expr.constant < 0 else '+'} {abs(expr.constant)}"
+        if len(expr.terms) > 1 or expr.constant:
+            return text, _SUM
+        if expr.terms[0][0] == 1:
+            # A condition that was made a number: the sign keeps it one.
+            return f"+{self.text(expr.terms[0][1], _SIGN)}", _SIGN
+        size = self._term(*expr.terms[0])[0]
+        return text, _ATOM if size == 1 else _SIGN if size == -1 else _PRODUCT
+
+    def _term(self, coefficient: int, term: IntExpr) -> tuple[int, str]:
+        """A coefficient and the text that it multiplies, with quotients rounded up recognised."""
+        if type(term) is FloorDiv and coefficient < 0 and _leads_negative(term.left):
+            dividend = linear([(-1, term.left)])
+            return -coefficient, f"ceildiv({self.text(dividend)}, {self.text(term.right)})"
+        # Behind another term a product needs no brackets; behind a coefficient or a leading sign it does.
+        return coefficient, self.text(term, _PRODUCT if coefficient == 1 else _SIGN)
+
+    def product(self, expr: Mul) -> Written:
+        first, *rest = expr.args
+        # `a % b * c` and `a // b * c` would be right but hard to read, and the first is not allowed.
+        loosest = _SIGN if isinstance(first, FloorDiv | Mod) else _PRODUCT
+        texts = [self.text(first, loosest), *[self.text(factor, _SIGN) for factor in rest]]
+        return " * ".join(texts), _PRODUCT
+
+    def quotient(self, operator: str, expr: FloorDiv | Mod) -> Written:
+        return f"{self.text(expr.left, _PRODUCT)} {operator} {self.text(expr.right, _SIGN)}", _PRODUCT
+
+    def negation(self, expr: Not) -> Written:
+        if type(expr.arg) is Member and id(expr.arg) not in self.named:
+            return f"{self.text(expr.arg.arg, _SUM)} not in {_set(expr.arg.domain)}", _COMPARE
+        return f"not {self.text(expr.arg, _NOT)}", _NOT
+
+    def junction(self, expr: And | Or, word: str, level: int) -> Written:
+        if not expr.args:
+            return ("true" if isinstance(expr, And) else "false"), _ATOM
+        if len(expr.args) == 1:
+            return self.text(expr.args[0], _ATOM), _ATOM
+        return self.joined(f" {word} ", expr.args, level + 1), level
+
+    def call(self, function: str, expr: Any) -> Written:
+        return f"{function}({self.joined(', ', expr.children, _IFF)})", _ATOM
+
+
+def _leads_negative(expr: IntExpr) -> bool:
+    if type(expr) is Const:
+        return expr.value < 0
+    return type(expr) is Sum and expr.terms[0][0] < 0
+
+
+def _write_constant(writer: _Writer, expr: Any) -> Written:
+    return str(expr.value), _ATOM if expr.value >= 0 else _SIGN
+
+
+def _write_pair(word: str, level: int, left: int, right: int) -> Callable[[_Writer, Any], Written]:
+    def write(writer: _Writer, expr: Any) -> Written:
+        first, second = expr.children
+        return f"{writer.text(first, left)} {word or expr.operator} {writer.text(second, right)}", level
+
+    return write
+
+
+def _write_member(writer: _Writer, expr: Any) -> Written:
+    return f"{writer.text(expr.arg, _SUM)} in {_set(expr.domain)}", _COMPARE
+
+
+def _write_element(writer: _Writer, expr: Any) -> Written:
+    return f"[{', '.join(map(str, expr.values))}][{writer.text(expr.index)}]", _ATOM
+
+
+def _write_table(writer: _Writer, expr: Any) -> Written:
+    if len(expr.args) == 1:
+        return _write_member(writer, Member(expr.args[0], Domain.of_values([row[0] for row in expr.rows])))
+    return write_table(writer.text, expr), _ATOM
+
+
+def _write_global(writer: _Writer, expr: Any) -> Written:
+    return write_call(writer.text, expr), _ATOM
+
+
+def _call(function: str) -> Callable[[_Writer, Any], Written]:
+    return lambda writer, expr: writer.call(function, expr)
+
+
+_WRITERS: dict[type[IntExpr], Callable[[_Writer, Any], Written]] = {
+    Const: _write_constant,
+    IntVar: lambda _, expr: (quote(expr.name), _ATOM),
+    BoolVar: lambda _, expr: (quote(expr.name), _ATOM),
+    BoolConst: lambda _, expr: ("true" if expr.value else "false", _ATOM),
+    Sum: _Writer.sum,
+    Mul: _Writer.product,
+    FloorDiv: lambda writer, expr: writer.quotient("//", expr),
+    Mod: lambda writer, expr: writer.quotient("%", expr),
+    Pow: _write_pair("**", _POWER, _ATOM, _SIGN),
+    Abs: _call("abs"),
+    Min: _call("min"),
+    Max: _call("max"),
+    Gcd: _call("gcd"),
+    Lcm: _call("lcm"),
+    Element: _write_element,
+    IfThenElse: _call("if_then_else"),
+    Table: _write_table,
+    Relation: _write_global,
+    Function: _write_global,
+    Comparison: _write_pair("", _COMPARE, _SUM, _SUM),
+    Divides: _write_pair("divides", _COMPARE, _SUM, _SUM),
+    Member: _write_member,
+    Not: _Writer.negation,
+    And: lambda writer, expr: writer.junction(expr, "and", _AND),
+    Or: lambda writer, expr: writer.junction(expr, "or", _OR),
+    Implies: _write_pair("->", _IMPLIES, _OR, _IMPLIES),
+    Iff: _write_pair("<->", _IFF, _IMPLIES, _IFF),
+}
+"""How each node is written."""

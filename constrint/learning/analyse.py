@@ -1,0 +1,289 @@
+"""Conflict analysis: from a contradiction to the clause that forbids its cause.
+
+It is that of the first unique implication point. The trail is undone entry by entry while its reasons are
+asked for, so that explanations are in terms of the bounds as they were before the entry that they explain.
+"""
+
+from __future__ import annotations
+
+from constrint.learning.clauses import attach, explain_clause
+from constrint.learning.generic import explain_kernel
+from constrint.learning.heap import age, bump
+from constrint.learning.layout import (
+    ARENA,
+    AT_MOST,
+    BY_CLAUSE,
+    CONFLICTS,
+    DECISION,
+    DIFFERENT,
+    FAILED_BOUND,
+    FAILED_TO,
+    FAILED_WHY,
+    HEAD_CELLS,
+    IS_LOGGED,
+    KEPT,
+    LEARNED,
+    LEVEL,
+    LEVELS,
+    LITERALS,
+    LOG,
+    NOTHING,
+    OPEN,
+    PREMISES,
+    RESOURCE,
+    SIZE,
+    STAMP,
+    TRAIL,
+    USED,
+    Learner,
+    learn_kernel,
+)
+from constrint.learning.linear import add_premise, explain_at_most, explain_different
+from constrint.learning.resource import explain_resource
+from constrint.learning.trail import back_to, entry_of, raise_bound, undo_last
+from constrint.store.state import State
+
+DEEPEST = 200  # entries that the test for redundancy looks at, at most
+
+
+@learn_kernel
+def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
+    """Collect the premises of the atom (b, k), or of a contradiction where b is NOTHING, before an entry."""
+    ls.scalar[PREMISES] = 0
+    how = why & 3
+    number = why >> 2
+    if how == BY_CLAUSE:
+        explain_clause(ls, number, b)
+    elif ls.kind[number] == AT_MOST:
+        explain_at_most(ls, st, number, b, k, how, at)
+    elif ls.kind[number] == DIFFERENT:
+        explain_different(ls, number, b, how, at)
+    elif ls.kind[number] == RESOURCE:
+        explain_resource(ls, st, number, b, k, at)
+    else:
+        explain_kernel(ls, number, at)
+
+
+@learn_kernel
+def resolve_premises(ls: Learner) -> None:
+    """Mark the entries that made the premises true: open ones of this level, members of the clause below."""
+    scalar = ls.scalar
+    stamp = scalar[STAMP]
+    for i in range(scalar[PREMISES]):
+        k = ls.premise_at[i]
+        at = entry_of(ls, ls.premise_bound[i], k)
+        if at < 0:
+            continue
+        level = ls.trail_level[at]
+        if level == 0:
+            continue
+        if ls.seen[at] == stamp:
+            ls.need[at] = max(ls.need[at], k)
+            continue
+        ls.seen[at] = stamp
+        ls.need[at] = k
+        ls.known[at] = 0
+        bump(ls, ls.trail_bound[at] >> 1)
+        if level == scalar[LEVEL]:
+            scalar[OPEN] += 1
+        else:
+            ls.clause_entry[scalar[LITERALS]] = at
+            scalar[LITERALS] += 1
+
+
+@learn_kernel
+def conflict_level(ls: Learner) -> int:
+    """The highest level that the premises need."""
+    level = 0
+    for i in range(ls.scalar[PREMISES]):
+        at = entry_of(ls, ls.premise_bound[i], ls.premise_at[i])
+        if at >= 0:
+            level = max(level, ls.trail_level[at])
+    return level
+
+
+@learn_kernel
+def first_implication_point(ls: Learner, st: State) -> None:
+    """Resolve the conflict until one atom of its level is left, whose entry becomes `clause_entry[0]`."""
+    scalar = ls.scalar
+    stamp = scalar[STAMP]
+    at = scalar[TRAIL] - 1
+    while True:
+        while ls.seen[at] != stamp:
+            undo_last(ls)
+            at -= 1
+        if scalar[OPEN] == 1:
+            ls.clause_entry[0] = at
+            return
+        undo_last(ls)
+        scalar[OPEN] -= 1
+        explain(ls, st, ls.trail_bound[at], ls.need[at], ls.trail_why[at], at)
+        resolve_premises(ls)
+        at -= 1
+
+
+@learn_kernel
+def is_redundant(ls: Learner, st: State, start: int) -> bool:
+    """Whether the other members of the clause imply the atom of an entry, through reasons of any depth."""
+    stamp = ls.scalar[STAMP]
+    stack = ls.stack
+    stack[0] = start
+    count = 1
+    done = 0
+    holds = True
+    while holds and done < count:
+        at = stack[done]
+        done += 1
+        why = ls.trail_why[at]
+        if why == DECISION:
+            holds = False
+            break
+        # Whatever the need of an entry on the way: its full value is proven, so the proof serves all needs.
+        explain(ls, st, ls.trail_bound[at], ls.need[at] if done == 1 else ls.trail_new[at], why, at)
+        for i in range(ls.scalar[PREMISES]):
+            k = ls.premise_at[i]
+            source = entry_of(ls, ls.premise_bound[i], k)
+            if source < 0 or ls.trail_level[source] == 0 or ls.known[source] == stamp:
+                continue
+            if ls.seen[source] == stamp and ls.need[source] >= k:
+                continue
+            if (
+                ls.known[source] == -stamp
+                or count == DEEPEST
+                or ls.level_seen[ls.trail_level[source]] != stamp
+            ):
+                holds = False
+                break
+            ls.known[source] = stamp
+            stack[count] = source
+            count += 1
+    if not holds:
+        # Which of them cannot be proven is not known, save the last: a later test may look again.
+        for i in range(1, count):
+            ls.known[stack[i]] = 0
+        if done > 1:
+            ls.known[stack[done - 1]] = -stamp
+    return holds
+
+
+@learn_kernel
+def merge_members(ls: Learner) -> None:
+    """Leave one member for each bound, the strongest, and mark the levels of those that stay."""
+    scalar = ls.scalar
+    entries = ls.clause_entry
+    strongest = ls.strongest
+    count = scalar[LITERALS]
+    for i in range(count):
+        at = entries[i]
+        b = ls.trail_bound[at]
+        strongest[b] = max(strongest[b], at)
+    left = 0
+    for i in range(count):
+        at = entries[i]
+        if strongest[ls.trail_bound[at]] == at:
+            entries[left] = at
+            left += 1
+        else:
+            ls.seen[at] = 0
+    scalar[LITERALS] = left
+    for i in range(left):
+        strongest[ls.trail_bound[entries[i]]] = NOTHING
+        ls.level_seen[ls.trail_level[entries[i]]] = scalar[STAMP]
+
+
+@learn_kernel
+def drop_redundant(ls: Learner, st: State) -> None:
+    """Leave out the members that the others imply; the first one stays."""
+    entries = ls.clause_entry
+    left = 1
+    for i in range(1, ls.scalar[LITERALS]):
+        if not is_redundant(ls, st, entries[i]):
+            entries[left] = entries[i]
+            left += 1
+    ls.scalar[LITERALS] = left
+
+
+@learn_kernel
+def store_clause(ls: Learner) -> int:
+    """Write the clause into the arena and watch it; returns its place."""
+    scalar = ls.scalar
+    arena = ls.arena
+    entries = ls.clause_entry
+    count = scalar[LITERALS]
+    second = 1
+    levels = 0
+    for i in range(count):
+        level = ls.trail_level[entries[i]]
+        if ls.level_seen[level] != -scalar[STAMP]:
+            ls.level_seen[level] = -scalar[STAMP]
+            levels += 1
+        if i > 0 and level > ls.trail_level[entries[second]]:
+            second = i
+    entries[1], entries[second] = entries[second], entries[1]
+    clause = scalar[ARENA]
+    arena[clause + SIZE] = count
+    arena[clause + LEVELS] = levels
+    arena[clause + USED] = scalar[CONFLICTS]
+    for i in range(count):
+        at = clause + HEAD_CELLS + 2 * i
+        arena[at] = ls.trail_bound[entries[i]] ^ 1
+        arena[at + 1] = 1 - ls.need[entries[i]]
+    scalar[ARENA] = clause + HEAD_CELLS + 2 * count
+    scalar[KEPT] += 1
+    attach(ls, clause)
+    return clause
+
+
+@learn_kernel
+def write_log(ls: Learner) -> None:
+    """Append the clause under construction to the log: its size and its members."""
+    scalar = ls.scalar
+    log = ls.log
+    end = scalar[LOG]
+    log[end] = scalar[LITERALS]
+    for i in range(scalar[LITERALS]):
+        entry = ls.clause_entry[i]
+        log[end + 1 + 2 * i] = ls.trail_bound[entry] ^ 1
+        log[end + 2 + 2 * i] = 1 - ls.need[entry]
+    scalar[LOG] = end + 1 + 2 * scalar[LITERALS]
+
+
+@learn_kernel
+def learn(ls: Learner, st: State) -> bool:
+    """Learn from the conflict that was noted, and go back to where the new clause acts; False at the end.
+
+    `DECISION` stands for no reason: what a clause of one member says holds at the root, for good.
+    """
+    scalar = ls.scalar
+    scalar[CONFLICTS] += 1
+    if scalar[LEVEL] == 0:
+        return False
+    scalar[STAMP] += 1
+    b = scalar[FAILED_BOUND]
+    k = scalar[FAILED_TO]
+    explain(ls, st, b, k, scalar[FAILED_WHY], scalar[TRAIL])
+    if b != NOTHING:
+        add_premise(ls, b ^ 1, 1 - k)
+    level = conflict_level(ls)
+    if level == 0:
+        return False
+    back_to(ls, level)
+    scalar[OPEN] = 0
+    scalar[LITERALS] = 1
+    resolve_premises(ls)
+    first_implication_point(ls, st)
+    merge_members(ls)
+    drop_redundant(ls, st)
+    scalar[LEARNED] += 1
+    if scalar[IS_LOGGED] == 1:
+        write_log(ls)
+    age(ls)
+    first = ls.clause_entry[0]
+    b = ls.trail_bound[first] ^ 1
+    k = 1 - ls.need[first]
+    if scalar[LITERALS] == 1:
+        back_to(ls, 0)
+        return raise_bound(ls, st, b, k, DECISION)
+    clause = store_clause(ls)
+    back_to(ls, ls.trail_level[ls.clause_entry[1]])
+    return raise_bound(ls, st, b, k, 4 * clause + BY_CLAUSE)

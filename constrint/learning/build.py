@@ -1,0 +1,279 @@
+"""From a `Normal` to the arrays of the learning search, and growing those that it outgrew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from constrint.engine.build import Box
+from constrint.learning.analyse import DEEPEST
+from constrint.learning.clauses import MOST_LEVELS, attach
+from constrint.learning.heap import FIRST_INCREMENT, push
+from constrint.learning.layout import (
+    ARENA,
+    AT_MOST,
+    DIFFERENT,
+    HEAD_CELLS,
+    INCREMENT,
+    KEEP,
+    KERNEL,
+    MUST,
+    NOTHING,
+    QUEUE_TAIL,
+    RESOURCE,
+    RESTART_AT,
+    SCALARS,
+    Cells,
+    Learner,
+)
+from constrint.learning.loop import RESTART_UNIT
+from constrint.learning.normal import Atom, Normal, Task, Terms
+from constrint.learning.resource import ROOM_OF_TASK
+from constrint.propagators import Node
+from constrint.store.state import FIXED, LOWER, UPPER
+
+FIRST_KEEP = 4000  # learned clauses kept before the first reduction
+FIRST_TRAIL = 1000
+LOG_CELLS = 10_000
+WIDEST_EXPLANATION = 16  # cells beyond two for each bound that premises may take
+GROWING = {
+    "trail": ("trail_bound", "trail_old", "trail_new", "trail_before", "trail_why", "trail_level"),
+    "windows": ("window_begin", "window_end"),
+    "marks": ("seen", "need", "known"),
+    "clauses": ("arena", "watch_next", "watch_key", "watch_clause"),
+}
+
+
+class _Propagators:
+    """The propagators' arrays under construction."""
+
+    def __init__(self) -> None:
+        self.kind: Cells = []
+        self.start: Cells = [0]
+        self.literal: Cells = []
+        self.literal_at: Cells = []
+        self.limit: Cells = []
+        self.term: Cells = []
+        self.factor: Cells = []
+        self.wakes: dict[int, list[tuple[int, int]]] = {}
+
+    def _wake(self, b: int, only_fixed: bool = False) -> None:
+        self.wakes.setdefault(b, []).append((len(self.kind), int(only_fixed)))
+
+    def _finish(self, kind: int, condition: Atom | None, limit: int) -> None:
+        if condition is not None:
+            self._wake(condition[0])
+        self.kind.append(kind)
+        self.start.append(len(self.term))
+        self.literal.append(NOTHING if condition is None else condition[0])
+        self.literal_at.append(0 if condition is None else condition[1])
+        self.limit.append(limit)
+
+    def at_most(self, condition: Atom | None, terms: Terms, limit: int) -> None:
+        """``condition -> sum <= limit``."""
+        for a, v in terms:
+            b = 2 * v + (a < 0)
+            self._wake(b)
+            self.term.append(b)
+            self.factor.append(abs(a))
+        self._finish(AT_MOST, condition, limit)
+
+    def different(self, condition: Atom | None, terms: Terms, limit: int) -> None:
+        """``condition -> sum != limit``."""
+        for a, v in terms:
+            self._wake(2 * v)
+            self._wake(2 * v + 1)
+            self.term.append(2 * v)
+            self.factor.append(a)
+        self._finish(DIFFERENT, condition, limit)
+
+    def resource(self, tasks: Sequence[Task], capacity: int) -> None:
+        """At no time do tasks demand more than a capacity."""
+        for start, _, _ in tasks:
+            self._wake(2 * start)
+            self._wake(2 * start + 1)
+        for place in (1, 2):
+            self.term += [2 * task[0] for task in tasks]
+            self.factor += [task[place] for task in tasks]
+        self._finish(RESOURCE, None, capacity)
+
+    def kernel(self, place: int, node: Node, box: Box) -> None:
+        """A constraint with a kernel of its own."""
+        for v, mask in node.watches():
+            if mask & (LOWER | FIXED):
+                self._wake(2 * v, only_fixed=not mask & LOWER)
+            if mask & (UPPER | FIXED):
+                self._wake(2 * v + 1, only_fixed=not mask & UPPER)
+        for v in sorted(set(node.scope())):
+            self.term.append(2 * v)
+            self.factor.append(1)
+        self._finish(KERNEL, None, place)
+
+    def arrays(self, bounds: int) -> dict[str, Cells]:
+        """All arrays of propagators, by field."""
+        wake_start, wake, wake_fixed = self._wake_lists(bounds)
+        return {
+            "kind": self.kind,
+            "start": self.start,
+            "literal": self.literal,
+            "literal_at": self.literal_at,
+            "limit": self.limit,
+            "term": self.term,
+            "factor": self.factor,
+            "wake_start": wake_start,
+            "wake": wake,
+            "wake_fixed": wake_fixed,
+            "queued": [0] * len(self.kind),
+            "queue": [0] * (2 * len(self.kind)),
+        }
+
+    def _wake_lists(self, bounds: int) -> tuple[Cells, Cells, Cells]:
+        """Start, propagator and condition of what each bound wakes."""
+        start, wake, fixed = [0], [], []
+        for b in range(bounds):
+            for p, only_fixed in dict.fromkeys(self.wakes.get(b, ())):
+                wake.append(p)
+                fixed.append(only_fixed)
+            start.append(len(wake))
+        return start, wake, fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """How search decides, by variable.
+
+    Attributes:
+        tier: Lower ones go first.
+        rule: `decide.AS_BEFORE`, or always the least or greatest value.
+        phase: The value to try while there is none from before.
+        activity: What it starts with.
+    """
+
+    tier: Sequence[int]
+    rule: Sequence[int]
+    phase: Sequence[int]
+    activity: Sequence[int]
+
+
+def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Learner:
+    """Make the learner that starts at the root with every propagator queued.
+
+    Args:
+        normal: The problem.
+        nodes: The constraints that its kernels are places of.
+        box: Root domains.
+        guide: How to decide.
+    """
+    n = len(box.lo)
+    propagators = _Propagators()
+    for (condition, terms), limit in normal.at_most.items():
+        propagators.at_most(condition, terms, limit)
+    for condition, terms, limit in normal.different:
+        propagators.different(condition, terms, limit)
+    for tasks, capacity in normal.resources:
+        propagators.resource(tasks, capacity)
+    for place in normal.kernels:
+        propagators.kernel(place, nodes[place], box)
+    bound = [b for v in range(n) for b in (box.lo[v], -box.hi[v])]
+    room = FIRST_TRAIL + 4 * n
+    cells = sum(HEAD_CELLS + 2 * len(clause) for clause in normal.clauses) + 20 * room
+    watches = 2 * len(normal.clauses) + room
+    ls = Learner(
+        bound=bound,
+        root=list(bound),
+        top=[NOTHING] * (2 * n),
+        plain=[int(box.step[v] == 1 and box.values[v] is None) for v in range(n)],
+        tier=list(guide.tier),
+        **{name: [0] * room for group in ("trail", "windows", "marks") for name in GROWING[group]},
+        level_start=[0] * (2 * n + 4),
+        level_seen=[0] * (2 * n + 4),
+        **propagators.arrays(2 * n),
+        arena=[0] * cells,
+        watch_head=[NOTHING] * (2 * n),
+        watch_next=[0] * watches,
+        watch_key=[0] * watches,
+        watch_clause=[0] * watches,
+        **_analysis_room(n, room),
+        activity=list(guide.activity),
+        heap=[0] * n,
+        place=[-1] * n,
+        phase=list(guide.phase),
+        best=list(guide.phase),
+        rule=list(guide.rule),
+        when_true=[NOTHING] * n,
+        when_false=[NOTHING] * n,
+        log=[0] * (LOG_CELLS + 4 * n),
+        room=[0] * (ROOM_OF_TASK * max((len(tasks) for tasks, _ in normal.resources), default=0)),
+        scalar=_first_scalars(),
+    )
+    _tie_values(ls, propagators)
+    for v in range(n):
+        if v not in normal.replaced:
+            push(ls, v)
+    for clause in normal.clauses:
+        if len(clause) > 1:
+            add_clause(ls, clause)
+    _queue_all(ls)
+    return ls
+
+
+def _first_scalars() -> Cells:
+    scalar = [0] * SCALARS
+    scalar[INCREMENT] = FIRST_INCREMENT
+    scalar[KEEP] = FIRST_KEEP
+    scalar[RESTART_AT] = RESTART_UNIT
+    scalar[MUST] = NOTHING
+    return scalar
+
+
+def _analysis_room(n: int, entries: int) -> dict[str, Cells]:
+    """The arrays that one analysis writes and no other reads."""
+    return {
+        "premise_bound": [0] * (4 * n + WIDEST_EXPLANATION),
+        "premise_at": [0] * (4 * n + WIDEST_EXPLANATION),
+        "clause_entry": [0] * entries,
+        "strongest": [NOTHING] * (2 * n),
+        "lifted": [0] * max(n + 2, MOST_LEVELS),
+        "stack": [0] * (DEEPEST + 1),
+    }
+
+
+def _queue_all(ls: Learner) -> None:
+    """Queue every propagator."""
+    for p, kind in enumerate(ls.kind):
+        which = 0 if kind <= DIFFERENT else 1
+        tail = ls.scalar[QUEUE_TAIL + which]
+        ls.queue[which * len(ls.kind) + tail] = p
+        ls.queued[p] = 1
+        ls.scalar[QUEUE_TAIL + which] = tail + 1
+
+
+def _tie_values(ls: Learner, propagators: _Propagators) -> None:
+    """Note for each 0/1 variable which sums hold where it is 1 and where it is 0: they suggest a value."""
+    for p, kind in enumerate(propagators.kind):
+        b = propagators.literal[p]
+        if kind == AT_MOST and b != NOTHING and ls.tier[b >> 1] == 0:
+            (ls.when_false if b & 1 else ls.when_true)[b >> 1] = p
+
+
+def add_clause(ls: Learner, atoms: Iterable[Atom]) -> None:
+    """Add a clause of at least two members, none of them decided, to a learner at its root."""
+    members = list(atoms)
+    clause = ls.scalar[ARENA]
+    ls.arena[clause] = len(members)
+    for i, (b, k) in enumerate(members):
+        ls.arena[clause + HEAD_CELLS + 2 * i] = b
+        ls.arena[clause + HEAD_CELLS + 2 * i + 1] = k
+    ls.scalar[ARENA] = clause + HEAD_CELLS + 2 * len(members)
+    attach(ls, clause)
+
+
+def units(normal: Normal) -> list[Atom]:
+    """The atoms that hold by themselves."""
+    return [clause[0] for clause in normal.clauses if len(clause) == 1]
+
+
+def grow(ls: Learner) -> Learner:
+    """The same learner with twice the room for entries and clauses."""
+    names = [name for group in GROWING.values() for name in group] + ["clause_entry"]
+    return ls._replace(**{name: [*getattr(ls, name), *[0] * (len(getattr(ls, name)) + 8)] for name in names})

@@ -1,0 +1,197 @@
+"""Clauses of atoms: at least one member is true. Two members of each are watched.
+
+A member (b, k) becomes false when bound b ^ 1 reaches 1 - k: the watch hangs in the list of that bound with
+that value as its key, and a rise wakes the watches whose keys it passes, each once. A clause has one
+member at most for each bound, which is how the member that it made true is found again.
+"""
+
+from __future__ import annotations
+
+from constrint.learning.layout import (
+    ARENA,
+    BY_CLAUSE,
+    CONFLICTS,
+    HEAD_CELLS,
+    KEEP,
+    KEPT,
+    LEVELS,
+    NOTHING,
+    SIZE,
+    USED,
+    WATCH,
+    WATCHES,
+    Learner,
+    learn_kernel,
+)
+from constrint.learning.linear import add_premise, contradict
+from constrint.learning.trail import raise_bound
+from constrint.store.state import State
+
+CORE_LEVELS = 2  # clauses that join so few levels are kept for good
+RECENT = 2000  # clauses used in so many last conflicts are kept for now
+MOST_LEVELS = 64
+
+
+@learn_kernel
+def hang(ls: Learner, node: int, clause: int, b: int, k: int) -> None:
+    """Hang a watch on the member (b, k) of a clause."""
+    watched = b ^ 1
+    ls.watch_clause[node] = clause
+    ls.watch_key[node] = 1 - k
+    ls.watch_next[node] = ls.watch_head[watched]
+    ls.watch_head[watched] = node
+
+
+@learn_kernel
+def attach(ls: Learner, clause: int) -> None:
+    """Watch the first two members of a clause."""
+    node = ls.scalar[WATCHES]
+    ls.scalar[WATCHES] = node + 2
+    ls.arena[clause + WATCH] = node
+    at = clause + HEAD_CELLS
+    hang(ls, node, clause, ls.arena[at], ls.arena[at + 1])
+    hang(ls, node + 1, clause, ls.arena[at + 2], ls.arena[at + 3])
+
+
+@learn_kernel
+def pass_on(ls: Learner, st: State, b: int, old: int, new: int) -> bool:
+    """Look at the clauses with a watched member that became false when bound b rose."""
+    arena = ls.arena
+    bound = ls.bound
+    keys = ls.watch_key
+    following = ls.watch_next
+    before = NOTHING
+    node = ls.watch_head[b]
+    while node >= 0:
+        after = following[node]
+        key = keys[node]
+        if key > new or key <= old:
+            before = node
+            node = after
+            continue
+        clause = ls.watch_clause[node]
+        which = node - arena[clause + WATCH]
+        own = clause + HEAD_CELLS + 2 * which
+        other = clause + HEAD_CELLS + 2 * (1 - which)
+        other_bound = arena[other]
+        other_at = arena[other + 1]
+        if bound[other_bound] >= other_at:
+            before = node
+            node = after
+            continue
+        end = clause + HEAD_CELLS + 2 * arena[clause + SIZE]
+        found = -1
+        for at in range(clause + HEAD_CELLS + 4, end, 2):
+            if -bound[arena[at] ^ 1] >= arena[at + 1]:
+                found = at
+                break
+        if found >= 0:
+            member = arena[found]
+            k = arena[found + 1]
+            arena[found] = arena[own]
+            arena[found + 1] = arena[own + 1]
+            arena[own] = member
+            arena[own + 1] = k
+            if before >= 0:
+                following[before] = after
+            else:
+                ls.watch_head[b] = after
+            hang(ls, node, clause, member, k)
+        else:
+            if -bound[other_bound ^ 1] < other_at:
+                return contradict(ls, 4 * clause + BY_CLAUSE)
+            if not raise_bound(ls, st, other_bound, other_at, 4 * clause + BY_CLAUSE):
+                return False
+            before = node
+        node = after
+    return True
+
+
+@learn_kernel
+def explain_clause(ls: Learner, clause: int, b: int) -> None:
+    """Add the negations of a clause's members but the one on bound b (NOTHING: of all) as premises."""
+    arena = ls.arena
+    arena[clause + USED] = ls.scalar[CONFLICTS]
+    first = clause + HEAD_CELLS
+    for at in range(first, first + 2 * arena[clause + SIZE], 2):
+        if arena[at] != b:
+            add_premise(ls, arena[at] ^ 1, 1 - arena[at + 1])
+
+
+@learn_kernel
+def is_old(ls: Learner, clause: int) -> bool:
+    """Whether a clause was learned, joins many levels and was not of use of late."""
+    arena = ls.arena
+    return arena[clause + LEVELS] > CORE_LEVELS and ls.scalar[CONFLICTS] - arena[clause + USED] > RECENT
+
+
+@learn_kernel
+def widest_to_drop(ls: Learner) -> int:
+    """The number of levels above which clauses go, so that about half of the old ones stay."""
+    arena = ls.arena
+    counts = ls.lifted
+    for i in range(MOST_LEVELS):
+        counts[i] = 0
+    total = 0
+    clause = 0
+    while clause < ls.scalar[ARENA]:
+        if is_old(ls, clause):
+            counts[min(arena[clause + LEVELS], MOST_LEVELS - 1)] += 1
+            total += 1
+        clause += HEAD_CELLS + 2 * arena[clause + SIZE]
+    kept = 0
+    for i in range(MOST_LEVELS):
+        kept += counts[i]
+        if 2 * kept >= total:
+            return i
+    return MOST_LEVELS
+
+
+@learn_kernel
+def tidy(ls: Learner, clause: int, to: int, widest: int) -> int:
+    """Move a clause down the arena without what the root made false; returns where the next one goes."""
+    arena = ls.arena
+    root = ls.root
+    size = arena[clause + SIZE]
+    if arena[clause + LEVELS] > widest and is_old(ls, clause):
+        return to
+    first = clause + HEAD_CELLS
+    for at in range(first, first + 2 * size, 2):
+        if root[arena[at]] >= arena[at + 1]:
+            return to
+    for i in range(HEAD_CELLS):
+        arena[to + i] = arena[clause + i]
+    left = 0
+    for at in range(first, first + 2 * size, 2):
+        if -root[arena[at] ^ 1] >= arena[at + 1]:
+            arena[to + HEAD_CELLS + 2 * left] = arena[at]
+            arena[to + HEAD_CELLS + 2 * left + 1] = arena[at + 1]
+            left += 1
+    arena[to + SIZE] = left
+    return to + HEAD_CELLS + 2 * left
+
+
+@learn_kernel
+def reduce(ls: Learner) -> None:
+    """At a settled root: drop clauses that the root satisfies, and learned ones of little use."""
+    scalar = ls.scalar
+    arena = ls.arena
+    widest = widest_to_drop(ls)
+    for b in range(len(ls.watch_head)):
+        ls.watch_head[b] = NOTHING
+    scalar[WATCHES] = 0
+    scalar[KEPT] = 0
+    to = 0
+    clause = 0
+    end = scalar[ARENA]
+    while clause < end:
+        following = clause + HEAD_CELLS + 2 * arena[clause + SIZE]
+        after = tidy(ls, clause, to, widest)
+        if after > to:
+            attach(ls, to)
+            if arena[to + LEVELS] > 0:
+                scalar[KEPT] += 1
+        to = after
+        clause = following
+    scalar[ARENA] = to
+    scalar[KEEP] = max(scalar[KEEP] + scalar[KEEP] // 20, scalar[KEPT] + scalar[KEPT] // 2)

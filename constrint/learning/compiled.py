@@ -1,0 +1,116 @@
+"""The compiled twin of the learning search; see `engine.compiled`, whose way it follows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache as once
+from typing import Any, cast
+
+import numba
+import numpy as np
+from numba.experimental import structref
+
+from constrint.engine import cache
+from constrint.engine.compiled import (
+    _CELLS,
+    _STATE,
+    DISPATCH,
+    Structure,
+    from_disk,
+    structure_of,
+    twins_of,
+)
+from constrint.learning import generic, loop
+from constrint.learning.build import grow
+from constrint.learning.layout import LEARN_KERNELS, Learner
+from constrint.learning.loaded import note_loaded, part_of
+from constrint.propagators import dispatch
+from constrint.store.state import KERNELS, State
+
+
+@structref.register
+class LearnerType(numba.types.StructRef):
+    """The type of a structure of the learner's arrays."""
+
+    def __init__(self, fields: Sequence[tuple[str, Any]]) -> None:
+        super().__init__(fields)  # type: ignore[no-untyped-call] # numba is untyped
+        self.name = "Learner"
+
+
+class LearnerStructure(structref.StructRefProxy):
+    """What Python holds of it."""
+
+
+structref.define_proxy(LearnerStructure, LearnerType, list(Learner._fields))  # type: ignore[no-untyped-call] # numba is untyped
+
+_LEARNER = LearnerType([(name, _CELLS) for name in Learner._fields])
+
+
+def _no_kernel(ls: Any, st: Any, p: int) -> bool:
+    """Stands for `run_kernel` where no propagator has one: its callees need not be compiled then."""
+    return False
+
+
+@once
+def _run(has_kernels: bool) -> Callable[[Any, Any, int], int]:
+    """`loop.run`, compiled or loaded."""
+    part = part_of(has_kernels)
+    signature = numba.int64(_LEARNER, _STATE, numba.int64)
+    loaded = from_disk(loop.run, signature, part)
+    if loaded is not None:
+        note_loaded(has_kernels)
+        return cast("Callable[[Any, Any, int], int]", loaded)
+    is_new = not cache.is_filled(part)
+    if is_new:
+        sys.stderr.write("constrint: compiling the learning search, once on this machine (about a minute)…\n")
+        sys.stderr.flush()
+    eager: dict[int, tuple[Any, str]] = {
+        id(loop.run): (signature, part),
+    }
+    known = {}
+    if has_kernels:
+        eager[id(dispatch)] = DISPATCH
+    else:
+        known[id(generic.run_kernel)] = numba.njit(_no_kernel)
+    twins = twins_of([*KERNELS, *LEARN_KERNELS], eager, known)
+    if is_new:
+        cache.mark_filled(part)
+    note_loaded(has_kernels)
+    return cast("Callable[[Any, Any, int], int]", twins[id(loop.run)])
+
+
+def load(has_kernels: bool) -> None:
+    """Compile a twin, or load it."""
+    _run(has_kernels)
+
+
+class Session:
+    """A learning search that was handed over.
+
+    Attributes:
+        ls: The learner, with arrays in place of lists; valid until `grow`.
+        st: The engine's state that kernels run on.
+    """
+
+    def __init__(self, ls: Learner, st: State, has_kernels: bool) -> None:
+        self._compiled = _run(has_kernels)
+        arrays = [np.array(cells, dtype=np.int64) for cells in st]
+        self.st = State(*cast("list[list[int]]", arrays))
+        self._state, _ = structure_of(Structure, _STATE, arrays)
+        self._take(ls)
+
+    def _take(self, ls: Learner) -> None:
+        arrays = [np.array(cells, dtype=np.int64) for cells in ls]
+        # Arrays stand in for lists under the same type: both are only indexed.
+        self.ls = Learner(*cast("list[list[int]]", arrays))
+        self._structure, _ = structure_of(LearnerStructure, _LEARNER, arrays)
+
+    def run(self, budget: int) -> int:
+        """`loop.run` on the learner."""
+        return int(self._compiled(self._structure, self._state, budget))
+
+    def grow(self) -> Learner:
+        """Give entries and clauses twice the room."""
+        self._take(grow(self.ls))
+        return self.ls

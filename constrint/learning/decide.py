@@ -1,0 +1,78 @@
+"""Decisions: which variable, and which atom of it is tried as true."""
+
+from __future__ import annotations
+
+from constrint.learning.heap import pop, push
+from constrint.learning.layout import (
+    DECISION,
+    DECISIONS,
+    HAS_SOLUTION,
+    HEAP,
+    LEVEL,
+    TRAIL,
+    Learner,
+    learn_kernel,
+)
+from constrint.learning.trail import raise_bound
+from constrint.store.state import State
+
+# Rules for values.
+AS_BEFORE = 0  # the value it had in the best solution, or when it was fixed last
+LEAST = 1
+GREATEST = 2
+
+
+@learn_kernel
+def open_level(ls: Learner) -> None:
+    """Begin a decision level."""
+    level = ls.scalar[LEVEL] + 1
+    ls.scalar[LEVEL] = level
+    ls.level_start[level] = ls.scalar[TRAIL]
+
+
+@learn_kernel
+def slack_at_middle(ls: Learner, p: int) -> int:
+    """Twice what a sum leaves of its limit when every variable is in the middle of its domain."""
+    slack = 2 * ls.limit[p]
+    for i in range(ls.start[p], ls.start[p + 1]):
+        b = ls.term[i]
+        slack -= ls.factor[i] * (ls.bound[b] - ls.bound[b ^ 1])
+    return slack
+
+
+@learn_kernel
+def value_to_try(ls: Learner, v: int) -> int:
+    """The value towards which a variable is decided."""
+    if ls.rule[v] == LEAST:
+        return ls.bound[2 * v]
+    if ls.rule[v] == GREATEST:
+        return -ls.bound[2 * v + 1]
+    if ls.scalar[HAS_SOLUTION] == 1:
+        return ls.best[v]
+    if ls.when_true[v] >= 0 and ls.when_false[v] >= 0:
+        return int(slack_at_middle(ls, ls.when_true[v]) >= slack_at_middle(ls, ls.when_false[v]))
+    return ls.phase[v]
+
+
+@learn_kernel
+def decide(ls: Learner, st: State) -> bool:
+    """Open a level with a decision; False where every variable is fixed."""
+    bound = ls.bound
+    while ls.scalar[HEAP] > 0:
+        v = pop(ls)
+        low = bound[2 * v]
+        high = -bound[2 * v + 1]
+        if low == high:
+            continue
+        value = value_to_try(ls, v)
+        open_level(ls)
+        ls.scalar[DECISIONS] += 1
+        if value <= low:
+            raise_bound(ls, st, 2 * v + 1, -low, DECISION)
+        elif value >= high:
+            raise_bound(ls, st, 2 * v, high, DECISION)
+        else:
+            raise_bound(ls, st, 2 * v, value, DECISION)
+            push(ls, v)
+        return True
+    return False

@@ -1,0 +1,192 @@
+"""Propagate, learn or decide, until there is a solution, nothing is left, or the caller wants a look."""
+
+from __future__ import annotations
+
+from constrint.learning.analyse import learn
+from constrint.learning.clauses import pass_on, reduce
+from constrint.learning.decide import decide
+from constrint.learning.generic import run_kernel
+from constrint.learning.layout import (
+    ARENA,
+    AT_MOST,
+    BUDGET,
+    CONFLICTS,
+    DECISION,
+    DIFFERENT,
+    EXHAUSTED,
+    FULL,
+    HAS_SOLUTION,
+    HEAD_CELLS,
+    KEEP,
+    KEPT,
+    LEVEL,
+    LOG,
+    MUST,
+    MUST_TO,
+    NEXT,
+    NOTHING,
+    PAUSED,
+    PROPAGATIONS,
+    QUEUE_HEAD,
+    QUEUE_TAIL,
+    RESOURCE,
+    RESTART_AT,
+    RESTARTS,
+    SOLUTION,
+    TRAIL,
+    WATCHES,
+    Learner,
+    learn_kernel,
+)
+from constrint.learning.linear import keep_at_most, keep_different
+from constrint.learning.resource import keep_resource
+from constrint.learning.trail import back_to, raise_bound, settle_root
+from constrint.store.state import State
+
+CONTRADICTION = 0
+AT_REST = 1
+INTERRUPTED = 2
+
+RESTART_UNIT = 64
+CONFLICT_COST = 100  # what analysing a conflict takes of the budget
+
+
+@learn_kernel
+def has_room(ls: Learner) -> bool:
+    """Whether whatever one propagator, one conflict or one decision adds fits the arrays."""
+    scalar = ls.scalar
+    most = len(ls.bound) + 2
+    return (
+        scalar[TRAIL] + 2 * most < len(ls.trail_bound)
+        and scalar[ARENA] + HEAD_CELLS + 2 * most < len(ls.arena)
+        and scalar[WATCHES] + 2 < len(ls.watch_next)
+        and scalar[LOG] + 1 + 2 * most < len(ls.log)
+    )
+
+
+@learn_kernel
+def wake(ls: Learner, b: int) -> None:
+    """Queue the propagators that depend on a bound."""
+    scalar = ls.scalar
+    queue = ls.queue
+    queued = ls.queued
+    wakes = ls.wake
+    only_fixed = ls.wake_fixed
+    capacity = len(queued)
+    is_fixed = ls.bound[b] == -ls.bound[b ^ 1]
+    for w in range(ls.wake_start[b], ls.wake_start[b + 1]):
+        p = wakes[w]
+        if queued[p] == 0 and (is_fixed or only_fixed[w] == 0):
+            queued[p] = 1
+            which = 0 if ls.kind[p] <= DIFFERENT else 1
+            tail = scalar[QUEUE_TAIL + which]
+            queue[which * capacity + tail % capacity] = p
+            scalar[QUEUE_TAIL + which] = tail + 1
+
+
+@learn_kernel
+def propagate(ls: Learner, st: State) -> int:
+    """Pass on what changed until nothing does: AT_REST, CONTRADICTION, or INTERRUPTED, to be called again."""
+    scalar = ls.scalar
+    kinds = ls.kind
+    queue = ls.queue
+    queued = ls.queued
+    capacity = len(kinds)
+    most_entries = len(ls.trail_bound) - len(ls.bound) - 2
+    while True:
+        if scalar[TRAIL] >= most_entries or scalar[BUDGET] <= 0:
+            return INTERRUPTED
+        scalar[BUDGET] -= 1
+        if scalar[NEXT] < scalar[TRAIL]:
+            at = scalar[NEXT]
+            scalar[NEXT] = at + 1
+            b = ls.trail_bound[at]
+            wake(ls, b)
+            if not pass_on(ls, st, b, ls.trail_old[at], ls.trail_new[at]):
+                return CONTRADICTION
+            continue
+        which = 0
+        if scalar[QUEUE_HEAD] == scalar[QUEUE_TAIL]:
+            which = 1
+            if scalar[QUEUE_HEAD + 1] == scalar[QUEUE_TAIL + 1]:
+                return AT_REST
+        head = scalar[QUEUE_HEAD + which]
+        p = queue[which * capacity + head % capacity]
+        scalar[QUEUE_HEAD + which] = head + 1
+        scalar[PROPAGATIONS] += 1
+        queued[p] = 0
+        kind = kinds[p]
+        if kind == AT_MOST:
+            holds = keep_at_most(ls, st, p)
+        elif kind == DIFFERENT:
+            holds = keep_different(ls, st, p)
+        elif kind == RESOURCE:
+            scalar[BUDGET] -= ls.start[p + 1] - ls.start[p]
+            holds = keep_resource(ls, st, p)
+        else:
+            holds = run_kernel(ls, st, p)
+        if not holds:
+            return CONTRADICTION
+
+
+@learn_kernel
+def luby(i: int) -> int:
+    """The i-th number, from 1, of Luby's sequence 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8."""
+    while True:
+        power = 1
+        while power - 1 < i:
+            power *= 2
+        if power - 1 == i:
+            return power // 2
+        i -= power // 2 - 1
+
+
+@learn_kernel
+def restart(ls: Learner) -> None:
+    """Go back to the root and say when to do so next."""
+    scalar = ls.scalar
+    back_to(ls, 0)
+    scalar[RESTARTS] += 1
+    scalar[RESTART_AT] = scalar[CONFLICTS] + RESTART_UNIT * luby(scalar[RESTARTS])
+
+
+@learn_kernel
+def note_solution(ls: Learner) -> None:
+    """Keep the values, to search near them."""
+    for v in range(len(ls.best)):
+        ls.best[v] = ls.bound[2 * v]
+    ls.scalar[HAS_SOLUTION] = 1
+
+
+@learn_kernel
+def run(ls: Learner, st: State, budget: int) -> int:
+    """Search on: to a solution, to the end, for so many propagations, or until arrays are full."""
+    scalar = ls.scalar
+    scalar[BUDGET] = budget
+    if scalar[MUST] != NOTHING:
+        if scalar[LEVEL] > 0:  # the root, where search may have paused, keeps what waits there
+            back_to(ls, 0)
+        if not raise_bound(ls, st, scalar[MUST], scalar[MUST_TO], DECISION):
+            return EXHAUSTED
+        scalar[MUST] = NOTHING
+    while True:
+        if not has_room(ls):
+            return FULL
+        outcome = propagate(ls, st)
+        if outcome == INTERRUPTED:
+            return PAUSED if has_room(ls) else FULL
+        if outcome == CONTRADICTION:
+            scalar[BUDGET] -= CONFLICT_COST
+            if not learn(ls, st):
+                return EXHAUSTED
+            continue
+        if scalar[LEVEL] == 0:
+            settle_root(ls)
+            if scalar[KEPT] > scalar[KEEP]:
+                reduce(ls)
+        if scalar[CONFLICTS] >= scalar[RESTART_AT] and scalar[LEVEL] > 0:
+            restart(ls)
+            continue
+        if not decide(ls, st):
+            note_solution(ls)
+            return SOLUTION

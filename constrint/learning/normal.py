@@ -1,0 +1,299 @@
+"""From the nodes of the normal form to what the learning search propagates: clauses of atoms, sums, kernels.
+
+Three rewritings make it smaller, each exact:
+
+- A literal that stands for a bound of one variable, and for nothing else, becomes the atom of that bound.
+- Literals of one sum with different limits imply each other: those clauses are added.
+- Literals that two binary clauses make equal, or opposite, become one: so the two orders of a disjunction
+  of tasks are one variable.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from constrint.engine.build import Box
+from constrint.propagators import (
+    Clause,
+    Cumulative,
+    LinearEq,
+    LinearEqIf,
+    LinearLe,
+    LinearLeIf,
+    LinearNe,
+    Node,
+)
+from constrint.support.deadline import NEVER, Deadline
+
+Atom = tuple[int, int]
+Task = tuple[int, int, int]  # variable of the start, duration, demand
+Terms = tuple[tuple[int, int], ...]  # (factor, variable), by variable
+
+LINEAR = (LinearLe, LinearEq, LinearNe, LinearLeIf, LinearEqIf)
+
+
+class Contradiction(Exception):  # noqa: N818 - an answer, not a fault
+    """The nodes have no solution."""
+
+
+def negated(atom: Atom) -> Atom:
+    """The atom that is true where another is false."""
+    return atom[0] ^ 1, 1 - atom[1]
+
+
+def atom_of(literal: int) -> Atom:
+    """The atom of a literal of the normal form."""
+    return (literal, 1 - (literal & 1))
+
+
+@dataclass(slots=True)
+class Normal:
+    """A problem for the learning search.
+
+    Attributes:
+        at_most: Least limit of each (condition or None, terms): ``condition -> sum <= limit``.
+        different: (condition or None, terms, limit): ``condition -> sum != limit``.
+        clauses: Members; at least one is true.
+        resources: Tasks and capacity of each resource of which all is known but the starts.
+        kernels: Places, in the list of nodes, of the constraints that keep their own kernels.
+        replaced: Variables that are gone: the atom that says when each of them is 1.
+        implied: Clauses of literals that sums with several limits imply.
+    """
+
+    at_most: dict[tuple[Atom | None, Terms], int] = field(default_factory=dict)
+    different: dict[tuple[Atom | None, Terms, int], None] = field(default_factory=dict)
+    clauses: list[tuple[Atom, ...]] = field(default_factory=list)
+    resources: list[tuple[list[Task], int]] = field(default_factory=list)
+    kernels: list[int] = field(default_factory=list)
+    replaced: dict[int, Atom] = field(default_factory=dict)
+    implied: list[tuple[int, int]] = field(default_factory=list)
+
+
+class Translation:
+    """Builds the `Normal` of some nodes within a box; raises `Contradiction`, at the deadline `Stopped`."""
+
+    def __init__(
+        self, nodes: Sequence[Node], box: Box, kept: Iterable[int], deadline: Deadline = NEVER
+    ) -> None:
+        self.box = box
+        self.nodes = nodes
+        self.normal = Normal()
+        self._used = set(kept)
+        for node in nodes:
+            self._used.update(_arguments(node))
+        self._link_single_bounds()
+        self._link_equal_literals()
+        for place, node in enumerate(nodes):
+            deadline.check()
+            self._add(place, node)
+
+    # Literals
+
+    def resolved(self, literal: int) -> Atom:
+        """The atom of a literal, through the variables that were replaced."""
+        atom = atom_of(literal)
+        flipped = False
+        while atom[0] >> 1 in self.normal.replaced and atom[1] == 1 - (atom[0] & 1):
+            flipped ^= bool(atom[0] & 1)
+            atom = self.normal.replaced[atom[0] >> 1]
+        return negated(atom) if flipped else atom
+
+    def truth(self, atom: Atom) -> bool | None:
+        """What the box says of an atom."""
+        b, k = atom
+        v = b >> 1
+        low, high = self.box.lo[v], self.box.hi[v]
+        if b & 1:
+            low, high = -high, -low
+        return True if low >= k else (False if high < k else None)
+
+    def _is_open(self, literal: int) -> bool:
+        return self.truth(atom_of(literal)) is None
+
+    def _link_single_bounds(self) -> None:
+        """``literal <-> a x <= bound`` makes the literal an atom of x."""
+        for node in self.nodes:
+            if not isinstance(node, LinearLeIf) or len(node.terms) != 1:
+                continue
+            v = node.literal >> 1
+            ((a, x),) = node.terms
+            if v in self._used or v in self.normal.replaced or not self._is_open(node.literal):
+                continue
+            atom = (2 * x + 1, -(node.bound // a)) if a > 0 else (2 * x, -(node.bound // -a))
+            self.normal.replaced[v] = negated(atom) if node.literal & 1 else atom
+
+    def _link_equal_literals(self) -> None:
+        """Binary clauses, of the model and of sums with several limits; equal literals become one."""
+        pairs: set[frozenset[int]] = set()
+        ordered = self.normal.implied = self._ordered_literals()
+        for node in self.nodes:
+            if isinstance(node, Clause) and len(set(node.literals)) == 2:
+                pairs.add(frozenset(node.literals))
+        pairs.update(frozenset(pair) for pair in ordered)
+        for pair in sorted(pairs, key=sorted):
+            if len(pair) != 2:
+                continue
+            one, other = sorted(pair)
+            if one >> 1 == other >> 1 or frozenset((one ^ 1, other ^ 1)) not in pairs:
+                continue
+            # one or other, not both: exactly one of them is true.
+            first, second = self.resolved(one), self.resolved(other ^ 1)
+            if first == second:
+                continue
+            for mine, theirs in ((second, first), (first, second)):
+                v = mine[0] >> 1
+                is_literal = mine == atom_of(mine[0]) and (self.box.lo[v], self.box.hi[v]) == (0, 1)
+                if is_literal and v not in self._used and theirs[0] >> 1 != v:
+                    self.normal.replaced[v] = negated(theirs) if mine[0] & 1 else theirs
+                    break
+        for one, other in ordered:
+            self._clause((self.resolved(one), self.resolved(other)))
+
+    def _ordered_literals(self) -> list[tuple[int, int]]:
+        """Clauses between the literals of one sum: where it is at most less, it is at most more."""
+        limits: dict[Terms, list[tuple[int, int]]] = defaultdict(list)
+        for node in self.nodes:
+            if isinstance(node, LinearLeIf) and node.terms and self._is_open(node.literal):
+                terms = tuple(sorted(node.terms, key=lambda term: term[1]))
+                literal, bound = node.literal, node.bound
+                if terms[0][0] < 0:
+                    terms, bound, literal = tuple((-a, v) for a, v in terms), -bound - 1, literal ^ 1
+                limits[terms].append((bound, literal))
+        found: list[tuple[int, int]] = []
+        for group in limits.values():
+            group.sort()
+            for (low, first), (high, second) in pairwise(group):
+                found.append((first ^ 1, second))
+                if low == high:
+                    found.append((first, second ^ 1))
+        return found
+
+    # Constraints
+
+    def _add(self, place: int, node: Node) -> None:
+        if isinstance(node, LinearLe):
+            self._at_most(None, node.terms, node.bound)
+        elif isinstance(node, LinearEq):
+            self._equal(None, node.terms, node.bound)
+        elif isinstance(node, LinearNe):
+            self._differ(None, node.terms, node.bound)
+        elif isinstance(node, LinearLeIf):
+            condition = self.resolved(node.literal)
+            self._at_most(condition, node.terms, node.bound)
+            self._at_most(negated(condition), _opposite(node.terms), -node.bound - 1)
+        elif isinstance(node, LinearEqIf):
+            condition = self.resolved(node.literal)
+            self._equal(condition, node.terms, node.bound)
+            self._differ(negated(condition), node.terms, node.bound)
+        elif isinstance(node, Clause):
+            self._clause(tuple(self.resolved(literal) for literal in node.literals))
+        elif isinstance(node, Cumulative) and is_known(node, self.box):
+            self._share(node)
+        else:
+            self.normal.kernels.append(place)
+
+    def _share(self, node: Cumulative) -> None:
+        """A resource of known tasks; those that need no time or nothing are left out."""
+        lo = self.box.lo
+        capacity = lo[node.capacity]
+        columns = zip(node.starts, node.durations, node.demands, strict=True)
+        tasks = [(s, lo[d], lo[r]) for s, d, r in columns]
+        if capacity < 0 or any(d < 0 or r < 0 or (d > 0 and r > capacity) for _, d, r in tasks):
+            raise Contradiction
+        tasks = [task for task in tasks if task[1] > 0 and task[2] > 0]
+        if sum(r for _, _, r in tasks) > capacity:
+            self.normal.resources.append((tasks, capacity))
+
+    def _merged(self, terms: Terms, limit: int) -> tuple[Terms, int]:
+        """Each open variable once, in order; the others are in the limit."""
+        factors: dict[int, int] = defaultdict(int)
+        for a, v in terms:
+            if self.box.lo[v] == self.box.hi[v]:
+                limit -= a * self.box.lo[v]
+            else:
+                factors[v] += a
+        return tuple((a, v) for v, a in sorted(factors.items()) if a), limit
+
+    def _is_dead(self, condition: Atom | None) -> bool:
+        """Whether a condition cannot hold."""
+        return condition is not None and self.truth(condition) is False
+
+    def _still_open(self, condition: Atom | None) -> Atom | None:
+        """The condition where it is open, None where it holds."""
+        return None if condition is None or self.truth(condition) else condition
+
+    def _at_most(self, condition: Atom | None, terms: Terms, limit: int) -> None:
+        if self._is_dead(condition):
+            return
+        condition = self._still_open(condition)
+        terms, limit = self._merged(terms, limit)
+        lo, hi = self.box.lo, self.box.hi
+        if sum(a * (hi[v] if a > 0 else lo[v]) for a, v in terms) <= limit:
+            return
+        members = [] if condition is None else [negated(condition)]
+        if len(terms) == 1:
+            ((a, v),) = terms
+            members.append((2 * v + 1, -(limit // a)) if a > 0 else (2 * v, -(limit // -a)))
+        if len(terms) <= 1:
+            self._clause(tuple(members))
+            return
+        key = (condition, terms)
+        self.normal.at_most[key] = min(limit, self.normal.at_most.get(key, limit))
+
+    def _equal(self, condition: Atom | None, terms: Terms, limit: int) -> None:
+        self._at_most(condition, terms, limit)
+        self._at_most(condition, _opposite(terms), -limit)
+
+    def _differ(self, condition: Atom | None, terms: Terms, limit: int) -> None:
+        if self._is_dead(condition):
+            return
+        condition = self._still_open(condition)
+        terms, limit = self._merged(terms, limit)
+        members = [] if condition is None else [negated(condition)]
+        if not terms:
+            if limit == 0:
+                self._clause(tuple(members))
+        elif len(terms) > 1:
+            self.normal.different[condition, terms, limit] = None
+        elif limit % terms[0][0] == 0:
+            v, value = terms[0][1], limit // terms[0][0]
+            self._clause((*members, (2 * v, value + 1), (2 * v + 1, 1 - value)))
+
+    def _clause(self, atoms: tuple[Atom, ...]) -> None:
+        """A clause, with one member for each bound, the weakest; without what the box decides."""
+        weakest: dict[int, int] = {}
+        for atom in atoms:
+            truth = self.truth(atom)
+            if truth:
+                return
+            if truth is None:
+                b, k = atom
+                weakest[b] = min(k, weakest.get(b, k))
+        for b, k in weakest.items():
+            if weakest.get(b ^ 1, 1 - k + 1) <= 1 - k:
+                return
+        if not weakest:
+            raise Contradiction
+        self.normal.clauses.append(tuple(weakest.items()))
+
+
+def is_known(node: Cumulative, box: Box) -> bool:
+    """Whether all of a resource is known but the starts, and no two tasks start together always."""
+    known = (*node.durations, *node.demands, node.capacity)
+    return len(set(node.starts)) == len(node.starts) and all(box.lo[v] == box.hi[v] for v in known)
+
+
+def _opposite(terms: Terms) -> Terms:
+    return tuple((-a, v) for a, v in terms)
+
+
+def _arguments(node: Node) -> Iterable[int]:
+    """The variables of a node that stand in it as more than literals."""
+    if isinstance(node, Clause):
+        return ()
+    if isinstance(node, LINEAR):
+        return [v for _, v in node.terms]
+    return node.scope()

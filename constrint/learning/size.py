@@ -1,0 +1,49 @@
+"""How many parts `decompose` makes of a constraint, roughly: what making a learning search costs."""
+
+from __future__ import annotations
+
+from constrint.engine.build import Box
+from constrint.learning.decompose import MOST_VALUES
+from constrint.propagators import (
+    AllDifferent,
+    AllDifferentBounds,
+    AllDifferentDomain,
+    Cardinality,
+    Cumulative,
+    Element,
+    Inverse,
+    Node,
+    NoOverlap,
+    Rectangles,
+    Table,
+)
+
+DISJUNCTION = 3  # a clause and two conditional sums
+
+
+def parts(node: Node, box: Box) -> int:
+    """The number of clauses and sums, and of cells of long ones."""
+    scope = [v for v in node.scope() if box.lo[v] < box.hi[v]]
+    n = len(scope)
+    if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain):
+        return n * (n - 1) // 2 * _values(scope, box)
+    if isinstance(node, NoOverlap | Rectangles):
+        tasks = len(node.starts) if isinstance(node, NoOverlap) else len(node.xs)
+        return DISJUNCTION * tasks * (tasks - 1) // 2
+    if isinstance(node, Cumulative):
+        known = all(box.lo[v] == box.hi[v] for v in (*node.durations, *node.demands, node.capacity))
+        return (1 if known else 4) * DISJUNCTION * len(node.starts) ** 2 // 2
+    if isinstance(node, Table):
+        return len(node.rows) * n
+    if isinstance(node, Element | Cardinality | Inverse):
+        return n * _values(scope, box)
+    return n
+
+
+def _values(scope: list[int], box: Box) -> int:
+    """The mean number of values."""
+    total = 0
+    for v in scope:
+        listed = box.values[v]
+        total += (box.hi[v] - box.lo[v]) // box.step[v] + 1 if listed is None else len(listed)
+    return min(MOST_VALUES, total // max(1, len(scope)))

@@ -1,0 +1,1 @@
+"""From expressions to the normal form that propagators take."""

@@ -1,0 +1,313 @@
+"""From expressions to the normal form of `ir`.
+
+Integer expressions become `Linear` sums over variables (with an auxiliary variable for each function),
+conditions become literals or, where they must hold, narrowed domains, clauses and constraints. Every
+subexpression is lowered, whatever its value is used for: that is what makes undefined parts fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import gcd
+from typing import Any
+
+from constrint import expr as e
+from constrint.errors import ModelError
+from constrint.globals import Relation
+from constrint.lowering.arithmetic import Arithmetic
+from constrint.lowering.problem import FALSE, HUGE_BITS, TRUE, Infeasible, Linear
+
+
+def is_domain(node: e.BoolExpr) -> bool:
+    """Whether a condition compares one variable with constants, so that a domain says it all."""
+    if isinstance(node, e.Comparison):
+        left, right = type(node.left), type(node.right)
+        return (left is e.IntVar and right is e.Const) or (left is e.Const and right is e.IntVar)
+    return isinstance(node, e.Member) and isinstance(node.arg, e.IntVar)
+
+
+class Lowering(Arithmetic):
+    """One run of lowering.
+
+    Attributes:
+        problem: The normal form so far.
+        variables: Number of each variable of the user's.
+
+    Args:
+        huge_bits: The length of what stands for a missing bound.
+        may_pair: Whether sums of products of truth values may become one constraint each (`Pairs`), whose
+            products have no variables: what bounds a goal reasons about those.
+    """
+
+    def __init__(self, huge_bits: int = HUGE_BITS, may_pair: bool = False) -> None:
+        super().__init__(huge_bits)
+        self._may_pair = may_pair
+        self._literals: dict[int, int] = {}
+
+    # Conditions
+
+    def literal(self, node: e.BoolExpr, target: int | None = None) -> int:
+        """A literal that is true exactly where a condition holds; `target`, if a new one is needed."""
+        known = self._literals.get(id(node))
+        if known is None:
+            known = self._literals[id(node)] = _BOOLEAN[type(node)](self, node, target)
+        return self.conditions.current(known)
+
+    def _bool_const(self, node: e.BoolConst, target: int | None) -> int:
+        return TRUE if node.value else FALSE
+
+    def _bool_var(self, node: e.BoolVar, target: int | None) -> int:
+        v = self.variables.get(node)
+        if v is None:
+            raise ModelError(f"'{node.name}' belongs to another model: declare it in this one with bool_var")
+        return 2 * v
+
+    def _not(self, node: e.Not, target: int | None) -> int:
+        return self.literal(node.arg, None if target is None else target ^ 1) ^ 1
+
+    def _and(self, node: e.And, target: int | None) -> int:
+        literals = [self.literal(arg) ^ 1 for arg in node.args]
+        return self.conditions.any_of(literals, None if target is None else target ^ 1) ^ 1
+
+    def _or(self, node: e.Or, target: int | None) -> int:
+        return self.conditions.any_of([self.literal(arg) for arg in node.args], target)
+
+    def _implies(self, node: e.Implies, target: int | None) -> int:
+        return self.conditions.any_of([self.literal(node.left) ^ 1, self.literal(node.right)], target)
+
+    def _iff(self, node: e.Iff, target: int | None) -> int:
+        left, right = self.of_literal(self.literal(node.left)), self.of_literal(self.literal(node.right))
+        return self.conditions.equal(left.plus(right, -1), target)
+
+    def _comparison(self, node: e.Comparison, target: int | None) -> int:
+        if node.operator in ("==", "!="):
+            negated = node.operator == "!="
+            inner = None if target is None else target ^ negated
+            congruence = self._congruence(node)
+            if isinstance(congruence, tuple):
+                return self.conditions.divides(*congruence, inner) ^ negated
+            if congruence is not None:
+                return FALSE ^ negated
+            return self.conditions.equal(self._difference(node), inner) ^ negated
+        return self.conditions.at_most(self._at_most(node), target)
+
+    def _difference(self, node: e.Comparison) -> Linear:
+        """The left side less the right."""
+        left, right = self.sum_of(node.left), node.right
+        if isinstance(right, e.Const):
+            return Linear(left.terms, left.constant - self._check(right.value))
+        return left.plus(self.sum_of(right), -1)
+
+    def _at_most(self, node: e.Comparison) -> Linear:
+        """The sum that is at most 0 exactly where an inequality holds."""
+        difference = self._difference(node)
+        if node.operator in (">", ">="):
+            difference = difference.scaled(-1)
+        if node.operator in ("<", ">"):
+            difference = difference.plus(Linear({}, 1))
+        return difference
+
+    def _congruence(self, node: e.Comparison) -> tuple[Linear, Linear] | bool | None:
+        """Divisor and dividend that say ``a % b == c``, for constants b and c, or c = 0; or its truth."""
+        modulo, other = node.left, node.right
+        if not isinstance(modulo, e.Mod):
+            modulo, other = other, modulo
+        if not isinstance(modulo, e.Mod) or id(modulo) in self._sums:
+            return None
+        residue = self.sum_of(other)
+        divisor = self.sum_of(modulo.right)
+        if residue.terms or (divisor.terms and residue.constant):
+            return None
+        dividend = self.sum_of(modulo.left)
+        if divisor.terms:
+            self.conditions.require_different(divisor)
+            return divisor, dividend
+        if divisor.constant == 0:
+            raise Infeasible
+        if residue.constant % divisor.constant != residue.constant:
+            return False
+        return divisor, dividend.plus(residue, -1)
+
+    def _divides(self, node: e.Divides, target: int | None) -> int:
+        return self.conditions.divides(self.sum_of(node.divisor), self.sum_of(node.dividend), target)
+
+    def _member(self, node: e.Member, target: int | None) -> int:
+        self._check_domain(node.domain)
+        return self.conditions.member(self.sum_of(node.arg), node.domain, target)
+
+    def _table_parts(self, node: e.Table) -> tuple[list[int], frozenset[tuple[int, ...]]]:
+        """The variables that are open, each once, and their part of the rows that the others allow."""
+        sums = [self.sum_of(arg) for arg in node.args]
+        for row in node.rows:
+            for entry in row:
+                self._check(entry)
+        return self.conditions.table_parts(sums, node.rows)
+
+    def _table(self, node: e.Table, target: int | None) -> int:
+        return self.conditions.table(*self._table_parts(node), target)
+
+    def _relation(self, node: Relation, target: int | None) -> int:
+        definition = node.definition
+        if definition.literal is not None:
+            return definition.literal(self, target, *node.parts)
+        return self.literal(self.kept(node.decomposed()), target)
+
+    # Constraints
+
+    def require(self, node: e.BoolExpr) -> None:
+        """Make a condition hold."""
+        kind = type(node)
+        if kind is e.And:
+            for arg in node.args:  # type: ignore[attr-defined] # narrowed by the type just compared
+                self.require(arg)
+        elif kind is e.Comparison:
+            self._require_comparison(node)  # type: ignore[arg-type] # as above
+        elif kind is e.Divides:
+            self._require_divides(node.divisor, node.dividend)  # type: ignore[attr-defined] # as above
+        elif kind is e.Member:
+            self._check_domain(node.domain)  # type: ignore[attr-defined] # as above
+            conditions = self.conditions
+            conditions.require_member(self.sum_of(node.arg), node.domain)  # type: ignore[attr-defined] # as above
+        elif kind is e.Table:
+            self.conditions.require_table(*self._table_parts(node))  # type: ignore[arg-type] # as above
+        elif kind is e.Iff:
+            self._require_iff(node.left, node.right)  # type: ignore[attr-defined] # as above
+        elif kind is e.Or:
+            self.conditions.require_any([self.literal(arg) for arg in node.args])  # type: ignore[attr-defined] # as above
+        elif kind is e.Implies:
+            left, right = node.left, node.right  # type: ignore[attr-defined] # as above
+            self.conditions.require_any([self.literal(left) ^ 1, self.literal(right)])
+        elif kind is Relation:
+            self._require_relation(node)  # type: ignore[arg-type] # as above
+        else:
+            self.conditions.require(self.literal(node))
+
+    def _require_relation(self, node: Relation) -> None:
+        if node.definition.lower is None:
+            self.require(self.kept(node.decomposed()))
+        else:
+            node.definition.lower(self, *node.parts)
+
+    def _require_comparison(self, node: e.Comparison) -> None:
+        if self._may_pair and type(node.left) is e.Sum and self._require_pairs(node):
+            return
+        if node.operator in ("<", "<=", ">", ">="):
+            self.conditions.require_at_most(self._at_most(node))
+            return
+        congruence = self._congruence(node)
+        if congruence is not None:
+            self._require_congruence(node, congruence)
+            return
+        difference = self._difference(node)
+        if node.operator == "==":
+            self.conditions.require_equal(difference)
+        else:
+            self.conditions.require_different(difference)
+
+    def _require_pairs(self, node: e.Comparison) -> bool:
+        """Make a sum of products of truth values comply; whether it is one, and that was done."""
+        left, right, operator = node.left, node.right, node.operator
+        if not isinstance(left, e.Sum) or not isinstance(right, e.Const) or operator == "!=":
+            return False
+        pairs = self._pairs(left)
+        if len(pairs) < 2:
+            return False
+        bound = right.value - left.constant
+        low, high = sum([a for a in pairs.values() if a < 0]), sum([a for a in pairs.values() if a > 0])
+        for number in (low, high, bound):
+            self._check(number)
+        if operator in ("==", ">=", ">"):
+            low = max(low, bound + (operator == ">"))
+        if operator in ("==", "<=", "<"):
+            high = min(high, bound - (operator == "<"))
+        if low > high or (low == high and low % gcd(*pairs.values())):
+            raise Infeasible
+        return self.problem.require_pairs(pairs, low, high)
+
+    def _pairs(self, node: e.Sum) -> dict[tuple[int, int], int]:
+        """Coefficients by pairs x < y of 0/1 variables whose products add up to a sum; {} where they do not.
+
+        A term without a second factor has the constant 1, which is variable 0.
+        """
+        pairs: dict[tuple[int, int], int] = {}
+        if type(node.terms[0][1]) is not e.Mul:
+            return pairs
+        variables, lo, hi = self.variables, self.problem.lo, self.problem.hi
+        for factor, term in node.terms:
+            args = term.args if isinstance(term, e.Mul) else (term,)
+            x, y = variables.get(args[0]), variables.get(args[1]) if len(args) == 2 else 0
+            if x is None:
+                x, factor = self._scaled(args[0], factor)
+            if y is None:
+                y, factor = self._scaled(args[1], factor)
+            if x is None or y is None or len(args) > 2:
+                return {}
+            if lo[x] < 0 or hi[x] > 1 or lo[y] < 0 or hi[y] > 1:
+                return {}
+            pair = (x, y) if x < y else (y, x) if y < x else (0, x)
+            pairs[pair] = pairs.get(pair, 0) + factor
+        if 0 in pairs.values():
+            return {pair: a for pair, a in pairs.items() if a}
+        return pairs
+
+    def _scaled(self, node: e.IntExpr, factor: int) -> tuple[int | None, int]:
+        """The 0/1 variable of a condition, or of a multiple of one, and that multiple of a factor.
+
+        None where there is no such variable, or one that is 0 where the condition holds.
+        """
+        if isinstance(node, e.Sum) and len(node.terms) == 1 and not node.constant:
+            factor *= node.terms[0][0]
+            node = node.terms[0][1]
+        if node in self.variables:
+            return self.variables[node], factor
+        literal = self.literal(node) if isinstance(node, e.BoolExpr) else FALSE
+        return None if literal & 1 else literal >> 1, factor
+
+    def _require_congruence(self, node: e.Comparison, congruence: tuple[Linear, Linear] | bool) -> None:
+        if isinstance(congruence, bool):
+            if node.operator == "==":
+                raise Infeasible
+        elif node.operator == "==":
+            self._require_factors(node, congruence[1])
+            self.conditions.require_divides(*congruence)
+        else:
+            self.conditions.require(self.conditions.divides(*congruence, None) ^ 1)
+
+    def _require_factors(self, node: e.IntExpr, multiple: Linear) -> None:
+        """Each factor of a divisor of a constant is a divisor."""
+        if isinstance(node, e.Comparison):
+            modulo = node.left if isinstance(node.left, e.Mod) else node.right
+            node = modulo.right if isinstance(modulo, e.Mod) else modulo
+        if isinstance(node, e.Mul) and not multiple.terms and multiple.constant:
+            for factor in node.args:
+                self.conditions.require_divides(self.sum_of(factor), multiple)
+
+    def _require_divides(self, divisor: e.IntExpr, dividend: e.IntExpr) -> None:
+        multiple = self.sum_of(dividend)
+        self._require_factors(divisor, multiple)
+        self.conditions.require_divides(self.sum_of(divisor), multiple)
+
+    def _require_iff(self, left: e.BoolExpr, right: e.BoolExpr) -> None:
+        if isinstance(right, e.BoolVar):
+            left, right = right, left
+        first = self.literal(left)
+        second = self.literal(right, first if first > 1 else None)
+        if first != second:
+            self.conditions.require_any([first ^ 1, second])
+            self.conditions.require_any([first, second ^ 1])
+
+
+_BOOLEAN: dict[type, Callable[[Lowering, Any, int | None], int]] = {
+    e.BoolConst: Lowering._bool_const,
+    e.BoolVar: Lowering._bool_var,
+    e.Not: Lowering._not,
+    e.And: Lowering._and,
+    e.Or: Lowering._or,
+    e.Implies: Lowering._implies,
+    e.Iff: Lowering._iff,
+    e.Comparison: Lowering._comparison,
+    e.Divides: Lowering._divides,
+    e.Member: Lowering._member,
+    e.Table: Lowering._table,
+    Relation: Lowering._relation,
+}

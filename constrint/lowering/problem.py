@@ -1,0 +1,345 @@
+"""The normal form: numbered variables with root domains, and constraints of the registry over them.
+
+`Problem` is filled by `lower`. Each function of variables becomes one auxiliary variable, shared by all
+its uses, with the bounds and the stride that its arguments give it; constants become fixed variables.
+A bound that does not exist is stored as an integer of absolute value `huge`, so large that reasoning
+within it is exact for every number that can occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import gcd
+
+from constrint.expr.domain import Domain
+from constrint.lowering.variables import (
+    FALSE,
+    HUGE_BITS,
+    TRUE,
+    Infeasible,
+    Linear,
+    NeedsWiderBounds,
+    Variables,
+    check_length,
+)
+from constrint.propagators import (
+    Absolute,
+    CeilDiv,
+    Choice,
+    DivMod,
+    Element,
+    Gcd,
+    Lcm,
+    LinearEq,
+    LinearLe,
+    Maximum,
+    Minimum,
+    Pairs,
+    Power,
+    Product,
+    Selection,
+)
+from constrint.propagators.power import capped_power
+
+__all__ = ["FALSE", "HUGE_BITS", "TRUE", "Infeasible", "Linear", "NeedsWiderBounds", "Problem"]
+
+
+class Problem(Variables):
+    """Variables with root domains, functions of them, and constraints.
+
+    Attributes:
+        inputs: For each auxiliary variable what it is a function of, as (variable, direction): 1 where it
+            never falls as that variable rises, -1 where it never rises, 0 where it may do both.
+    """
+
+    def __init__(self, huge_bits: int = HUGE_BITS) -> None:
+        super().__init__(huge_bits)
+        self.inputs: dict[int, tuple[tuple[int, int], ...]] = {}
+        self._sums: dict[frozenset[tuple[int, int]], tuple[int, int]] = {}
+        self._most: dict[frozenset[tuple[int, int]], int] = {}
+        self._paired: dict[tuple[int, int], int] = {}
+        self._has_products = False
+        self.constant(1)
+
+    def define(self, z: int, inputs: Iterable[tuple[int, int]]) -> None:
+        """Note what a new variable is a function of; its known bounds must not look like none."""
+        self.inputs[z] = tuple(inputs)
+        limit = self.finite
+        if (self.lo[z] <= -limit or self.hi[z] >= limit) and not any(
+            self.lo[v] <= -limit or self.hi[v] >= limit for v, _ in self.inputs[z]
+        ):
+            raise NeedsWiderBounds
+
+    def bounds(self, linear: Linear) -> tuple[int, int]:
+        """Least and greatest value of a sum."""
+        low = high = linear.constant
+        lo, hi = self.lo, self.hi
+        for v, a in linear.terms.items():
+            if a > 0:
+                low += a * lo[v]
+                high += a * hi[v]
+            else:
+                low += a * hi[v]
+                high += a * lo[v]
+        return low, high
+
+    def of_linear(self, linear: Linear) -> int:
+        """The variable that equals a sum."""
+        terms = linear.terms
+        if not terms:
+            return self.constant(linear.constant)
+        if len(terms) == 1 and linear.constant == 0:
+            ((v, a),) = terms.items()
+            if a == 1:
+                return v
+        key = ("sum", frozenset(terms.items()), linear.constant)
+        z = self._shared.get(key)
+        if z is None:
+            low, high = self.required_bounds(linear)
+            step = 0
+            for v, a in terms.items():
+                step = gcd(step, a * self.step[v] if self.lo[v] < self.hi[v] else 0)
+            z = self._shared[key] = self.variable(low, high, step or 1, self.bounds(linear)[0])
+            self.define(z, ((v, 1 if a > 0 else -1) for v, a in terms.items()))
+            self._sums[frozenset(terms.items())] = z, linear.constant
+            self.nodes.append(LinearEq((*((a, v) for v, a in terms.items()), (-1, z)), -linear.constant))
+        return z
+
+    def note_at_most(self, linear: Linear, bound: int) -> None:
+        """Note that a sum, in lowest terms and without constant, is required to be at most a bound."""
+        key = frozenset(linear.terms.items())
+        self._most[key] = min(bound, self._most.get(key, bound))
+
+    def required_bounds(self, linear: Linear) -> tuple[int, int]:
+        """Least and greatest value of a sum, by its variables and by what is required of it."""
+        low, high = self.bounds(linear)
+        if self._most:
+            common = gcd(*linear.terms.values())
+            most = self._most.get(frozenset([(v, a // common) for v, a in linear.terms.items()]))
+            least = self._most.get(frozenset([(v, -a // common) for v, a in linear.terms.items()]))
+            if most is not None:
+                high = min(high, most * common + linear.constant)
+            if least is not None:
+                low = max(low, linear.constant - least * common)
+        return low, high
+
+    def shortened(self, linear: Linear) -> Linear:
+        """The sum through the variable that equals it up to a constant, where there is one."""
+        if self._sums and len(linear.terms) > 1:
+            for sign in (1, -1):
+                known = self._sums.get(frozenset([(v, sign * a) for v, a in linear.terms.items()]))
+                if known is not None:
+                    return Linear({known[0]: sign}, linear.constant - sign * known[1])
+        return linear
+
+    def _stride(self, v: int) -> int:
+        return self.step[v] if self.lo[v] < self.hi[v] else 0
+
+    def product(self, x: int, y: int) -> int:
+        """The variable that equals x * y."""
+        if x == y:
+            return self.power(x, self.constant(2))
+        if x > y:
+            x, y = y, x
+        key = ("product", x, y)
+        z = self._shared.get(key)
+        if z is None:
+            xl, xh, yl, yh = self.lo[x], self.hi[x], self.lo[y], self.hi[y]
+            low, high, step = xl * yl, xh * yh, 1
+            if xl < 0 or yl < 0:
+                corners = (low, high, xl * yh, xh * yl)
+                low, high = min(corners), max(corners)
+            s, t = self._stride(x), self._stride(y)
+            if s != 1 or t != 1:
+                # (a + s i) (b + t j) is congruent to a b modulo each of a t, b s, s t.
+                step = gcd(xl * t, yl * s, s * t) or 1
+            z = self._shared[key] = self.variable(low, high, step, xl * yl)
+            self.define(z, ((x, self.sign(y)), (y, self.sign(x))))
+            self.nodes.append(Product(x, y, z))
+            self._has_products = True
+            if (x, y) in self._paired:
+                self._take_apart(self._paired[x, y])
+        return z
+
+    def has_product(self, x: int, y: int) -> bool:
+        """Whether x * y has a variable already."""
+        return ("product", min(x, y), max(x, y)) in self._shared
+
+    def require_pairs(self, pairs: Mapping[tuple[int, int], int], low: int, high: int) -> bool:
+        """Make ``low <= sum(coefficient * x * y) <= high`` hold without variables for the products.
+
+        Whether that was done: not where another constraint has one of these products, whose variable tells
+        each what the other knows of it.
+
+        Args:
+            pairs: The coefficients by x < y, which are 0/1 variables.
+            low: Least value of the sum.
+            high: Greatest value.
+        """
+        for pair in pairs:
+            if pair in self._paired or (self._has_products and ("product", *pair) in self._shared):
+                return False
+        self._paired.update(dict.fromkeys([pair for pair in pairs if pair[0]], len(self.nodes)))
+        self.nodes.append(Pairs(tuple([(a, x, y) for (x, y), a in pairs.items()]), low, high))
+        return True
+
+    def _take_apart(self, number: int) -> None:
+        """Give the products of a sum variables after all: one of them occurs elsewhere, too."""
+        node = self.nodes[number]
+        if not isinstance(node, Pairs):
+            return
+        known = {(x, y): number for _, x, y in node.terms}
+        for pair in known:
+            self._paired.pop(pair, None)
+        terms = tuple([(a, self.product(x, y) if x else y) for a, x, y in node.terms])
+        if node.low == node.high:
+            self.nodes[number] = LinearEq(terms, node.high)
+        else:
+            self.nodes[number] = LinearLe(terms, node.high)
+            self.nodes.append(LinearLe(tuple([(-a, v) for a, v in terms]), -node.low))
+
+    def power(self, x: int, y: int) -> int:
+        """The variable that equals x ** y; y becomes non-negative."""
+        key = ("power", x, y)
+        z = self._shared.get(key)
+        if z is None:
+            self.keep_between(y, 0, self.huge)
+            base = max(abs(self.lo[x]), abs(self.hi[x]))
+            if base < self.finite and self.hi[y] < self.finite:
+                check_length((base.bit_length() - 1) * self.hi[y])
+            most = capped_power(base, self.hi[y], self.huge)
+            low = -max(1, most)
+            if self.lo[x] >= 0:
+                low = capped_power(self.lo[x], self.lo[y] if self.lo[x] else self.hi[y], self.huge)
+            elif self.is_fixed(y) and self.lo[y] % 2 == 0:
+                low = 0
+            z = self._shared[key] = self.variable(low, max(1, most))
+            self.define(z, ((x, max(0, self.sign(x))), (y, int(self.lo[x] >= 1))))
+            self.nodes.append(Power(x, y, z))
+        return z
+
+    def division(self, x: int, y: int) -> tuple[int, int]:
+        """The variables that equal x // y and x % y; y becomes different from 0."""
+        key = ("division", x, y)
+        q = self._shared.get(key)
+        if q is None:
+            self.remove_value(y, 0)
+            lo, hi = self.lo[y], self.hi[y]
+            if lo == 0 == hi:
+                raise Infeasible
+            most = max(abs(self.lo[x]), abs(self.hi[x]))
+            quotients = [-most, most]
+            if lo > 0 or hi < 0:
+                quotients = [a // b for a in (self.lo[x], self.hi[x]) for b in (lo, hi)]
+            q = self._shared[key] = self.variable(min(quotients), max(quotients))
+            r = self.variable(min(lo + 1, 0), max(hi - 1, 0))
+            self._shared["remainder", x, y] = r
+            self.define(q, ((x, self.sign(y)), (y, -self.sign(x) if lo > 0 else 0)))
+            self.define(r, ((x, 0), (y, 0)))
+            self.nodes.append(DivMod(x, y, q, r))
+        return q, self._shared["remainder", x, y]
+
+    def rounded_up(self, x: int, y: int) -> int:
+        """The variable that equals ceil(x / y), for x >= 0 and y >= 1."""
+        key = ("ceildiv", x, y)
+        q = self._shared.get(key)
+        if q is None:
+            # The variable of a sum may be older than what its terms were narrowed to since.
+            self.keep_between(x, 0, self.huge)
+            self.keep_between(y, 1, self.huge)
+            q = self._shared[key] = self.variable(-(-self.lo[x] // self.hi[y]), -(-self.hi[x] // self.lo[y]))
+            self.define(q, ((x, 1), (y, -1)))
+            self.nodes.append(CeilDiv(x, y, q))
+        return q
+
+    def absolute(self, x: int) -> int:
+        """The variable that equals abs(x)."""
+        key = ("absolute", x)
+        z = self._shared.get(key)
+        if z is None:
+            lo, hi = self.lo[x], self.hi[x]
+            z = self._shared[key] = self.variable(max(lo, -hi, 0), max(-lo, hi))
+            self.define(z, (((x, self.sign(x)),)))
+            self.nodes.append(Absolute(x, z))
+        return z
+
+    def extreme(self, xs: Sequence[int], greatest: bool) -> int:
+        """The variable that equals max(xs), or min(xs)."""
+        choose = max if greatest else min
+        low = choose(self.lo[x] for x in xs)
+        high = choose(self.hi[x] for x in xs)
+        if greatest:
+            left = sorted({x for x in xs if self.hi[x] > low or self.lo[x] == low})
+        else:
+            left = sorted({x for x in xs if self.lo[x] < high or self.hi[x] == high})
+        if len(left) == 1:
+            return left[0]
+        key = ("extreme", greatest, tuple(left))
+        z = self._shared.get(key)
+        if z is None:
+            z = self._shared[key] = self.variable(low, high)
+            self.define(z, ((x, 1) for x in left))
+            self.nodes.append(Maximum(z, tuple(left)) if greatest else Minimum(z, tuple(left)))
+        return z
+
+    def element(self, table: tuple[int, ...], index: int) -> int:
+        """The variable that equals table[index]; the index comes to lie inside the table."""
+        key = ("element", table, index)
+        z = self._shared.get(key)
+        if z is None:
+            self.keep_between(index, 0, len(table) - 1)
+            entries = Domain.of_values(table[self.lo[index] : self.hi[index] + 1])
+            z = self._shared[key] = self.declare(entries)
+            self.define(z, (((index, 0),)))
+            self.nodes.append(Element(table, index, z))
+        return z
+
+    def choice(self, literal: int, x: int, y: int) -> int:
+        """The variable that equals x where the literal is true, else y."""
+        if literal & 1:
+            literal, x, y = literal ^ 1, y, x
+        key = ("choice", literal, x, y)
+        z = self._shared.get(key)
+        if z is None:
+            lo, hi = min(self.lo[x], self.lo[y]), max(self.hi[x], self.hi[y])
+            step = gcd(self._stride(x), self._stride(y), self.lo[x] - self.lo[y])
+            z = self._shared[key] = self.variable(lo, hi, step or 1, self.lo[x])
+            self.define(z, ((literal >> 1, 0), (x, 1), (y, 1)))
+            self.nodes.append(Choice(literal, x, y, z))
+        return z
+
+    def selection(self, xs: tuple[int, ...], index: int) -> int:
+        """The variable that equals xs[index]; the index comes to lie inside the list."""
+        key = ("selection", xs, index)
+        z = self._shared.get(key)
+        if z is None:
+            self.keep_between(index, 0, len(xs) - 1)
+            left = sorted(set(xs[self.lo[index] : self.hi[index] + 1]))
+            low, high = min(self.lo[x] for x in left), max(self.hi[x] for x in left)
+            step = gcd(*(gcd(self._stride(x), self.lo[x] - self.lo[left[0]]) for x in left))
+            z = self._shared[key] = self.variable(low, high, step or 1, self.lo[left[0]])
+            self.define(z, ((index, 0), *((x, 1) for x in left)))
+            self.nodes.append(Selection(xs, index, z))
+        return z
+
+    def common_divisor(self, x: int, y: int) -> int:
+        """The variable that equals gcd(x, y)."""
+        key = ("gcd", min(x, y), max(x, y))
+        z = self._shared.get(key)
+        if z is None:
+            most = max(abs(bound) for v in (x, y) for bound in (self.lo[v], self.hi[v]))
+            z = self._shared[key] = self.variable(0, most)
+            self.define(z, ((x, 0), (y, 0)))
+            self.nodes.append(Gcd(x, y, z))
+        return z
+
+    def common_multiple(self, x: int, y: int) -> int:
+        """The variable that equals lcm(x, y)."""
+        key = ("lcm", min(x, y), max(x, y))
+        z = self._shared.get(key)
+        if z is None:
+            most = max(abs(self.lo[x]), abs(self.hi[x])) * max(abs(self.lo[y]), abs(self.hi[y]))
+            z = self._shared[key] = self.variable(0, most)
+            self.define(z, ((x, 0), (y, 0)))
+            self.nodes.append(Lcm(x, y, z))
+        return z

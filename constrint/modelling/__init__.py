@@ -1,0 +1,1 @@
+"""What a model holds: declarations, objectives, scopes, results."""

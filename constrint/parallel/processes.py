@@ -1,0 +1,113 @@
+"""Own worker processes: an executor of one function that takes texts and gives a text.
+
+They are new interpreters that import constrint alone, never the caller's main program, so that a script needs
+no guard and a notebook no file. They end at once, whatever they do, when the executor is shut down, and by
+themselves when the caller is gone; Ctrl-C does not reach them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import Any, TypeAlias
+
+from constrint.errors import InternalError
+
+Child: TypeAlias = "subprocess.Popen[str]"
+
+
+class Processes(Executor):
+    """So many processes, started when they are needed, each with a thread here that waits for its answers."""
+
+    def __init__(self, workers: int, function: Callable[..., str]) -> None:
+        """Make the executor of a function.
+
+        Args:
+            workers: How many processes.
+            function: A function of a module, of texts.
+        """
+        self._function = function
+        self._threads = ThreadPoolExecutor(workers, "constrint")
+        self._idle: SimpleQueue[Child] = SimpleQueue()
+        self._children: list[Child] = []
+        self._lock = Lock()
+        self._is_over = False
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Have a process call the function, which is the only one it knows, with texts."""
+        if fn is not self._function or kwargs:
+            raise InternalError(f"these processes call {self._function.__qualname__} with texts only")
+        return self._threads.submit(self._ask, args)
+
+    def _ask(self, texts: tuple[str, ...]) -> str:
+        child = self._child()
+        assert child.stdin is not None and child.stdout is not None  # noqa: PT018 - both are pipes
+        line = ""
+        with suppress(OSError):  # where it ended
+            child.stdin.write(json.dumps(texts) + "\n")
+            child.stdin.flush()
+            line = child.stdout.readline()
+        if not line:
+            raise BrokenExecutor(f"exit code {child.wait()}")
+        self._idle.put(child)
+        kind, answer = json.loads(line)
+        if kind != "answer":
+            raise InternalError(f"a worker failed: {answer}")
+        return str(answer)
+
+    def _child(self) -> Child:
+        with suppress(Empty):
+            return self._idle.get_nowait()
+        module, name = self._function.__module__, self._function.__qualname__
+        program = (
+            f"import sys; sys.path[:] = {sys.path!r}; "
+            f"from constrint.parallel.processes import serve; from {module} import {name}; serve({name})"
+        )
+        with self._lock:
+            if self._is_over:
+                raise BrokenExecutor("shut down")
+            child = subprocess.Popen(
+                [sys.executable, "-c", program],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+                encoding="utf-8",
+            )
+            self._children.append(child)
+        return child
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes, unless what was submitted is to be waited for first."""
+        if wait and not cancel_futures:
+            self._threads.shutdown(wait=True)
+        with self._lock:
+            self._is_over = True
+            for child in self._children:
+                child.kill()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        for child in self._children:
+            for pipe in (child.stdin, child.stdout):
+                if pipe is not None:
+                    with suppress(OSError):  # a text that the process did not live to read
+                        pipe.close()
+            child.wait()
+
+
+def serve(function: Callable[..., str]) -> None:
+    """What a process does: answer texts until there are no more."""
+    answers = sys.stdout
+    sys.stdout = sys.stderr  # whatever is printed is no answer
+    for line in sys.stdin:
+        try:
+            answer = ["answer", function(*json.loads(line))]
+        except Exception:
+            answer = ["error", traceback.format_exc()]
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()

@@ -1,0 +1,309 @@
+"""One share of a search that many work on: what a worker is told, what it does, and what it answers.
+
+A worker is told the state of the engine at the root, as numbers, and a part of the tree (`subtrees`). It
+needs neither the model nor the plan that the state was made from, so that nothing can differ between the two
+sides; the model goes along only where many solutions are to be checked. Work is counted in nodes and runs of
+propagators, not in seconds: a share has the same answer wherever and whenever it is worked on.
+"""
+
+from __future__ import annotations
+
+import json
+from copy import copy
+from dataclasses import dataclass, field, fields
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from constrint.engine import cache
+from constrint.engine.fixpoint import enqueue_all
+from constrint.frontends.json.model import number
+from constrint.parallel.subtree import Subtree, Walker, left_of
+from constrint.parallel.workers import check_version, own_version
+from constrint.search.background_compile import LOADING
+from constrint.search.depth_first import check_solution
+from constrint.search.sliced import GaveUp, Limits
+from constrint.store.state import (
+    BOUND,
+    EXHAUSTED,
+    FAILURES,
+    GOAL_VARIABLE,
+    GUIDED,
+    HAS_BOUND,
+    HAS_PHASE,
+    NEEDS_BOUND,
+    NODES,
+    PROPAGATIONS,
+    RANDOM,
+    SOLUTION,
+    UNBOUNDED,
+    UNIT,
+    WIDER,
+    State,
+)
+from constrint.support.deadline import Deadline, Stopped
+
+if TYPE_CHECKING:
+    from constrint.model import Engine, Model
+
+Wanted: TypeAlias = Literal["better", "first", "all"]
+End: TypeAlias = Literal["", "stopped", "unbounded"]
+
+
+class Memory(NamedTuple):
+    """What a search has learned that leads it on, and does not change what there is to find.
+
+    Attributes:
+        score: Of each decided variable.
+        unit: What a change counts.
+        random: The state of the generator.
+    """
+
+    score: list[int]
+    unit: int
+    random: int
+
+    @staticmethod
+    def of(state: State) -> Memory:
+        """That of a search."""
+        scalar = state.scalar
+        return Memory(list(map(int, state.score)), int(scalar[UNIT]), int(scalar[RANDOM]))
+
+    def recall(self, state: State) -> None:
+        """Give it to another search."""
+        state.score[:] = self.score
+        state.scalar[UNIT], state.scalar[RANDOM] = self.unit, self.random
+
+
+class Share(NamedTuple):
+    """A part of the work.
+
+    Attributes:
+        subtree: Where to search.
+        memory: What led the search to there.
+        bound: What the goal must be at most, or at least; None for no bound.
+        near: Values of the decided variables, which rules begin near.
+        work: How much to do.
+        seconds: Time left, or None.
+        engine: "auto": compiled where that is at hand.
+    """
+
+    subtree: Subtree
+    memory: Memory
+    bound: int | None
+    near: list[int] | None
+    work: int
+    seconds: float | None
+    engine: Engine
+
+
+@dataclass
+class Answer:
+    """What came of a share.
+
+    Attributes:
+        found: Solutions, each as the values of the model's variables: all of them, or the best.
+        count: How many were found.
+        value: Of the goal, for the best.
+        near: Values of the decided variables in the last solution.
+        left: What is left of the share.
+        memory: What was learned.
+        nodes: How many were visited.
+        failures: How many of them failed.
+        propagations: Runs of propagators.
+        end: Why it ended before its time: "stopped" by the clock, or by an "unbounded" variable.
+        is_wider: Whether some failure proves nothing: a bound left the range that stands for all integers.
+        unbounded: The number of the unbounded variable.
+        engine: Where it ran.
+    """
+
+    found: list[list[int]] = field(default_factory=list)
+    count: int = 0
+    value: int | None = None
+    near: list[int] | None = None
+    left: Subtree | None = None
+    memory: Memory | None = None
+    nodes: int = 0
+    failures: int = 0
+    propagations: int = 0
+    end: End = ""
+    is_wider: bool = False
+    unbounded: int = -1
+    engine: str = "interpreted"
+
+
+# What all shares have in common
+
+
+@dataclass(frozen=True)
+class Common:
+    """What all shares of a search begin with.
+
+    Attributes:
+        root: The state at the root; whoever searches takes a copy.
+        exact: Whether its numbers need Python's integers.
+        is_settled: Whether the root is at its fixpoint.
+        numbers: Of the model's variables, in its order.
+        wanted: What to look for.
+        model: The model as JSON, where solutions are to be checked by the worker; or empty.
+    """
+
+    root: State
+    exact: bool
+    is_settled: bool
+    numbers: list[int]
+    wanted: Wanted
+    model: str = ""
+
+    @cached_property
+    def arrays(self) -> State:
+        """The root as arrays, which are copied much faster."""
+        import numpy as np
+
+        return State(*[np.array(cells, dtype=np.int64) for cells in self.root])  # type: ignore[arg-type] # as in Session
+
+    @cached_property
+    def checked(self) -> Model:
+        """The model that solutions are checked with."""
+        from constrint.frontends.json.model import from_json
+
+        return from_json(self.model)
+
+
+def written(common: Common) -> str:
+    """As text; what is zero, or of no meaning at the root, only by its length."""
+    cells = {}
+    for name, values in common.root._asdict().items():
+        is_empty = name.startswith(("trail_", "level_", "refuted_")) or not any(values)
+        cells[name] = len(values) if is_empty else _packed(list(map(int, values)), common.exact)
+    told = {name: getattr(common, name) for name in ("exact", "is_settled", "numbers", "wanted", "model")}
+    return json.dumps({"version": own_version(), "cells": cells, **told})
+
+
+@lru_cache(maxsize=4)
+def _read(text: str) -> Common:
+    told = json.loads(text)
+    check_version(told.pop("version"))
+    cells = {
+        name: [0] * values if isinstance(values, int) else _unpacked(values, told["exact"])
+        for name, values in told.pop("cells").items()
+    }
+    return Common(State(**cells), **told)
+
+
+def _packed(value: Any, exact: bool) -> Any:
+    """With integers that are too long for JSON in Python written as hexadecimal texts."""
+    if not exact:
+        return value
+    if isinstance(value, list | tuple):
+        return [_packed(part, exact) for part in value]
+    return number(value) if type(value) is int else value
+
+
+def _unpacked(value: Any, exact: bool) -> Any:
+    if not exact:
+        return value
+    if isinstance(value, list):
+        return [_unpacked(part, exact) for part in value]
+    return int(value, 16) if isinstance(value, str) and value.lstrip("-").startswith("0x") else value
+
+
+def share_text(share: Share, exact: bool) -> str:
+    """A share for `search_share`."""
+    return json.dumps(_packed(share, exact))
+
+
+def answer_of(text: str, exact: bool) -> Answer:
+    """What `search_share` answered."""
+    answer = Answer(*_unpacked(json.loads(text), exact))
+    answer.left = answer.left and Subtree(*answer.left)
+    answer.memory = answer.memory and Memory(*answer.memory)
+    return answer
+
+
+# Working on a share
+
+
+def search_share(common: str, text: str) -> str:
+    """A worker's part: the answer to a share, as text."""
+    known = _read(common)
+    share = Share(*_unpacked(json.loads(text), known.exact))
+    share = share._replace(subtree=Subtree(*share.subtree), memory=Memory(*share.memory))
+    answer = _Search(known, share).answer()
+    return json.dumps(_packed([getattr(answer, name.name) for name in fields(answer)], known.exact))
+
+
+class _Search(Walker):
+    """The search of a share."""
+
+    def __init__(self, common: Common, share: Share) -> None:
+        engine = share.engine
+        if engine == "auto":
+            has_time = share.seconds is None or share.seconds > LOADING
+            is_there = cache.is_loaded() or (has_time and cache.is_filled())
+            engine = "compiled" if is_there and not common.exact else "interpreted"
+        cells = common.arrays if engine == "compiled" and not common.exact else common.root
+        state = State(*[copy(column) for column in cells])
+        super().__init__(state, engine, common.exact, Limits(Deadline(share.seconds)))
+        self._common = common
+        self._share = share
+        self._answer = Answer()
+        scalar = state.scalar
+        share.memory.recall(state)
+        if share.bound is not None:
+            scalar[HAS_BOUND], scalar[BOUND] = 1, share.bound
+        if share.near is not None:
+            scalar[HAS_PHASE] = 1
+            state.phase[:] = share.near
+        self._start()
+
+    def answer(self) -> Answer:
+        """Work on the share."""
+        answer = self._answer
+        try:
+            self._search()
+        except Stopped:
+            answer.end = "stopped"
+        except GaveUp:
+            answer.left = left_of(self._state, self._share.subtree.fixed)
+        scalar = self._state.scalar
+        answer.memory, answer.is_wider = Memory.of(self._state), bool(scalar[WIDER])
+        answer.nodes, answer.failures = int(scalar[NODES]), int(scalar[FAILURES])
+        answer.propagations, answer.engine = int(scalar[PROPAGATIONS]), self.engine
+        return answer
+
+    def _search(self) -> None:
+        if not self._common.is_settled:
+            enqueue_all(self._state)
+        outcome = self.descend(self._share.subtree)
+        self.allow(self._share.work)
+        while True:
+            if outcome is None:
+                outcome = self._advance()
+            if outcome == SOLUTION:
+                self._note()
+                if self._common.wanted == "first":
+                    return
+            elif outcome == EXHAUSTED:
+                return
+            elif outcome == NEEDS_BOUND:
+                self._answer.end, self._answer.unbounded = "unbounded", int(self._state.scalar[UNBOUNDED])
+                return
+            outcome = None
+
+    def _note(self) -> None:
+        """Keep the solution at hand, or count it in."""
+        answer, common = self._answer, self._common
+        self._tighten()
+        answer.count += 1
+        values = [self.value(v) for v in common.numbers]
+        if common.wanted == "better":
+            answer.value = self.value(self._state.scalar[GOAL_VARIABLE])
+            answer.found = [values]
+        else:
+            if common.model:
+                check_solution(
+                    common.checked, dict(zip(common.checked.variables.values(), values, strict=True))
+                )
+            answer.found.append(values)
+        if self._state.scalar[GUIDED]:
+            answer.near = list(map(int, self._state.phase))

@@ -1,0 +1,276 @@
+"""One search by many workers: disjoint parts of its tree, the best bound shared, answers taken in order.
+
+The search begins here, alone; what is short ends here. What is left then is cut into parts. Each goes to a
+worker with the best bound that is known, and comes back after some work with what was found and what is left,
+which is cut again where too few parts wait: that is how a worker that runs dry gets a part of what another
+one has not reached. Parts are handed out, and answers taken, in an order that does not depend on how long
+each takes, so that the same seed and number of workers give the same answer.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+from constrint.engine import cache
+from constrint.errors import UnboundedError
+from constrint.lowering.problem import NeedsWiderBounds
+from constrint.modelling.result import Statistics
+from constrint.parallel.share import Answer, Common, Memory, Share, Wanted, answer_of, share_text, written
+from constrint.parallel.subtree import Subtree
+from constrint.parallel.workers import AHEAD, Workers
+from constrint.presolve import Root
+from constrint.search import background_compile as compiling
+from constrint.search.depth_first import Assignment, Run, check
+from constrint.search.prepared import Options, Plan
+from constrint.search.sliced import GaveUp, Interrupted
+from constrint.store.state import BOUND, HAS_BOUND, WIDER
+from constrint.support.deadline import Deadline, Stopped
+
+WORK_ALONE = 200_000
+"""Work before others are asked, counted as `Limits.work`: about a second, interpreted."""
+WORK = 300_000
+"""Work of a share: some tenths of a second, compiled."""
+LAST_ANSWERS = 0.2
+"""Seconds beyond the time limit for workers, which end at the limit, to tell what they found."""
+
+
+@dataclass(eq=False)
+class _Part:
+    """A part of the tree that is open: waiting, or with a worker.
+
+    Attributes:
+        subtree: What is left of it.
+        memory: What led search to it.
+        is_running: Whether a worker has it.
+        is_dropped: Whether its answer is of no use any more.
+    """
+
+    subtree: Subtree
+    memory: Memory
+    is_running: bool = False
+    is_dropped: bool = False
+
+
+@dataclass
+class _Tree:
+    """What is open, from left to right."""
+
+    parts: list[_Part] = field(default_factory=list)
+
+    def replace(self, part: _Part, left: Subtree | None, memory: Memory) -> None:
+        """Put what is left of a part in its place."""
+        place = self.parts.index(part)
+        self.parts[place : place + 1] = [] if left is None else [_Part(left, memory)]
+
+    def drop_from(self, part: _Part) -> None:
+        """Forget a part and all to the right of it."""
+        place = self.parts.index(part)
+        for dropped in self.parts[place:]:
+            dropped.is_dropped = True
+        del self.parts[place:]
+
+    def waiting(self, wanted: int) -> list[_Part]:
+        """The first parts that wait; where there are fewer than wanted, some are cut."""
+        waiting = [part for part in self.parts if not part.is_running]
+        while len(waiting) < wanted:
+            # The one with the most open decisions has, most likely, the most below the first opposite.
+            part = max(waiting, key=lambda each: each.subtree.open, default=None)
+            if part is None or part.subtree.open == 0:
+                break
+            place = self.parts.index(part)
+            self.parts[place : place + 1] = [_Part(half, part.memory) for half in part.subtree.cut()]
+            waiting = [each for each in self.parts if not each.is_running]
+        return waiting[:wanted]
+
+
+class SharedRun:
+    """A search by many, with the calls of `run.Run`."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        root: Root,
+        options: Options,
+        started: float,
+        workers: Workers,
+        goal: tuple[int, str] | None = None,
+        is_every: bool = False,
+    ) -> None:
+        """Begin alone.
+
+        Args:
+            plan: The model.
+            root: Where search begins.
+            options: How to search.
+            started: When the time limit began.
+            workers: Who helps.
+            goal: What is to be better with each further solution.
+            is_every: Whether all solutions are wanted; otherwise, without a goal, the first.
+        """
+        self.plan = plan
+        self._options = options
+        self._workers = workers
+        self._goal = goal
+        self._wanted: Wanted = "better" if goal else "all" if is_every else "first"
+        self._deadline = Deadline(options.time_limit, started)
+        self._began = perf_counter()
+        self._alone = Run(plan, root, options, started, goal, most_work=WORK_ALONE)
+        self._shared: Iterator[Assignment] | None = None
+        self._total: Statistics | None = None
+        self._value = 0
+        self._bound: int | None = None
+        self._near: list[int] | None = None
+        self._is_wider = False
+        self._common: Common
+        self._text = ""
+
+    def next(self, checked: bool = True) -> Assignment | None:
+        """The next solution, as `Run.next`; those of a search for all have been checked by who found them."""
+        if self._shared is None:
+            try:
+                return self._alone.next(checked)
+            except GaveUp:
+                self._total = self._alone.statistics()
+                self._shared = self._search()
+        found = next(self._shared, None)
+        if found is not None and checked and self._wanted != "all":
+            check(self.plan, found)
+        return found
+
+    def value(self, v: int) -> int:
+        """Value of the goal's variable in the last solution."""
+        return self._alone.value(v) if self._shared is None else self._value
+
+    def goal_bounds(self) -> tuple[int, int]:
+        """Between what the goal's variable is known to lie at the root."""
+        return self._alone.goal_bounds()
+
+    def statistics(self) -> Statistics:
+        """The work of all so far."""
+        return self._alone.statistics() if self._total is None else self._total
+
+    def _search(self) -> Iterator[Assignment]:
+        """The solutions that the others find."""
+        left, memory = self._hand_out()
+        if left is None:
+            self._check_wider(None)
+            return
+        tree = _Tree([_Part(left, memory)])
+        running: deque[tuple[_Part, Future[str]]] = deque()
+        first: Assignment | None = None
+        try:
+            while True:
+                for part in tree.waiting(AHEAD * self._workers.count - len(running)):
+                    part.is_running = True
+                    running.append((part, self._submit(part)))
+                if not running:
+                    break
+                part, future = running.popleft()
+                answer = self._answer(future)
+                if part.is_dropped:
+                    continue
+                if self._wanted == "first" and answer.found:
+                    first = self._assignment(answer.found[0])
+                    check(self.plan, first)
+                    if not self.plan.preferences:
+                        break
+                    tree.drop_from(part)  # what is to the left may be preferred
+                    continue
+                yield from self._solutions(answer)
+                self._check_end(answer)
+                tree.replace(part, answer.left, answer.memory or part.memory)
+        except (Stopped, KeyboardInterrupt) as stop:
+            if first is None:
+                raise
+            raise Interrupted(first) from stop
+        finally:
+            self._workers.dismiss()
+        self._check_wider(first)
+        if first is not None:
+            yield first
+
+    def _hand_out(self) -> tuple[Subtree | None, Memory]:
+        """What is left of the search alone, which ends here: from now on others have it."""
+        plan, wanted = self.plan, self._wanted
+        left, state, is_settled = self._alone.leave()
+        memory = Memory.of(state)
+        self._is_wider = bool(state.scalar[WIDER])
+        if left is None:
+            return None, memory
+        self._bound = int(state.scalar[BOUND]) if state.scalar[HAS_BOUND] else None
+        model = plan.model.to_json() if wanted == "all" else ""
+        numbers = list(plan.variables.values())
+        self._common = Common(state, self._alone.exact, is_settled, numbers, wanted, model)
+        self._text = written(self._common)
+        self._workers.start(self._is_compiled())
+        return left, memory
+
+    def _is_compiled(self) -> bool:
+        """Whether shares run compiled: threads do them side by side, and have no interpreter to start."""
+        if self._common.exact or self._options.engine == "interpreted":
+            return False
+        if not cache.is_loaded() and not compiling.is_ready("engine", self._alone.seconds, self._deadline):
+            return False
+        with compiling.without_ctrl_c():
+            from constrint.engine.compiled import load
+
+            load()
+        return True
+
+    def _submit(self, part: _Part) -> Future[str]:
+        if self._options.engine == "auto" and not self._common.exact:
+            # Workers take the compiled engine as soon as it is there.
+            compiling.is_ready("engine", perf_counter() - self._began, self._deadline)
+        seconds = self._deadline.left if self._deadline.is_set else None
+        share = Share(part.subtree, part.memory, self._bound, self._near, WORK, seconds, self._options.engine)
+        return self._workers.submit(self._text, share_text(share, self._common.exact))
+
+    def _answer(self, future: Future[str]) -> Answer:
+        seconds = max(0.0, self._deadline.left + LAST_ANSWERS) if self._deadline.is_set else None
+        try:
+            answer = answer_of(self._workers.answer(future, seconds), self._common.exact)
+        except TimeoutError:
+            raise Stopped from None
+        self._is_wider = self._is_wider or answer.is_wider
+        total = self.statistics()
+        self._total = replace(
+            total,
+            nodes=total.nodes + answer.nodes,
+            failures=total.failures + answer.failures,
+            propagations=total.propagations + answer.propagations,
+            engine=answer.engine,
+        )
+        if self._options.watch is not None:
+            self._options.watch(self)
+        return answer
+
+    def _solutions(self, answer: Answer) -> Iterator[Assignment]:
+        """The solutions of an answer: where they are to be better and better, if it is that."""
+        if self._goal is None:
+            yield from map(self._assignment, answer.found)
+        elif answer.value is not None:
+            least = self._goal[1] == "min"
+            bound = answer.value - 1 if least else answer.value + 1
+            if self._bound is None or (bound < self._bound if least else bound > self._bound):
+                self._bound, self._value = bound, answer.value
+                self._near = answer.near
+                yield self._assignment(answer.found[0])
+
+    def _check_end(self, answer: Answer) -> None:
+        """Raise what ended a share before its time."""
+        if answer.end == "stopped":
+            raise Stopped
+        if answer.end == "unbounded":
+            raise UnboundedError(self.plan.name_of(answer.unbounded))
+
+    def _check_wider(self, first: Assignment | None) -> None:
+        """Raise the signal where something may have been missed."""
+        if self._is_wider and (first is None or self.plan.preferences):
+            raise NeedsWiderBounds
+
+    def _assignment(self, values: Sequence[int]) -> Assignment:
+        return dict(zip(self.plan.variables, values, strict=True))

@@ -1,0 +1,114 @@
+"""Who works on the parts of one call: the workers of an executor of `concurrent.futures`, or own ones."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from functools import cache
+from importlib.metadata import version
+from typing import TypeVar
+
+from constrint.errors import ConstrintError, InternalError, LimitError, ModelError
+
+AHEAD = 2
+"""Tasks for each worker that are handed out before an answer is awaited."""
+
+Answer = TypeVar("Answer")
+
+
+def checked(workers: int | None, executor: Executor | None) -> int:
+    """The number of workers; that of the machine's cores for an executor that does not tell."""
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise ModelError(f"executor is one of concurrent.futures' kind, not {executor!r}")
+    if workers is None:
+        told = getattr(executor, "_max_workers", None)
+        return 1 if executor is None else told if isinstance(told, int) else os.cpu_count() or 1
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise ModelError(f"the number of workers is a positive integer, not {workers!r}")
+    return workers
+
+
+@cache
+def own_version() -> str:
+    """The version of constrint here."""
+    return version("constrint")
+
+
+def check_version(told: str) -> None:
+    """Raise the error for a task from another version."""
+    if told != own_version():
+        raise ModelError(f"a worker has constrint {own_version()}, and its caller {told}: install the same")
+
+
+def result_of(future: Future[Answer], seconds: float | None = None) -> Answer:
+    """The answer of a worker; raises `TimeoutError` after so many seconds, `LimitError` where it failed."""
+    try:
+        return future.result(seconds)
+    except BrokenExecutor as problem:
+        raise LimitError(
+            f"a worker ended before its answer ({problem}): it may have been out of memory; "
+            "give the workers more of it, or use fewer at a time"
+        ) from problem
+
+
+class Workers:
+    """The workers of one call. Own ones are started when they are first needed, and end with the call.
+
+    Attributes:
+        count: How many.
+    """
+
+    def __init__(self, count: int, executor: Executor | None) -> None:
+        self.count = count
+        self._executor = executor
+        self._own: Executor | None = None
+        self._running: deque[Future[str]] = deque()
+
+    def start(self, in_threads: bool) -> None:
+        """Start own workers, where that is needed: threads of this process, or other processes."""
+        if self._executor is not None or self._own is not None:
+            return
+        if in_threads:
+            self._own = ThreadPoolExecutor(self.count, "constrint")
+        else:
+            from constrint.parallel.processes import Processes
+            from constrint.parallel.share import search_share
+
+            self._own = Processes(self.count, search_share)
+
+    def submit(self, common: str, share: str) -> Future[str]:
+        """Hand out a share of a search; the workers have been started."""
+        from constrint.parallel.share import search_share
+
+        executor = self._executor or self._own
+        if executor is None:
+            raise InternalError("workers are to be started before they work")
+        future: Future[str] = executor.submit(search_share, common, share)
+        self._running.append(future)
+        return future
+
+    def answer(self, future: Future[str], seconds: float | None) -> str:
+        """What a worker answers; raises as `result_of`, and `LimitError` for whatever else befell it."""
+        try:
+            answer = result_of(future, seconds)
+            self._running.remove(future)
+        except (ConstrintError, TimeoutError):
+            raise
+        except Exception as problem:
+            raise LimitError(
+                f"a worker failed before its answer ({type(problem).__name__}: {problem})"
+            ) from problem
+        return answer
+
+    def dismiss(self) -> None:
+        """Let go what was handed out and not answered."""
+        while self._running:
+            self._running.popleft().cancel()
+
+    def close(self) -> None:
+        """Nothing more is wanted: own processes end at once, threads with the share that they are at."""
+        self.dismiss()
+        if self._own is not None:
+            self._own.shutdown(cancel_futures=True)
+            self._own = None

@@ -1,0 +1,216 @@
+"""The registry: every constraint of the normal form, and the dispatch from its kind to its kernel.
+
+A constraint is one file here (node, ``holds``, watches, kernel) and one row of ``REGISTRY`` with one
+branch of ``dispatch``. The branches are explicit because numba compiles and caches them as they stand.
+"""
+
+from __future__ import annotations
+
+from constrint.propagators.absolute import ABSOLUTE, Absolute, absolute
+from constrint.propagators.all_different import (
+    ALL_DIFFERENT,
+    ALL_DIFFERENT_BOUNDS,
+    AllDifferent,
+    AllDifferentBounds,
+    all_different,
+    all_different_bounds,
+)
+from constrint.propagators.all_different_domain import (
+    ALL_DIFFERENT_DOMAIN,
+    AllDifferentDomain,
+    all_different_domain,
+)
+from constrint.propagators.cardinality import CARDINALITY, Cardinality, cardinality
+from constrint.propagators.ceildiv import CEILDIV, CeilDiv, ceildiv
+from constrint.propagators.choice import CHOICE, Choice, choice
+from constrint.propagators.circuit import CIRCUIT, Circuit, circuit
+from constrint.propagators.clause import CLAUSE, Clause, clause
+from constrint.propagators.cumulative import CUMULATIVE, Cumulative, cumulative
+from constrint.propagators.divides import DIVIDES, Divides, divides
+from constrint.propagators.divmod import DIVMOD, DivMod, division
+from constrint.propagators.element import ELEMENT, Element, element
+from constrint.propagators.gcd import GCD, LCM, Gcd, Lcm, gcd, lcm
+from constrint.propagators.inverse import INVERSE, Inverse, inverse_functions
+from constrint.propagators.lexicographic import LEXICOGRAPHIC, Lexicographic, lexicographic
+from constrint.propagators.linear import (
+    LINEAR_EQ,
+    LINEAR_EQ_IF,
+    LINEAR_LE,
+    LINEAR_LE_IF,
+    LINEAR_NE,
+    LinearEq,
+    LinearEqIf,
+    LinearLe,
+    LinearLeIf,
+    LinearNe,
+    linear_eq,
+    linear_eq_if,
+    linear_le,
+    linear_le_if,
+    linear_ne,
+)
+from constrint.propagators.member import MEMBER, Member, member
+from constrint.propagators.minmax import MAXIMUM, MINIMUM, Maximum, Minimum, maximum, minimum
+from constrint.propagators.no_overlap import NO_OVERLAP, NoOverlap, no_overlap
+from constrint.propagators.pairs import PAIRS, Pairs, pairs
+from constrint.propagators.power import POWER, Power, power
+from constrint.propagators.product import PRODUCT, Product, product
+from constrint.propagators.rectangles import RECTANGLES, Rectangles, rectangles
+from constrint.propagators.selection import SELECTION, Selection, selection
+from constrint.propagators.table import TABLE, Table, table
+from constrint.store.propagator import Node
+from constrint.store.state import State, kernel
+
+__all__ = [
+    "LINEAR_EQ",
+    "LINEAR_EQ_IF",
+    "LINEAR_LE",
+    "LINEAR_LE_IF",
+    "LINEAR_NE",
+    "REGISTRY",
+    "Absolute",
+    "AllDifferent",
+    "AllDifferentBounds",
+    "AllDifferentDomain",
+    "Cardinality",
+    "CeilDiv",
+    "Choice",
+    "Circuit",
+    "Clause",
+    "Cumulative",
+    "DivMod",
+    "Divides",
+    "Element",
+    "Gcd",
+    "Inverse",
+    "Lcm",
+    "Lexicographic",
+    "LinearEq",
+    "LinearEqIf",
+    "LinearLe",
+    "LinearLeIf",
+    "LinearNe",
+    "Maximum",
+    "Member",
+    "Minimum",
+    "NoOverlap",
+    "Node",
+    "Pairs",
+    "Power",
+    "Product",
+    "Rectangles",
+    "Selection",
+    "Table",
+    "dispatch",
+    "linear_eq",
+    "linear_eq_if",
+    "linear_le",
+    "linear_le_if",
+    "linear_ne",
+]
+
+REGISTRY: tuple[type[Node], ...] = (
+    LinearLe,
+    LinearEq,
+    LinearNe,
+    LinearLeIf,
+    LinearEqIf,
+    Product,
+    Power,
+    DivMod,
+    Divides,
+    Maximum,
+    Minimum,
+    Absolute,
+    Member,
+    Clause,
+    Element,
+    Gcd,
+    Lcm,
+    CeilDiv,
+    Choice,
+    Table,
+    AllDifferent,
+    AllDifferentBounds,
+    AllDifferentDomain,
+    Cardinality,
+    Circuit,
+    Inverse,
+    Lexicographic,
+    NoOverlap,
+    Cumulative,
+    Rectangles,
+    Selection,
+    Pairs,
+)
+
+
+@kernel
+def dispatch(st: State, c: int) -> bool:
+    """Run the kernel of constraint c; returns whether no domain became empty."""
+    kind = st.kind[c]
+    if kind == LINEAR_LE:
+        return linear_le(st, c)
+    if kind == LINEAR_EQ:
+        return linear_eq(st, c)
+    if kind == PRODUCT:
+        return product(st, c)
+    if kind == DIVMOD:
+        return division(st, c)
+    if kind == CEILDIV:
+        return ceildiv(st, c)
+    if kind == CLAUSE:
+        return clause(st, c)
+    if kind == ALL_DIFFERENT:
+        return all_different(st, c)
+    if kind == LINEAR_LE_IF:
+        return linear_le_if(st, c)
+    if kind == LINEAR_EQ_IF:
+        return linear_eq_if(st, c)
+    if kind == MAXIMUM:
+        return maximum(st, c)
+    if kind == MINIMUM:
+        return minimum(st, c)
+    if kind == DIVIDES:
+        return divides(st, c)
+    if kind == MEMBER:
+        return member(st, c)
+    if kind == LINEAR_NE:
+        return linear_ne(st, c)
+    if kind == POWER:
+        return power(st, c)
+    if kind == ABSOLUTE:
+        return absolute(st, c)
+    if kind == ELEMENT:
+        return element(st, c)
+    if kind == GCD:
+        return gcd(st, c)
+    if kind == LCM:
+        return lcm(st, c)
+    if kind == CHOICE:
+        return choice(st, c)
+    if kind == TABLE:
+        return table(st, c)
+    if kind == ALL_DIFFERENT_BOUNDS:
+        return all_different_bounds(st, c)
+    if kind == ALL_DIFFERENT_DOMAIN:
+        return all_different_domain(st, c)
+    if kind == CARDINALITY:
+        return cardinality(st, c)
+    if kind == CIRCUIT:
+        return circuit(st, c)
+    if kind == INVERSE:
+        return inverse_functions(st, c)
+    if kind == LEXICOGRAPHIC:
+        return lexicographic(st, c)
+    if kind == NO_OVERLAP:
+        return no_overlap(st, c)
+    if kind == CUMULATIVE:
+        return cumulative(st, c)
+    if kind == RECTANGLES:
+        return rectangles(st, c)
+    if kind == SELECTION:
+        return selection(st, c)
+    if kind == PAIRS:
+        return pairs(st, c)
+    return False

@@ -1,0 +1,91 @@
+"""Lists of variables: xs[index] == z, the index counting from 0 and inside the list.
+
+A place goes when the bounds of its entry and of z have nothing in common, z stays within the bounds of all
+entries that are left, and the last one is equal to z on bounds; O(n) a run. Van Hentenryck and Carillon,
+"Generality versus specificity: an experience with AI and OR techniques", AAAI 1988.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from constrint.propagators.choice import force_same
+from constrint.store.domains import contains, remove, set_hi, set_lo
+from constrint.store.propagator import Node, Watch, magnitude, watch_all
+from constrint.store.state import State, kernel
+
+SELECTION = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Selection(Node):
+    """``0 <= index < len(xs) and xs[index] == z``."""
+
+    xs: tuple[int, ...]
+    index: int
+    z: int
+    kind = SELECTION
+    priority: ClassVar[int] = 1
+
+    def scope(self) -> tuple[int, ...]:
+        return (self.index, self.z, *self.xs)
+
+    def holds(self, values: Sequence[int]) -> bool:
+        index = values[self.index]
+        return 0 <= index < len(self.xs) and values[self.xs[index]] == values[self.z]
+
+    def encode(self) -> list[int]:
+        return [self.index, self.z, *self.xs]
+
+    def watches(self) -> list[Watch]:
+        return watch_all(self.index, self.z, *self.xs)
+
+    def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
+        return max(magnitude(lo, hi, v) for v in self.scope()) + 1
+
+
+@kernel
+def may_equal(st: State, x: int, z: int) -> bool:
+    """Whether bounds, and the value of one that is fixed, leave two variables a common value."""
+    if st.lo[x] > st.hi[z] or st.hi[x] < st.lo[z]:
+        return False
+    if st.lo[x] == st.hi[x]:
+        return contains(st, z, st.lo[x])
+    return st.lo[z] != st.hi[z] or contains(st, x, st.lo[z])
+
+
+@kernel
+def selection(st: State, c: int) -> bool:
+    """``xs[index] == z``."""
+    first = st.start[c]
+    args = st.args
+    index = args[first]
+    z = args[first + 1]
+    xs = first + 2
+    if not (set_lo(st, index, 0) and set_hi(st, index, st.start[c + 1] - xs - 1)):
+        return False
+    value = st.lo[index]
+    last = st.hi[index]
+    step = st.step[index]
+    found = False
+    low = 0
+    high = 0
+    while value <= last:
+        if contains(st, index, value):
+            x = args[xs + value]
+            if not may_equal(st, x, z):
+                if not remove(st, index, value):
+                    return False
+            elif found:
+                low = min(low, st.lo[x])
+                high = max(high, st.hi[x])
+            else:
+                found = True
+                low = st.lo[x]
+                high = st.hi[x]
+        value += step
+    if not (found and set_lo(st, z, low) and set_hi(st, z, high)):
+        return False
+    return st.lo[index] != st.hi[index] or force_same(st, args[xs + st.lo[index]], z)

@@ -1,0 +1,1 @@
+"""The search: which method takes a model, and the methods."""

@@ -1,0 +1,136 @@
+"""Branch and bound on one goal: a search a little way, a row from the dual of its linear program, and on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from constrint.errors import UnboundedError
+from constrint.lowering.problem import Infeasible
+from constrint.presolve import better_than, is_linear
+from constrint.search.depth_first import Assignment, Run, check
+from constrint.search.sliced import GaveUp, Interrupted
+from constrint.support.deadline import Stopped
+
+if TYPE_CHECKING:
+    from constrint.presolve import Root
+    from constrint.search.prepared import AnyRun, Plan
+    from constrint.search.solver import Solver
+
+MOST_RESTARTS = 3
+BRIEF = 1000  # nodes without a row from the dual of the linear program
+
+
+class Climb:
+    """An optimisation under way: what is optimised, and the best so far."""
+
+    def __init__(self, solver: Solver, plan: Plan, variable: int, direction: str) -> None:
+        self._found: Assignment | None = None
+        self._value = 0
+        self._solver = solver
+        self._plan = plan
+        self._goal = variable, direction
+        self._restarts = 0
+        self._solutions = 0
+        self._counted = 0  # solutions that the solver's statistics have
+
+    def optimum(self, root: Root, best: Assignment | None) -> tuple[Assignment, int] | None:
+        """The best solution and the value of its goal; raises `Interrupted` with the best so far.
+
+        Args:
+            root: Where to look.
+            best: A solution to give where search is stopped before it has one.
+        """
+        try:
+            self._search(root)
+        except (Stopped, KeyboardInterrupt) as stop:
+            if isinstance(stop, KeyboardInterrupt) and (self._found or best) is None:
+                raise
+            if self._found is not None:
+                check(self._plan, self._found)
+            raise Interrupted(self._found or best) from stop
+        if self._found is None:
+            return None
+        check(self._plan, self._found)
+        return self._found, self._value
+
+    def _search(self, root: Root) -> None:
+        """Note better and better solutions until there is no other; only the last is an answer."""
+        left, run = self._begin(root) if self._may_have_row(root) else (root, None)
+        while left is not None:
+            left, run = self._go_on(left, run or self._solver.run(self._plan, left, self._goal)), None
+
+    def _may_have_row(self, root: Root) -> bool:
+        """Whether search is as ever at first, and linear constraints may bound the goal together."""
+        options = self._solver.options
+        is_plain = not self._solver.learns and options.restarts is None and not options.lns
+        return is_plain and is_linear(root, self._goal[0])
+
+    def _begin(self, root: Root) -> tuple[Root | None, AnyRun | None]:
+        """Search a little; what takes longer begins anew with a row from the dual, or goes on without.
+
+        Returns:
+            What is left to search, and the search that goes on there, if it has begun.
+        """
+        solver = self._solver
+        brief = Run(self._plan, root, solver.options, solver.started, self._goal, most_nodes=BRIEF)
+        resumed: AnyRun | None = None
+        try:
+            self._improve(brief)
+            return None, None
+        except UnboundedError:
+            return root, None
+        except GaveUp:
+            from constrint.presolve.dual import with_dual_row
+
+            longer = with_dual_row(root, *self._goal)
+            if longer is root and not solver.has_workers:
+                resumed = solver.run(self._plan, root, self._goal, begun=brief)
+                return root, resumed
+            left = self._left(root)
+            return (None if left is None else replace(left, nodes=longer.nodes)), None
+        finally:
+            if resumed is None:
+                self._count(brief)
+
+    def _go_on(self, root: Root, run: AnyRun) -> Root | None:
+        """Search; gives what is left to search, with narrower bounds."""
+        solver = self._solver
+        try:
+            self._improve(run)
+            return None
+        except GaveUp:
+            solver.learns = False
+            return self._left(root)
+        except UnboundedError:
+            # A solution bounds the goal, and that may bound what is needed to go on.
+            self._restarts += 1
+            try:
+                near = solver.nearby(self._plan, root, self._goal)
+            except Infeasible:
+                return None  # the equations have no solution that is better
+            if near is None or self._restarts > MOST_RESTARTS:
+                raise
+            self._found, self._value = near
+            solver.tell(near[0], run.statistics())
+            return self._left(root)
+        finally:
+            self._count(run)
+
+    def _improve(self, run: AnyRun) -> None:
+        """Note better and better solutions until there is no other."""
+        while (better := run.next(checked=False)) is not None:
+            self._solutions += 1
+            self._found, self._value = better, run.value(self._goal[0])
+            if self._solver.options.on_solution is not None:
+                check(self._plan, better)
+                self._solver.tell(better, run.statistics())
+
+    def _left(self, root: Root) -> Root | None:
+        """The root with what is better than the best so far only; None where there is nothing."""
+        return root if self._found is None else better_than(root, *self._goal, self._value)
+
+    def _count(self, run: AnyRun) -> None:
+        """Add the work of a search that is over to the solver's."""
+        self._solver.add(run, self._solutions - self._counted)
+        self._counted = self._solutions

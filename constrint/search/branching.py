@@ -1,0 +1,227 @@
+"""Branching: which variable search decides next, and which of its values it tries first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from constrint.errors import ModelError
+from constrint.expr import IntExpr
+from constrint.store.state import (
+    ANY_VALUE,
+    AS_BEST,
+    BY_DEGREE,
+    BY_SCORE,
+    COUNT_CHANGES,
+    COUNT_FAILURES,
+    FEWEST,
+    GREATEST,
+    IN_ORDER,
+    LARGEST,
+    LEAST,
+    LOWER_HALF,
+    MEDIAN,
+    MOST,
+    MOST_CONSTRAINED,
+    OCCURRENCE,
+    REGRET,
+    SMALLEST,
+    UPPER_HALF,
+)
+
+if TYPE_CHECKING:
+    from constrint.propagators import Node
+    from constrint.search.callbacks import Decide
+
+VariableSelector: TypeAlias = Literal[
+    "auto",
+    "dom_deg",
+    "input_order",
+    "first_fail",
+    "anti_first_fail",
+    "smallest",
+    "largest",
+    "most_constrained",
+    "occurrence",
+    "max_regret",
+    "dom_w_deg",
+    "activity",
+]
+ValueSelector: TypeAlias = Literal[
+    "auto", "min", "max", "middle", "lower_half", "upper_half", "random", "best_so_far"
+]
+
+VARIABLE_RULES: dict[str, int] = {
+    "auto": BY_DEGREE,
+    "dom_deg": BY_DEGREE,
+    "input_order": IN_ORDER,
+    "first_fail": FEWEST,
+    "anti_first_fail": MOST,
+    "smallest": SMALLEST,
+    "largest": LARGEST,
+    "most_constrained": MOST_CONSTRAINED,
+    "occurrence": OCCURRENCE,
+    "max_regret": REGRET,
+    "dom_w_deg": BY_SCORE,
+    "activity": BY_SCORE,
+}
+WEIGHINGS: dict[str, int] = {"dom_w_deg": COUNT_FAILURES, "activity": COUNT_CHANGES}
+VALUE_RULES: dict[ValueSelector, int] = {
+    "auto": LEAST,
+    "min": LEAST,
+    "max": GREATEST,
+    "middle": MEDIAN,
+    "lower_half": LOWER_HALF,
+    "upper_half": UPPER_HALF,
+    "random": ANY_VALUE,
+    "best_so_far": AS_BEST,
+}
+
+
+def _check(variables: str, values: str) -> None:
+    for given, known in ((variables, VariableSelector), (values, ValueSelector)):
+        if given not in get_args(known):
+            raise ModelError(f"there is no selector {given!r}; there are: {', '.join(get_args(known))}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Some variables, or expressions over them, that are decided before those of later groups.
+
+    Attributes:
+        over: The variables and expressions; constants among them count for nothing.
+        variables: Which of them is decided next; see `Brancher`.
+        values: Which of its values is tried first.
+    """
+
+    over: Sequence[IntExpr | int]
+    variables: VariableSelector = "input_order"
+    values: ValueSelector = "auto"
+
+    def __post_init__(self) -> None:
+        _check(self.variables, self.values)
+        for expr in self.over:
+            if not isinstance(expr, IntExpr | int):
+                raise ModelError(f"a group is made of variables and expressions, not of {expr!r}")
+        object.__setattr__(self, "over", tuple(self.over))
+
+
+@dataclass(frozen=True, slots=True)
+class Brancher:
+    """A way to branch.
+
+    Attributes:
+        variables: Which variable is decided next. "auto": as "dom_deg", and after 100 failures as
+            "dom_w_deg". "dom_deg": the one with the fewest values for what depends on it.
+            "input_order": by declaration. "first_fail": the fewest values.
+            "anti_first_fail": the most. "smallest": the least value. "largest": the greatest.
+            "most_constrained": the fewest values, and among equals what most depends on. "occurrence":
+            what most depends on. "max_regret": the greatest distance between the two least values.
+            "dom_w_deg": the fewest values for the failures of what depends on it. "activity": the
+            fewest values for how often it was narrowed lately.
+        values: "auto" tries first what makes the goal better, and "min" where that is unknown; "min" and
+            "max" try the values in order, "middle" begins with the median (domains of over 128 values are
+            halved), "lower_half" and "upper_half" split the domain, "random" draws a value with
+            the seed of the search, "best_so_far" begins near the value in the last solution found,
+            and is "auto" before there is one.
+        groups: Groups of variables that are decided first, in this order.
+        decide: A function that makes the decisions; see `Domains`.
+    """
+
+    variables: VariableSelector = "auto"
+    values: ValueSelector = "auto"
+    groups: tuple[Group, ...] = ()
+    decide: Decide | None = None
+
+    def __post_init__(self) -> None:
+        _check(self.variables, self.values)
+        for group in self.groups:
+            if not isinstance(group, Group):
+                raise ModelError(f"groups are given as Group([x, y, …], …), not {group!r}")
+        object.__setattr__(self, "groups", tuple(self.groups))
+        if self.weighing is None:
+            raise ModelError('"dom_w_deg" and "activity" share one score: use one of them')
+
+    @property
+    def learns_later(self) -> bool:
+        """Whether search is to begin to count failures when it proves long."""
+        selectors = {self.variables, *(group.variables for group in self.groups)}
+        return "auto" in selectors and not self.weighing
+
+    @property
+    def weighing(self) -> int | None:
+        """How scores learn, 0 for not at all; None for several ways at once."""
+        asked = {
+            WEIGHINGS.get(name, 0) for name in (self.variables, *(group.variables for group in self.groups))
+        }
+        asked.discard(0)
+        return None if len(asked) > 1 else asked.pop() if asked else 0
+
+
+PLAIN = Brancher()
+"""The way to branch of who says nothing of it."""
+
+Branching: TypeAlias = "Brancher | Sequence[Group] | Decide"
+"""What `branching=` takes: a brancher, the groups of one, or a function that decides."""
+
+
+def as_brancher(branching: Branching | None) -> Brancher:
+    """The brancher that is meant."""
+    if branching is None:
+        return PLAIN
+    if isinstance(branching, Brancher):
+        return branching
+    if callable(branching):
+        return Brancher(decide=branching)
+    if isinstance(branching, Group):
+        return Brancher(groups=(branching,))
+    if isinstance(branching, Sequence) and not isinstance(branching, str):
+        return Brancher(groups=tuple(branching))
+    raise ModelError(f"branching is a Brancher, a list of Group or a function, not {branching!r}")
+
+
+Inputs: TypeAlias = Mapping[int, tuple[tuple[int, int], ...]]
+
+
+def dependents(count: int, nodes: Sequence[Node], inputs: Inputs) -> list[int]:
+    """For each variable how many constraints it takes part in, itself or through functions of it."""
+    return [bits.bit_count() for bits in reached_by(count, nodes, inputs)]
+
+
+def reached_by(count: int, nodes: Sequence[Node], inputs: Inputs) -> list[int]:
+    """For each variable the constraints that it takes part in, itself or through functions, as bits."""
+    reached = [0] * count
+    for number, node in enumerate(nodes):
+        bit = 1 << number
+        for v in node.scope():
+            reached[v] |= bit
+    # A function has a greater number than its arguments, unless the argument's variable was there before.
+    for z in sorted(inputs, reverse=True):
+        for v, _ in inputs[z]:
+            reached[v] |= reached[z]
+    return reached
+
+
+def credits_of(variables: Sequence[int], reached: Sequence[int], count: int) -> list[list[int]]:
+    """For each constraint the places of the variables that reach it."""
+    places: list[list[int]] = [[] for _ in range(count)]
+    for place, v in enumerate(variables):
+        bits = reached[v]
+        while bits:
+            lowest = bits & -bits
+            places[lowest.bit_length() - 1].append(place)
+            bits ^= lowest
+    return places
+
+
+def directions(goal: int, inputs: Inputs) -> dict[int, int]:
+    """How a goal depends on each variable: 1 for never down as that goes up, -1 never up, 0 unknown."""
+    known: dict[int, int] = {goal: 1}
+    for z in sorted(inputs, reverse=True):
+        if z not in known:
+            continue
+        for v, direction in inputs[z]:
+            direction *= known[z]
+            known[v] = direction if known.get(v, direction) == direction else 0
+    return known

@@ -1,0 +1,165 @@
+"""One resumable search over a plan, and the exact check of what it finds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from constrint.engine.dfs import is_unbounded
+from constrint.errors import InternalError, UnboundedError, Undefined
+from constrint.expr import BoolVar, IntExpr
+from constrint.lowering.problem import NeedsWiderBounds
+from constrint.parallel.subtree import Subtree, left_of, to_root
+from constrint.presolve import Root
+from constrint.search.callbacks import ask
+from constrint.search.prepared import Options, Plan
+from constrint.search.sliced import Limits, Stepper
+from constrint.store.state import (
+    AS_BEST,
+    AS_BEST_OR_GREATEST,
+    ASK,
+    ASKED_FROM,
+    CUT,
+    EXHAUSTED,
+    FAILURE_LIMIT,
+    GOAL,
+    GOAL_VARIABLE,
+    GUIDED,
+    NEEDS_BOUND,
+    RECORDING,
+    SOLUTION,
+    TRAIL,
+    UNBOUNDED,
+    WIDER,
+    State,
+)
+from constrint.support.deadline import Deadline
+
+if TYPE_CHECKING:
+    from constrint.model import Model
+
+Assignment = dict[IntExpr, int]
+
+
+class Run(Stepper):
+    """One search, resumable after each solution."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        root: Root,
+        options: Options,
+        started: float,
+        goal: tuple[int, str] | None = None,
+        most_nodes: int | None = None,
+        most_work: int | None = None,
+    ) -> None:
+        self.plan = plan
+        self._options = options
+        branch = plan.branch(root, options, goal)
+        state, session = root.begin(branch, not root.exact and options.engine != "interpreted")
+        if most_work is not None and any(is_unbounded(state, v) for v in state.branch):
+            most_work = None  # what to do about these is for one search to find out
+        limits = Limits(Deadline(options.time_limit, started), most_nodes, most_work)
+        super().__init__(state, options.engine, root.exact, limits, session)
+        if most_work is not None:
+            state.scalar[RECORDING] = 1  # what is left then is to be told
+        if goal is not None:
+            # Each further solution must be better than the last.
+            self._state.scalar[GOAL_VARIABLE] = goal[0]
+            self._state.scalar[GOAL] = 1 if goal[1] == "min" else 2
+        if {AS_BEST, AS_BEST_OR_GREATEST} & set(branch.values):
+            self._state.scalar[GUIDED] = 1
+        if options.brancher.decide is not None:
+            self._state.scalar[ASKED_FROM] = len(plan.preferences)
+        self._steering = plan.steering(root, options, goal, branch.variables)
+        if self._steering is not None:
+            begun = self._steering.begin(self._state)
+            if begun is not self._state:
+                self._state, self._session = begun, None
+        self._start()
+
+    def _watch(self) -> None:
+        if self._options.watch is not None:
+            self._options.watch(self)
+
+    def next(self, checked: bool = True) -> Assignment | None:
+        """The next solution; None when there is no other. Raises `Stopped` at the time limit, and `Paused`.
+
+        Args:
+            checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
+        """
+        while True:
+            outcome = self._advance()
+            if outcome == SOLUTION:
+                self._tighten()
+                if self._steering is not None:
+                    self._steering.solved()
+                assignment = read(self.plan, self._state)
+                if checked:
+                    check(self.plan, assignment)
+                return assignment
+            if outcome == EXHAUSTED:
+                if self._state.scalar[WIDER]:
+                    raise NeedsWiderBounds
+                if self._steering is None or self._steering.exhausted(self._state):
+                    return None
+            elif outcome == CUT and self._steering is not None:
+                self._adopt(self._steering.cut(self._state))
+            elif outcome == ASK and self._options.brancher.decide is not None:
+                ask(self._options.brancher.decide, self.plan.variables, self._state)
+            elif outcome == NEEDS_BOUND:
+                raise UnboundedError(self.plan.name_of(int(self._state.scalar[UNBOUNDED])))
+
+    def go_on(self, options: Options) -> None:
+        """End no more where nodes or work are spent.
+
+        Args:
+            options: What is to be watched from now on; in all else as the ones before.
+        """
+        self._options = options
+        self._limits = replace(self._limits, nodes=None, work=None)
+
+    def leave(self) -> tuple[Subtree | None, State, bool]:
+        """End a search that gave up: what is left, the root, and whether that is at its fixpoint."""
+        state = self._state
+        if state.scalar[FAILURE_LIMIT] > 0 and self._steering is not None:
+            state = self._steering.cut(state)  # what is long enough to be left counts failures
+        left = left_of(state, [])
+        return left, state, to_root(state)
+
+    def goal_bounds(self) -> tuple[int, int]:
+        """Between what the goal's variable is known to lie at the root; (0, 0) without a goal."""
+        scalar = self._state.scalar
+        if not scalar[GOAL]:
+            return 0, 0
+        v = scalar[GOAL_VARIABLE]
+        for top in range(scalar[TRAIL]):
+            if self._state.trail_variable[top] == v:
+                return int(self._state.trail_lo[top]), int(self._state.trail_hi[top])
+        return int(self._state.lo[v]), int(self._state.hi[v])
+
+
+def read(plan: Plan, state: State) -> Assignment:
+    """The values of the variables that search has fixed."""
+    return {variable: int(state.lo[v]) for variable, v in plan.variables.items()}
+
+
+def check(plan: Plan, assignment: Assignment) -> None:
+    """Evaluate the model's own expressions on a solution, exactly."""
+    check_solution(plan.model, assignment)
+
+
+def check_solution(model: Model, assignment: Assignment) -> None:
+    """Evaluate a model's expressions on what is said to be a solution, exactly."""
+    for variable, value in assignment.items():
+        if not isinstance(variable, BoolVar) and value not in variable.domain:  # type: ignore[attr-defined] # keys are variables
+            raise InternalError(f"{variable} has no value {value}")
+    for constraint in model.constraints:
+        try:
+            holds = constraint.expr.evaluate(assignment)
+        except Undefined as undefined:
+            raise InternalError(f"a solution makes a constraint undefined ({undefined})") from undefined
+        if not holds:
+            where = constraint.position or constraint.name or "a constraint"
+            raise InternalError(f"a solution violates {where}: please report this model")

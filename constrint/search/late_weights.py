@@ -1,0 +1,60 @@
+"""Failures begin to count once a search proves long: short ones need no lists of who is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from constrint.search.branching import Inputs, credits_of, reached_by
+from constrint.store.state import BY_SCORE, COUNT_FAILURES, FAILURE_LIMIT, WEIGHING, State
+
+if TYPE_CHECKING:
+    from constrint.presolve import Root
+
+FAILURES_OF_SHORT = 100
+
+
+class LateWeights:
+    """Has one search choose variables by their failures from a number of failures on."""
+
+    def __init__(self, variables: Sequence[int], root: Root, inputs: Inputs, groups: Sequence[int]) -> None:
+        """Make what turns the weights on.
+
+        Args:
+            variables: What search decides.
+            root: What it searches.
+            inputs: What each function is a function of.
+            groups: The numbers of the groups that are to be decided by failures.
+        """
+        self._variables = variables
+        self._root = root
+        self._inputs = inputs
+        self._groups = groups
+
+    def begin(self, state: State) -> State:
+        """The state of a search that has not begun."""
+        state.scalar[FAILURE_LIMIT] = FAILURES_OF_SHORT
+        return state
+
+    def solved(self) -> None:
+        """Note a solution."""
+
+    def cut(self, state: State) -> State:
+        """Turn the weights on."""
+        nodes = self._root.nodes
+        reached = reached_by(len(self._root.box.lo), nodes, self._inputs)
+        credits = credits_of(self._variables, reached, len(nodes))
+        for group in self._groups:
+            state.group_rule[group] = BY_SCORE
+        state.scalar[WEIGHING] = COUNT_FAILURES
+        state.scalar[FAILURE_LIMIT] = 0
+        return state._replace(
+            score=[int(degree) for degree in state.degree],
+            credit_start=[0, *accumulate(map(len, credits))],
+            credit_entry=[place for places in credits for place in places],
+        )
+
+    def exhausted(self, state: State) -> bool:
+        """Whether nothing is left: always."""
+        return True

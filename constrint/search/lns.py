@@ -1,0 +1,153 @@
+"""Large-neighbourhood search: most variables keep their values of the best solution, the others are searched.
+
+A neighbourhood that is searched through without a better solution was too small, one whose failures were
+spent was too large, and the share of variables that are set free follows. Among the ways to choose those, the
+ones that found something are taken more often. Now and then, for a number of failures that grows, nothing is
+kept: this is what ends the search, and proves an optimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from constrint.store.state import (
+    FAILURE_LIMIT,
+    FAILURES,
+    FLOOR,
+    GOAL,
+    GUIDED,
+    HAS_PHASE,
+    PHASE,
+    RELAX,
+    State,
+)
+
+FAILURES_OF_NEIGHBOURHOOD = 200
+FAILURES_OF_WHOLE = 500
+WHOLE_GROWS = 1.5
+WHOLE_EVERY = 20  # neighbourhoods between two searches of everything
+FIRST_SHARE = 0.15
+LARGER, SMALLER = 1.15, 0.93
+FADING = 0.9  # of what a way to choose has found
+
+
+@dataclass
+class _Way:
+    """A way to choose what is set free: all places of variables, the most wanted first.
+
+    Attributes:
+        order: Gives them.
+        share: The share of variables that it sets free.
+        worth: How often it found something lately.
+    """
+
+    order: Callable[[], Sequence[int]]
+    share: float = FIRST_SHARE
+    worth: float = 1.0
+
+
+class Neighbourhoods:
+    """Steers one search from neighbourhood to neighbourhood."""
+
+    def __init__(self, seed: int, reached: Sequence[int], better: Sequence[int]) -> None:
+        """Make the neighbourhoods of a model.
+
+        Args:
+            seed: Seed of all choices.
+            reached: For each decided variable the constraints that it reaches, as bits.
+            better: For each of them -1 where the goal becomes better as it rises, 1 as it falls, else 0.
+        """
+        self._random = Random(seed)
+        self._reached = reached
+        self._better = better
+        self._gaps: list[int] = []
+        self._root: tuple[list[int], list[int]] = [], []
+        self._ways = [_Way(self._at_random), _Way(self._connected), _Way(self._towards_goal)]
+        self._way: _Way | None = None
+        self._whole = FAILURES_OF_WHOLE
+        self._number = 0
+        self._found = 0
+
+    def begin(self, state: State) -> State:
+        """The state of a search that has not begun."""
+        state.scalar[GUIDED] = 1
+        state.scalar[FAILURE_LIMIT] = self._whole
+        self._root = [int(state.lo[v]) for v in state.branch], [int(state.hi[v]) for v in state.branch]
+        return state
+
+    def solved(self) -> None:
+        """Note that the present neighbourhood has a better solution."""
+        if self._way is not None:
+            self._way.worth += 1
+
+    def cut(self, state: State) -> State:
+        """Go on elsewhere: the failures allowed are spent."""
+        if self._way is not None:
+            self._way.share = max(2 / len(state.branch), self._way.share * SMALLER)
+        self._next(state)
+        return state
+
+    def exhausted(self, state: State) -> bool:
+        """Whether nothing is left at all; otherwise goes on elsewhere."""
+        if state.scalar[FLOOR] == 0:
+            return True
+        if self._way is not None:
+            self._way.share *= LARGER
+        self._next(state)
+        return False
+
+    def _next(self, state: State) -> None:
+        """Choose the next neighbourhood."""
+        scalar = state.scalar
+        count = len(state.branch)
+        self._number += 1
+        self._way = None
+        free = count
+        if scalar[HAS_PHASE] and scalar[GOAL] and self._number % WHOLE_EVERY:
+            for way in self._ways:
+                way.worth = max(0.1, way.worth * FADING)
+            self._way = self._random.choices(self._ways, [way.worth for way in self._ways])[0]
+            free = max(2, round(self._way.share * count))
+        if self._way is None or free >= count:
+            self._way = None
+            state.keep[:] = [0] * count
+            self._whole = int(self._whole * WHOLE_GROWS)
+            scalar[FAILURE_LIMIT] = scalar[FAILURES] + self._whole
+        else:
+            self._gaps = self._gaps_of(state)
+            keep = [1] * count
+            for place in self._way.order()[:free]:
+                keep[place] = 0
+            state.keep[:] = keep
+            scalar[FAILURE_LIMIT] = scalar[FAILURES] + FAILURES_OF_NEIGHBOURHOOD
+        scalar[PHASE] = RELAX
+
+    def _gaps_of(self, state: State) -> list[int]:
+        """How far each variable is from where the goal wants it."""
+        lows, highs = self._root
+        gaps = []
+        for place, better in enumerate(self._better):
+            value = int(state.phase[place])
+            gaps.append(value - lows[place] if better > 0 else highs[place] - value if better < 0 else 0)
+        return gaps
+
+    def _at_random(self) -> Sequence[int]:
+        places = list(range(len(self._reached)))
+        self._random.shuffle(places)
+        return places
+
+    def _connected(self) -> Sequence[int]:
+        """From one variable on, those that share the most constraints with it."""
+        reached = self._reached
+        first = self._random.randrange(len(reached))
+        near = [(-(reached[first] & bits).bit_count(), self._random.random()) for bits in reached]
+        near[first] = -len(reached) - max(map(int.bit_count, reached)), 0.0
+        return sorted(range(len(reached)), key=near.__getitem__)
+
+    def _towards_goal(self) -> Sequence[int]:
+        """Drawn with the distance from where the goal wants them."""
+        most = max(self._gaps) or 1
+        drawn = [self._random.random() ** (1 / (0.05 + gap / most)) for gap in self._gaps]
+        return sorted(range(len(drawn)), key=drawn.__getitem__, reverse=True)

@@ -1,0 +1,83 @@
+"""Solutions of models with unbounded variables: search between bounds that grow.
+
+What is found is a solution; finding nothing proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from constrint.engine.build import Box
+from constrint.presolve import Root
+from constrint.presolve.equations import parametrised
+from constrint.propagators import LinearEq, Node
+
+if TYPE_CHECKING:
+    from constrint.search.prepared import Plan
+
+NEARBY_NODES = 400  # nodes of search between each pair of bounds
+DISTANCES = (1 << 3, 1 << 7, 1 << 12, 1 << 24, 1 << 48)
+
+
+def nearby_roots(plan: Plan, root: Root) -> Iterator[Root]:
+    """The root with bounds where there are none, closer ones first."""
+    limit = 1 << (root.huge.bit_length() // 2)
+    lo, hi = root.box.lo, root.box.hi
+    unbounded = [v for v in plan.variables.values() if lo[v] <= -limit or hi[v] >= limit]
+    general = _on_parameters(root, set(unbounded))
+    for distance in DISTANCES:
+        yield replace(root, box=_bounded(root.box, unbounded, limit, distance))
+        if general is not None:
+            added = range(len(lo), len(general.box.lo))
+            rest = [v for v in unbounded if v not in _covered(general, added)]
+            yield replace(general, box=_bounded(general.box, [*rest, *added], limit, distance))
+
+
+def _bounded(box: Box, variables: list[int], limit: int, distance: int) -> Box:
+    lo, hi = list(box.lo), list(box.hi)
+    for v in variables:
+        step = box.step[v]
+        low, high = lo[v], hi[v]
+        if low <= -limit and high >= limit:
+            low = -distance * step + low % step
+            high = low + 2 * distance * step
+        elif high >= limit:
+            high = low + distance * step
+        else:
+            low = high - distance * step
+        lo[v], hi[v] = low, high
+    return replace(box, lo=lo, hi=hi)
+
+
+def _on_parameters(root: Root, unbounded: set[int]) -> Root | None:
+    """The root with the parameters of its linear equations as further variables."""
+    solution = parametrised(root.box, root.nodes)
+    if unbounded.isdisjoint(solution):
+        return None
+    parameters = sorted({p for affine in solution.values() for p in affine.terms})
+    first = len(root.box.lo)
+    number = {p: first + i for i, p in enumerate(parameters)}
+    nodes: list[Node] = list(root.nodes)
+    for v, affine in solution.items():
+        terms = tuple((-a, number[p]) for p, a in affine.terms.items())
+        nodes.append(LinearEq(((1, v), *terms), affine.constant))
+    box, more = root.box, len(parameters)
+    wide = Box(
+        [*box.lo, *[-root.huge] * more],
+        [*box.hi, *[root.huge] * more],
+        [*box.step, *[1] * more],
+        [*box.values, *[None] * more],
+    )
+    return replace(root, box=wide, nodes=nodes)
+
+
+def _covered(general: Root, added: range) -> set[int]:
+    """The variables that the parameters bound."""
+    return {
+        v
+        for node in general.nodes
+        if isinstance(node, LinearEq) and any(w in added for _, w in node.terms)
+        for _, v in node.terms
+    }

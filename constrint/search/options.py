@@ -1,0 +1,97 @@
+"""What the arguments of `Model`'s calls that say how to search mean together: one place makes the options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from constrint.errors import ModelError
+from constrint.search.branching import Brancher, Branching, as_brancher
+from constrint.search.prepared import OnSolution, Options
+from constrint.search.restarts import RestartRule, Restarts
+from constrint.support.arguments import check_seconds, integer
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from constrint.model import Engine
+    from constrint.search.prepared import Learning
+
+# Where search begins anew, what it has learned of failures is to lead it elsewhere.
+LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
+
+# What goes over the whole tree again and again, or asks the caller, cannot be cut into shares.
+NOT_SHARED = {
+    "learn": "makes clauses of failures in all of the tree",
+    "restarts": "goes over all of the tree again and again",
+    "lns": "goes over all of the tree again and again",
+}
+
+
+def options_of(
+    *,
+    time_limit: float | None = None,
+    seed: int = 0,
+    engine: Engine = "auto",
+    branching: Branching | None = None,
+    restarts: RestartRule | Restarts | None = None,
+    lns: bool = False,
+    learn: Learning = False,
+    has_goal: bool = False,
+    on_solution: OnSolution | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+) -> Options:
+    """The options, with the brancher that suits the others where none is given; see `Model.solve`."""
+    if engine not in ("auto", "interpreted", "compiled"):
+        raise ModelError(f'engine is "auto", "interpreted" or "compiled", not {engine!r}')
+    check_seconds(time_limit)
+    integer(seed, "seed")
+    if learn not in (True, False, "auto"):
+        raise ModelError(f'learn is True, False or "auto", not {learn!r}')
+    if learn is True and (lns or restarts is not None):
+        raise ModelError("the learning search restarts by itself: leave out lns and restarts, or learn")
+    if lns and restarts is not None:
+        raise ModelError("large-neighbourhood search begins anew by itself: leave out lns or restarts")
+    if lns and not has_goal:
+        raise ModelError("large-neighbourhood search improves a solution: say what to minimize or maximize")
+    if isinstance(restarts, str):
+        restarts = Restarts(restarts)
+    if restarts is not None and not isinstance(restarts, Restarts):
+        raise ModelError(f'restarts are "luby", "geometric" or Restarts(…), not {restarts!r}')
+    brancher = as_brancher(branching)
+    if branching is None and (lns or restarts is not None):
+        brancher = LED_BY_FAILURES
+    count = _workers(workers, executor, {"learn": learn is True, "restarts": restarts, "lns": lns}, brancher)
+    return Options(
+        time_limit=time_limit,
+        seed=seed,
+        engine=engine,
+        brancher=brancher,
+        learn=learn,
+        restarts=restarts,
+        lns=lns,
+        on_solution=on_solution,
+        workers=count,
+        executor=executor,
+    )
+
+
+def _workers(
+    workers: int | None, executor: Executor | None, ways: Mapping[str, Any], brancher: Brancher
+) -> int:
+    """How many search; raises where that does not go with the way to search."""
+    if workers is None and executor is None:
+        return 1
+    from constrint.parallel.workers import checked
+
+    count = checked(workers, executor)
+    if count > 1 or executor is not None:
+        for name, given in ways.items():
+            if given:
+                raise ModelError(f"{name} {NOT_SHARED[name]}: leave that out, or workers and executor")
+        if brancher.decide is not None:
+            raise ModelError(
+                "a function that decides is asked by one search: leave it out, or workers and executor"
+            )
+    return count

@@ -1,0 +1,220 @@
+"""`learn="auto"`: branching first, and where that proves long, in turns with the search that learns.
+
+Both are complete, and either may end the search: what one finds bounds what the other looks for. Turns are
+counted in nodes and propagations, never in seconds, so the same seed gives the same answer at any speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from constrint.learning.size import parts
+from constrint.modelling.result import Statistics
+from constrint.propagators import (
+    Cumulative,
+    DivMod,
+    LinearLeIf,
+    Node,
+    NoOverlap,
+    Power,
+    Product,
+    Rectangles,
+)
+from constrint.search.background_compile import LOADING
+from constrint.search.branching import PLAIN
+from constrint.search.depth_first import Assignment, Run, check
+from constrint.search.sliced import GaveUp
+from constrint.support.deadline import Deadline, Paused
+
+if TYPE_CHECKING:
+    from constrint.learning.session import LearningRun
+    from constrint.presolve import Root
+    from constrint.search.prepared import Options, Plan
+
+TURN = 100  # nodes of branching
+LEAST_TURN = 20_000  # units of work of the learning search
+# What branching does alone, in propagations: most models need no more, and for them nothing changes.
+ALONE = 100_000
+ALONE_FOR_EACH_PART = 100  # of those into which the learning search takes the constraints apart
+ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
+# Units of work of the learning search for each eight propagations of branching, which cost about as much.
+ON_SCHEDULES, ON_OTHERS = 128, 1
+FARTHEST = 1 << 40  # bounds beyond that are not alternated on
+
+
+def learning_share(nodes: list[Node]) -> int:
+    """How much the learning search is to do for each eight propagations of branching.
+
+    Orders of tasks and positions of boxes (conditional sums over two and more variables) are what it is made
+    for; what it explains by all bounds (products and the like) is not.
+    """
+    orders = others = 0
+    for node in nodes:
+        if isinstance(node, LinearLeIf):
+            orders += len(node.terms) > 1
+        elif isinstance(node, NoOverlap | Cumulative):
+            orders += len(node.starts)
+        elif isinstance(node, Rectangles):
+            orders += len(node.xs)
+        elif isinstance(node, Product | DivMod | Power):
+            others += 1
+    return ON_SCHEDULES if 3 * orders >= len(nodes) and orders > 2 * others else ON_OTHERS
+
+
+def suits(plan: Plan, root: Root, options: Options) -> bool:
+    """Whether a search is left to us: no way to branch is wanted, and all is bounded and fits int64."""
+    return (
+        options.brancher == PLAIN
+        and options.restarts is None
+        and not options.lns
+        and not plan.preferences
+        and not root.exact
+        and root.stable
+        and all(
+            low > -FARTHEST and high < FARTHEST for low, high in zip(root.box.lo, root.box.hi, strict=True)
+        )
+    )
+
+
+def alone(root: Root, share: int) -> int:
+    """How many propagations of branching come first: as much as making the learning search costs."""
+    size = sum(parts(node, root.box) for node in root.nodes)
+    if share == ON_SCHEDULES:
+        return ALONE_FOR_EACH_PART_OF_SCHEDULES * size
+    return max(ALONE, ALONE_FOR_EACH_PART * size)
+
+
+class AlternatingRun:
+    """One search by both ways, with the calls of `run.Run`."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        root: Root,
+        options: Options,
+        started: float,
+        goal: tuple[int, str] | None = None,
+        begun: Run | None = None,
+    ) -> None:
+        watch = options.watch
+        if watch is not None:
+            options = replace(options, watch=lambda _: watch(self))
+        self.plan = plan
+        self._root = root
+        self._options = options
+        self._started = started
+        self._deadline = Deadline(options.time_limit, started)
+        self._goal = goal
+        self._share = 0  # these two are found out at the end of the first turn: most searches need no more
+        self._alone = 0
+        self._best: int | None = None
+        if begun is None:
+            self._branching = Run(plan, root, options, started, goal)
+        else:  # a search that was to end early: its nodes are part of the first turns
+            self._branching = begun
+            self._branching.go_on(options)
+            self._best = begun.best
+        self._branching.turn_ends = TURN
+        self._learning: LearningRun | None = None
+        self._gave_up = False
+        self._current: Run | LearningRun = self._branching
+        self._counted = 0  # propagations of branching that the learning search was given work for
+        self._owed = 0  # units of work that it is behind
+
+    def value(self, v: int) -> int:
+        """Value of a variable in the last solution."""
+        return self._current.value(v)
+
+    def goal_bounds(self) -> tuple[int, int]:
+        """Between what the goal's variable is known to lie before search; (0, 0) without a goal."""
+        return self._branching.goal_bounds()
+
+    def next(self, checked: bool = True) -> Assignment | None:
+        """The next solution, better than the last where there is a goal; None when there is no other.
+
+        Without a goal only the first may be asked for. Raises `Stopped` at the time limit.
+
+        Args:
+            checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
+        """
+        while True:
+            try:
+                found = self._current.next(checked=False)
+            except Paused:
+                self._take_turns()
+                continue
+            except GaveUp:
+                self._gave_up = True
+                self._current = self._branching
+                continue
+            if found is None or self._is_better():
+                if found is not None and checked:
+                    check(self.plan, found)
+                return found
+
+    def _is_better(self) -> bool:
+        """Whether a solution beats the last one; both searches are to beat it from now on."""
+        if self._goal is None:
+            return True
+        v, direction = self._goal
+        value = self.value(v)
+        # Branching passes a bound on when it turns back: until then it may find what is no better.
+        if self._best is not None and (value - self._best) * (1 if direction == "min" else -1) >= 0:
+            value = self._best
+        is_new = value != self._best
+        self._best = value
+        for run in (self._branching, self._learning):
+            if run is not None:
+                run.demand_better(value)
+        return is_new
+
+    def _take_turns(self) -> None:
+        """The present turn is over: say who is next, and for how long."""
+        branching, learning = self._branching, self._learning
+        if self._share == 0:
+            self._share = learning_share(self._root.nodes)
+            self._alone = alone(self._root, self._share)
+        if self._current is learning and learning is not None:
+            self._owed = learning.allowed or 0
+        elif branching.propagations >= self._alone and self._may_learn():
+            self._owed += self._share * (branching.propagations - self._counted) // 8
+            self._counted = branching.propagations
+            if self._owed >= LEAST_TURN:
+                self._current = self._learner()
+                self._current.allowed = self._owed
+                return
+        self._current = branching
+        branching.turn_ends = (branching.turn_ends or 0) + TURN
+
+    def _may_learn(self) -> bool:
+        """Whether the learning search can go on, or there is time to make it."""
+        if self._learning is None:
+            return self._deadline.left > 2 * LOADING
+        return not self._gave_up
+
+    def _learner(self) -> LearningRun:
+        """The learning search, made when it is first due."""
+        if self._learning is None:
+            from constrint.learning.session import LearningRun
+
+            self._learning = LearningRun(self.plan, self._root, self._options, self._started, self._goal)
+            if self._best is not None:
+                self._learning.demand_better(self._best)
+        return self._learning
+
+    def statistics(self) -> Statistics:
+        """The work of both so far; seconds and solutions are the caller's to add."""
+        branched = self._branching.statistics()
+        if self._learning is None:
+            return branched
+        learned = self._learning.statistics()
+        return replace(
+            branched,
+            nodes=branched.nodes + learned.nodes,
+            failures=branched.failures + learned.failures,
+            propagations=branched.propagations + learned.propagations,
+            learned=learned.learned,
+            engine="compiled" if "compiled" in (branched.engine, learned.engine) else "interpreted",
+            method="both",
+        )

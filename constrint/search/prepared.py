@@ -1,0 +1,307 @@
+"""A model made ready for search: lowered to the normal form and propagated at the root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from constrint.engine.build import Branch
+from constrint.errors import ModelError, UnboundedError
+from constrint.expr import BoolVar, Const, IntExpr
+from constrint.lowering.conditions import Lowering, is_domain
+from constrint.lowering.problem import HUGE_BITS, Infeasible, NeedsWiderBounds
+from constrint.lowering.variables import MOST_BITS, check_length
+from constrint.presolve import OutOfRange, Root, presolve
+from constrint.search.branching import (
+    PLAIN,
+    VALUE_RULES,
+    VARIABLE_RULES,
+    Brancher,
+    Group,
+    Inputs,
+    ValueSelector,
+    credits_of,
+    directions,
+    reached_by,
+)
+from constrint.store.state import AS_BEST_OR_GREATEST, COUNT_FAILURES, GREATEST, IN_ORDER, LEAST
+from constrint.support.deadline import NEVER, Deadline
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from constrint.learning.proof import ProofLog
+    from constrint.learning.session import LearningRun
+    from constrint.model import Engine, Model
+    from constrint.modelling.objectives import Goal
+    from constrint.modelling.result import Result
+    from constrint.parallel.shared_search import SharedRun
+    from constrint.search.depth_first import Run
+    from constrint.search.portfolio import AlternatingRun
+    from constrint.search.restarts import Restarts
+    from constrint.store.state import State
+
+AnyRun: TypeAlias = "Run | SharedRun | LearningRun | AlternatingRun"
+Learning: TypeAlias = "bool | Literal['auto']"
+OnSolution: TypeAlias = "Callable[[Result], bool | None]"
+
+WIDEST_BITS = 1 << 14  # search is repeated with bounds up to this wide where narrower ones prove nothing
+
+
+class Steering(Protocol):
+    """What interrupts a search and says where it goes on."""
+
+    def begin(self, state: State) -> State:
+        """Make the state of a search ready that has not begun."""
+
+    def solved(self) -> None:
+        """Note a solution."""
+
+    def cut(self, state: State) -> State:
+        """Go on, perhaps elsewhere: the failures allowed are spent."""
+
+    def exhausted(self, state: State) -> bool:
+        """Whether nothing is left at all; otherwise goes on elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to search.
+
+    Attributes:
+        time_limit: Seconds after which to stop, or None.
+        seed: Seed of random value choices.
+        engine: "auto", "interpreted" or "compiled".
+        brancher: How to branch.
+        learn: Whether to learn from failures, where the numbers fit int64; "auto": where search proves long.
+        proof: Where the learning search writes down what it proves, or None.
+        restarts: When to go back to the root, or None.
+        lns: Whether to search for better solutions near the best.
+        on_solution: Called with each better solution; search ends where it returns False.
+        watch: Called with the search now and then.
+        workers: How many search.
+        executor: Whose workers they are; None for own processes.
+    """
+
+    time_limit: float | None = None
+    seed: int = 0
+    engine: Engine = "auto"
+    brancher: Brancher = field(default_factory=Brancher)
+    learn: Learning = False
+    proof: ProofLog | None = None
+    restarts: Restarts | None = None
+    lns: bool = False
+    on_solution: OnSolution | None = None
+    watch: Callable[[AnyRun], None] | None = None
+    workers: int = 1
+    executor: Executor | None = None
+
+
+class Plan:
+    """A model lowered and propagated at the root; raises `Stopped` at the deadline.
+
+    Attributes:
+        model: The model.
+        variables: Number of each variable of the model.
+        goals: (number, direction) of each expression to optimise.
+        preferences: (number, direction) of each preferred expression.
+        decided: Number of each expression that the brancher names and that is no variable of the model.
+        scales: (factor, constant) of each goal's expression over the variable that stands for it.
+        inputs: What each function is a function of.
+        root: What presolve left; None where it proved that there is no solution.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        goals: Sequence[Goal],
+        preferences: Sequence[Goal],
+        bits: int = HUGE_BITS,
+        brancher: Brancher | None = None,
+        deadline: Deadline = NEVER,
+        may_compile: bool = False,
+        may_postpone: bool = False,
+    ) -> None:
+        self.model = model
+        self._may_postpone = may_postpone
+        self._deadline = deadline
+        self._may_compile = may_compile
+        self._brancher = brancher or PLAIN
+        self.decided: dict[IntExpr, int] = {}
+        self.variables: dict[IntExpr, int] = {}
+        self.goals: list[tuple[int, str]] = []
+        self.preferences: list[tuple[int, str]] = []
+        self.scales: dict[int, tuple[int, int]] = {}
+        self.inputs: Inputs = {}
+        self.root: Root | None = None
+        while True:
+            self.bits = bits
+            try:
+                self._lower(bits, goals, preferences)
+            except NeedsWiderBounds as signal:
+                if isinstance(signal, OutOfRange) and bits >= WIDEST_BITS:
+                    raise UnboundedError(self.first_unbounded()) from None
+                bits *= 4
+                if bits > MOST_BITS:
+                    check_length(bits)
+                continue
+            except Infeasible:
+                pass
+            except RecursionError:
+                raise ModelError(
+                    "an expression is nested too deeply: build long sums with sum_, conditions with all_of"
+                ) from None
+            return
+
+    def _lower(self, bits: int, goals: Sequence[Goal], preferences: Sequence[Goal]) -> None:
+        lowering = Lowering(bits, may_pair=not goals and not preferences)
+        model = self.model
+        for variable in model.variables.values():
+            lowering.declare(variable)
+        # Domains first: the bounds of functions are taken from those of their arguments.
+        for constraint in sorted(model.constraints, key=lambda constraint: not is_domain(constraint.expr)):
+            self._deadline.check()
+            lowering.require(constraint.expr)
+        for expr in model.lets.values():
+            lowering.sum_of(expr)  # a let that is undefined is no solution either
+        self.variables = lowering.variables
+        declared = set(lowering.variables.values())
+        self.decided = {
+            expr: lowering.problem.of_linear(lowering.sum_of(expr))
+            for group in self._brancher.groups
+            for expr in group.over
+            if isinstance(expr, IntExpr) and not isinstance(expr, Const) and expr not in self.variables
+        }
+        self.scales = {}
+        targets = [
+            _target(lowering, expr, direction, self.scales) for expr, direction in [*goals, *preferences]
+        ]
+        # Trying values in order suits variables. A function of them may be decided long before its
+        # arguments are, so functions, and all that is more important, are optimised one after the other.
+        first = len(goals)
+        for i in range(first, len(targets)):
+            if targets[i][0] not in declared:
+                first = i + 1
+        self.goals, self.preferences = targets[:first], targets[first:]
+        self.inputs = lowering.problem.inputs
+        self._problem = lowering.problem
+        root = presolve(self._problem, self._deadline, self._may_compile, self._may_postpone)
+        if not root.stable:
+            # Bounds that creep without an end in sight would keep search from ever branching.
+            for v in lowering.variables.values():
+                if max(-root.box.lo[v], root.box.hi[v]) >= lowering.problem.finite:
+                    raise UnboundedError(self.name_of(v))
+        self.root = root
+
+    def reason(self) -> Root | None:
+        """Do what root reasoning postponed; the new root, None where there is no solution."""
+        try:
+            self.root = presolve(self._problem, self._deadline, self._may_compile)
+        except Infeasible:
+            self.root = None
+        return self.root
+
+    def first_unbounded(self) -> str:
+        """Name of a variable of the model without finite bounds of its own."""
+        for variable, v in self.variables.items():
+            domain = getattr(variable, "domain", None)
+            if domain is not None and not domain.is_finite:
+                return self.name_of(v)
+        return "an expression"
+
+    def name_of(self, v: int) -> str:
+        """Name of the variable of the model with a number, or of the expression that it stands for."""
+        for variable, number in self.variables.items():
+            if number == v and not isinstance(variable, BoolVar):
+                return str(getattr(variable, "name", ""))
+        return "an expression to optimise"
+
+    def branch(self, root: Root, options: Options, goal: tuple[int, str] | None) -> Branch:
+        """What to decide: preferences in order, then the brancher's groups, then the other variables."""
+        brancher = options.brancher
+        better: dict[int, int] = {}
+        if goal is not None:
+            sign = 1 if goal[1] == "min" else -1
+            better = {v: sign * known for v, known in directions(goal[0], self.inputs).items()}
+        entries = [(v, GREATEST if direction == "max" else LEAST) for v, direction in self.preferences]
+        groups = [(len(entries), IN_ORDER)] if entries else []
+        for group in brancher.groups:
+            entries += [(v, value_rule(group.values, better.get(v))) for v in self._decided(group)]
+            groups.append((len(entries), VARIABLE_RULES[group.variables]))
+        grouped = {v for v, _ in entries[len(self.preferences) :]}
+        others = [v for v in self.variables.values() if v not in grouped]
+        if better:
+            entries += [(v, value_rule(brancher.values, better.get(v))) for v in others]
+        else:
+            rule = value_rule(brancher.values, None)
+            entries += [(v, rule) for v in others]
+        groups.append((len(entries), VARIABLE_RULES[brancher.variables]))
+        reached = reached_by(len(root.box.lo), root.nodes, self.inputs)
+        variables = [v for v, _ in entries]
+        weighing = brancher.weighing or 0
+        return Branch(
+            variables,
+            [rule for _, rule in entries],
+            [reached[v].bit_count() + 1 for v in variables],
+            groups,
+            options.seed,
+            weighing,
+            credits_of(variables, reached, len(root.nodes)) if weighing == COUNT_FAILURES else (),
+        )
+
+    def steering(
+        self, root: Root, options: Options, goal: tuple[int, str] | None, variables: Sequence[int]
+    ) -> Steering | None:
+        """What interrupts the search and says where it goes on; None for a search from left to right."""
+        if options.lns and goal is not None:
+            from constrint.search.lns import Neighbourhoods
+
+            reached = reached_by(len(root.box.lo), root.nodes, self.inputs)
+            sign = 1 if goal[1] == "min" else -1
+            better = directions(goal[0], self.inputs)
+            return Neighbourhoods(
+                options.seed, [reached[v] for v in variables], [sign * better.get(v, 0) for v in variables]
+            )
+        if options.restarts is not None:
+            from constrint.search.restarts import Restarter
+
+            return Restarter(options.restarts)
+        if options.brancher.learns_later:
+            from constrint.search.late_weights import LateWeights
+
+            named = [*(group.variables for group in options.brancher.groups), options.brancher.variables]
+            first = 1 if self.preferences else 0
+            learning = [number for number, selector in enumerate(named, first) if selector == "auto"]
+            return LateWeights(variables, root, self.inputs, learning)
+        return None
+
+    def _decided(self, group: Group) -> list[int]:
+        """The numbers of a group's variables, each once."""
+        numbers: dict[int, None] = {}
+        for variable in group.over:
+            if isinstance(variable, IntExpr) and not isinstance(variable, Const):
+                known = self.variables if variable in self.variables else self.decided
+                numbers[known[variable]] = None
+        return list(numbers)
+
+
+def value_rule(values: ValueSelector, better: int | None) -> int:
+    """The engine's rule, where the goal becomes better up (-1) or down (1) a variable."""
+    if better == -1 and values == "auto":
+        return GREATEST
+    if better == -1 and values == "best_so_far":
+        return AS_BEST_OR_GREATEST
+    return VALUE_RULES[values]
+
+
+def _target(
+    lowering: Lowering, expr: IntExpr, direction: str, scales: dict[int, tuple[int, int]]
+) -> tuple[int, str]:
+    """The variable to optimise for an expression, and its direction."""
+    value = lowering.sum_of(expr)
+    if len(value.terms) == 1:
+        ((v, factor),) = value.terms.items()
+        scales.setdefault(v, (factor, value.constant))
+        return v, direction if factor > 0 else ("min" if direction == "max" else "max")
+    return lowering.problem.of_linear(value), direction

@@ -1,0 +1,85 @@
+"""A line on the terminal that says how far a search is. Only where it is asked for, and is a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from constrint.modelling.result import Result, Statistics
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status as Line
+
+    from constrint.search.prepared import AnyRun, OnSolution
+    from constrint.search.solver import Solver
+
+SECONDS = 0.2  # between two looks
+
+
+class Progress:
+    """Follows a search and says in a few words how far it is."""
+
+    def __init__(self, solver: Solver, line: Line | None = None) -> None:
+        self._solver = solver
+        self._line = line
+        self._then: OnSolution | None = solver.options.on_solution
+        self._best: int | tuple[int, ...] | None = None
+        self._solutions = 0
+        self._looked = 0.0
+        self._bound: int | None = None
+
+    def on_solution(self, result: Result) -> bool | None:
+        """Note a better solution, and pass it on to who asked for them."""
+        self._best = result.objective
+        self._solutions += 1
+        return None if self._then is None else self._then(result)
+
+    def watch(self, run: AnyRun) -> None:
+        """Renew the line, if the last time is some time ago."""
+        now = perf_counter()
+        if self._line is not None and now - self._looked >= SECONDS:
+            self._looked = now
+            self._bound = self._bound_of(run)
+            self._line.update(self.text(run.statistics(), now - self._solver.started))
+
+    def _bound_of(self, run: AnyRun) -> int | None:
+        """What no solution's first goal is better than; None where that is not known."""
+        plan = run.plan
+        if len(plan.goals) != 1:
+            return None
+        ((v, direction),) = plan.goals
+        low, high = run.goal_bounds()
+        factor, constant = plan.scales.get(v, (1, 0))
+        bound = low if direction == "min" else high
+        return factor * bound + constant
+
+    def text(self, work: Statistics, seconds: float) -> str:
+        """The line."""
+        nodes = self._solver.total.nodes + work.nodes
+        parts = [f"{seconds:.1f} s", f"{nodes:,} nodes", f"{nodes / max(seconds, 1e-3):,.0f} nodes/s"]
+        if self._best is not None:
+            parts.append(f"best {self._best:,}" if isinstance(self._best, int) else f"best {self._best}")
+        if self._bound is not None and isinstance(self._best, int):
+            gap = abs(self._best - self._bound) / max(1, abs(self._best))
+            parts += [f"bound {self._bound:,}", f"gap {gap:.1%}"]
+        return " · ".join([*parts, f"{self._solutions} solutions"])
+
+
+@contextmanager
+def shown(solver: Solver, console: Console | None = None) -> Iterator[None]:
+    """Show how far a solver is while it works."""
+    if console is None:
+        from rich.console import Console
+
+        console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status("…") as line:
+        progress = Progress(solver, line)
+        solver.options = replace(solver.options, watch=progress.watch, on_solution=progress.on_solution)
+        yield

@@ -1,0 +1,133 @@
+"""Restarts: when search goes back to the root, and what it takes along from there (`engine.nogoods`)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Literal, TypeAlias
+
+from constrint.errors import ModelError
+from constrint.parallel.subtree import Item, decisions_of
+from constrint.store.state import (
+    FAILURE_LIMIT,
+    FAILURES,
+    NOGOODS,
+    PHASE,
+    RECORDING,
+    RESTART,
+    State,
+)
+
+RestartRule: TypeAlias = Literal["luby", "geometric"]
+
+# Decisions that all kept paths may have together, and how many paths: all are looked at in every node.
+MOST_DECISIONS = 1 << 14
+MOST_PATHS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Restarts:
+    """When to restart.
+
+    Attributes:
+        rule: "luby": after 1, 1, 2, 1, 1, 2, 4, 1, … units; "geometric": after more and more each time.
+        unit: Failures before the first restart.
+        factor: By how much "geometric" grows.
+    """
+
+    rule: RestartRule = "luby"
+    unit: int = 100
+    factor: float = 1.5
+
+    def __post_init__(self) -> None:
+        if self.rule not in ("luby", "geometric"):
+            raise ModelError(f'restarts are "luby" or "geometric", not {self.rule!r}')
+        if self.unit < 1 or self.factor <= 1:
+            raise ModelError("restarts need a unit of at least one failure, and a factor above 1")
+
+    def limits(self) -> Iterator[int]:
+        """The failures allowed between restarts; they grow beyond all bounds, so search ends."""
+        if self.rule == "luby":
+            return (self.unit * luby(i) for i in count(1))
+        return (int(self.unit * self.factor**i) for i in count())
+
+
+def luby(i: int) -> int:
+    """The i-th number, from 1, of Luby's sequence 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8."""
+    while (i + 1) & i:
+        i -= (1 << (i.bit_length() - 1)) - 1
+    return (i + 1) >> 1
+
+
+class Restarter:
+    """Restarts one search, and keeps the nogoods of its paths."""
+
+    def __init__(self, restarts: Restarts) -> None:
+        self._limits = restarts.limits()
+        self._paths: deque[list[Item]] = deque()
+        self._used = 0
+
+    def begin(self, state: State) -> State:
+        """The state of a search that has not begun, with room for nogoods."""
+        names = ("path_variable", "path_decision", "path_value", "path_refuted")
+        state.scalar[RECORDING] = 1
+        state.scalar[FAILURE_LIMIT] = next(self._limits)
+        return state._replace(
+            **{name: [0] * MOST_DECISIONS for name in names}, path_start=[0] * (MOST_PATHS + 1)
+        )
+
+    def cut(self, state: State) -> State:
+        """Restart: the failures allowed are spent."""
+        self._keep(state, path_of(state)[:MOST_DECISIONS])
+        scalar = state.scalar
+        scalar[PHASE] = RESTART
+        scalar[FAILURE_LIMIT] = scalar[FAILURES] + next(self._limits)
+        return state
+
+    def solved(self) -> None:
+        """Note a solution."""
+
+    def exhausted(self, state: State) -> bool:
+        """Whether nothing is left: always, as paths only exclude what was searched."""
+        return True
+
+    def _keep(self, state: State, path: list[Item]) -> None:
+        if not path:
+            return
+        paths = self._paths
+        first = len(paths)
+        while self._used + len(path) > MOST_DECISIONS or len(paths) >= MOST_PATHS:
+            # The later half is kept: nogoods are a help, and what bounds the search is that limits grow.
+            for _ in range((len(paths) + 1) // 2):
+                self._used -= len(paths.popleft())
+            first = 0
+        paths.append(path)
+        self._used += len(path)
+        self._write(state, first)
+
+    def _write(self, state: State, first: int) -> None:
+        """Write the paths from one on into the state."""
+        top = int(state.path_start[first]) if first else 0
+        for number in range(first, len(self._paths)):
+            path = self._paths[number]
+            state.path_start[number] = top
+            end = top + len(path)
+            columns = (state.path_variable, state.path_decision, state.path_value, state.path_refuted)
+            for column, cells in zip(columns, zip(*path, strict=True), strict=True):
+                column[top:end] = cells
+            top = end
+        state.path_start[len(self._paths)] = top
+        state.scalar[NOGOODS] = len(self._paths)
+
+
+def path_of(state: State) -> list[Item]:
+    """The decisions in force and those refuted below them, in the order in which they were made.
+
+    What was refuted at the root holds there for good, and decisions behind the last refuted one tell nothing.
+    """
+    path = decisions_of(state)
+    begin = next((place for place, item in enumerate(path) if not item[3]), len(path))
+    end = max((place + 1 for place, item in enumerate(path) if item[3]), default=0)
+    return path[begin:end]

@@ -1,0 +1,238 @@
+"""One search, driven slice by slice: interpreted at first, compiled when it proves long, within limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from constrint.engine import cache, dfs
+from constrint.engine.build import grow
+from constrint.modelling.result import Statistics
+from constrint.presolve import LARGE
+from constrint.search import background_compile as compiling
+from constrint.store.state import (
+    BOUND,
+    FAILURES,
+    FULL,
+    GOAL,
+    GOAL_VARIABLE,
+    HAS_BOUND,
+    NODES,
+    PAUSED,
+    PROPAGATIONS,
+    State,
+)
+from constrint.support.deadline import NEVER, Deadline, Pace, Paused
+
+if TYPE_CHECKING:
+    from constrint.engine.compiled import Session
+    from constrint.model import Engine
+    from constrint.search.depth_first import Assignment
+
+SLICE = (100, 20_000)  # nodes, propagations at most
+FIRST_SLICE = (2, 60)  # where the compiled engine is loaded: what costs no more than handing over
+COMPILED_SLICE = (5_000, 1_000_000)
+HAND_OVER = 0.2  # seconds of interpreted search after which loading the compiled engine pays
+PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
+WORK_OF_NODE = 20  # runs of propagators that a node counts as much as, beside those that it has
+LOOKS = 400  # at the work done, before all of it is
+
+
+class GaveUp(Exception):  # noqa: N818 - a limit, not a fault
+    """The nodes, or the work, that the search was worth are spent."""
+
+
+class Interrupted(Exception):  # noqa: N818 - carries the best so far to the caller
+    """Search was stopped by the time limit or by Ctrl-C.
+
+    Attributes:
+        best: The best solution so far.
+    """
+
+    def __init__(self, best: Assignment | None) -> None:
+        self.best = best
+        super().__init__()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a search ends before its end.
+
+    Attributes:
+        deadline: When it must end.
+        nodes: Nodes that it is worth; checked now and then.
+        work: Runs of propagators and nodes that it is worth. It ends at the same node whichever engine
+            runs, and whatever the slices are.
+    """
+
+    deadline: Deadline = NEVER
+    nodes: int | None = None
+    work: int | None = None
+
+
+class Stepper:
+    """A search on the engine's state.
+
+    Attributes:
+        exact: Whether its numbers need Python's integers, so that it is never compiled.
+        engine: Where it runs at present: "interpreted" or "compiled".
+        turn_ends: The number of nodes at which it raises `Paused`, or None.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        engine: Engine,
+        exact: bool,
+        limits: Limits,
+        session: Session | None = None,
+    ) -> None:
+        self.exact = exact
+        self.engine = "interpreted"
+        self._wanted = engine
+        self._limits = limits
+        self.turn_ends: int | None = None
+        self._pace = Pace(SLICE[1])
+        self._look = 0  # the number of the node before which the work is looked at next
+        self._session = session
+        self._state = state
+
+    def _start(self) -> None:
+        """Begin where the caller wants it; the state is complete."""
+        if self._session is not None:
+            self._pace = Pace(COMPILED_SLICE[1])
+            self.engine = "compiled"
+        elif not self.exact and (self._wanted == "compiled" or self._is_large()):
+            self._hand_over()
+
+    def _adopt(self, state: State) -> None:
+        """Go on with a state that may have other arrays."""
+        if state is not self._state:
+            self._state = state
+            if self._session is not None:
+                self._hand_over()
+
+    def _hand_over(self) -> None:
+        if not cache.is_loaded():
+            compiling.wait("engine", self._limits.deadline)
+            with compiling.without_ctrl_c():
+                from constrint.engine.compiled import load
+
+                load()
+        from constrint.engine.compiled import Session
+
+        self._session = Session(self._state)
+        self._pace = Pace(COMPILED_SLICE[1])
+        self._state = self._session.state
+        self.engine = "compiled"
+
+    def _is_large(self) -> bool:
+        """Whether handing over at once pays, as this process has the compiled engine."""
+        large = len(self._state.watch_constraint) >= LARGE
+        return large and self._wanted == "auto" and cache.is_loaded()
+
+    def _is_long(self) -> bool:
+        if self.engine == "compiled" or self.exact or self._wanted != "auto":
+            return False
+        if cache.is_loaded():
+            return True
+        spent = self._pace.spent
+        return spent >= HAND_OVER and compiling.is_ready("engine", spent, self._limits.deadline)
+
+    def value(self, v: int) -> int:
+        """Value of a fixed variable."""
+        return int(self._state.lo[v])
+
+    def _advance(self) -> int:
+        """Search until something is to be done: an outcome of `dfs.run` other than PAUSED and FULL.
+
+        Raises `Stopped` at the time limit, `Paused` at the end of a turn, `GaveUp` where the nodes or the
+        work are spent.
+        """
+        while True:
+            self._check_limits()
+            self._watch()
+            outcome = self._slice()
+            if outcome == FULL:
+                self._grow()
+            elif outcome != PAUSED:
+                return outcome
+            elif self._is_long():
+                self._hand_over()
+
+    def _watch(self) -> None:
+        """Let others look; for subclasses."""
+
+    def _check_limits(self) -> None:
+        limits, scalar = self._limits, self._state.scalar
+        limits.deadline.check()
+        nodes, propagations = int(scalar[NODES]), int(scalar[PROPAGATIONS])
+        if self.turn_ends is not None and nodes >= self.turn_ends:
+            raise Paused
+        if limits.nodes is not None and (
+            nodes >= limits.nodes or propagations >= limits.nodes * PROPAGATIONS_OF_NODE
+        ):
+            raise GaveUp
+        # Only between nodes, and only between certain ones: a slice may end anywhere.
+        if limits.work is not None and nodes >= self._look:
+            if propagations + WORK_OF_NODE * nodes >= limits.work:
+                raise GaveUp
+            self._look = nodes + max(1, limits.work // WORK_OF_NODE // LOOKS)
+
+    def _slice(self) -> int:
+        """Search on for a moment."""
+        nodes, propagations = (SLICE if self._session is None else COMPILED_SLICE)[0], self._pace.work
+        if self._session is None and self._wanted == "auto" and not self.exact and cache.is_loaded():
+            nodes, propagations = FIRST_SLICE
+        look = None if self._limits.work is None else self._look
+        for end in (self.turn_ends, self._limits.nodes, look):
+            if end is not None:
+                nodes = min(nodes, end - int(self._state.scalar[NODES]))
+        self._pace.begin()
+        if self._session is not None:
+            outcome = self._session.run(nodes, propagations)
+        else:
+            outcome = dfs.run(self._state, nodes, propagations)
+        self._pace.end()
+        return outcome
+
+    @property
+    def seconds(self) -> float:
+        """Time spent searching."""
+        return self._pace.spent
+
+    @property
+    def propagations(self) -> int:
+        """Runs of propagators so far."""
+        return int(self._state.scalar[PROPAGATIONS])
+
+    @property
+    def best(self) -> int | None:
+        """What the goal is to be better than, or None."""
+        scalar = self._state.scalar
+        return int(scalar[BOUND]) + (1 if scalar[GOAL] == 1 else -1) if scalar[HAS_BOUND] else None
+
+    def demand_better(self, value: int) -> None:
+        """Look for solutions whose goal is better than a value from now on."""
+        scalar = self._state.scalar
+        scalar[HAS_BOUND] = 1
+        scalar[BOUND] = value + (-1 if scalar[GOAL] == 1 else 1)
+
+    def _tighten(self) -> None:
+        """Where there is a goal, ask for solutions that are better than the one at hand."""
+        if self._state.scalar[GOAL]:
+            self.demand_better(self.value(self._state.scalar[GOAL_VARIABLE]))
+
+    def _grow(self) -> None:
+        self._state = grow(self._state) if self._session is None else self._session.grow()
+
+    def statistics(self) -> Statistics:
+        """The work so far; seconds and solutions are the caller's to add."""
+        scalar = self._state.scalar
+        return Statistics(
+            nodes=int(scalar[NODES]),
+            failures=int(scalar[FAILURES]),
+            propagations=int(scalar[PROPAGATIONS]),
+            engine=self.engine,
+            arithmetic="exact" if self.exact else "int64",
+        )

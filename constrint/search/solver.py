@@ -1,0 +1,339 @@
+"""Answers: the first solution, all of them, the best, the lexicographic best; and what limits do.
+
+`prepare.Plan` is a model made ready, `run.Run` one search over it. Every solution is checked against the
+model's own expressions before anyone sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from constrint.engine.build import Box
+from constrint.errors import LimitError, ModelError, UnboundedError
+from constrint.expr import IntExpr, IntVar
+from constrint.expr.domain import BINARY, Domain
+from constrint.lowering.problem import HUGE_BITS, NeedsWiderBounds
+from constrint.modelling.result import Result, Statistics, Status
+from constrint.presolve import Root
+from constrint.search.branch_and_bound import Climb
+from constrint.search.depth_first import Assignment, Run
+from constrint.search.near_zero import NEARBY_NODES, nearby_roots
+from constrint.search.portfolio import AlternatingRun, suits
+from constrint.search.prepared import WIDEST_BITS, AnyRun, Options, Plan
+from constrint.search.sliced import GaveUp, Interrupted
+from constrint.support.deadline import Deadline, Stopped
+from constrint.tables.swept import sweep
+
+if TYPE_CHECKING:
+    from constrint.model import Model
+    from constrint.modelling.objectives import Goal
+    from constrint.parallel.workers import Workers
+
+__all__ = ["Options", "Plan", "Run", "Solver"]
+
+BRIEFEST = 100  # nodes before the equations are solved together
+
+
+def domain_of(variable: IntExpr) -> Domain:
+    """The domain of a variable."""
+    return variable.domain if isinstance(variable, IntVar) else BINARY
+
+
+def values_of(model: Model, assignment: Assignment) -> dict[str, int]:
+    """The values of all variables and lets by name."""
+    values = {name: int(variable.evaluate(assignment)) for name, variable in model.variables.items()}
+    values.update({name: int(expr.evaluate(assignment)) for name, expr in model.lets.items()})
+    return values
+
+
+class Solver:
+    """Answers one call of `Model`: counts the work and the time over all its runs."""
+
+    def __init__(self, model: Model, options: Options) -> None:
+        self.model = model
+        self.options = options
+        self.started = perf_counter()
+        self.total = Statistics()
+        self.complete = False  # whether `every` has given all solutions
+        self.learns = options.learn is True
+        self._workers: Workers | None = None
+        self._goals: Sequence[Goal] = ()
+
+    def _plan(
+        self,
+        goals: Sequence[Goal],
+        preferences: Sequence[Goal],
+        bits: int = HUGE_BITS,
+        is_every: bool = False,
+    ) -> Plan:
+        """The model made ready; raises `Stopped` at the time limit."""
+        options = self.options
+        deadline = Deadline(options.time_limit, self.started)
+        may_compile = options.engine != "interpreted"
+        may_postpone = not (goals or preferences or is_every) and self._may_search_briefly()
+        brancher = options.brancher
+        return Plan(self.model, goals, preferences, bits, brancher, deadline, may_compile, may_postpone)
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether many workers are to share a search."""
+        return self.options.workers > 1 or self.options.executor is not None
+
+    def _may_search_briefly(self) -> bool:
+        """Whether a search may begin anew after a few nodes: not where the caller or workers would notice."""
+        options = self.options
+        is_plain = options.restarts is None and not options.lns and options.brancher.decide is None
+        return is_plain and not self.learns and not self.has_workers
+
+    def run(
+        self,
+        plan: Plan,
+        root: Root,
+        goal: tuple[int, str] | None = None,
+        is_every: bool = False,
+        begun: Run | None = None,
+    ) -> AnyRun:
+        """A search for one solution, for all, or for better ones: of the kind that is wanted and suits.
+
+        Args:
+            plan: The model made ready.
+            root: Where to look.
+            goal: What is to become better and better.
+            is_every: Whether all solutions are wanted.
+            begun: A search by branching that was to end early, to be taken further; for no workers.
+        """
+        if self.learns and not root.exact:
+            from constrint.learning.session import LearningRun
+
+            return LearningRun(plan, root, self.options, self.started, goal)
+        if self.options.proof is not None:
+            raise ModelError("a proof needs numbers that fit int64: bound the variables")
+        if self.has_workers:
+            from constrint.parallel.shared_search import SharedRun
+            from constrint.parallel.workers import Workers
+
+            if self._workers is None:
+                self._workers = Workers(self.options.workers, self.options.executor)
+            return SharedRun(plan, root, self.options, self.started, self._workers, goal, is_every)
+        if self.options.learn == "auto" and suits(plan, root, self.options):
+            return AlternatingRun(plan, root, self.options, self.started, goal, begun)
+        if begun is not None:
+            begun.go_on(self.options)
+            return begun
+        return Run(plan, root, self.options, self.started, goal)
+
+    def _close(self) -> None:
+        """Let the workers go."""
+        if self._workers is not None:
+            self._workers.close()
+
+    def add(self, run: AnyRun, solutions: int) -> None:
+        """Add the work of a run that is over."""
+        self.total = self.total.plus(run.statistics(), solutions)
+
+    def _result(
+        self, status: Status, assignment: Assignment | None = None, goals: Sequence[Goal] = ()
+    ) -> Result:
+        statistics = self.total.within(perf_counter() - self.started)
+        if assignment is None:
+            return Result(status, statistics=statistics)
+        objective = tuple(expr.evaluate(assignment) for expr, _ in goals)
+        return Result(
+            status,
+            values_of(self.model, assignment),
+            (objective[0] if len(objective) == 1 else objective) if goals else None,
+            statistics,
+            assignment,
+        )
+
+    def tell(self, found: Assignment, work: Statistics) -> None:
+        """Show a solution to whoever wants to see each; raises `Stopped` where no more are wanted."""
+        if self.options.on_solution is None:
+            return
+        shown = self._result(Status.FEASIBLE, found, self._goals)
+        total = self.total
+        statistics = replace(
+            shown.statistics,
+            nodes=total.nodes + work.nodes,
+            failures=total.failures + work.failures,
+            propagations=total.propagations + work.propagations,
+        )
+        if self.options.on_solution(replace(shown, statistics=statistics)) is False:
+            raise Stopped
+
+    def best(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
+        """The lexicographic optimum of the goals and then the preferences; or just any solution."""
+        self._goals = goals
+        bits = HUGE_BITS
+        while True:
+            try:
+                plan = self._plan(goals, preferences, bits)
+            except Stopped:
+                return self._result(Status.UNKNOWN)
+            if plan.root is None and self.options.proof is not None:
+                self.options.proof.presolved()
+            try:
+                return self._best(plan, goals, preferences)
+            except NeedsWiderBounds:
+                if plan.bits >= WIDEST_BITS:
+                    raise UnboundedError(plan.first_unbounded()) from None
+            finally:
+                self._close()
+            bits = 4 * plan.bits
+
+    def _best(self, plan: Plan, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
+        best: Assignment | None = None
+        root = plan.root
+        swept = sweep(plan, self.options, self.started)
+        if swept is not None:
+            self.started, self.total = swept.started, swept.statistics
+            if swept.best is not None:
+                with suppress(Stopped):  # there is nothing left to stop
+                    self.tell(swept.best, Statistics())
+            return self._result(Status.OPTIMAL if swept.best else Status.INFEASIBLE, swept.best, [*goals])
+        try:
+            # The learning search tries no values in order: it optimises preferences in turn, as goals.
+            learns = self.learns and root is not None and not root.exact
+            goals_in_turn = [*plan.goals, *(plan.preferences if learns else ())]
+            for v, direction in goals_in_turn:
+                if root is None:
+                    break
+                found = Climb(self, plan, v, direction).optimum(root, best)
+                if found is None:
+                    return self._result(Status.INFEASIBLE)
+                best, value = found
+                root = fixed(root, v, value)
+            if root is not None and len(goals_in_turn) < max(1, len(plan.goals) + len(plan.preferences)):
+                best = self._first(plan, root)
+        except Interrupted as interrupted:
+            best = interrupted.best or best
+            status = Status.UNKNOWN if best is None else Status.FEASIBLE
+            return self._result(status, best, [*goals])
+        except (Stopped, KeyboardInterrupt) as stop:
+            if isinstance(stop, KeyboardInterrupt) and best is None:
+                raise
+            return self._result(Status.UNKNOWN if best is None else Status.FEASIBLE, best, [*goals])
+        return self._result(Status.INFEASIBLE if best is None else Status.OPTIMAL, best, [*goals])
+
+    def _first(self, plan: Plan, root: Root) -> Assignment | None:
+        """A solution: the preferred one, where the plan has preferences."""
+        left: Root | None = root
+        if root.postponed:
+            run = Run(plan, root, self.options, self.started, most_nodes=BRIEFEST)
+            try:
+                return self._first_of(plan, root, run)
+            except GaveUp:
+                left = plan.reason()
+        if left is None:
+            return None
+        try:
+            return self._first_of(plan, left, self.run(plan, left))
+        except GaveUp:
+            self.learns = False
+            return self._first_of(plan, left, self.run(plan, left))
+
+    def _first_of(self, plan: Plan, root: Root, run: AnyRun) -> Assignment | None:
+        """The first solution of a run."""
+        found: Assignment | None = None
+        try:
+            found = run.next()
+            if found is not None:
+                with suppress(Stopped):  # it is the last
+                    self.tell(found, run.statistics())
+        except UnboundedError:
+            near = None if plan.preferences else self.nearby(plan, root, None)
+            if near is None:
+                raise
+            found = near[0]
+            with suppress(Stopped):
+                self.tell(found, run.statistics())
+        finally:
+            self.add(run, 1 if found else 0)
+        return found
+
+    def nearby(self, plan: Plan, root: Root, goal: tuple[int, str] | None) -> tuple[Assignment, int] | None:
+        """A solution not far from 0, better than others there, and the value of its goal."""
+        for bounded in nearby_roots(plan, root):
+            run = Run(plan, bounded, self.options, self.started, goal, most_nodes=NEARBY_NODES)
+            best: tuple[Assignment, int] | None = None
+            try:
+                while (found := run.next()) is not None:
+                    best = found, run.value(goal[0]) if goal else 0
+                    if goal is None:
+                        break
+            except (GaveUp, NeedsWiderBounds, UnboundedError):
+                pass
+            finally:
+                self.add(run, 0)
+            if best is not None:
+                return best
+        return None
+
+    def every(self, limit: int | None) -> Iterator[Result]:
+        """All solutions, each once."""
+        found = 0
+        if limit is not None and limit <= 0:
+            return
+        try:
+            for assignment in self._all():
+                found += 1
+                self.total = replace(self.total, solutions=found)
+                yield self._result(Status.OPTIMAL, assignment)
+                if found == limit:
+                    return
+        except Stopped:
+            return
+        finally:
+            self._close()
+        self.complete = True
+
+    def _all(self) -> Iterator[Assignment]:
+        """All solutions; where bounds leave the range that stands for all integers, in a wider one."""
+        plan = self._plan((), (), is_every=True)
+        is_bounded = all(domain_of(variable).is_finite for variable in plan.variables)
+        known: set[tuple[int, ...]] = set()
+        while plan.root is not None:
+            run = self.run(plan, plan.root, is_every=True)
+            try:
+                while (found := run.next()) is not None:
+                    if not is_bounded:
+                        values = tuple(found.values())
+                        if values in known:
+                            continue
+                        known.add(values)
+                    self.total = run.statistics()
+                    yield found
+                return
+            except NeedsWiderBounds:
+                if plan.bits >= WIDEST_BITS:
+                    raise UnboundedError(plan.first_unbounded()) from None
+                plan = self._plan((), (), 4 * plan.bits, is_every=True)
+
+    def count(self, seconds: float | None = None) -> int:
+        """The number of solutions; `seconds` is the caller's limit, some of which may be spent."""
+        found = 0
+        try:
+            for _ in self._all():
+                found += 1
+        except Stopped as stop:
+            limit = self.options.time_limit if seconds is None else seconds
+            raise LimitError(
+                f"counting reached its time limit of {limit} s after {found} solutions"
+            ) from stop
+        finally:
+            self._close()
+        return found
+
+
+def fixed(root: Root, v: int, value: int) -> Root:
+    """The root with one variable fixed."""
+    box = root.box
+    lo, hi, step, values = list(box.lo), list(box.hi), list(box.step), list(box.values)
+    lo[v] = hi[v] = value
+    step[v] = 1
+    values[v] = None
+    return replace(root, box=Box(lo, hi, step, values))

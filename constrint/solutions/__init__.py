@@ -1,0 +1,1 @@
+"""Sets of solutions: counted, indexed, sampled and combined."""

@@ -1,0 +1,236 @@
+"""Solutions by number and numbers by solution: independent diagrams, and what their values stand for."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from constrint.diagrams.diagram import Diagram
+from constrint.diagrams.listing import each, product_columns
+from constrint.diagrams.terms import OBJECT, Array
+from constrint.errors import ModelError
+from constrint.support.arguments import integer
+
+Solution = dict[str, Any]
+Labels = Mapping[int, Mapping[Any, Any]]
+
+
+class Numbered:
+    """Solutions with numbers; `SolutionSet` says more.
+
+    Attributes:
+        names: The variables in order of declaration: the columns of `to_numpy`.
+        order: The variables in the order that the solutions are numbered by.
+        size: Number of solutions, exact at any magnitude.
+    """
+
+    def __init__(
+        self, names: Sequence[str], diagrams: Sequence[Diagram] | None, labels: Labels | None = None
+    ) -> None:
+        """Make a set of independent diagrams; None stands for no solution at all."""
+        self.names = tuple(names)
+        self._diagrams = tuple(diagrams or ())
+        self._labels = dict(labels or {})
+        self.size = 1
+        for diagram in self._diagrams:
+            self.size *= diagram.size
+        if diagrams is None:
+            self.size = 0
+        if not self.size:
+            self._diagrams = ()
+        self._numbers = {name: i for i, name in enumerate(self.names)}
+        listed = [v for diagram in self._diagrams for v in diagram.variables]
+        self.order = tuple(self.names[v] for v in listed) or self.names
+
+    @property
+    def diagrams(self) -> tuple[Diagram, ...]:
+        """The independent diagrams whose product the set is; none where it has no solution."""
+        return self._diagrams
+
+    @property
+    def edges(self) -> int:
+        """Size of the representation: the number of edges of all diagrams."""
+        return sum(diagram.edges for diagram in self._diagrams)
+
+    @property
+    def width(self) -> int:
+        """The greatest number of nodes in a layer."""
+        return max([max(diagram.widths) for diagram in self._diagrams], default=0)
+
+    def __len__(self) -> int:
+        if self.size > sys.maxsize:
+            raise OverflowError(f"{self.size:,} solutions are more than Python's len() can say: use .size")
+        return self.size
+
+    def __bool__(self) -> bool:
+        return self.size > 0
+
+    def __repr__(self) -> str:
+        return f"SolutionSet({self.size:,} solutions of {', '.join(self.names)})"
+
+    # By number
+
+    @overload
+    def __getitem__(self, number: int) -> Solution: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Solution]: ...
+
+    def __getitem__(self, number: int | slice) -> Solution | list[Solution]:
+        if isinstance(number, slice):
+            numbers = range(self.size)[number]
+            if numbers.step == 1:
+                return list(self._solutions(self._columns(numbers.start, max(numbers.start, numbers.stop))))
+            return list(self._solutions(self._at(list(numbers))))
+        position = integer(number, "the number of a solution")
+        if not -self.size <= position < self.size:
+            raise IndexError(f"number {number} of a set of {self.size} solutions")
+        return next(self._solutions(self._at([position % self.size])))
+
+    def index(self, solution: Mapping[str, Any] | Sequence[Any]) -> int:
+        """The number of a solution; raises `ValueError` if it is none."""
+        number = self._number(self._codes(solution))
+        if number is None:
+            raise ValueError(f"no solution: {solution}")
+        return number
+
+    def __contains__(self, solution: object) -> bool:
+        if not isinstance(solution, Mapping | Sequence):
+            return False
+        try:
+            return self._number(self._codes(solution)) is not None
+        except ModelError:
+            return False
+
+    def _variable(self, name: str) -> int:
+        if name not in self._numbers:
+            raise ModelError(f"no variable is named '{name}'; there are: {', '.join(self.names)}")
+        return self._numbers[name]
+
+    def values_of(self, name: str) -> list[Any]:
+        """The values that a variable has in any solution: ascending, or in the order given if no numbers."""
+        v = self._variable(name)
+        for diagram in self._diagrams:
+            if v in diagram.variables:
+                return self._listed(v, np.unique(diagram.layers[diagram.variables.index(v)].value))
+        return []
+
+    def sample(self, count: int, seed: int | None = None) -> list[Solution]:
+        """Distinct solutions, all equally likely; all of them, in random order, where there are no more."""
+        return list(self._solutions(self._at(self._drawn(count, seed))))
+
+    def _demand_any(self) -> None:
+        """Where there must be a solution, raise an error that says why there is none."""
+
+    def _drawn(self, count: int, seed: int | None) -> list[int]:
+        if integer(count, "the size of a sample") < 0:
+            raise ModelError(f"the size of a sample cannot be negative, as {count} is")
+        self._demand_any()
+        source = random.Random(seed)
+        count = min(count, self.size)
+        if 2 * count >= self.size:
+            return source.sample(range(self.size), count)
+        drawn: dict[int, None] = {}
+        while len(drawn) < count:
+            drawn[source.randrange(self.size)] = None
+        return list(drawn)
+
+    def _at(self, numbers: Sequence[int]) -> dict[int, Array]:
+        """Columns of the solutions with these numbers."""
+        columns: dict[int, Array] = {}
+        rest: Array = np.array(numbers, dtype=np.int64 if self.size < 1 << 61 else OBJECT)
+        for diagram in reversed(self._diagrams):
+            digit = rest % diagram.size
+            rest = rest // diagram.size
+            found = diagram.at(digit.astype(np.int64) if diagram.size < 1 << 61 else digit)
+            columns.update(zip(diagram.variables, found, strict=True))
+        return columns
+
+    def _columns(self, start: int, stop: int) -> dict[int, Array]:
+        """Columns of solutions start … stop - 1."""
+        return product_columns(self._diagrams, start, stop)
+
+    def _number(self, codes: Sequence[Any]) -> int | None:
+        if not self.size:
+            return None
+        number = 0
+        for diagram in self._diagrams:
+            digit = diagram.number([codes[v] for v in diagram.variables])
+            if digit is None:
+                return None
+            number = number * diagram.size + digit
+        return number
+
+    # Values, and what stands for them
+
+    def _codes(self, solution: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
+        if isinstance(solution, Mapping):
+            missing = [name for name in self.names if name not in solution]
+            if missing:
+                raise ModelError(f"the solution has no value for {', '.join(missing)}")
+            values = [solution[name] for name in self.names]
+        else:
+            if isinstance(solution, str) or not isinstance(solution, Sequence | np.ndarray):
+                raise ModelError(
+                    f"a solution is a dict, or a sequence in the order of names, not {solution!r}"
+                )
+            values = list(solution)
+            if len(values) != len(self.names):
+                raise ModelError(f"a solution has {len(self.names)} values, not {len(values)}")
+        return [self._code(v, value) for v, value in enumerate(values)]
+
+    def _code(self, v: int, value: Any) -> Any:
+        labels = self._labels.get(v)
+        if labels is None:
+            if isinstance(value, float | np.floating):
+                return float(value)
+            if not hasattr(value, "__index__"):
+                raise ModelError(f"{value!r} is no value of '{self.names[v]}'")
+            return value.__index__()
+        for code, label in labels.items():
+            if label == value:
+                return code
+        raise ModelError(f"{value!r} is no value of '{self.names[v]}'")
+
+    def _decoded(self, v: int, column: Array) -> Array:
+        labels = self._labels.get(v)
+        if labels is None:
+            return column
+        values = list(labels.values())
+        if all(isinstance(value, bool | int | float) for value in values):
+            decoded = np.array(values)
+        else:
+            decoded = np.empty(len(values), dtype=OBJECT)
+            for i, value in enumerate(values):  # at once, numpy would take a tuple for a row
+                decoded[i] = value
+        codes = np.array(list(labels))
+        return np.asarray(decoded[np.searchsorted(codes, column)])
+
+    def _solutions(self, columns: Mapping[int, Array]) -> Iterator[Solution]:
+        if not columns or not self.names:
+            yield from [{}] * (self.size if not self.names else 0)
+            return
+        names = self.names
+        for row in self._tuples(columns):
+            yield dict(zip(names, row, strict=True))
+
+    def _tuples(self, columns: Mapping[int, Array]) -> Iterator[tuple[Any, ...]]:
+        """Rows as tuples of Python's values, in the order of `names`."""
+        return zip(*[self._each(v, columns[v]) for v in range(len(self.names))], strict=True)
+
+    def _each(self, v: int, column: Array) -> Iterable[Any]:
+        labels = self._labels.get(v)
+        return each(column) if labels is None else map(labels.__getitem__, each(column))
+
+    def labelled(self, v: int, codes: Array) -> list[Any]:
+        """The values that the codes of the v-th variable stand for."""
+        return self._listed(v, codes)
+
+    def _listed(self, v: int, column: Array) -> list[Any]:
+        labels = self._labels.get(v)
+        values = column.tolist()
+        return values if labels is None else [labels[value] for value in values]

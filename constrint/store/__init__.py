@@ -1,0 +1,1 @@
+"""The state arrays of the engine: domains, trail, and what a propagator is."""

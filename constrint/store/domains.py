@@ -1,0 +1,333 @@
+"""Domains of the search: reading them, narrowing them with a trail, restoring them.
+
+A domain is ``lo``, ``hi`` and ``step`` (members are congruent to ``lo``), and where ``hole[v] >= 0`` a
+bitset of the values that are left, bit 0 standing for ``base[v]`` and neighbours ``step[v]`` apart; the
+step of such a variable never changes. Both bounds are always members. Every narrowing returns whether
+the domain is still not empty, and records the old value once per level.
+"""
+
+from __future__ import annotations
+
+from constrint.store.state import (
+    BITS,
+    CHANGED,
+    FIXED,
+    HOLES,
+    HUGE,
+    LOWER,
+    NEXT_STAMP,
+    STAMP,
+    STRIDE,
+    TRAIL,
+    UPPER,
+    WIDER,
+    WORD_TRAIL,
+    State,
+    kernel,
+)
+
+
+@kernel
+def contains(st: State, v: int, x: int) -> bool:
+    """Whether x is in the domain of v."""
+    lo = st.lo[v]
+    if x < lo or x > st.hi[v]:
+        return False
+    if (x - lo) % st.step[v] != 0:
+        return False
+    hole = st.hole[v]
+    if hole < 0:
+        return True
+    bit = (x - st.base[v]) // st.step[v]
+    return (st.words[hole + bit // BITS] >> (bit % BITS)) & 1 == 1
+
+
+@kernel
+def next_member(st: State, v: int, x: int) -> int:
+    """The least member that is at least x, for a bitset variable and an x of its residue class up to hi."""
+    step = st.step[v]
+    base = st.base[v]
+    hole = st.hole[v]
+    bit = (x - base) // step
+    word = st.words[hole + bit // BITS] >> (bit % BITS)
+    while word == 0:
+        bit = (bit // BITS + 1) * BITS
+        word = st.words[hole + bit // BITS]
+    while word & 1 == 0:
+        word >>= 1
+        bit += 1
+    return base + bit * step
+
+
+@kernel
+def previous_member(st: State, v: int, x: int) -> int:
+    """The greatest member that is at most x, for a bitset variable and an x of its residue class from lo."""
+    step = st.step[v]
+    base = st.base[v]
+    hole = st.hole[v]
+    bit = (x - base) // step
+    word = st.words[hole + bit // BITS] & ((1 << (bit % BITS + 1)) - 1)
+    while word == 0:
+        bit = bit // BITS * BITS - 1
+        word = st.words[hole + bit // BITS]
+    while (word >> (bit % BITS)) & 1 == 0:
+        bit -= 1
+    return base + bit * step
+
+
+@kernel
+def member_count(st: State, v: int) -> int:
+    """Number of members of a bitset variable."""
+    step = st.step[v]
+    first = (st.lo[v] - st.base[v]) // step
+    last = (st.hi[v] - st.base[v]) // step
+    place = st.hole[v]
+    count = 0
+    for word in range(first // BITS, last // BITS + 1):
+        bits = st.words[place + word]
+        if word == last // BITS:
+            bits &= (1 << (last % BITS + 1)) - 1
+        if word == first // BITS:
+            bits >>= first % BITS
+        while bits != 0:
+            bits &= bits - 1
+            count += 1
+    return count
+
+
+@kernel
+def save(st: State, v: int, event: int) -> None:
+    """Record the domain of v for this level, unless done, and note the event for its watchers."""
+    scalar = st.scalar
+    stamp = scalar[STAMP]
+    if st.stamp[v] != stamp:
+        top = scalar[TRAIL]
+        st.trail_variable[top] = v
+        st.trail_lo[top] = st.lo[v]
+        st.trail_hi[top] = st.hi[v]
+        st.trail_step[top] = st.step[v]
+        st.trail_stamp[top] = st.stamp[v]
+        st.stamp[v] = stamp
+        scalar[TRAIL] = top + 1
+    dirty = st.dirty[v]
+    if dirty == 0:
+        st.changed[scalar[CHANGED]] = v
+        scalar[CHANGED] += 1
+    st.dirty[v] = dirty | event
+
+
+@kernel
+def set_lo(st: State, v: int, x: int) -> bool:
+    """Remove the values below x."""
+    lo = st.lo[v]
+    if x <= lo:
+        return True
+    hi = st.hi[v]
+    huge = st.scalar[HUGE]
+    if x <= -huge:
+        return True
+    if x > hi or x >= huge:
+        if hi >= huge:
+            st.scalar[WIDER] = 1
+        return False
+    step = st.step[v]
+    if step != 1:
+        x += (lo - x) % step
+    if st.hole[v] >= 0:
+        x = next_member(st, v, x)
+    save(st, v, LOWER | FIXED if x == hi else LOWER)
+    st.lo[v] = x
+    return True
+
+
+@kernel
+def set_hi(st: State, v: int, x: int) -> bool:
+    """Remove the values above x."""
+    hi = st.hi[v]
+    if x >= hi:
+        return True
+    lo = st.lo[v]
+    huge = st.scalar[HUGE]
+    if x >= huge:
+        return True
+    if x < lo or x <= -huge:
+        if lo <= -huge:
+            st.scalar[WIDER] = 1
+        return False
+    step = st.step[v]
+    if step != 1:
+        x -= (x - lo) % step
+    if st.hole[v] >= 0:
+        x = previous_member(st, v, x)
+    save(st, v, UPPER | FIXED if x == lo else UPPER)
+    st.hi[v] = x
+    return True
+
+
+@kernel
+def fix(st: State, v: int, x: int) -> bool:
+    """Leave only x."""
+    return contains(st, v, x) and set_lo(st, v, x) and set_hi(st, v, x)
+
+
+@kernel
+def set_word(st: State, word: int, value: int) -> None:
+    """Write a word, of a bitset or of a constraint's own memory; backtracking restores it."""
+    scalar = st.scalar
+    stamp = scalar[STAMP]
+    if st.word_stamp[word] != stamp:
+        top = scalar[WORD_TRAIL]
+        st.trail_word[top] = word
+        st.trail_bits[top] = st.words[word]
+        st.trail_word_stamp[top] = st.word_stamp[word]
+        st.word_stamp[word] = stamp
+        scalar[WORD_TRAIL] = top + 1
+    st.words[word] = value
+
+
+@kernel
+def clear_bit(st: State, v: int, x: int) -> None:
+    """Take an inner member out of a bitset variable."""
+    bit = (x - st.base[v]) // st.step[v]
+    word = st.hole[v] + bit // BITS
+    set_word(st, word, st.words[word] & ~(1 << (bit % BITS)))
+    save(st, v, HOLES)
+
+
+@kernel
+def remove(st: State, v: int, x: int) -> bool:
+    """Remove x; inside the bounds of a variable without a bitset it stays, so watch the bounds."""
+    lo = st.lo[v]
+    hi = st.hi[v]
+    if x < lo or x > hi:
+        return True
+    if x == lo:
+        return set_lo(st, v, x + 1)
+    if x == hi:
+        return set_hi(st, v, x - 1)
+    if st.hole[v] >= 0 and contains(st, v, x):
+        clear_bit(st, v, x)
+    return True
+
+
+@kernel
+def greatest_common_divisor(a: int, b: int) -> int:
+    """The greatest common divisor of two integers, never negative."""
+    while b != 0:
+        a, b = b, a % b
+    return a if a >= 0 else -a
+
+
+@kernel
+def inverse(a: int, m: int) -> int:
+    """The inverse of a modulo m, for a coprime to m >= 1."""
+    r0 = m
+    r1 = a % m
+    t0 = 0
+    t1 = 1
+    while r1 != 0:
+        q = r0 // r1
+        r0, r1 = r1, r0 - q * r1
+        t0, t1 = t1, t0 - q * t1
+    return t0 % m
+
+
+@kernel
+def set_class(st: State, v: int, modulus: int, residue: int) -> bool:
+    """Leave the values congruent to residue modulo modulus >= 1."""
+    if modulus == 1:
+        return True
+    lo = st.lo[v]
+    hi = st.hi[v]
+    if lo == hi:
+        return (lo - residue) % modulus == 0
+    step = st.step[v]
+    if st.hole[v] >= 0:
+        if step % modulus == 0 and (lo - residue) % modulus == 0:
+            return True
+        while (st.lo[v] - residue) % modulus != 0:
+            if not set_lo(st, v, st.lo[v] + 1):
+                return False
+        while (st.hi[v] - residue) % modulus != 0:
+            if not set_hi(st, v, st.hi[v] - 1):
+                return False
+        x = st.lo[v] + step
+        while x < st.hi[v]:
+            if (x - residue) % modulus != 0 and contains(st, v, x):
+                clear_bit(st, v, x)
+            x += step
+        return True
+    common = greatest_common_divisor(step, modulus)
+    if (residue - lo) % common != 0:
+        return False
+    factor = modulus // common
+    if factor == 1:
+        return True
+    # Chinese remainders: the least x >= lo in both classes.
+    lo += step * ((residue - lo) // common % factor * inverse(step // common, factor) % factor)
+    if lo > hi:
+        return False
+    step *= factor
+    hi -= (hi - lo) % step
+    event = STRIDE
+    if lo != st.lo[v]:
+        event |= LOWER
+    if hi != st.hi[v]:
+        event |= UPPER
+    if lo == hi:
+        event |= FIXED
+    save(st, v, event)
+    st.step[v] = step
+    st.lo[v] = lo
+    st.hi[v] = hi
+    return True
+
+
+@kernel
+def set_literal(st: State, literal: int) -> bool:
+    """Make a literal true: 2 v stands for v = 1, 2 v + 1 for v = 0."""
+    if literal & 1:
+        return set_hi(st, literal >> 1, 0)
+    return set_lo(st, literal >> 1, 1)
+
+
+@kernel
+def literal_value(st: State, literal: int) -> int:
+    """1 for a true literal, 0 for a false one, -1 for one that is open."""
+    v = literal >> 1
+    lo = st.lo[v]
+    if lo != st.hi[v]:
+        return -1
+    return lo ^ (literal & 1)
+
+
+@kernel
+def push_level(st: State, level: int) -> None:
+    """Open a level: what changes from here on can be undone."""
+    scalar = st.scalar
+    st.level_trail[level] = scalar[TRAIL]
+    st.level_words[level] = scalar[WORD_TRAIL]
+    st.level_stamp[level] = scalar[STAMP]
+    scalar[STAMP] = scalar[NEXT_STAMP]
+    scalar[NEXT_STAMP] += 1
+
+
+@kernel
+def pop_level(st: State, level: int) -> None:
+    """Undo everything since the level was opened, its mark included."""
+    scalar = st.scalar
+    bottom = st.level_trail[level]
+    for top in range(scalar[TRAIL] - 1, bottom - 1, -1):
+        v = st.trail_variable[top]
+        st.lo[v] = st.trail_lo[top]
+        st.hi[v] = st.trail_hi[top]
+        st.step[v] = st.trail_step[top]
+        st.stamp[v] = st.trail_stamp[top]
+    scalar[TRAIL] = bottom
+    bottom = st.level_words[level]
+    for top in range(scalar[WORD_TRAIL] - 1, bottom - 1, -1):
+        word = st.trail_word[top]
+        st.words[word] = st.trail_bits[top]
+        st.word_stamp[word] = st.trail_word_stamp[top]
+    scalar[WORD_TRAIL] = bottom
+    scalar[STAMP] = st.level_stamp[level]

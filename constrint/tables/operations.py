@@ -1,0 +1,418 @@
+"""What each constraint says about columns: which rows satisfy it, and what it computes.
+
+A column is an int64 array with a value for each row, or one integer for all of them. `Node.holds` is the
+definition of a constraint; what stands here says the same of many rows at once, and a constraint without an
+entry is asked row by row. Values out of the domains of the root may overflow, but only in rows that are dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import gcd, lcm
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from constrint import propagators as c
+
+Column: TypeAlias = Any  # an int64 array or an int; masks are bool arrays or bools
+Columns: TypeAlias = "list[Column]"
+Test: TypeAlias = Callable[[Columns], Column]
+Solve: TypeAlias = Callable[[Columns], Column]
+Outputs: TypeAlias = dict[int, tuple[Solve, bool]]
+
+COST_OF_ROW = 50  # of a constraint that is asked row by row
+LIMIT = 1 << 62  # what int64 holds with room to spare
+
+
+class Unsuitable(Exception):  # noqa: N818 - a limit, not a fault
+    """Tables are not the way to solve this."""
+
+
+class Operation:
+    """A constraint, or a part of one, over columns.
+
+    Attributes:
+        scope: The variables, each once.
+        test: The rows that satisfy it.
+        outputs: For each variable that it can compute from the others: how, and whether every row for which
+            that gives a value of the domain satisfies it.
+        cost: What a row costs, in rows of numpy's.
+    """
+
+    __slots__ = ("cost", "outputs", "scope", "test")
+
+    def __init__(self, scope: Sequence[int], test: Test, outputs: Outputs, cost: int = 1) -> None:
+        self.scope = tuple(dict.fromkeys(scope))
+        self.test = test
+        self.outputs = outputs
+        self.cost = cost
+
+
+class Bounds:
+    """Bounds by variable, and what follows of them."""
+
+    __slots__ = ("hi", "lo")
+
+    def __init__(self, lo: Sequence[int], hi: Sequence[int]) -> None:
+        self.lo = lo
+        self.hi = hi
+
+    def excludes_zero(self, v: int) -> bool:
+        """Whether 0 is not among the values."""
+        return self.lo[v] > 0 or self.hi[v] < 0
+
+    def magnitude(self, v: int) -> int:
+        """The greatest absolute value."""
+        return max(-self.lo[v], self.hi[v])
+
+
+def literal(at: Columns, which: int) -> Column:
+    """Where a literal is true."""
+    return at[which >> 1] != which & 1
+
+
+def total(at: Columns, terms: Sequence[tuple[int, int]]) -> Column:
+    """The value of a linear sum."""
+    result: Column = 0
+    for a, v in terms:
+        result = result + (at[v] if a == 1 else a * at[v])
+    return result
+
+
+def reified(which: int, truth: Test, scope: Sequence[int], cost: int = 1) -> Operation:
+    """``literal <-> truth``."""
+    negated = which & 1
+
+    def solve(at: Columns) -> Column:
+        found = truth(at)
+        if isinstance(found, np.ndarray):
+            return (found ^ bool(negated)).astype(np.int64)
+        return int(bool(found) != bool(negated))
+
+    outputs: Outputs = {which >> 1: (solve, True)} if which >> 1 not in scope else {}
+    return Operation((which >> 1, *scope), lambda at: literal(at, which) == truth(at), outputs, cost)
+
+
+def _linear_le(node: c.LinearLe, bounds: Bounds) -> list[Operation]:
+    terms, bound = node.terms, node.bound
+    return [Operation(node.scope(), lambda at: total(at, terms) <= bound, {})]
+
+
+def _linear_eq(node: c.LinearEq, bounds: Bounds) -> list[Operation]:
+    terms, bound = node.terms, node.bound
+    outputs = (
+        {v: (_isolated(terms, bound, a, v), abs(a) == 1) for a, v in terms} if _are_distinct(node) else {}
+    )
+    return [Operation(node.scope(), lambda at: total(at, terms) == bound, outputs)]
+
+
+def _are_distinct(node: c.Node) -> bool:
+    scope = node.scope()
+    return len(set(scope)) == len(scope)
+
+
+def _isolated(terms: Sequence[tuple[int, int]], bound: int, a: int, v: int) -> Solve:
+    # a v == bound - sum(others)
+    others = [((-b if a > 0 else b), w) for b, w in terms if w != v]
+    constant = bound if a > 0 else -bound
+    divisor = abs(a)
+
+    def solve(at: Columns) -> Column:
+        rest = constant
+        for b, w in others:
+            rest = rest + (at[w] if b == 1 else b * at[w])
+        return rest if divisor == 1 else rest // divisor
+
+    return solve
+
+
+def _linear_ne(node: c.LinearNe, bounds: Bounds) -> list[Operation]:
+    terms, bound = node.terms, node.bound
+    return [Operation(node.scope(), lambda at: total(at, terms) != bound, {})]
+
+
+def _linear_le_if(node: c.LinearLeIf, bounds: Bounds) -> list[Operation]:
+    terms, bound = node.terms, node.bound
+    return [reified(node.literal, lambda at: total(at, terms) <= bound, [v for _, v in terms])]
+
+
+def _linear_eq_if(node: c.LinearEqIf, bounds: Bounds) -> list[Operation]:
+    terms, bound = node.terms, node.bound
+    return [reified(node.literal, lambda at: total(at, terms) == bound, [v for _, v in terms])]
+
+
+def _product(node: c.Product, bounds: Bounds) -> list[Operation]:
+    x, y, z = node.x, node.y, node.z
+    outputs: Outputs = {}
+    if z not in (x, y):
+        outputs[z] = lambda at: at[x] * at[y], True
+        if x != y:
+            if bounds.excludes_zero(y):
+                outputs[x] = lambda at: at[z] // at[y], False
+            if bounds.excludes_zero(x):
+                outputs[y] = lambda at: at[z] // at[x], False
+    return [Operation((x, y, z), lambda at: at[x] * at[y] == at[z], outputs)]
+
+
+def _power(node: c.Power, bounds: Bounds) -> list[Operation]:
+    x, y, z = node.x, node.y, node.z
+    if bounds.lo[y] < 0 or bounds.magnitude(x) ** min(bounds.hi[y], 64) >= LIMIT:
+        raise Unsuitable  # powers that fit nowhere, most of them no solution
+
+    def solve(at: Columns) -> Column:
+        exponent = at[y]
+        # Rows that are dead may have exponents below 0, which numpy refuses.
+        return at[x] ** (exponent if isinstance(exponent, int) else np.maximum(exponent, 0))
+
+    outputs: Outputs = {z: (solve, True)} if z not in (x, y) else {}
+    return [Operation((x, y, z), lambda at: solve(at) == at[z], outputs)]
+
+
+def _division(node: c.DivMod, bounds: Bounds) -> list[Operation]:
+    x, y, q, r = node.x, node.y, node.q, node.r
+    if not (bounds.excludes_zero(y) and _are_distinct(node)):
+        return [row_by_row(node)]
+    return [
+        Operation((x, y, q), lambda at: at[x] // at[y] == at[q], {q: (lambda at: at[x] // at[y], True)}),
+        Operation((x, y, r), lambda at: at[x] % at[y] == at[r], {r: (lambda at: at[x] % at[y], True)}),
+        Operation(
+            (x, y, q, r),
+            lambda at: at[q] * at[y] + at[r] == at[x],
+            {x: (lambda at: at[q] * at[y] + at[r], False)},
+        ),
+    ]
+
+
+def _divides(node: c.Divides, bounds: Bounds) -> list[Operation]:
+    d, x = node.d, node.x
+    if not bounds.excludes_zero(d):
+        return [row_by_row(node)]
+    return [reified(node.literal, lambda at: at[x] % at[d] == 0, (d, x))]
+
+
+def _ceildiv(node: c.CeilDiv, bounds: Bounds) -> list[Operation]:
+    x, y, q = node.x, node.y, node.q
+    if bounds.lo[x] < 0 or bounds.lo[y] < 1:
+        return [row_by_row(node)]
+    outputs = {q: (lambda at: -(-at[x] // at[y]), True)} if q not in (x, y) else {}
+    return [Operation((x, y, q), lambda at: -(-at[x] // at[y]) == at[q], outputs)]
+
+
+def _maximum(node: c.Maximum, bounds: Bounds) -> list[Operation]:
+    return _extreme(node.z, node.xs, np.maximum, max)
+
+
+def _minimum(node: c.Minimum, bounds: Bounds) -> list[Operation]:
+    return _extreme(node.z, node.xs, np.minimum, min)
+
+
+def _extreme(z: int, xs: Sequence[int], of_columns: Any, of_integers: Any) -> list[Operation]:
+    def solve(at: Columns) -> Column:
+        result = at[xs[0]]
+        for x in xs[1:]:
+            other = at[x]
+            both = isinstance(result, int) and isinstance(other, int)
+            result = (of_integers if both else of_columns)(result, other)
+        return result
+
+    outputs: Outputs = {z: (solve, True)} if z not in xs else {}
+    return [Operation((z, *xs), lambda at: solve(at) == at[z], outputs)]
+
+
+def _absolute(node: c.Absolute, bounds: Bounds) -> list[Operation]:
+    x, z = node.x, node.z
+    return [
+        Operation(
+            (x, z), lambda at: abs(at[x]) == at[z], {} if x == z else {z: (lambda at: abs(at[x]), True)}
+        )
+    ]
+
+
+def _member(node: c.Member, bounds: Bounds) -> list[Operation]:
+    x, intervals = node.x, node.intervals
+    ends = list(zip(intervals[::2], intervals[1::2], strict=True))
+
+    def lies_inside(at: Columns) -> Column:
+        value = at[x]
+        if isinstance(value, int):
+            return any(first <= value <= last for first, last in ends)
+        if not ends:
+            return np.zeros(len(value), dtype=bool)
+        place = np.searchsorted(np.array([last for _, last in ends]), value)
+        firsts = np.array([*(first for first, _ in ends), LIMIT])
+        return firsts[place] <= value
+
+    return [reified(node.literal, lies_inside, (x,))]
+
+
+def _clause(node: c.Clause, bounds: Bounds) -> list[Operation]:
+    literals = node.literals
+
+    def test(at: Columns) -> Column:
+        result: Column = False
+        for one in literals:
+            result = result | literal(at, one)
+        return result
+
+    return [Operation(node.scope(), test, {})]
+
+
+def _element(node: c.Element, bounds: Bounds) -> list[Operation]:
+    table, index, z = node.table, node.index, node.z
+    if index == z or bounds.lo[index] < 0 or bounds.hi[index] >= len(table):
+        return [row_by_row(node)]
+    entries = np.array(table, dtype=np.int64)
+
+    def solve(at: Columns) -> Column:
+        place = at[index]
+        return table[place] if isinstance(place, int) else entries.take(place, mode="clip")
+
+    return [Operation((index, z), lambda at: solve(at) == at[z], {z: (solve, True)})]
+
+
+def _common(node: c.Gcd | c.Lcm, bounds: Bounds) -> list[Operation]:
+    x, y, z = node.x, node.y, node.z
+    of_columns, of_integers = (np.gcd, gcd) if isinstance(node, c.Gcd) else (np.lcm, lcm)
+
+    def solve(at: Columns) -> Column:
+        both = isinstance(at[x], int) and isinstance(at[y], int)
+        return of_integers(at[x], at[y]) if both else of_columns(at[x], at[y])
+
+    outputs: Outputs = {z: (solve, True)} if z not in (x, y) else {}
+    return [Operation((x, y, z), lambda at: solve(at) == at[z], outputs)]
+
+
+def _choice(node: c.Choice, bounds: Bounds) -> list[Operation]:
+    which, x, y, z = node.literal, node.x, node.y, node.z
+
+    def solve(at: Columns) -> Column:
+        holds = literal(at, which)
+        if isinstance(holds, np.ndarray):
+            return np.where(holds, at[x], at[y])
+        return at[x] if holds else at[y]
+
+    outputs: Outputs = {z: (solve, True)} if z not in (which >> 1, x, y) else {}
+    return [Operation(node.scope(), lambda at: solve(at) == at[z], outputs)]
+
+
+def _selection(node: c.Selection, bounds: Bounds) -> list[Operation]:
+    xs, index, z = node.xs, node.index, node.z
+    if z in (index, *xs) or bounds.lo[index] < 0 or bounds.hi[index] >= len(xs):
+        return [row_by_row(node)]
+
+    def solve(at: Columns) -> Column:
+        place = at[index]
+        if isinstance(place, int):
+            return at[xs[place]]
+        columns = [np.asarray(at[x], dtype=np.int64) for x in xs]
+        return np.select([place == i for i in range(len(xs) - 1)], columns[:-1], columns[-1])
+
+    return [Operation(node.scope(), lambda at: solve(at) == at[z], {z: (solve, True)})]
+
+
+def _table(node: c.Table, bounds: Bounds) -> list[Operation]:
+    rows = frozenset(node.rows)
+    variables = node.variables
+
+    def is_row(at: Columns) -> Column:
+        found = [row in rows for row in _rows(at, variables)]
+        return np.array(found) if any(isinstance(at[v], np.ndarray) for v in variables) else found[0]
+
+    return [reified(node.literal, is_row, variables, COST_OF_ROW)]
+
+
+def _rows(at: Columns, variables: Sequence[int]) -> list[tuple[int, ...]]:
+    """The values of some variables, row by row."""
+    columns = [at[v] for v in variables]
+    count = max([len(column) for column in columns if isinstance(column, np.ndarray)], default=1)
+    lists = [column.tolist() if isinstance(column, np.ndarray) else [column] * count for column in columns]
+    return list(zip(*lists, strict=True))
+
+
+def row_by_row(node: c.Node) -> Operation:
+    """Any constraint, by its definition."""
+    scope = tuple(dict.fromkeys(node.scope()))
+    values = [0] * (max(scope, default=-1) + 1)
+
+    def holds(row: tuple[int, ...]) -> bool:
+        for v, value in zip(scope, row, strict=True):
+            values[v] = value
+        return node.holds(values)
+
+    def test(at: Columns) -> Column:
+        found = [holds(row) for row in _rows(at, scope)]
+        return np.array(found) if any(isinstance(at[v], np.ndarray) for v in scope) else found[0]
+
+    return Operation(scope, test, {}, COST_OF_ROW)
+
+
+TRANSLATIONS: dict[type, Callable[[Any, Bounds], list[Operation]]] = {
+    c.LinearLe: _linear_le,
+    c.LinearEq: _linear_eq,
+    c.LinearNe: _linear_ne,
+    c.LinearLeIf: _linear_le_if,
+    c.LinearEqIf: _linear_eq_if,
+    c.Product: _product,
+    c.Power: _power,
+    c.DivMod: _division,
+    c.Divides: _divides,
+    c.CeilDiv: _ceildiv,
+    c.Maximum: _maximum,
+    c.Minimum: _minimum,
+    c.Absolute: _absolute,
+    c.Member: _member,
+    c.Clause: _clause,
+    c.Element: _element,
+    c.Gcd: _common,
+    c.Lcm: _common,
+    c.Choice: _choice,
+    c.Selection: _selection,
+    c.Table: _table,
+}
+
+
+def operations(nodes: Sequence[c.Node], bounds: Bounds) -> list[Operation]:
+    """The operations that say what the constraints say, within the bounds."""
+    found: list[Operation] = []
+    for node in nodes:
+        translate = TRANSLATIONS.get(type(node))
+        if translate is None:
+            found.append(row_by_row(node))
+        else:
+            found += translate(node, bounds)
+    return found + _quotients(nodes)
+
+
+def _quotients(nodes: Sequence[c.Node]) -> list[Operation]:
+    """Pairs of inequalities ``low <= sum - d q < low + d``, which compute q."""
+    upper: dict[frozenset[tuple[int, int]], int] = {}
+    found = []
+    for node in nodes:
+        if type(node) is not c.LinearLe:
+            continue
+        terms, bound = node.terms, node.bound
+        other = upper.get(frozenset([(-a, v) for a, v in terms]))
+        upper[frozenset(terms)] = bound
+        if other is None:
+            continue
+        # -other <= terms <= bound
+        width = bound + other + 1
+        for a, v in terms:
+            if abs(a) == width and width > 1:
+                rest = [(b if a < 0 else -b, w) for b, w in terms if w != v]
+                low = -other if a < 0 else -bound
+                if v not in [w for _, w in rest]:
+                    found.append(_quotient(terms, rest, low, width, v))
+                break
+    return found
+
+
+def _quotient(
+    terms: Sequence[tuple[int, int]], rest: Sequence[tuple[int, int]], low: int, divisor: int, q: int
+) -> Operation:
+    # low <= rest - divisor q < low + divisor
+    def solve(at: Columns) -> Column:
+        return (total(at, rest) - low) // divisor
+
+    return Operation([v for _, v in terms], lambda at: solve(at) == at[q], {q: (solve, True)})

@@ -1,0 +1,206 @@
+"""The lexicographic optimum by tables: the rows that promise most first, in parts that suit numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import prod
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from constrint.engine.build import Box
+from constrint.propagators import Node
+from constrint.search.branching import Inputs
+from constrint.tables.operations import Unsuitable
+from constrint.tables.table import Structure, Table
+
+ROWS = 8192  # of a part, at most
+FIRST_ROWS = 2048  # of the first: the sooner a solution is known, the more rows need not be looked at
+GOAL_SIZE = 4  # times the values of the variable that is best otherwise, that one which a goal is may have
+FEW_ROWS = 1 << 16  # these take a few milliseconds, whatever they are
+OPERATIONS_OF_FREE = 4  # for each variable that nothing defines: so many constraints let few rows live
+
+Goals = Sequence[tuple[int, str]]
+
+
+class Optimum:
+    """The lexicographic optimum over a box and its constraints; raises `Unsuitable` where a limit is reached.
+
+    Among equal optima it is the one with the least values of the variables that nothing defines, in order.
+
+    Attributes:
+        values: The value of each variable of the model; None where there is no solution.
+        work: Rows looked at, summed over all constraints.
+        parts: How many parts they were looked at in.
+        improvements: How many times a better row was found.
+    """
+
+    def __init__(
+        self,
+        box: Box,
+        nodes: Sequence[Node],
+        declared: Sequence[int],
+        goals: Goals,
+        inputs: Inputs,
+        most_work: int,
+        deadline: float | None = None,
+    ) -> None:
+        self.values: dict[int, int] | None = None
+        self.work = self.parts = self.improvements = 0
+        self._most = most_work
+        self._deadline = deadline
+        self._rows = min(FIRST_ROWS, ROWS)
+        self._structure = Structure(box, nodes, declared, goals, inputs)
+        self._declared = set(declared)
+        free = [v for v in self._structure.declared if v not in self._structure.defined]
+        if not self._is_promising(free):
+            raise Unsuitable
+        self._goals = [*goals, *[(v, "min") for v in free]]
+        self._best: tuple[int, ...] | None = None
+        self._winner: list[tuple[int, int]] = []
+        with np.errstate(all="ignore"):  # dead rows may divide by zero or overflow
+            self._explore(Table(self._structure, [v for v, _ in self._goals]))
+            if self._best is not None:
+                self.values = self._completed(declared)
+
+    def _is_promising(self, free: Sequence[int]) -> bool:
+        """Whether rows are few, or die early because there is much that they must satisfy."""
+        structure = self._structure
+        return prod([structure.size(v) for v in free]) <= FEW_ROWS or len(
+            structure.operations
+        ) >= OPERATIONS_OF_FREE * len(free)
+
+    def _explore(self, table: Table) -> None:
+        """Find the best row that continues the rows of a table."""
+        self.parts += 1
+        while True:
+            before = table.work
+            table.settle()
+            self.work += table.work - before
+            self._prune(table)
+            if not table.count:
+                return
+            v = table.next()
+            if v is None:
+                self._take_best(table)
+                return
+            size = self._structure.size(v)
+            if size > ROWS or self.work + size * table.count > self._most:
+                raise Unsuitable
+            if self._deadline is not None and perf_counter() > self._deadline:
+                raise Unsuitable
+            if size * table.count > self._rows:
+                self._explore_parts(table, v)
+                return
+            table.multiply(v, self._structure.values(v))
+
+    def _explore_parts(self, table: Table, v: int) -> None:
+        """Go on with the best rows of a table, then with the next best, as long as they may be better."""
+        values = self._structure.values(v)
+        goal = self._next_goal(table)
+        by_value = goal is not None and self._structure.size(goal[0]) <= GOAL_SIZE * len(values)
+        if goal is not None and by_value:
+            # Rows that are equal so far are told apart by this variable, value by value.
+            v = goal[0]
+            values = self._structure.values(v)[:: 1 if goal[1] == "min" else -1]
+        order, ends = self._ordered(table)
+        start = 0
+        for first, end in pairwise([0, *ends]) if by_value else ():
+            if (end - first) * len(values) > self._rows:
+                self._explore_rows(table, order[start:first], v, values)
+                place = 0
+                while place < len(values):
+                    block = values[place : place + max(1, self._rows // (end - first))]
+                    place += len(block)
+                    self._explore_part(table, order[first:end], v, block)
+                start = end
+        self._explore_rows(table, order[start:], v, values)
+
+    def _explore_rows(self, table: Table, order: Any, v: int, values: Any) -> None:
+        """Go on with rows in their order, each with all values."""
+        first = 0
+        while first < len(order):
+            rows = order[first : first + max(1, self._rows // len(values))]
+            first += len(rows)
+            self._explore_part(table, rows, v, values)
+
+    def _explore_part(self, table: Table, rows: Any, v: int, values: Any) -> None:
+        part = table.part(rows)
+        self._prune(part)
+        if part.count:
+            part.multiply(v, values)
+            self._prune(part)
+            self._explore(part)
+            self._rows = min(ROWS, 2 * self._rows)
+
+    def _ordered(self, table: Table) -> tuple[Any, list[int]]:
+        """The rows, best first by the goals that are known, and where each group of equal ones ends."""
+        keys = [column if sign > 0 else -column for column, sign in self._known(table) if _is_array(column)]
+        if not keys:
+            return np.arange(table.count), [table.count]
+        order = np.lexsort(keys[::-1])
+        differs = np.zeros(table.count - 1, dtype=bool)
+        for key in keys:
+            differs |= np.diff(key[order]) != 0
+        return order, [*(differs.nonzero()[0] + 1).tolist(), table.count]
+
+    def _next_goal(self, table: Table) -> tuple[int, str] | None:
+        """The first goal that is not known, where it is a variable of the model."""
+        for v, direction in self._goals:
+            if table.at[v] is None:
+                return (v, direction) if v in self._declared else None
+        return None
+
+    def _known(self, table: Table) -> list[tuple[Any, int]]:
+        """The columns of the leading goals that are known, and 1 where less is better, else -1."""
+        known = []
+        for v, direction in self._goals:
+            if table.at[v] is None:
+                break
+            known.append((table.column(v), 1 if direction == "min" else -1))
+        return known
+
+    def _prune(self, table: Table) -> None:
+        """Throw away the rows that cannot be better than the best so far."""
+        if self._best is None or not table.count:
+            return
+        known = self._known(table)
+        better: Any = False
+        equal: Any = True
+        for (column, sign), best in zip(known, self._best, strict=False):
+            value = column if sign > 0 else -column
+            better = better | (equal & (value < best))
+            equal = equal & (value == best)
+        table.keep(better if len(known) == len(self._goals) else better | equal)
+        table.compress()
+
+    def _take_best(self, table: Table) -> None:
+        """Note the best row of a table without open variables; all its rows are better than the last best."""
+        rows = np.arange(table.count)
+        best = []
+        for column, sign in self._known(table):
+            if not _is_array(column):
+                best.append(sign * column)
+                continue
+            values = sign * column[rows]
+            least = values.min()
+            best.append(int(least))
+            if len(rows) > 1:
+                rows = rows[values == least]
+        self._best = tuple(best)
+        self._winner = table.row(int(rows[0]))
+        self.improvements += 1
+
+    def _completed(self, declared: Sequence[int]) -> dict[int, int]:
+        """The values of all variables, from those that the best row still had."""
+        table = Table(self._structure, ())
+        for v, value in self._winner:
+            table.learn(v, value)
+        table.settle()
+        return {v: table.at[v] for v in declared}
+
+
+def _is_array(column: Any) -> bool:
+    return isinstance(column, np.ndarray)

@@ -1,0 +1,1 @@
+"""Auto-tuners' search spaces."""

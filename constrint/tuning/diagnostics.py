@@ -1,0 +1,163 @@
+"""What a user should know of a space's restrictions: where they are undefined, and why nothing is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from constrint.diagrams.evaluate import Frame, Parts
+from constrint.diagrams.layers import Budget, TooLarge
+from constrint.diagrams.planner import Condition, Planner
+from constrint.diagrams.restrictions import Restriction
+from constrint.diagrams.terms import Array, Term, Terms, Unsupported
+from constrint.diagrams.tracing import Called
+
+MOST_CHECKED = 100_000  # combinations of values that are looked at to report undefined restrictions
+REASON_SECONDS = 2.0
+Given = Sequence[Restriction | Called]
+"""The parts of one restriction: each must hold, and is only looked at where those before it do."""
+
+
+class Remarks:
+    """Looks at restrictions one by one.
+
+    Attributes:
+        names: The parameters.
+        domains: Numbers of their values.
+        limits: Their least and greatest numbers.
+        labels: What the numbers stand for, where they are not the values themselves.
+        restrictions: The restrictions as they were given, each in parts.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        domains: Sequence[Array],
+        limits: Sequence[tuple[int, int]],
+        labels: Mapping[int, Mapping[Any, Any]],
+        restrictions: Sequence[Given],
+    ) -> None:
+        self.names = names
+        self.domains = domains
+        self.limits = limits
+        self.labels = labels
+        self.restrictions = restrictions
+
+    def called(self) -> Iterator[str]:
+        """Notes on restrictions that could not be traced."""
+        for parts in self.restrictions:
+            for part in parts:
+                if isinstance(part, Called):
+                    names = ", ".join(part.names)
+                    yield f"{part.text} could not be traced and was called for each combination of {names}"
+
+    def undefined(self) -> Iterator[str]:
+        """Notes on restrictions that have no value for some combination of their parameters."""
+        for parts in self.restrictions:
+            first = parts[0] if parts else None
+            if isinstance(first, Called):
+                if first.undefined:
+                    where = _shown(first.example)
+                    yield (
+                        f"{first.text} raised an arithmetic error for {first.undefined} combinations of "
+                        f"values, such as {where}: those are not allowed"
+                    )
+                continue
+            note = self._undefined([part for part in parts if isinstance(part, Restriction)])
+            if note:
+                yield note
+
+    def _undefined(self, parts: Sequence[Restriction]) -> str | None:
+        terms = Terms(tuple(self.domains), tuple(self.limits))
+        conditions = [part.term(terms) for part in parts]
+        if all(condition.safe for condition in conditions):
+            return None
+        text = repr(parts[0].text)
+        mask = 0
+        for condition in conditions:
+            mask |= condition.mask
+        frame = self._combinations(terms, mask)
+        if frame is None:
+            return f"{text} may be undefined for some values: those are not allowed"
+        rows, table = frame
+        bad = np.zeros(rows, dtype=bool)
+        alive = np.ones(rows, dtype=bool)
+        for condition in conditions:
+            defined, holds = _evaluated(table, condition, rows)
+            bad |= alive & ~defined
+            alive &= defined & holds
+        if not bad.any():
+            return None
+        scope = [v for v in range(len(self.names)) if mask >> v & 1]
+        if not scope:
+            return f"{text} is undefined: nothing is allowed"
+        place = int(np.argmax(bad))
+        example = {self.names[v]: self._label(v, table.value(terms.var(v))[place]) for v in scope}
+        return (
+            f"{text} is undefined for {int(bad.sum()):,} of {rows:,} combinations of values, "
+            f"such as {_shown(example)}: those are not allowed"
+        )
+
+    def _label(self, v: int, code: Any) -> Any:
+        value = code.item() if isinstance(code, np.generic) else code
+        return self.labels[v][value] if v in self.labels else value
+
+    def _combinations(self, terms: Terms, mask: int) -> tuple[int, Frame] | None:
+        """All combinations of the values of some parameters as rows; None where they are too many."""
+        scope = [v for v in range(len(self.domains)) if mask >> v & 1]
+        rows = prod(len(self.domains[v]) for v in scope)
+        if rows > MOST_CHECKED:
+            return None
+        frame = Frame(Parts(terms), 0, mask, {}, None)
+        inner = rows
+        for v in scope:
+            inner //= len(self.domains[v])
+            column = np.repeat(self.domains[v], inner)
+            frame.put(terms.var(v), np.tile(column, rows // len(column)))
+        return rows, frame
+
+    def why_empty(self) -> str:
+        """Which restrictions exclude everything: as few of them as are found in short time."""
+        deadline = perf_counter() + REASON_SECONDS
+        guilty = list(self.restrictions)
+        for one in guilty:
+            if self._excludes_all([one], deadline):
+                guilty = [one]
+                break
+        place = 0
+        while len(guilty) > 1 and place < len(guilty):
+            fewer = guilty[:place] + guilty[place + 1 :]
+            if self._excludes_all(fewer, deadline):
+                guilty = fewer
+            else:
+                place += 1
+        texts = [repr(parts[0].text) for parts in guilty if parts]
+        return (
+            f"no configuration is valid: {' and '.join(texts)} exclude{'s' if len(texts) == 1 else ''} all "
+            f"{prod(len(domain) for domain in self.domains):,} combinations of values"
+        )
+
+    def _excludes_all(self, restrictions: Sequence[Given], deadline: float) -> bool:
+        """Whether some restrictions are known to exclude everything; False where that takes too long."""
+        conditions: list[Condition] = [part for parts in restrictions for part in parts]
+        try:
+            planner = Planner(self.domains, self.limits, conditions)
+            return not planner.build(Budget(1_000_000, 5_000_000, deadline))
+        except (TooLarge, Unsupported):
+            return False
+
+
+def _evaluated(frame: Frame, condition: Term, rows: int) -> tuple[Array, Array]:
+    """Where a condition is defined, and where it holds."""
+    frame.ok = None
+    values = np.broadcast_to(np.asarray(frame.value(condition)).astype(bool), rows)
+    ok, frame.ok = frame.ok, None
+    return np.broadcast_to(np.asarray(True if ok is None else ok), rows), values
+
+
+def _shown(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in values.items())

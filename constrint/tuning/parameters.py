@@ -1,0 +1,95 @@
+"""A tuner's parameters: their values checked, and the numbers that stand for them in diagrams."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from constrint.diagrams.terms import FLOAT, INT64, OBJECT, Array
+from constrint.errors import ModelError
+
+EXACT_FLOAT = 1 << 53
+
+
+def checked(tune_params: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
+    """The values of each parameter as a list of Python objects; raises `ModelError` where they cannot be."""
+    if not isinstance(tune_params, Mapping):
+        raise ModelError(f"the parameters are a dict of lists of values, not {tune_params!r}")
+    found: dict[str, list[Any]] = {}
+    for name, given in tune_params.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ModelError(f"a parameter's name must be an identifier, not {name!r}")
+        if keyword.iskeyword(name):
+            raise ModelError(f"'{name}' is a word of Python's own, so no restriction can name it: rename it")
+        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+            raise ModelError(f"'{name}': the values must be a list, not {given!r}")
+        values = [value.item() if isinstance(value, np.generic) else value for value in given]
+        if not values:
+            raise ModelError(f"'{name}' has no values")
+        if any(isinstance(value, np.ndarray) for value in values):
+            raise ModelError(f"'{name}' has arrays as values, which have no equality: write tuples")
+        _check_distinct(name, values)
+        _check_numbers(name, values)
+        found[name] = values
+    return found
+
+
+def _check_distinct(name: str, values: list[Any]) -> None:
+    if len({_key(value) for value in values}) == len(values):
+        return
+    seen: list[Any] = []
+    for value in values:
+        if value in seen:
+            other = seen[seen.index(value)]
+            equal = "" if repr(other) == repr(value) else f" ({other!r} equals it)"
+            raise ModelError(f"'{name}' has the value {value!r} twice{equal}")
+        seen.append(value)
+
+
+def _key(value: Any) -> Any:
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return value
+
+
+def _check_numbers(name: str, values: list[Any]) -> None:
+    if any(isinstance(value, float) and value != value for value in values):
+        raise ModelError(f"'{name}' has the value nan, which is equal to nothing, itself included")
+    if all(isinstance(value, bool | int | float) for value in values):
+        floats = any(isinstance(value, float) for value in values)
+        wide = [value for value in values if isinstance(value, int) and abs(value) > EXACT_FLOAT]
+        if floats and wide:
+            raise ModelError(
+                f"'{name}' has fractions beside {wide[0]}, which a float does not hold: use integers only"
+            )
+
+
+def coded(
+    values: Mapping[str, list[Any]],
+) -> tuple[list[Array], list[tuple[int, int]], dict[int, dict[Any, Any]]]:
+    """Numbers for the values of each parameter, their limits, and what numbers stand for what is none."""
+    domains: list[Array] = []
+    limits: list[tuple[int, int]] = []
+    labels: dict[int, dict[Any, Any]] = {}
+    for v, given in enumerate(values.values()):
+        if all(type(value) is int for value in given):
+            wide = max(map(abs, given)) >= 1 << 62
+            domains.append(np.array(sorted(given), dtype=OBJECT if wide else INT64))
+        elif all(isinstance(value, bool | int | float) for value in given):
+            labels[v] = dict(sorted((_number(value), value) for value in given))
+            domains.append(np.array(list(labels[v])))
+        else:
+            labels[v] = dict(enumerate(given))
+            domains.append(np.arange(len(given)))
+        low, high = domains[-1][0], domains[-1][-1]
+        limits.append((0, 0) if domains[-1].dtype == FLOAT else (int(low), int(high)))
+    return domains, limits, labels
+
+
+def _number(value: Any) -> Any:
+    return int(value) if isinstance(value, bool) else value

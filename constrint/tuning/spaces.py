@@ -1,0 +1,206 @@
+"""Search spaces of auto-tuners as solution sets: parameters with lists of values, and restrictions on them.
+
+space = from_tune_params({"bx": [16, 32, 64], "tile": [1, 2, 3]}, ["bx * tile <= 96", lambda p: …])
+space.size, space[5], space.sample(10, seed=1), space.to_numpy(), space.neighbours(config)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from constrint.diagrams.diagram import Diagram
+from constrint.diagrams.layers import Budget, TooLarge
+from constrint.diagrams.planner import Condition, Planner, built_by
+from constrint.diagrams.restrictions import Parameters, Restriction, parse
+from constrint.diagrams.terms import Unsupported
+from constrint.diagrams.tracing import Called, trace
+from constrint.errors import EmptySpaceError, LimitError, ModelError
+from constrint.solutions.solutionset import SolutionSet
+from constrint.tuning import t1
+from constrint.tuning.diagnostics import Given, Remarks
+from constrint.tuning.parameters import checked, coded
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+Restrictions = Iterable["str | Callable[..., Any]"]
+
+__all__ = ["Space", "from_json", "from_tune_params", "to_t1"]
+
+
+class Space(SolutionSet):
+    """The valid configurations of a tuner's search space.
+
+    A space without any has size 0 and iterates over nothing, but samples and lists raise `EmptySpaceError`,
+    which says why.
+
+    Attributes:
+        tune_params: The parameters with their values, as given.
+        restrictions: The restrictions as Python expressions; None for those that could only be called.
+        notes: What a user should know: restrictions that could only be called, or are undefined somewhere,
+            and at last, where no configuration is valid, why.
+    """
+
+    def __init__(
+        self,
+        tune_params: Mapping[str, Sequence[Any]],
+        diagrams: Sequence[Diagram] | None,
+        labels: Mapping[int, Mapping[Any, Any]],
+        notes: Sequence[str],
+        restrictions: Sequence[str | None] = (),
+    ) -> None:
+        super().__init__(list(tune_params), diagrams, labels)
+        self.tune_params = {name: list(values) for name, values in tune_params.items()}
+        self.notes = tuple(notes)
+        self.restrictions = tuple(restrictions)
+
+    def __repr__(self) -> str:
+        return f"Space({self.size:,} of {self.cartesian:,} configurations of {', '.join(self.names)})"
+
+    @property
+    def cartesian(self) -> int:
+        """Number of configurations before restrictions."""
+        return prod(len(values) for values in self.tune_params.values())
+
+    def facts(self) -> list[str]:
+        """What to know of the space beside its size, in words."""
+        share = f"{self.size / self.cartesian:.3g} of all {self.cartesian:,} combinations of values"
+        return [share, *super().facts(), *self.notes]
+
+    def to_t1(self) -> dict[str, Any]:
+        """The space in the auto-tuning interchange format T1, to be written as JSON."""
+        if None in self.restrictions:
+            place = self.restrictions.index(None)
+            raise ModelError(
+                f"restriction {place + 1} can only be called, so T1 cannot hold it: give it as a string"
+            )
+        return to_t1(self.tune_params, [text for text in self.restrictions if text is not None])
+
+    def _demand_any(self) -> None:
+        if not self.size:
+            raise EmptySpaceError(self.notes[-1])
+
+
+def from_tune_params(
+    tune_params: Mapping[str, Iterable[Any]],
+    restrictions: Restrictions | str | Callable[..., Any] = (),
+    *,
+    memory_limit: int | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+) -> Space:
+    """Build the space of all configurations that every restriction allows.
+
+    Args:
+        tune_params: The values of each parameter: numbers, Booleans, or anything else with equality.
+        restrictions: Python expressions over the names as strings (parsed, never evaluated), or callables
+            that take parameters by name or one mapping of all. A restriction that raises an arithmetic
+            error for a configuration, such as a division by zero, does not allow it.
+        memory_limit: Bytes that the space may take while it is built; 2 GB by default.
+        executor: Builds large spaces with the workers of any executor of `concurrent.futures`.
+        workers: How many workers; without an executor, threads of this process.
+
+    Returns:
+        The space. An empty one says in its `notes` which restrictions exclude all.
+    """
+    if isinstance(restrictions, str) or callable(restrictions):
+        restrictions = [restrictions]
+    if isinstance(restrictions, Mapping) or not isinstance(restrictions, Iterable):
+        raise ModelError(f"the restrictions are a list of strings and callables, not {restrictions!r}")
+    values = checked(tune_params)
+    domains, limits, labels = coded(values)
+    parameters = Parameters({name: v for v, name in enumerate(values)}, labels)
+    listed = list(restrictions)
+    given = [_parts(restriction, parameters, list(values.values())) for restriction in listed]
+    texts = [one if isinstance(one, str) else _text(parts) for one, parts in zip(listed, given, strict=True)]
+    conditions: list[Condition] = [part for parts in given for part in parts]
+    budget = Budget.of_memory(memory_limit)
+    try:
+        planner = Planner(domains, limits, conditions)
+        built = built_by(planner, budget, executor, workers, lambda: _source(values, texts))
+    except (TooLarge, Unsupported) as problem:
+        raise LimitError(
+            f"the space cannot be built: {problem}. Give it more memory, or fewer values"
+        ) from problem
+    remarks = Remarks(list(values), domains, limits, labels, given)
+    notes = [*remarks.called(), *remarks.undefined()]
+    feasible = planner.feasible and (built or not values)
+    if not feasible:
+        notes.append(remarks.why_empty())
+    return Space(values, [c.diagram for c in built] if feasible else None, labels, notes, texts)
+
+
+def _source(values: Mapping[str, list[Any]], texts: Sequence[str | None]) -> dict[str, Any]:
+    """What a worker plans the space from: plain values and texts."""
+    if None in texts:
+        raise ModelError(
+            f"restriction {texts.index(None) + 1} can only be called, so it cannot be sent to workers: "
+            "give it as a string, or build with workers= and no executor"
+        )
+    for name, given in values.items():
+        for value in given:
+            if not isinstance(value, bool | int | float | str | None):
+                raise ModelError(
+                    f"'{name}' has the value {value!r}, which cannot be sent to workers: only numbers, "
+                    "strings, Booleans and None can. Build without an executor"
+                )
+    return {"tune_params": dict(values), "restrictions": list(texts)}
+
+
+def planned(tune_params: Mapping[str, list[Any]], texts: Sequence[str]) -> Planner:
+    """The plan of a space, made again by a worker."""
+    domains, limits, labels = coded(tune_params)
+    parameters = Parameters({name: v for v, name in enumerate(tune_params)}, labels)
+    return Planner(domains, limits, [part for text in texts for part in parse(text, parameters)])
+
+
+def _parts(
+    restriction: str | Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]]
+) -> Given:
+    """The parts of a restriction, parsed, traced or to be called."""
+    if isinstance(restriction, str):
+        return parse(restriction, parameters)
+    if callable(restriction):
+        traced = trace(restriction, parameters, values)
+        return [traced] if isinstance(traced, Called) else traced
+    raise ModelError(f"a restriction is a string or a callable, not {restriction!r}")
+
+
+def _text(parts: Given) -> str | None:
+    """A restriction as an expression; None where there is no text for it."""
+    trees = [part.tree for part in parts if isinstance(part, Restriction)]
+    if len(trees) < len(parts):
+        return None
+    try:
+        return ast.unparse(trees[0] if len(trees) == 1 else ast.BoolOp(ast.And(), trees))
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return None
+
+
+def from_json(source: str | Path | Mapping[str, Any], *, memory_limit: int | None = None) -> Space:
+    """The space of a JSON file or of its content.
+
+    Two forms are read: `{"tune_params": {…}, "restrictions": […]}`, and the auto-tuning interchange format T1
+    (`ConfigurationSpace` with `TuningParameters` and `Conditions`).
+    """
+    data = source if isinstance(source, Mapping) else t1.read_file(source)
+    tune_params, restrictions = t1.described(data)
+    return from_tune_params(tune_params, restrictions, memory_limit=memory_limit)
+
+
+def to_t1(tune_params: Mapping[str, Sequence[Any]], restrictions: Sequence[str]) -> dict[str, Any]:
+    """The T1 description of parameters and restrictions, to be written as JSON."""
+    values = checked(tune_params)
+    parameters = Parameters({name: v for v, name in enumerate(values)}, coded(values)[2])
+    names = list(values)
+    scopes = []
+    for text in restrictions:
+        scope = 0
+        for part in parse(text, parameters):
+            scope |= part.scope
+        scopes.append([name for v, name in enumerate(names) if scope >> v & 1])
+    return t1.description(values, list(zip(restrictions, scopes, strict=True)))

@@ -1,0 +1,113 @@
+"""The command `kerneltune fit`: a profile's cost constants from what was measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kerneltune.cli.failures import print_json, reporting
+from kerneltune.cli.options import Gpu, Json, KernelsRoot
+from kerneltune.cli.tune import StorePath, opened_store
+from kerneltune.errors import InputError
+from kerneltune.inputs.hardware import load_profile
+
+if TYPE_CHECKING:
+    from kerneltune.tiling.cost_model import Tiling
+
+
+def fit(
+    gpu: Gpu,
+    store_path: StorePath = None,
+    results: Annotated[
+        list[Path] | None, typer.Option(help="A JSON file of times, such as benchmarks/results has, besides.")
+    ] = None,
+    cell: Annotated[str, typer.Option(help="Of this cell: its elements are what the costs are of.")] = "lstm",
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Fit constants of this name alone, such as 'grid_*'; may be given several times."),
+    ] = None,
+    update: Annotated[
+        Path | None, typer.Option(help="Put the constants into this profile's file; comments stay.")
+    ] = None,
+    kernels_root: KernelsRoot = None,
+    as_json: Json = False,
+) -> None:
+    """Fit a profile's cost constants to the trials of the store (by default the user's own)."""
+    with reporting(as_json):
+        from kerneltune.inputs.descriptions import discover
+        from kerneltune.tiling.cost_model import CostModel
+        from kerneltune.tiling.fit import fit as fitted
+        from kerneltune.tiling.fit import with_costs
+
+        profile = load_profile(gpu)
+        tilings = list(_of_files(results or []))
+        if store_path is not None or not results:
+            tilings += _of_store(store_path, profile.name)
+        of_cell = [tiling for tiling in tilings if tiling.problem.cell == cell]
+        found = fitted(CostModel(profile, discover(kernels_root)), of_cell, only or ())
+        if update is not None:
+            _update(update, with_costs(_text(update), found.constants))
+        if as_json:
+            print_json({"gpu": profile.name, **found.to_json()})
+            return
+        from kerneltune.cli.tables import show_fit
+
+        show_fit(found, profile)
+
+
+def _of_store(path: Path | None, gpu: str) -> list[Tiling]:
+    """What passed and was timed; of several trials of one tiling the last."""
+    from kerneltune.tiling.cost_model import Tiling
+    from kerneltune.tuning.report import latest
+
+    outcomes = [outcome for group in latest(opened_store(path).trials(gpu)).values() for outcome in group]
+    return [
+        Tiling.of(outcome.candidate, outcome.measurement.milliseconds)
+        for outcome in outcomes
+        if outcome.passed and outcome.measurement and outcome.measurement.milliseconds
+    ]
+
+
+def _of_files(paths: list[Path]) -> Iterator[Tiling]:
+    """Rows with a strategy, a problem, parameters, values and milliseconds, or the outcomes of trials."""
+    from kerneltune.inputs.problem import Problem
+    from kerneltune.tiling.cost_model import Tiling
+
+    for path in paths:
+        try:
+            rows = _rows(json.loads(_text(path)))
+            for row in rows:
+                problem = Problem(**{"cell": "lstm", **row["problem"]})
+                values = {**row["parameters"], **row["values"]}
+                yield Tiling(row["strategy"], problem, values, float(row["milliseconds"]))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"--results: {path} has no rows of times: {error}") from None
+
+
+def _rows(data: dict[str, Any]) -> list[dict[str, Any]]:
+    if "outcomes" in data:
+        return [
+            {**outcome["candidate"], "milliseconds": outcome["measurement"]["milliseconds"]}
+            for outcome in data["outcomes"]
+            if outcome["passed"] and outcome["measurement"]["milliseconds"]
+        ]
+    rows: list[dict[str, Any]] = data["rows"] if "rows" in data else data["times"]
+    return rows
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+
+
+def _update(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None

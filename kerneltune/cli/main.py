@@ -1,0 +1,298 @@
+"""The command ``kerneltune``. Exit codes: 0 done, 1 infeasible or failed (with the reason), 2 bad input."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kerneltune.cli.failures import print_json, reporting, run_app
+from kerneltune.cli.fit import fit
+from kerneltune.cli.options import (
+    Backend,
+    Batch,
+    CellName,
+    Clip,
+    Cut,
+    Dtype,
+    ForwardClip,
+    Gpu,
+    HeadDim,
+    Heads,
+    Json,
+    KernelsRoot,
+    Pass,
+    Steps,
+    StrategyName,
+    Top,
+    space_of,
+)
+from kerneltune.cli.tune import report, tune
+from kerneltune.errors import InputError, RunError
+from kerneltune.inputs.hardware import load_profile, profile_names
+from kerneltune.inputs.problem import Problem
+
+if TYPE_CHECKING:
+    from kerneltune.compiling.compile import Compiled
+    from kerneltune.tiling.space import TilingSpace
+
+app = typer.Typer(
+    help="Tilings of recurrent-network kernels for a GPU: solved, compiled, verified and timed.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+profile_app = typer.Typer(help="The GPUs that are known.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(profile_app, name="profile")
+app.command()(tune)
+app.command()(report)
+app.command()(fit)
+
+
+@app.command()
+def tile(
+    cell: CellName,
+    gpu: Gpu,
+    heads: Heads,
+    head_dim: HeadDim,
+    batch: Batch,
+    dtype: Dtype = "bf16",
+    steps: Steps = 1024,
+    direction: Pass = "forward",
+    clip: Clip = 0.0,
+    cut: Cut = False,
+    forward_clip: ForwardClip = 0.0,
+    strategy: StrategyName = None,
+    top: Top = 1,
+    kernels_root: KernelsRoot = None,
+    as_json: Json = False,
+) -> None:
+    """Print the fastest tiling that fits the GPU."""
+    with reporting(as_json):
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
+        space = space_of(problem, gpu, kernels_root, strategy)
+        candidates = _candidates(space, top)
+        if as_json:
+            print_json(
+                {
+                    "status": "found",
+                    "gpu": space.profile.name,
+                    "solve_seconds": {name: round(value, 5) for name, value in space.solve_seconds.items()},
+                    "candidates": [candidate.to_json() for candidate in candidates],
+                }
+            )
+            return
+        from kerneltune.cli.tables import show_ranking, show_tiling
+
+        show_tiling(candidates[0], space.profile, space.kernels)
+        if top > 1:
+            typer.echo("")
+            show_ranking(candidates)
+        read, solved = (sum(spent.values()) for spent in (space.read_seconds, space.solve_seconds))
+        count = f"{len(space.solve_seconds)} of {len(space.kernels.strategies)} strategies"
+        typer.echo(f"\n{count}: constraints read in {1e3 * read:.0f} ms, solved in {1e3 * solved:.0f} ms")
+
+
+@app.command(name="compile")
+def compile_command(
+    cell: CellName,
+    gpu: Gpu,
+    heads: Heads,
+    head_dim: HeadDim,
+    batch: Batch,
+    dtype: Dtype = "bf16",
+    steps: Steps = 1024,
+    direction: Pass = "forward",
+    clip: Clip = 0.0,
+    cut: Cut = False,
+    forward_clip: ForwardClip = 0.0,
+    strategy: StrategyName = None,
+    compiler: Backend = "nvrtc",
+    cubin: Annotated[Path | None, typer.Option(help="Write the cubin to this file.")] = None,
+    source: Annotated[Path | None, typer.Option(help="Write the generated CUDA source to this file.")] = None,
+    kernels_root: KernelsRoot = None,
+    as_json: Json = False,
+) -> None:
+    """Compile the fastest tiling, without a GPU, and hold what it takes against what was promised."""
+    with reporting(as_json):
+        from kerneltune.compiling.compile import Compiler
+        from kerneltune.tiling.feedback import settle
+
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
+        space = space_of(problem, gpu, kernels_root, strategy)
+        settled = settle(space, Compiler(space.kernels, space.profile, backend=compiler))
+        compiled = settled.compiled
+        _write(cubin, compiled.cubin)
+        _write(source, compiled.source.encode())
+        if as_json:
+            print_json(
+                {
+                    "status": "compiled",
+                    "gpu": space.profile.name,
+                    "candidate": compiled.candidate.to_json(),
+                    "report": compiled.report.to_json(),
+                    "tightenings": [turn.sentence for turn in settled.tightenings],
+                }
+            )
+            return
+        from kerneltune.cli.tables import show_compilation, show_tiling
+
+        show_tiling(compiled.candidate, space.profile, space.kernels)
+        typer.echo("")
+        show_compilation(settled)
+
+
+@app.command()
+def run(
+    cell: CellName,
+    gpu: Gpu,
+    heads: Heads,
+    head_dim: HeadDim,
+    batch: Batch,
+    dtype: Dtype = "bf16",
+    steps: Steps = 1024,
+    direction: Pass = "forward",
+    clip: Clip = 0.0,
+    cut: Cut = False,
+    forward_clip: ForwardClip = 0.0,
+    strategy: StrategyName = None,
+    top: Top = 1,
+    compiler: Backend = "nvrtc",
+    runs: Annotated[int, typer.Option(min=1, help="Runs whose bits must agree.")] = 3,
+    timed: Annotated[int, typer.Option(min=0, help="Launches to time.")] = 20,
+    seed: Annotated[int | None, typer.Option(help="Seed of the input; a fresh one if not given.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds after which a candidate is given up.")] = 120.0,
+    kernels_root: KernelsRoot = None,
+    as_json: Json = False,
+) -> None:
+    """Run the fastest tilings on this machine's GPU: right, repeatable, and how fast."""
+    with reporting(as_json):
+        from kerneltune.running.measure import TrialPlan
+        from kerneltune.running.trial import Trial, require_gpu, run_trials
+
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
+        space = space_of(problem, gpu, kernels_root, strategy)
+        fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
+        plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
+        capability = space.profile.compute_capability
+        space.best()  # what fits no GPU of this kind needs none to say so
+        require_gpu(space.profile, space.kernels.root, timeout=timeout)
+        trials = [
+            Trial(
+                compiled.candidate,
+                compiled.cubin,
+                space.kernels.strategy(compiled.candidate.strategy).spec.cooperative,
+                capability,
+                plan,
+            )
+            for compiled in _compiled(space, compiler, top)
+        ]
+        outcomes = list(run_trials(trials, space.kernels.root, timeout=timeout))
+        if as_json:
+            print_json(
+                {
+                    "status": "passed" if all(outcome.passed for outcome in outcomes) else "failed",
+                    "gpu": space.profile.name,
+                    "seed": fresh,
+                    "outcomes": [outcome.to_json() for outcome in outcomes],
+                }
+            )
+        else:
+            from kerneltune.cli.tables import show_outcomes, show_tiling
+
+            show_tiling(outcomes[0].candidate, space.profile, space.kernels)
+            typer.echo("")
+            show_outcomes(outcomes)
+        if not any(outcome.passed for outcome in outcomes):
+            raise typer.Exit(RunError.exit_code)
+
+
+@profile_app.command(name="list")
+def profile_list(as_json: Json = False) -> None:
+    """The profiles that come with the package."""
+    with reporting(as_json):
+        profiles = [load_profile(name) for name in profile_names()]
+        if as_json:
+            print_json([profile.model_dump() for profile in profiles])
+            return
+        from kerneltune.cli.tables import show_profiles
+
+        show_profiles(profiles)
+
+
+@profile_app.command(name="show")
+def profile_show(
+    name: Annotated[str, typer.Argument(help="A profile's name, or the path of a YAML file.")],
+    as_json: Json = False,
+) -> None:
+    """Every limit and cost of one profile."""
+    with reporting(as_json):
+        profile = load_profile(name)
+        if as_json:
+            print_json(profile.model_dump())
+            return
+        from kerneltune.cli.tables import show_profile
+
+        show_profile(profile)
+
+
+@profile_app.command(name="detect")
+def profile_detect(as_json: Json = False) -> None:
+    """Which profile fits this machine's GPU."""
+    with reporting(as_json):
+        from kerneltune.inputs.detect import detect
+
+        found = detect()
+        if as_json:
+            print_json(found.to_json())
+            return
+        typer.echo(found.sentence)
+
+
+def main() -> None:
+    """Run the command line."""
+    sys.exit(run_app(app, sys.argv[1:]))
+
+
+def _candidates(space: TilingSpace, top: int) -> list[Any]:
+    from kerneltune.errors import InfeasibleError
+
+    candidates = space.candidates(top)
+    if not candidates:
+        raise InfeasibleError(space.why_empty())
+    return candidates
+
+
+def _compiled(space: TilingSpace, backend: str, top: int) -> list[Compiled]:
+    """The best ``top`` tilings, compiled: the first settled, of the others those that keep their promises."""
+    from kerneltune.compiling.compile import Compiler
+    from kerneltune.tiling.feedback import settle
+
+    compiler = Compiler(space.kernels, space.profile, backend=backend)
+    settled = settle(space, compiler)
+    for turn in settled.tightenings:
+        typer.echo(turn.sentence, err=True)
+    if top == 1:
+        return [settled.compiled]
+    kept = []
+    for candidate in settled.space.candidates(top):
+        compiled = compiler.compile(candidate)
+        broken = compiled.report.broken_promises()
+        if broken:
+            typer.echo(f"left out: {candidate.strategy}: {'; '.join(broken)}", err=True)
+        else:
+            kept.append(compiled)
+    return kept
+
+
+def _write(path: Path | None, content: bytes) -> None:
+    if path is None:
+        return
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None

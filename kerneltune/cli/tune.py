@@ -1,0 +1,139 @@
+"""The commands `kerneltune tune` and `kerneltune report`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kerneltune.cli.failures import print_json, reporting
+from kerneltune.cli.options import (
+    Backend,
+    Batch,
+    CellName,
+    Clip,
+    Cut,
+    Dtype,
+    ForwardClip,
+    Gpu,
+    HeadDim,
+    Heads,
+    Json,
+    KernelsRoot,
+    Pass,
+    Steps,
+    StrategyName,
+    space_of,
+)
+from kerneltune.errors import InputError, RunError
+from kerneltune.inputs.problem import Problem
+
+if TYPE_CHECKING:
+    from kerneltune.running.trial import Outcome
+    from kerneltune.tuning.store import Store
+
+StorePath = Annotated[
+    Path | None,
+    typer.Option("--store", help="The sqlite file of measured trials; by default the user's own."),
+]
+
+
+def tune(
+    cell: CellName,
+    gpu: Gpu,
+    heads: Heads,
+    head_dim: HeadDim,
+    batch: Batch,
+    dtype: Dtype = "bf16",
+    steps: Steps = 1024,
+    direction: Pass = "forward",
+    clip: Clip = 0.0,
+    cut: Cut = False,
+    forward_clip: ForwardClip = 0.0,
+    strategy: StrategyName = None,
+    top: Annotated[int, typer.Option(min=1, help="How many tilings, the fastest by the model first.")] = 20,
+    each: Annotated[int, typer.Option(min=0, help="How many of every strategy besides.")] = 1,
+    compiler: Backend = "nvrtc",
+    runs: Annotated[int, typer.Option(min=1, help="Runs whose bits must agree.")] = 3,
+    timed: Annotated[int, typer.Option(min=1, help="Launches to time.")] = 20,
+    seed: Annotated[int | None, typer.Option(help="Seed of the input; a fresh one if not given.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds after which a candidate is given up.")] = 120.0,
+    again: Annotated[bool, typer.Option("--again", help="Measure again what the store has.")] = False,
+    store_path: StorePath = None,
+    kernels_root: KernelsRoot = None,
+    as_json: Json = False,
+) -> None:
+    """Measure the best tilings on this machine's GPU, keep the results, print them ranked."""
+    with reporting(as_json):
+        from kerneltune.compiling.compile import Compiler
+        from kerneltune.running.measure import TrialPlan
+        from kerneltune.tuning.store import Store
+        from kerneltune.tuning.tuner import TuneOptions
+        from kerneltune.tuning.tuner import tune as tuned
+
+        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
+        space = space_of(problem, gpu, kernels_root, strategy)
+        fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
+        plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
+        options = TuneOptions(top, each, again, timeout, plan)
+        made = Compiler(space.kernels, space.profile, backend=compiler)
+        store = Store(store_path)
+        found = tuned(space, made, store, options, notice=_notice)
+        for reason in found.left_out:
+            typer.echo(f"left out: {reason}", err=True)
+        if as_json:
+            status = "passed" if found.ranked else "failed"
+            print_json(
+                {"status": status, "gpu": space.profile.name, "store": str(store.path), **found.to_json()}
+            )
+        else:
+            from kerneltune.cli.tables import show_tuned
+
+            show_tuned(found, store.path)
+        if not found.ranked:
+            raise typer.Exit(RunError.exit_code)
+
+
+def _notice(outcome: Outcome, known: bool) -> None:
+    measured = outcome.measurement
+    if measured is None:
+        said = f"lost: {outcome.failure}"
+    elif not outcome.passed:
+        said = f"WRONG: {measured.verdict}"
+    else:
+        said = f"{measured.milliseconds} ms" + (" (from the store)" if known else "")
+    typer.echo(f"{outcome.candidate.strategy} {outcome.candidate.cycles} cycles: {said}", err=True)
+
+
+def report(
+    store_path: StorePath = None,
+    gpu: Annotated[str | None, typer.Option(help="Only this profile's trials.")] = None,
+    first: Annotated[
+        int,
+        typer.Option("--top", min=1, help="Judge the model by so many of its first tilings of a request."),
+    ] = 20,
+    as_json: Json = False,
+) -> None:
+    """What was measured so far: the fastest tilings, and how well the cost model ranks them."""
+    with reporting(as_json):
+        from kerneltune.tuning.report import make_report
+
+        store = opened_store(store_path)
+        made = make_report(store.trials(gpu), first)
+        if as_json:
+            print_json({"store": str(store.path), **made.to_json()})
+            return
+        from kerneltune.cli.tables import show_report
+
+        show_report(made, store.path)
+
+
+def opened_store(path: Path | None) -> Store:
+    """The store to read: the user's own, or a file that must be there."""
+    from kerneltune.tuning.store import Store
+
+    if path is not None and not path.is_file():
+        raise InputError(f"--store: there is no file {path}")
+    return Store(path)

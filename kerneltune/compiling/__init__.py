@@ -1,0 +1,1 @@
+"""From a tiling to a cubin and its report."""

@@ -1,0 +1,200 @@
+"""A candidate's source to a cubin, on a machine without a GPU, by NVRTC or nvcc."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kerneltune.compiling.cubin_cache import CubinCache, content_key
+from kerneltune.compiling.report import CompileReport, CompilerOutput, report
+from kerneltune.compiling.source import translation_unit
+from kerneltune.errors import CompilationError, InputError, MissingExtraError, nearest
+from kerneltune.inputs.descriptions import Kernels
+from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.tiling.candidate import Candidate
+
+STANDARD = "c++17"
+# __launch_bounds__ alone lets ptxas take all registers that the occupancy leaves: hold it to the promise.
+PTXAS_OPTIONS = ("-v", "--override-directive-values")
+LINES_OPTION = "-lineinfo"  # source lines of the instructions, which it leaves as they are
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A candidate with its cubin and report; ``key`` is a hash of all that the cubin was made from."""
+
+    candidate: Candidate
+    cubin: bytes
+    report: CompileReport
+    source: str
+    key: str
+
+
+@dataclass(frozen=True)
+class _Job:
+    source: str
+    target: str
+    include: Path
+    max_registers: int
+    lines: bool = False
+    defines: tuple[str, ...] = ()
+
+
+class Compiler:
+    """Compiles candidates for one GPU; a cubin made once is taken from the cache.
+
+    Args:
+        kernels: Where the sources are.
+        profile: The GPU.
+        backend: The compiler, `nvrtc` or `nvcc`.
+        cache: Where cubins are kept; the user's own if not given.
+        lines: Whether cubins say which source lines they were made from.
+        defines: Macros that the sources find defined.
+    """
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        profile: HardwareProfile,
+        *,
+        backend: str = "nvrtc",
+        cache: CubinCache | None = None,
+        lines: bool = False,
+        defines: tuple[str, ...] = (),
+    ) -> None:
+        if backend not in BACKENDS:
+            raise InputError(f"unknown compiler '{backend}': {nearest(backend, BACKENDS)}")
+        self._kernels = kernels
+        self._profile = profile
+        self._version, self._build = BACKENDS[backend]()
+        self._cache = cache or CubinCache()
+        self._lines = lines
+        self._defines = defines
+
+    def compile(self, candidate: Candidate) -> Compiled:
+        """The candidate's cubin and what it takes; `CompilationError` where the compiler refuses it."""
+        source = translation_unit(candidate, self._kernels, self._profile)
+        job = _Job(
+            source,
+            self._profile.target,
+            self._kernels.root,
+            candidate.registers,
+            self._lines,
+            self._defines,
+        )
+        options = [*PTXAS_OPTIONS, STANDARD, job.target, str(job.max_registers)]
+        options += [LINES_OPTION] if job.lines else []
+        options += [f"-D{name}" for name in job.defines]
+        key = content_key((self._version, *options, source), job.include)
+        output = self._cache.load(key)
+        if output is None:
+            started = time.perf_counter()
+            cubin, log = self._build(job)
+            output = CompilerOutput(cubin, log, self._version, round(time.perf_counter() - started, 3))
+            self._cache.store(key, output)
+        return Compiled(candidate, output.cubin, report(candidate, self._profile, output), source, key)
+
+
+Build = Callable[[_Job], tuple[bytes, str]]
+
+
+def _nvrtc() -> tuple[str, Build]:
+    try:
+        from cuda.bindings import nvrtc
+
+        program_class, options_class = _program_classes()
+    except ImportError:
+        raise MissingExtraError("compiling with NVRTC", "compile") from None
+    try:
+        _, major, minor = nvrtc.nvrtcVersion()
+    except RuntimeError as error:
+        raise CompilationError(f"NVRTC cannot be loaded: {error}") from None
+    version = f"nvrtc {major}.{minor}"
+    headers = _cuda_headers()
+    _, numbers = nvrtc.nvrtcGetSupportedArchs()
+    targets = [f"sm_{number}" for number in numbers]
+
+    def build(job: _Job) -> tuple[bytes, str]:
+        _check_target(job.target, targets, version)
+        options = options_class(
+            name="kerneltune.cu",
+            arch=job.target,
+            std=STANDARD,
+            include_path=[str(job.include), *headers],
+            max_register_count=job.max_registers,
+            ptxas_options=list(PTXAS_OPTIONS),
+            lineinfo=job.lines,
+            define_macro=list(job.defines) or None,
+            no_cache=True,  # what comes from NVRTC's own cache comes without ptxas's log
+        )
+        log = io.StringIO()
+        try:
+            program = program_class(job.source, "c++", options)
+            cubin = bytes(program.compile("cubin", logs=log).code)
+        except Exception as error:  # cuda-core's exception classes are private
+            raise CompilationError(f"NVRTC refused the kernel: {error}".rstrip(" \0\n")) from None
+        return cubin, log.getvalue().replace("\0", "")
+
+    return version, build
+
+
+def _check_target(target: str, known: list[str], compiler: str) -> None:
+    """A target that the compiler does not know is the profile's fault, not the tiling's."""
+    if known and target.removesuffix("a") not in known:
+        raise InputError(f"the profile's target is {target}, but {compiler} knows {', '.join(known)}")
+
+
+def _program_classes() -> tuple[Any, Any]:
+    try:
+        from cuda.core import Program, ProgramOptions
+    except ImportError:  # before its version 0.5
+        from cuda.core.experimental import Program, ProgramOptions
+    return Program, ProgramOptions
+
+
+def _cuda_headers() -> list[str]:
+    """The toolkit's headers, for kernels that include any; the compiler names one that is missing."""
+    try:
+        from cuda.pathfinder import find_nvidia_header_directory
+    except ImportError:
+        return []
+    folder = find_nvidia_header_directory("cudart")
+    return [] if folder is None else [str(folder)]
+
+
+def _nvcc() -> tuple[str, Build]:
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        raise CompilationError("nvcc is not on PATH: use --compiler nvrtc, which needs no CUDA toolkit")
+    banner = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False).stdout
+    version = f"nvcc {banner.partition('release ')[2].partition(',')[0] or 'unknown'}"
+    listed = subprocess.run([nvcc, "--list-gpu-code"], capture_output=True, text=True, check=False)
+    targets = listed.stdout.split() if listed.returncode == 0 else []
+
+    def build(job: _Job) -> tuple[bytes, str]:
+        _check_target(job.target, targets, version)
+        with tempfile.TemporaryDirectory() as folder:
+            source, cubin = Path(folder, "kerneltune.cu"), Path(folder, "kerneltune.cubin")
+            source.write_text(job.source, encoding="utf-8")
+            command = [nvcc, "-cubin", f"-arch={job.target}", f"-std={STANDARD}", "-I", str(job.include)]
+            command += [LINES_OPTION] if job.lines else []
+            command += [f"-D{name}" for name in job.defines]
+            command += ["-maxrregcount", str(job.max_registers), "-Xptxas", ",".join(PTXAS_OPTIONS)]
+            done = subprocess.run(
+                [*command, "-o", str(cubin), str(source)], capture_output=True, text=True, check=False
+            )
+            if done.returncode:
+                raise CompilationError(f"nvcc refused the kernel:\n{done.stderr.strip()}")
+            return cubin.read_bytes(), done.stderr
+
+    return version, build
+
+
+BACKENDS: dict[str, Callable[[], tuple[str, Build]]] = {"nvrtc": _nvrtc, "nvcc": _nvcc}

@@ -1,0 +1,51 @@
+"""A candidate as CUDA source: a few lines that name a strategy, a cell and the numbers."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from kerneltune.errors import InputError
+from kerneltune.inputs.descriptions import RESULT_NAMES, Kernels
+from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.running.arguments import STRUCTS
+from kerneltune.running.halffloat import stored_forward_clip
+from kerneltune.tiling.candidate import Candidate
+
+KERNEL_NAME = "kernel"
+# Of kernels/_common/scalar.cuh.
+SCALARS = {"bf16": "BFloat16", "fp16": "Float16", "fp32": "Float32", "tf32": "TensorFloat32"}
+
+
+def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwareProfile) -> str:
+    """The CUDA source that instantiates ``candidate``; include paths start at the kernels folder."""
+    strategy = kernels.for_pass(candidate.problem.direction).strategy(candidate.strategy)
+    constants = {name: candidate.values[name] for name in RESULT_NAMES if name != "cycles"}
+    constants.update(candidate.parameters)
+    for name, value in constants.items():
+        if not -(2**31) <= value < 2**31:
+            raise InputError(f"{strategy.name}: the parameter {name} = {value} does not fit an int")
+    text: str = _template().render(
+        candidate=candidate,
+        problem=candidate.problem,
+        strategy=strategy,
+        cell=kernels.cell(candidate.problem.cell),
+        scalar=SCALARS[candidate.problem.dtype],
+        forward_clip=stored_forward_clip(candidate.problem),
+        constants=constants,
+        portable_cluster=profile.cluster_max_portable,
+        kernel_name=KERNEL_NAME,
+        arguments=STRUCTS[candidate.problem.direction],
+    )
+    return text
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    text = files("kerneltune.compiling").joinpath("translation_unit.cu.j2").read_text(encoding="utf-8")
+    return Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False).from_string(
+        text
+    )

@@ -1,0 +1,236 @@
+"""What there is to tune: the folders under ``kernels/``, strategies and cells."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
+
+from kerneltune.errors import InputError, nearest
+from kerneltune.inputs.folders import data_folder
+from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.inputs.yamlfile import disagreement, read_checked
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+# The file that describes a strategy's pass.
+DESCRIPTIONS = {"forward": "kernel.yaml", "backward": "backward.yaml"}
+# Values every tiling must give, whatever its strategy.
+RESULT_NAMES = ("threads", "blocks", "cluster", "shared_memory", "registers", "blocks_per_sm", "cycles")
+
+
+class KernelSpec(BaseModel):
+    """One pass of a strategy: how a step's work and its exchange are laid over the GPU (``kernel.yaml``)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Identifier
+    summary: str
+    direction: Literal["forward", "backward"] = Field(alias="pass")
+    dtypes: tuple[str, ...]
+    requires: dict[str, StrictBool | StrictInt] = {}
+    source: str
+    constraints: str
+    entry: Identifier
+    cooperative: StrictBool = False
+    workspace_fill: Annotated[int, Field(ge=0, le=255, strict=True)] = (
+        0  # every byte of the workspace at launch
+    )
+    parameters: tuple[Identifier, ...]
+    knobs: dict[Identifier, str] = {}
+
+    @model_validator(mode="after")
+    def _knobs_are_parameters(self) -> KernelSpec:
+        for knob in self.knobs:
+            if knob not in self.parameters:
+                hint = nearest(knob, self.parameters)
+                raise disagreement("knobs", f"the knob '{knob}' is no parameter: {hint}")
+        return self
+
+
+class CellSpec(BaseModel):
+    """A cell: its gates, its states and its pointwise update (``cell.yaml``)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Identifier
+    summary: str
+    gates: tuple[str, ...]
+    states: tuple[str, ...]
+    saved_values: Annotated[int, Field(ge=0)] = 0  # that training keeps of a unit and step, in storage type
+    saved_states: Annotated[int, Field(ge=0)] = 0  # and states after h, in float32
+    backward_reads_hidden: StrictBool = False
+    separate_gradients: StrictBool = False  # gradients by W x and by R h + bias differ
+    positive: tuple[str, ...] = ()  # states that must start above zero
+    recurrent_gain: Annotated[float, Field(gt=0)] = 1.0  # size of the random R it is verified with
+    cell_struct: Identifier
+
+    @model_validator(mode="after")
+    def _positive_states_exist(self) -> CellSpec:
+        for name in self.positive:
+            if name not in self.states:
+                hint = nearest(name, self.states)
+                raise disagreement("positive", f"the positive state '{name}' is no state: {hint}")
+        return self
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A strategy's description and where its files lie."""
+
+    spec: KernelSpec
+    folder: Path
+    description: str = "kernel.yaml"  # the file that ``spec`` is from
+
+    @property
+    def name(self) -> str:
+        """The strategy's name."""
+        return self.spec.name
+
+    @property
+    def description_path(self) -> Path:
+        """The file that describes it."""
+        return self.folder / self.description
+
+    @property
+    def constraints_path(self) -> Path:
+        """The constraint file."""
+        return self.folder / self.spec.constraints
+
+    @cached_property
+    def constraints_text(self) -> str:
+        """The constraint file's text."""
+        return _text_of(self.constraints_path)
+
+    def refusal(self, profile: HardwareProfile, dtype: str) -> str | None:
+        """Why this strategy cannot be used on a GPU at all, or None."""
+        if dtype not in self.spec.dtypes:
+            return f"it is written for {', '.join(self.spec.dtypes)}, not {dtype}"
+        for name, wanted in self.spec.requires.items():
+            have = profile.capabilities.get(name)
+            if have is None:
+                hint = nearest(name, profile.capabilities)
+                raise InputError(f"{self.description_path}: requires: unknown capability '{name}': {hint}")
+            if isinstance(wanted, bool) and bool(have) != wanted:
+                return f"it needs {name} = {str(wanted).lower()}, which {profile.name} does not have"
+            if have < wanted:
+                return f"it needs {name} >= {wanted}, {profile.name} has {have}"
+        return None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell's description and where its files lie."""
+
+    spec: CellSpec
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The cell's name."""
+        return self.spec.name
+
+    def constants(self) -> dict[str, int]:
+        """The names by which a constraint file knows the cell."""
+        return {
+            "gates": len(self.spec.gates),
+            "cell_states": len(self.spec.states),
+            "saved_values": self.spec.saved_values,
+            "saved_states": self.spec.saved_states,
+            "reads_hidden": int(self.spec.backward_reads_hidden),
+        }
+
+    def reference(self) -> Callable[..., np.ndarray[Any, Any]]:
+        """The float64 reference's ``forward(wx, r, bias, states0, forward_clip)``."""
+        forward: Callable[..., np.ndarray[Any, Any]] = self.reference_module().forward
+        return forward
+
+    def reference_module(self) -> ModuleType:
+        """The float64 reference: ``forward``, and for gradients ``saved`` and ``backward``."""
+        path = self.folder / "reference.py"
+        found = importlib.util.spec_from_file_location(f"kerneltune_reference_{self.name}", path)
+        if found is None or found.loader is None or not path.is_file():
+            raise InputError(f"the cell '{self.name}' has no {path}")
+        module = importlib.util.module_from_spec(found)
+        found.loader.exec_module(module)
+        return module
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Every strategy and cell below one root folder; the strategies are those of one pass.
+
+    Attributes:
+        root: The folder.
+        strategies: The strategies by name: of the forward pass, unless ``for_pass`` made this.
+        cells: The cells by name.
+        backward: The strategies of the backward pass.
+    """
+
+    root: Path
+    strategies: dict[str, Strategy] = field(default_factory=dict)
+    cells: dict[str, Cell] = field(default_factory=dict)
+    backward: dict[str, Strategy] = field(default_factory=dict)
+
+    def for_pass(self, direction: str) -> Kernels:
+        """The same with the strategies of a pass; training is the forward pass, which then saves more."""
+        return replace(self, strategies=self.backward) if direction == "backward" else self
+
+    def cell(self, name: str) -> Cell:
+        """The cell of that name, or `InputError`."""
+        if name not in self.cells:
+            raise InputError(f"unknown cell '{name}': {nearest(name, self.cells)}")
+        return self.cells[name]
+
+    def strategy(self, name: str) -> Strategy:
+        """The strategy of that name, or `InputError`."""
+        if name not in self.strategies:
+            raise InputError(f"unknown strategy '{name}': {nearest(name, self.strategies)}")
+        return self.strategies[name]
+
+
+@cache
+def discover(root: Path | None = None) -> Kernels:
+    """Read each ``<strategy>/kernel.yaml`` and ``backward.yaml``, each ``cells/<cell>/cell.yaml``."""
+    root = root or data_folder("kernels")
+    forward, backward = (_strategies(root, *names) for names in DESCRIPTIONS.items())
+    cells = {}
+    for path in sorted(root.glob("cells/*/cell.yaml")):
+        cell = read_checked(path, CellSpec)
+        _named_as_folder(path, cell.name)
+        cells[cell.name] = Cell(cell, path.parent)
+    return Kernels(root, forward, cells, backward)
+
+
+def _strategies(root: Path, direction: str, description: str) -> dict[str, Strategy]:
+    found = {}
+    for path in sorted(root.glob(f"*/{description}")):
+        spec = read_checked(path, KernelSpec)
+        _named_as_folder(path, spec.name)
+        if spec.direction != direction:
+            raise InputError(
+                f"{path}: pass: is '{spec.direction}', but this file describes the {direction} pass"
+            )
+        found[spec.name] = Strategy(spec, path.parent, description)
+    return found
+
+
+def _named_as_folder(path: Path, name: str) -> None:
+    if path.parent.name != name:
+        raise InputError(f"{path}: name: is '{name}', but the folder is called '{path.parent.name}'")
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None

@@ -1,0 +1,82 @@
+"""Which profile fits this machine's GPU."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kerneltune.errors import MissingExtraError
+from kerneltune.inputs.hardware import HardwareProfile, load_profile, profile_names
+
+
+@dataclass(frozen=True)
+class DeviceFacts:
+    """What the driver says of a GPU."""
+
+    name: str
+    compute_capability: str
+    sm_count: int
+    registers_per_sm: int
+    smem_per_sm: int
+    smem_per_block_optin: int
+    memory_bytes: int
+
+
+@dataclass(frozen=True)
+class Detected:
+    """A GPU and the profile that fits it.
+
+    Attributes:
+        facts: What the driver says.
+        profile: The profile's name; None where none fits.
+        nearest: Where none fits, the one of the same compute capability with the nearest number of SMs.
+    """
+
+    facts: DeviceFacts
+    profile: str | None
+    nearest: str | None
+
+    @property
+    def sentence(self) -> str:
+        """The answer in words."""
+        facts = self.facts
+        gpu = f"{facts.name}, compute capability {facts.compute_capability}, {facts.sm_count} SMs"
+        if self.profile is not None:
+            return f"{self.profile} fits this GPU ({gpu})"
+        start = f"copy the profile {self.nearest}" if self.nearest else "copy the nearest profile"
+        return f"no profile fits this GPU ({gpu}): {start}, change what differs, and give its path to --gpu"
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {"profile": self.profile, "nearest": self.nearest, "device": asdict(self.facts)}
+
+
+def detect() -> Detected:
+    """Ask the driver for the first GPU; `MissingExtraError` without the extra, `RunError` without a GPU."""
+    try:
+        from kerneltune.running.launch import device_facts
+    except ImportError:
+        raise MissingExtraError("asking for the GPU", "gpu") from None
+    return matching(DeviceFacts(**device_facts()), [load_profile(name) for name in profile_names()])
+
+
+def matching(facts: DeviceFacts, profiles: list[HardwareProfile]) -> Detected:
+    """The profile with these facts: capability, SMs, registers and shared memory must agree.
+
+    Of several that do, the one nearest in memory, then in name: parts with the same chip differ in these.
+    """
+    alike = [p for p in profiles if p.compute_capability == facts.compute_capability]
+    compared = ("sm_count", "registers_per_sm", "smem_per_sm", "smem_per_block_optin")
+    fitting = [p for p in alike if all(getattr(p, name) == getattr(facts, name) for name in compared)]
+    if fitting:
+        return Detected(facts, min(fitting, key=lambda profile: _distance(facts, profile)).name, None)
+    alike.sort(key=lambda profile: abs(profile.sm_count - facts.sm_count))
+    return Detected(facts, None, alike[0].name if alike else None)
+
+
+def _distance(facts: DeviceFacts, profile: HardwareProfile) -> tuple[int, float]:
+    """How far apart the two memories are, to an eighth of their size, and how unlike the names."""
+    memory = abs(math.log2(facts.memory_bytes / profile.memory_bytes))
+    return round(8 * memory), -difflib.SequenceMatcher(None, facts.name, profile.title).ratio()

@@ -1,0 +1,176 @@
+"""GPU limits as data. A profile is one YAML file; nothing in the code asks for a GPU by name."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from kerneltune.errors import InputError, nearest
+from kerneltune.inputs.folders import data_folder
+from kerneltune.inputs.yamlfile import disagreement, read_checked
+
+Positive = Annotated[int, Field(gt=0, lt=2**63, strict=True)]
+Natural = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
+Flag = Annotated[bool, Field(strict=True)]
+Shape = tuple[Positive, Positive, Positive]
+
+MMA_ROWS, MMA_COLUMNS = 16, 8  # the products that the kernels are written for, and their depths by type
+MMA_DEPTHS = {"bf16": (8, 16), "fp16": (8, 16), "tf32": (4, 8)}
+MMA_TYPES = {"fp32": "tf32"}  # what a dtype's products are made of, if not of itself
+CLUSTER_SIZES = (2, 4, 8, 16)  # that a constraint file may ask about: no GPU has larger ones
+MAX_GRID_BLOCKS = 2**31 - 1  # of a grid's x since compute capability 3.0 (CUDA programming guide)
+ISA_REGISTER_LIMIT = 255  # register numbers have 8 bits and one of them is the zero register
+
+
+class HardwareProfile(BaseModel):
+    """Limits, capabilities and costs of one GPU. Sizes in bytes, costs in clock cycles of an SM."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    title: str
+    based_on: str | None = None  # the profile that has whatever the file leaves out
+    compute_capability: Annotated[str, Field(pattern=r"^\d+\.\d+$", strict=True)]
+    target: Annotated[str, Field(pattern=r"^sm_\d+a?$")]
+
+    sm_count: Positive
+    boost_mhz: Positive
+    l2_bytes: Positive
+    memory_bytes: Positive
+    memory_bandwidth_gbs: Positive
+
+    warp_size: Positive
+    max_threads_per_block: Positive
+    max_threads_per_sm: Positive
+    max_blocks_per_sm: Positive
+    sm_sub_partitions: Positive
+
+    registers_per_sm: Positive
+    registers_per_block: Positive
+    max_registers_per_thread: Annotated[int, Field(gt=0, le=ISA_REGISTER_LIMIT, strict=True)]
+    register_alloc_unit: Positive
+
+    smem_per_sm: Positive
+    smem_per_block_optin: Positive
+    smem_reserved_per_block: Natural
+    smem_alloc_granularity: Positive
+
+    cluster_max: Positive
+    cluster_max_portable: Positive
+    cluster_slots: dict[Annotated[int, Field(gt=1)], Positive] = {}  # resident, by cluster size
+
+    cp_async: Flag
+    tma: Flag
+    wgmma: Flag
+    cooperative_launch: Flag
+    mma_shapes: dict[str, list[Shape]]
+    cost: dict[str, Positive]
+
+    @field_validator("cost")
+    @classmethod
+    def _names_are_identifiers(cls, cost: dict[str, int]) -> dict[str, int]:
+        for name in cost:
+            if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+                raise ValueError(f"'{name}' cannot be a name in a constraint file")
+            if name in cls.model_fields:
+                raise ValueError(f"'{name}' is already a limit")
+        return cost
+
+    @field_validator("mma_shapes")
+    @classmethod
+    def _depths_exist(cls, shapes: dict[str, list[Shape]]) -> dict[str, list[Shape]]:
+        """A depth that no kernel has would be taken for the best one; other dtypes and tiles are ignored."""
+        for dtype, depths in MMA_DEPTHS.items():
+            for m, n, k in shapes.get(dtype, []):
+                if (m, n) == (MMA_ROWS, MMA_COLUMNS) and k not in depths:
+                    known = " or ".join(map(str, depths))
+                    raise ValueError(f"{dtype} has k = {known} in products of 16 rows by 8 columns, not {k}")
+        return shapes
+
+    @model_validator(mode="after")
+    def _limits_agree(self) -> HardwareProfile:
+        if self.cluster_max < self.cluster_max_portable:
+            raise disagreement("cluster_max_portable", f"exceeds cluster_max, which is {self.cluster_max}")
+        sizes = {2**power for power in range(1, self.cluster_max.bit_length())}
+        if set(self.cluster_slots) != sizes:
+            listed = ", ".join(map(str, sorted(sizes))) or "none"
+            raise disagreement(
+                "cluster_slots", f"must name the cluster sizes up to cluster_max and no others: {listed}"
+            )
+        if self.smem_per_block_optin > self.smem_per_sm:
+            raise disagreement("smem_per_block_optin", f"exceeds smem_per_sm, which is {self.smem_per_sm}")
+        if self.max_threads_per_block > self.max_threads_per_sm:
+            limit = self.max_threads_per_sm
+            raise disagreement("max_threads_per_block", f"exceeds max_threads_per_sm, which is {limit}")
+        return self
+
+    @property
+    def capabilities(self) -> dict[str, int]:
+        """What a kernel may require: every flag and limit by name, and ``cluster``: whether there are any."""
+        return {**self._numbers(), "cluster": int(self.cluster_max > 1)}
+
+    def mma_depth(self, dtype: str) -> int:
+        """The largest k of a tensor-core product of 16 rows by 8 columns in ``dtype``; 0 if there is none."""
+        shapes = self.mma_shapes.get(MMA_TYPES.get(dtype, dtype), [])
+        return max((k for m, n, k in shapes if (m, n) == (MMA_ROWS, MMA_COLUMNS)), default=0)
+
+    def constants(self, dtype: str) -> dict[str, int]:
+        """Everything a constraint file may name about this GPU, for a kernel that computes in ``dtype``."""
+        slots = {f"cluster_slots_{size}": self.cluster_slots.get(size, 0) for size in CLUSTER_SIZES}
+        return {**self._numbers(), **slots, **self.cost, "mma_k": self.mma_depth(dtype)}
+
+    def _numbers(self) -> dict[str, int]:
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return {name: int(value) for name, value in values.items() if isinstance(value, int)}
+
+    def microseconds(self, cycles: float) -> float:
+        """Time of ``cycles`` at the boost clock."""
+        return cycles / self.boost_mhz
+
+
+def profile_names(root: Path | None = None) -> list[str]:
+    """Names of the profiles that come with the package, or of those in ``root``."""
+    return sorted(path.stem for path in (root or data_folder("hardware_profiles")).glob("*.yaml"))
+
+
+@cache
+def load_profile(name_or_path: str, root: Path | None = None) -> HardwareProfile:
+    """The profile of that name, or the one in that YAML file."""
+    path = Path(name_or_path)
+    if path.suffix not in (".yaml", ".yml"):
+        path = (root or data_folder("hardware_profiles")) / f"{name_or_path}.yaml"
+        if name_or_path not in profile_names(root):
+            if len(Path(name_or_path).parts) > 1 or Path(name_or_path).is_file():
+                raise InputError(f"{name_or_path}: a profile's path must end in .yaml")
+            raise InputError(f"unknown GPU '{name_or_path}': {nearest(name_or_path, profile_names(root))}")
+    profile = read_checked(path, HardwareProfile, lambda data: _with_base(path, data))
+    if profile.name != path.stem:
+        raise InputError(f"{path}: name: is '{profile.name}', but the file is called '{path.stem}'")
+    return profile
+
+
+def _with_base(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+    """A profile's keys with those of the one that it is based on; costs are added one by one."""
+    named = data.get("based_on")
+    if not isinstance(named, str):
+        return data
+    places = [folder / f"{named}.yaml" for folder in (path.parent, data_folder("hardware_profiles"))]
+    known = [place for place in places if place.is_file()]
+    if not known:
+        raise InputError(f"{path}: based_on: unknown GPU '{named}': {nearest(named, profile_names())}")
+    # A file may have the name of the profile that it changes.
+    source = next((place for place in known if place.resolve() != path.resolve()), path)
+
+    def alone(found: dict[str, Any]) -> dict[str, Any]:
+        if found.get("based_on") is not None:
+            raise InputError(f"{path}: based_on: '{named}' is itself based on '{found['based_on']}'")
+        return found
+
+    base = read_checked(source, HardwareProfile, alone)
+    given = data.get("cost", {})
+    cost = {**base.cost, **given} if isinstance(given, dict) else given
+    return {**base.model_dump(exclude={"name", "title", "based_on"}), **data, "cost": cost}

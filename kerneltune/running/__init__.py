@@ -1,0 +1,1 @@
+"""Launching, verifying and measuring."""

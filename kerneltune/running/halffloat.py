@@ -1,0 +1,46 @@
+"""Stored numbers as their bits, because numpy knows no bfloat16."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerneltune.errors import InputError
+from kerneltune.inputs.problem import Problem
+
+Bits: TypeAlias = NDArray[np.unsignedinteger[Any]]
+WIDE = ("fp32", "tf32")  # stored as float32, whatever products make of it
+
+POISON = 0xFF  # this byte everywhere reads as a NaN in every format
+
+
+def encode(values: NDArray[np.floating], dtype: str) -> Bits:
+    """The bits of ``values`` rounded to nearest even."""
+    if dtype in WIDE:
+        return np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
+    if dtype == "fp16":
+        return values.astype(np.float16).view(np.uint16)
+    if dtype == "bf16":
+        wide = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
+        rounded = wide + (0x7FFF + ((wide >> 16) & 1))
+        return (rounded >> 16).astype(np.uint16)
+    raise InputError(f"no format is called '{dtype}'")
+
+
+def decode(bits: Bits, dtype: str) -> NDArray[np.float32]:
+    """The numbers that ``bits`` stand for."""
+    if dtype in WIDE:
+        return bits.view(np.float32)
+    if dtype == "fp16":
+        return bits.view(np.float16).astype(np.float32)
+    if dtype == "bf16":
+        return (bits.astype(np.uint32) << 16).view(np.float32)
+    raise InputError(f"no format is called '{dtype}'")
+
+
+def stored_forward_clip(problem: Problem) -> float:
+    """The bound of h as kernels apply it, rounded to storage so that stored h reaches it; 0 for none."""
+    bound = np.array([problem.forward_clip], dtype=np.float32)
+    return float(decode(encode(bound, problem.dtype), problem.dtype)[0])

@@ -1,0 +1,115 @@
+"""One candidate on one GPU: is it right, is it the same every time, how fast is it."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kerneltune.running.case import Case
+from kerneltune.running.runner import Runner
+from kerneltune.running.verify import Verdict
+from kerneltune.tiling.candidate import Candidate
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a trial found. Times in milliseconds for all steps; the ratio is measured over analytic time."""
+
+    device: str
+    seed: int
+    relative_error: float
+    right: bool
+    verdict: str
+    runs: int
+    runs_with_same_bits: int
+    milliseconds: float | None = None
+    fastest: float | None = None
+    microseconds_per_step: float | None = None
+    predicted_microseconds_per_step: float | None = None
+    ratio: float | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Right, and the same bits in every run."""
+        return self.right and self.runs_with_same_bits == self.runs
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object with every field."""
+        data = {**asdict(self), "passed": self.passed}
+        if not math.isfinite(self.relative_error):
+            data["relative_error"] = None  # JSON has no infinity
+        return data
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Measurement:
+        """The inverse of `to_json`."""
+        error = data["relative_error"]
+        fields = {name: value for name, value in data.items() if name != "passed"}
+        return cls(**{**fields, "relative_error": math.inf if error is None else error})
+
+
+@dataclass(frozen=True)
+class TrialPlan:
+    """How much to do with a candidate: runs whose bits are compared, launches that are timed."""
+
+    runs: int = 3
+    timed: int = 20
+    seed: int = 0
+
+
+def try_candidate(runner: Runner, candidate: Candidate, case: Case, plan: TrialPlan) -> Measurement:
+    """Verify the prepared candidate, repeat it, and time it if it is right."""
+    verdict, same = _verify(runner, case, plan.runs)
+    times = runner.time(plan.timed) if plan.timed and verdict.right else []
+    measurement = Measurement(
+        device=runner.device,
+        seed=plan.seed,
+        relative_error=verdict.relative_error,
+        right=verdict.right,
+        verdict=verdict.sentence,
+        runs=plan.runs,
+        runs_with_same_bits=same,
+    )
+    return with_times(measurement, candidate, times) if times else measurement
+
+
+def with_times(measurement: Measurement, candidate: Candidate, times: list[float]) -> Measurement:
+    """The measurement with the median of ``times`` put beside the analytic prediction."""
+    median = statistics.median(times)
+    per_step = median * 1e3 / candidate.problem.steps
+    predicted = candidate.microseconds_per_step
+    timed = {
+        "milliseconds": round(median, 5),
+        "fastest": round(min(times), 5),
+        "microseconds_per_step": round(per_step, 4),
+        "predicted_microseconds_per_step": round(predicted, 4),
+        "ratio": round(per_step / predicted, 3),
+    }
+    return Measurement(**{**asdict(measurement), **timed})
+
+
+def predicted_anew(measurement: Measurement, candidate: Candidate) -> Measurement:
+    """The measurement beside what the cost model says by now of the same kernel."""
+    if measurement.microseconds_per_step is None:
+        return measurement
+    predicted = candidate.microseconds_per_step
+    ratio = measurement.microseconds_per_step / predicted
+    return replace(measurement, predicted_microseconds_per_step=round(predicted, 4), ratio=round(ratio, 3))
+
+
+def _verify(runner: Runner, case: Case, runs: int) -> tuple[Verdict, int]:
+    runner.run_once()
+    first = runner.read()
+    verdict = case.judge(first)
+    same = 1
+    for _ in range(runs - 1):
+        runner.run_once()
+        same += all(
+            (again.view(np.uint8) == first[name].view(np.uint8)).all()
+            for name, again in runner.read().items()
+        )
+    return verdict, same

@@ -1,0 +1,44 @@
+"""What a trial needs of a machine with a GPU."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from kerneltune.running.case import Case
+from kerneltune.tiling.candidate import Candidate
+
+
+class Runner(Protocol):
+    """A GPU that holds one kernel and its buffers at a time."""
+
+    @property
+    def device(self) -> str:
+        """The GPU's name."""
+
+    @property
+    def compute_capability(self) -> str:
+        """The GPU's compute capability, such as ``9.0``."""
+
+    def prepare(self, candidate: Candidate, cubin: bytes, case: Case, *, cooperative: bool) -> None:
+        """Load the kernel and upload its input; frees what was there before."""
+
+    def run_once(self) -> None:
+        """Poison the outputs, restore what they hold before a launch, fill the workspace, launch, wait."""
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        """The outputs of the last run; `RunError` if anything was written beside them."""
+
+    def time(self, count: int) -> list[float]:
+        """Milliseconds of ``count`` launches, one after the other, by the GPU's own clock."""
+
+
+def other_gpu(device: str, capability: str, gpu: str, wanted: str) -> str | None:
+    """Why a device of one compute capability cannot run what is for a profile of another, or None."""
+    if capability == wanted:
+        return None
+    return (
+        f"this machine's GPU is a {device} of compute capability {capability}, "
+        f"the tiling is for {gpu}, {wanted}"
+    )

@@ -1,0 +1,1 @@
+"""Solving for a tiling and explaining why there is none."""

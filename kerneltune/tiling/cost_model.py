@@ -1,0 +1,115 @@
+"""The cost model as a function of its constants: ``cycles`` of the constraint files, for fixed tilings.
+
+The formula is the constraint file's own: it is read with the constants of the profile's `cost` section as
+variables, and evaluated in exact integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from constrint import ConstrintError, Model
+from constrint.expr import IntExpr
+from kerneltune.errors import InputError
+from kerneltune.inputs.descriptions import Kernels
+from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.inputs.problem import Problem
+from kerneltune.tiling.candidate import Candidate
+from kerneltune.tiling.space import TilingSpace
+
+LARGEST_COST = 10**9
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """What a formula needs of a candidate, and the time that it was measured to take.
+
+    Attributes:
+        strategy: The strategy's name.
+        problem: The request.
+        values: Its numbers by name: at least those that the constraint file chooses.
+        milliseconds: The median of its launches.
+    """
+
+    strategy: str
+    problem: Problem
+    values: Mapping[str, int]
+    milliseconds: float
+
+    @classmethod
+    def of(cls, candidate: Candidate, milliseconds: float) -> Tiling:
+        """A candidate's."""
+        values = {**candidate.parameters, **candidate.values}
+        return cls(candidate.strategy, candidate.problem, values, milliseconds)
+
+    @property
+    def request(self) -> Problem:
+        """The request whatever the number of steps, which no tiling depends on."""
+        return replace(self.problem, steps=1)
+
+
+@dataclass(frozen=True)
+class _Formula:
+    cycles: IntExpr
+    variables: Mapping[str, Any]
+    costs: frozenset[str]
+
+
+class CostModel:
+    """Formulas of a profile's strategies, each read once for a request."""
+
+    def __init__(self, profile: HardwareProfile, kernels: Kernels) -> None:
+        self.profile = profile
+        self._kernels = kernels
+        self._formulas: dict[tuple[str, Problem], _Formula] = {}
+
+    def costs_of(self, tiling: Tiling) -> frozenset[str]:
+        """The constants that the formula of a tiling's strategy has."""
+        return self._formula(tiling).costs
+
+    def cycles(self, tiling: Tiling, costs: Mapping[str, int]) -> int:
+        """Clock cycles of a step by these constants; `InputError` where the tiling is of another formula."""
+        formula = self._formula(tiling)
+        known = {**tiling.values, **{name: costs[name] for name in formula.costs}}
+        missing = [name for name in formula.variables if name not in known]
+        if missing:
+            raise InputError(
+                f"a measured tiling of '{tiling.strategy}' has no {missing[0]}, which its constraint file "
+                "chooses by now"
+            )
+        assignment = {variable: known[name] for name, variable in formula.variables.items()}
+        return formula.cycles.evaluate(assignment)
+
+    def measured(self, tiling: Tiling) -> float:
+        """Clock cycles of a step as they were measured."""
+        return tiling.milliseconds * 1e3 / tiling.problem.steps * self.profile.boost_mhz
+
+    def _formula(self, tiling: Tiling) -> _Formula:
+        key = tiling.strategy, tiling.request
+        if key not in self._formulas:
+            self._formulas[key] = self._read(*key)
+        return self._formulas[key]
+
+    def _read(self, name: str, problem: Problem) -> _Formula:
+        space = TilingSpace(problem, self.profile, self._kernels, name)
+        strategy = space.kernels.strategy(name)
+        constants = space.constants(strategy)
+        costs = sorted(cost for cost in self.profile.cost if cost in strategy.constraints_text)
+        declared = "".join(f"{cost} in 1..{LARGEST_COST}\n" for cost in costs)
+        others = {name: value for name, value in constants.items() if name not in costs}
+        try:
+            model = Model.from_text(
+                declared + strategy.constraints_text,
+                filename=str(strategy.constraints_path),
+                constants=others,
+            )
+        except ConstrintError as error:
+            raise InputError(str(error)) from None
+        found = model.lets.get("cycles")
+        if found is None:
+            raise InputError(f"{strategy.constraints_path}: 'cycles' is not defined as an expression")
+        used = {variable.name for variable in found.variables()}
+        variables = {name: variable for name, variable in model.variables.items() if name in used}
+        return _Formula(found, variables, frozenset(used.intersection(costs)))

@@ -1,0 +1,73 @@
+"""The register loop: compile; where more registers are needed than predicted, tighten and solve again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kerneltune.compiling.compile import Compiled, Compiler
+from kerneltune.errors import CompilationError, InfeasibleError
+from kerneltune.tiling.space import TilingSpace
+
+MAX_ROUNDS = 12
+SLACK_STEP = 8  # registers are handed out to a thread in eights, so less changes nothing
+
+
+@dataclass(frozen=True)
+class Tightening:
+    """One turn of the loop: what the compiler made of a tiling, and what was demanded of the next."""
+
+    strategy: str
+    broken: tuple[str, ...]
+    added_registers: int
+    cycles: int
+
+    @property
+    def sentence(self) -> str:
+        """The turn in words."""
+        return (
+            f"{self.strategy} ({self.cycles} cycles) came out with {'; '.join(self.broken)}: "
+            f"solved again with {self.added_registers} more registers demanded"
+        )
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A compiled candidate that keeps its promises, and the turns that led to it."""
+
+    compiled: Compiled
+    tightenings: tuple[Tightening, ...]
+    space: TilingSpace
+
+
+def settle(space: TilingSpace, compiler: Compiler) -> Settled:
+    """Solve and compile until the compiler takes no more registers than predicted and spills nothing.
+
+    Raises:
+        InfeasibleError: Nothing fits, at first or once the compiler's needs are known.
+        CompilationError: The compiler refuses the kernel, its shared memory is not what was promised, or
+            the loop does not end.
+    """
+    turns: list[Tightening] = []
+    for _ in range(MAX_ROUNDS + 1):
+        try:
+            candidate = space.best()
+        except InfeasibleError as error:
+            raise InfeasibleError("\n".join([str(error), *_history(turns)])) from None
+        compiled = compiler.compile(candidate)
+        report = compiled.report
+        broken = tuple(report.broken_promises())
+        if not broken:
+            return Settled(compiled, tuple(turns), space)
+        excess = max(0, report.registers - report.predicted_registers)
+        if not excess and not report.spills:
+            raise CompilationError(
+                f"{candidate.strategy}: {'; '.join(broken)}: its constraint file and its kernel disagree"
+            )
+        slack = max(SLACK_STEP, -(-excess // SLACK_STEP) * SLACK_STEP)
+        turns.append(Tightening(candidate.strategy, broken, slack, candidate.cycles))
+        space = space.tightened(candidate.strategy, slack)
+    raise CompilationError("\n".join([f"no tiling held after {MAX_ROUNDS} turns", *_history(turns)]))
+
+
+def _history(turns: list[Tightening]) -> list[str]:
+    return [f"  turn {number}: {turn.sentence}" for number, turn in enumerate(turns, 1)]

@@ -1,0 +1,37 @@
+"""Device memory of a request: the arrays that a launch reads and writes, whatever its tiling."""
+
+from __future__ import annotations
+
+from kerneltune.inputs.descriptions import Cell
+from kerneltune.inputs.problem import Problem
+
+
+def arrays(problem: Problem, cell: Cell) -> dict[str, int]:
+    """Bytes of each array of a launch by its name and axes; a strategy's workspace comes on top."""
+    size, dim = problem.dtype_bytes, problem.head_dim
+    gates, states = len(cell.spec.gates), len(cell.spec.states)
+    units = problem.heads * dim
+    row = problem.batch * units
+    elements = problem.steps * row
+    before = elements + row  # with those before the first step
+    of_forward = {
+        "W x [T,B,H,D,G]": elements * gates * size,
+        "states [S,T+1,B,H,D]": states * before * size,
+        "R [H,G,D,D]": units * gates * dim * size,
+        "bias [H,G,D]": units * gates * size,
+    }
+    if problem.direction == "forward":
+        return of_forward
+    saved = {
+        "saved values [T,B,H,D,V]": elements * cell.spec.saved_values * size,
+        "saved states [T+1,B,H,D,F]": before * cell.spec.saved_states * 4,
+    }
+    if problem.direction == "training":
+        return of_forward | saved
+    return saved | {
+        "states [S,T+1,B,H,D]": of_forward["states [S,T+1,B,H,D]"],
+        "gradient by h [T,B,H,D]": elements * size,
+        "gradients by W x and R h [T,B,H,D,G]": elements * gates * size * (1 + cell.spec.separate_gradients),
+        "gradients by the last and first states [S,B,H,D]": 2 * states * row * size,
+        "R [H,G,D,D]": of_forward["R [H,G,D,D]"],
+    }

@@ -1,0 +1,227 @@
+"""All tilings of a request on a GPU: every strategy's constraint file with the numbers filled in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from constrint import ConstrintError, Model, Result
+from constrint.expr import BoolExpr, IntExpr
+from kerneltune.errors import InfeasibleError, InputError
+from kerneltune.inputs.descriptions import DESCRIPTIONS, RESULT_NAMES, Cell, Kernels, Strategy
+from kerneltune.inputs.hardware import MAX_GRID_BLOCKS, HardwareProfile
+from kerneltune.inputs.problem import Problem
+from kerneltune.tiling.candidate import Candidate
+from kerneltune.tiling.memory import arrays
+
+
+@dataclass
+class TilingSpace:
+    """The tilings of ``problem`` on ``profile``, by all strategies or by the one named.
+
+    Attributes:
+        register_slack: Registers by strategy that a constraint file adds to its prediction, learnt from a
+            compiler that needed more.
+        read_seconds: Wall time of reading the constraint files, by strategy.
+        solve_seconds: Wall time of solving, by strategy, as the solver gives it: without loading its modules.
+    """
+
+    problem: Problem
+    profile: HardwareProfile
+    kernels: Kernels
+    strategy: str | None = None
+    register_slack: Mapping[str, int] = field(default_factory=dict)
+    read_seconds: dict[str, float] = field(default_factory=dict)
+    solve_seconds: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = self.kernels.strategies
+        self.kernels = self.kernels.for_pass(self.problem.direction)
+        if not self.kernels.strategies:
+            description = DESCRIPTIONS.get(self.problem.direction, DESCRIPTIONS["forward"])
+            raise InputError(
+                f"there is no strategy below {self.kernels.root} for the pass '{self.problem.direction}': "
+                f"no */{description}"
+            )
+        self.cell: Cell = self.kernels.cell(self.problem.cell)
+        if self.strategy in known and self.strategy not in self.kernels.strategies:
+            others = ", ".join(sorted(self.kernels.strategies))
+            raise InputError(
+                f"the strategy '{self.strategy}' has no {self.problem.direction} pass: {others} have one"
+            )
+        if self.strategy is not None:
+            self.kernels.strategy(self.strategy)
+
+    def candidates(self, limit: int = 1) -> list[Candidate]:
+        """The best ``limit`` tilings over all strategies, the fastest first; empty if nothing fits."""
+        found: list[Candidate] = []
+        for strategy in self.applicable():
+            # A strategy need not prove its optimum where it cannot be among the best.
+            to_beat = found[limit - 1].cycles if len(found) >= limit else None
+            found += self._best_of(strategy, limit, to_beat)
+            found.sort(key=lambda candidate: candidate.cycles)
+        return found[:limit]
+
+    def draw(self, strategy: Strategy, count: int, seed: int = 0) -> list[Candidate]:
+        """Up to ``count`` different tilings of one strategy, drawn evenly from all of them, fast or not."""
+        drawn = []
+        for row in self.model(strategy).solutions().sample(count, seed=seed):
+            model = self.model(strategy)
+            for name, value in row.items():
+                model.add(model.variables[name] == value)
+            drawn.append(self._candidate(strategy, self._solved(strategy, model).values))
+        return drawn
+
+    def best(self) -> Candidate:
+        """The fastest tiling; `InfeasibleError` saying why if there is none."""
+        found = self.candidates()
+        if not found:
+            raise InfeasibleError(self.why_empty())
+        return found[0]
+
+    def why_empty(self) -> str:
+        """Why there is no tiling, in terms of resources, and the nearest request that has one."""
+        from kerneltune.tiling.shortage import explain
+
+        return explain(self)
+
+    def refusals(self) -> dict[str, str]:
+        """The strategies that the GPU or the dtype rules out before anything is solved, and why."""
+        strategies = self._strategies()
+        if not self.profile.mma_depth(self.problem.dtype):
+            reason = f"{self.problem.dtype} has no tensor-core shape on {self.profile.name}"
+            return {strategy.name: f"{reason} ({self.profile.target})" for strategy in strategies}
+        found = {s.name: s.refusal(self.profile, self.problem.dtype) for s in strategies}
+        return {name: reason for name, reason in found.items() if reason}
+
+    def applicable(self) -> list[Strategy]:
+        """The strategies that are left to solve."""
+        refused = self.refusals()
+        return [strategy for strategy in self._strategies() if strategy.name not in refused]
+
+    def model(self, strategy: Strategy) -> Model:
+        """The strategy's constraint file for this request, not yet solved."""
+        path = strategy.constraints_path
+        try:
+            model = Model.from_text(
+                strategy.constraints_text, filename=str(path), constants=self.constants(strategy)
+            )
+        except ConstrintError as error:
+            raise InputError(str(error)) from None
+        for name in RESULT_NAMES:
+            if not _has(model, name):
+                raise InputError(f"{path}: '{name}' is not defined, but every tiling must give it")
+        try:
+            self._limit_launch(model)
+        except ConstrintError as error:
+            raise InputError(f"{path}: {error}") from None
+        return model
+
+    def array_bytes(self) -> int:
+        """Device memory of the arrays that a launch of any tiling needs."""
+        return sum(arrays(self.problem, self.cell).values())
+
+    def arrays_fit(self) -> bool:
+        """Whether the arrays fit the GPU's memory: if not, no tiling is of use."""
+        return self.array_bytes() <= self.profile.memory_bytes
+
+    def constants(self, strategy: Strategy) -> dict[str, int]:
+        """Every name that the strategy's constraint file may use without defining it."""
+        return {
+            **self.profile.constants(self.problem.dtype),
+            **self.cell.constants(),
+            **self.problem.constants(),
+            "register_slack": self.register_slack.get(strategy.name, 0),
+        }
+
+    def tightened(self, strategy: str, slack: int) -> TilingSpace:
+        """This space with ``slack`` more registers demanded of one strategy's tilings."""
+        total = self.register_slack.get(strategy, 0) + slack
+        demanded = {**self.register_slack, strategy: total}
+        return replace(self, register_slack=demanded, read_seconds={}, solve_seconds={})
+
+    def for_problem(self, problem: Problem) -> TilingSpace:
+        """The space of another request on the same GPU."""
+        return replace(self, problem=problem, read_seconds={}, solve_seconds={})
+
+    def of_strategy(self, name: str) -> TilingSpace:
+        """This space with one strategy only."""
+        return replace(self, strategy=name, read_seconds={}, solve_seconds={})
+
+    def _limit_launch(self, model: Model) -> None:
+        """What holds for every launch, and so is said here rather than in each constraint file."""
+        workspace = _named(model, "workspace") if _has(model, "workspace") else 0
+        needed = model.let("device_memory", workspace + self.array_bytes())
+        model.add(needed <= self.profile.memory_bytes, name="device_memory_fits")
+        model.add(_named(model, "blocks") <= MAX_GRID_BLOCKS, name="grid_fits")
+
+    def _strategies(self) -> list[Strategy]:
+        if self.strategy is not None:
+            return [self.kernels.strategy(self.strategy)]
+        return list(self.kernels.strategies.values())
+
+    def _best_of(self, strategy: Strategy, limit: int, to_beat: int | None) -> list[Candidate]:
+        started = time.perf_counter()
+        model = self.model(strategy)
+        if to_beat is not None:
+            model.add(_named(model, "cycles") < to_beat)
+        self.read_seconds[strategy.name] = time.perf_counter() - started
+        self.solve_seconds[strategy.name] = 0.0
+        found: list[Candidate] = []
+        while len(found) < limit:
+            result = self._solved(strategy, model)
+            self.solve_seconds[strategy.name] += result.statistics.seconds
+            if not result:
+                break
+            candidate = self._candidate(strategy, result.values)
+            found.append(candidate)
+            # The next best differs in a parameter: what differs elsewhere only is the same kernel.
+            others = _differs(model, candidate.parameters)
+            if others is None:
+                break
+            model.add(others)
+        return found
+
+    def _solved(self, strategy: Strategy, model: Model) -> Result:
+        try:
+            return model.solve()
+        except ConstrintError as error:
+            raise InputError(f"{strategy.constraints_path}: {error}") from None
+
+    def _candidate(self, strategy: Strategy, values: Mapping[str, int]) -> Candidate:
+        known = {**self.constants(strategy), **values}
+        missing = [name for name in strategy.spec.parameters if name not in known]
+        if missing:
+            raise InputError(
+                f"{strategy.description_path}: parameters: '{missing[0]}' is not in "
+                f"{strategy.constraints_path.name}"
+            )
+        return Candidate(
+            strategy=strategy.name,
+            problem=self.problem,
+            gpu=self.profile.name,
+            boost_mhz=self.profile.boost_mhz,
+            parameters={name: int(known[name]) for name in strategy.spec.parameters},
+            values={name: int(value) for name, value in values.items()},
+            register_slack=self.register_slack.get(strategy.name, 0),
+            workspace_fill=strategy.spec.workspace_fill,
+        )
+
+
+def _has(model: Model, name: str) -> bool:
+    return name in model.lets or name in model.variables
+
+
+def _named(model: Model, name: str) -> IntExpr:
+    return model.lets[name] if name in model.lets else model.variables[name]
+
+
+def _differs(model: Model, parameters: Mapping[str, int]) -> BoolExpr | None:
+    different: BoolExpr | None = None
+    for name, value in parameters.items():
+        expr = model.variables.get(name, model.lets.get(name))
+        if expr is not None:
+            one = expr != value
+            different = one if different is None else different | one
+    return different

@@ -1,0 +1,1 @@
+"""Tuning runs and what they keep."""

@@ -1,0 +1,123 @@
+"""What a store says: the fastest tiling of each request, and how well the cost model ranks and predicts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kerneltune.inputs.problem import Problem
+from kerneltune.running.trial import Outcome
+from kerneltune.tuning.store import StoredTrial
+from kerneltune.tuning.tuner import FirstChoice, first_choice, milliseconds, ranked
+
+
+@dataclass(frozen=True)
+class ProblemReport:
+    """One request on one GPU.
+
+    Attributes:
+        gpu: The profile's name.
+        problem: The request.
+        tried: Candidates that were tried.
+        failed: How many of them did not run, were wrong, or differed from run to run.
+        best: The fastest that passed; None where none did.
+        choice: How good the model's first choice is; None where nothing was timed.
+    """
+
+    gpu: str
+    problem: Problem
+    tried: int
+    failed: int
+    best: Outcome | None
+    choice: FirstChoice | None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "gpu": self.gpu,
+            "problem": vars(self.problem),
+            "tried": self.tried,
+            "failed": self.failed,
+            "best": None if self.best is None else self.best.to_json(),
+            "first_choice": None if self.choice is None else self.choice.to_json(),
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """All requests, and the cost model over them.
+
+    Attributes:
+        problems: One entry for each request on each GPU.
+        compared: Requests with two or more timed candidates: there the model had a choice.
+        first_is_fastest: In how many of them its first choice was the fastest of its first ones.
+        mean_loss: By how much its first choice was slower than the fastest, on average over them.
+        worst_loss: The same at worst.
+        residual: Root mean square of log(measured / predicted) over all timed candidates.
+    """
+
+    problems: tuple[ProblemReport, ...]
+    compared: int
+    first_is_fastest: int
+    mean_loss: float | None
+    worst_loss: float | None
+    residual: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "problems": [problem.to_json() for problem in self.problems],
+            "model": {
+                "compared": self.compared,
+                "first_is_fastest": self.first_is_fastest,
+                "mean_loss": self.mean_loss,
+                "worst_loss": self.worst_loss,
+                "residual": self.residual,
+            },
+        }
+
+
+def latest(trials: Iterable[StoredTrial]) -> dict[tuple[str, Problem], list[Outcome]]:
+    """Outcomes by profile and request; of several trials of one tiling, as of an older kernel, the last."""
+    groups: dict[tuple[str, Problem], dict[object, Outcome]] = {}
+    for trial in trials:
+        candidate = trial.candidate
+        tiling = candidate.strategy, tuple(sorted(candidate.parameters.items())), candidate.blocks_per_sm
+        groups.setdefault((candidate.gpu, candidate.problem), {})[tiling] = trial.outcome
+    return {request: list(found.values()) for request, found in groups.items()}
+
+
+def make_report(trials: Iterable[StoredTrial], first: int = 20) -> Report:
+    """Sum up trials; the model is judged by ``first`` tilings of each request, those that it prefers."""
+    groups = latest(trials)
+    problems = [_of_problem(gpu, problem, found, first) for (gpu, problem), found in groups.items()]
+    choices = [entry.choice for entry in problems if entry.choice is not None and entry.choice.of > 1]
+    logs = [
+        math.log(outcome.measurement.ratio)
+        for found in groups.values()
+        for outcome in found
+        if milliseconds(outcome) and outcome.measurement and outcome.measurement.ratio
+    ]
+    return Report(
+        problems=tuple(problems),
+        compared=len(choices),
+        first_is_fastest=sum(choice.rank == 1 for choice in choices),
+        mean_loss=round(sum(choice.loss for choice in choices) / len(choices), 4) if choices else None,
+        worst_loss=round(max(choice.loss for choice in choices), 4) if choices else None,
+        residual=round(math.sqrt(sum(x * x for x in logs) / len(logs)), 4) if logs else None,
+    )
+
+
+def _of_problem(gpu: str, problem: Problem, outcomes: list[Outcome], first: int) -> ProblemReport:
+    order = ranked(outcomes)
+    preferred = sorted(order, key=lambda outcome: outcome.candidate.cycles)[:first]
+    return ProblemReport(
+        gpu=gpu,
+        problem=problem,
+        tried=len(outcomes),
+        failed=sum(not outcome.passed for outcome in outcomes),
+        best=order[0] if order else None,
+        choice=first_choice(preferred),
+    )

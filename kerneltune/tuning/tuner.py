@@ -1,0 +1,216 @@
+"""Tuning: profile -> space -> compile -> verify -> measure -> rank. Read this first.
+
+What the solver ranks first is compiled and tried, then the next; what the store has is not tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kerneltune.compiling.compile import Compiled, Compiler
+from kerneltune.errors import CompilationError, InfeasibleError
+from kerneltune.running.measure import TrialPlan, predicted_anew
+from kerneltune.running.trial import CHILD, Outcome, Trial, require_gpu, run_trials
+from kerneltune.tiling.candidate import Candidate
+from kerneltune.tiling.feedback import Tightening, settle
+from kerneltune.tiling.space import TilingSpace
+from kerneltune.tuning.store import Store, trial_key
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    """How much to try.
+
+    Attributes:
+        top: How many tilings, the fastest by the model first.
+        each: How many of every strategy besides, where there are so many.
+        again: Whether to try what the store has already.
+        timeout: Seconds that one trial may take.
+        plan: What to do with each candidate.
+    """
+
+    top: int = 20
+    each: int = 1
+    again: bool = False
+    timeout: float = 120.0
+    plan: TrialPlan = field(default_factory=TrialPlan)
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What tuning found.
+
+    Attributes:
+        outcomes: What became of each candidate, in the model's order.
+        from_store: How many of them were measured before.
+        left_out: Why candidates were not tried.
+        tightenings: The turns of the register loop.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    from_store: int
+    left_out: tuple[str, ...]
+    tightenings: tuple[Tightening, ...]
+
+    @property
+    def ranked(self) -> list[Outcome]:
+        """The candidates that passed and were timed, the fastest first."""
+        return ranked(self.outcomes)
+
+    @property
+    def first_choice(self) -> FirstChoice | None:
+        """How good the model's first choice is; None where it was not timed."""
+        return first_choice(self.outcomes)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        choice = self.first_choice
+        return {
+            "outcomes": [outcome.to_json() for outcome in self.ranked],
+            "failed": [outcome.to_json() for outcome in self.outcomes if not outcome.passed],
+            "from_store": self.from_store,
+            "left_out": list(self.left_out),
+            "tightenings": [turn.sentence for turn in self.tightenings],
+            "first_choice": None if choice is None else choice.to_json(),
+        }
+
+
+@dataclass(frozen=True)
+class FirstChoice:
+    """The model's first choice among those that were timed.
+
+    Attributes:
+        rank: Its place by measured time, from 1.
+        of: How many were timed.
+        loss: Its time over the fastest, less 1.
+    """
+
+    rank: int
+    of: int
+    loss: float
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {"rank": self.rank, "of": self.of, "loss": round(self.loss, 4)}
+
+
+def milliseconds(outcome: Outcome) -> float | None:
+    """The measured time of a candidate that passed."""
+    return outcome.measurement.milliseconds if outcome.passed and outcome.measurement else None
+
+
+def ranked(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Those that passed and were timed, the fastest first."""
+    timed = [(time, i) for i, outcome in enumerate(outcomes) if (time := milliseconds(outcome)) is not None]
+    return [outcomes[i] for _, i in sorted(timed)]
+
+
+def first_choice(outcomes: Sequence[Outcome]) -> FirstChoice | None:
+    """How the tiling that the model expects to be fastest compares with what was measured."""
+    order = ranked(outcomes)
+    if not order:
+        return None
+    chosen = min(order, key=lambda outcome: outcome.candidate.cycles)
+    time, best = milliseconds(chosen), milliseconds(order[0])
+    assert time is not None
+    assert best is not None
+    return FirstChoice(order.index(chosen) + 1, len(order), time / best - 1)
+
+
+def tune(
+    space: TilingSpace,
+    compiler: Compiler,
+    store: Store,
+    options: TuneOptions | None = None,
+    *,
+    notice: Callable[[Outcome, bool], None] = lambda outcome, known: None,
+    child: Sequence[str] = CHILD,
+) -> Tuned:
+    """Try the best tilings of a request on this machine's GPU.
+
+    Args:
+        space: The request on a profile.
+        compiler: Makes cubins for the profile.
+        store: Where trials are kept.
+        options: How much to try.
+        notice: Called with each outcome as it is known, and whether the store had it.
+        child: The command of the process that runs kernels.
+
+    Returns:
+        What was found; raises `InfeasibleError` where nothing fits the GPU, and what `require_gpu` raises
+        where there is something to try and no GPU to try it on.
+    """
+    options = options or TuneOptions()
+    new = options.again or not store.trials(space.profile.name, space.problem)
+    if new:  # compiling takes a while: whether it is of use is asked before
+        space.best()
+        require_gpu(space.profile, space.kernels.root, child=child)
+    settled = settle(space, compiler)
+    left_out: list[str] = []
+    kept = _compiled(settled.space, compiler, options, left_out)
+    keys = [trial_key(compiled.key, compiled.candidate) for compiled in kept]
+    known: dict[int, Outcome] = {}
+    for i, key in enumerate(keys):
+        stored = None if options.again else store.find(key)
+        if stored is not None and stored.is_final:
+            known[i] = _as_of_now(stored.outcome, kept[i].candidate)
+            notice(known[i], True)
+    missing = [i for i in range(len(kept)) if i not in known]
+    from_store = len(known)
+    if missing and not new:
+        require_gpu(space.profile, space.kernels.root, child=child)
+    trials = [_trial(space, kept[i], options.plan) for i in missing]
+    made = run_trials(trials, space.kernels.root, timeout=options.timeout, child=child)
+    for i, outcome in zip(missing, made, strict=True):
+        store.add(keys[i], outcome)
+        known[i] = outcome
+        notice(outcome, False)
+    outcomes = tuple(known[i] for i in range(len(kept)))
+    return Tuned(outcomes, from_store, tuple(left_out), settled.tightenings)
+
+
+def _as_of_now(outcome: Outcome, candidate: Candidate) -> Outcome:
+    """A stored outcome of the same kernel, with what the cost model says of it by now."""
+    found = outcome.measurement
+    return replace(
+        outcome, candidate=candidate, measurement=None if found is None else predicted_anew(found, candidate)
+    )
+
+
+def _compiled(
+    space: TilingSpace, compiler: Compiler, options: TuneOptions, left_out: list[str]
+) -> list[Compiled]:
+    """The candidates that keep their promises, in the model's order."""
+    kept = []
+    for candidate in wanted(space, options):
+        try:
+            compiled = compiler.compile(candidate)
+        except CompilationError as error:
+            left_out.append(f"{candidate.strategy}: {error}")
+            continue
+        broken = compiled.report.broken_promises()
+        if broken:
+            left_out.append(f"{candidate.strategy}: {'; '.join(broken)}")
+        else:
+            kept.append(compiled)
+    return kept
+
+
+def wanted(space: TilingSpace, options: TuneOptions) -> list[Candidate]:
+    """The best tilings over all strategies, and the best of each strategy, without repetition."""
+    found = space.candidates(options.top)
+    if not found:
+        raise InfeasibleError(space.why_empty())
+    if options.each and space.strategy is None:
+        for strategy in space.applicable():
+            present = sum(candidate.strategy == strategy.name for candidate in found)
+            if present < options.each:
+                found += space.of_strategy(strategy.name).candidates(options.each)[present:]
+    return sorted(found, key=lambda candidate: candidate.cycles)
+
+
+def _trial(space: TilingSpace, compiled: Compiled, plan: TrialPlan) -> Trial:
+    spec = space.kernels.strategy(compiled.candidate.strategy).spec
+    return Trial(compiled.candidate, compiled.cubin, spec.cooperative, space.profile.compute_capability, plan)
