@@ -56,9 +56,9 @@ from constrint.globals import (
 from constrint.model import Model
 from constrint.modelling.declarations import Constraint
 from constrint.modelling.result import Result, Statistics, Status
-from constrint.search.branching import Brancher, Group
-from constrint.search.callbacks import Decision, Domains
-from constrint.search.restarts import Restarts
+from constrint.preparing.branching import Brancher, Group
+from constrint.preparing.callbacks import Decision, Domains
+from constrint.preparing.restart_rules import Restarts
 
 __all__ = [
     "BoolExpr",

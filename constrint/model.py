@@ -16,7 +16,6 @@ from constrint.expr import BoolExpr, IntLike
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction, Goal, as_goals, goals_of
 from constrint.modelling.result import Result, Status
-from constrint.modelling.scopes import copy_model
 from constrint.support.arguments import check_bytes, check_limit, check_seconds
 from constrint.support.optional import needed
 
@@ -24,24 +23,19 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from pathlib import Path
 
-    from constrint.answers.conflict import Conflict
     from constrint.answers.several import Front, Solutions
     from constrint.diagrams.describe import Explanation
-    from constrint.search.branching import Branching
-    from constrint.search.prepared import Learning, OnSolution
-    from constrint.search.restarts import RestartRule, Restarts
+    from constrint.modelling.conflict import Conflict
+    from constrint.preparing.branching import Branching
+    from constrint.preparing.options import Engine, Learning, OnSolution
+    from constrint.preparing.restart_rules import RestartRule, Restarts
     from constrint.solutions.solutionset import SolutionSet
 
-Engine: TypeAlias = Literal["auto", "interpreted", "compiled"]
 Backend: TypeAlias = Literal["constrint", "cp-sat"]
 
 
 class Model(Declarations):
     """Integer variables, constraints over them, and what to optimise; `Declarations` has its attributes."""
-
-    def copy(self) -> Model:
-        """A model of its own with the same contents."""
-        return copy_model(self)
 
     def solve(
         self,
@@ -104,7 +98,7 @@ class Model(Declarations):
             The result; without any of the first three, the goals and preferences set on the model hold.
         """
         from constrint.answers.assumptions import best_assuming, solve_elsewhere
-        from constrint.search.options import options_of
+        from constrint.answers.options import options_of
 
         goals = goals_of(minimize, "min") + goals_of(maximize, "max")
         preferences = as_goals(prefer or ())
@@ -145,8 +139,8 @@ class Model(Declarations):
         `complete` of the iterator says whether a limit cut them short. The other arguments are those of
         `solve`.
         """
+        from constrint.answers.options import options_of
         from constrint.answers.several import Solutions
-        from constrint.search.options import options_of
         from constrint.search.solver import Solver
 
         check_limit(limit)
@@ -203,7 +197,7 @@ class Model(Declarations):
         With engine "auto" they are counted without being listed where the model's structure allows it;
         otherwise by as many workers as `solve` would have.
         """
-        from constrint.search.options import options_of
+        from constrint.answers.options import options_of
         from constrint.search.solver import Solver
 
         options = options_of(time_limit=time_limit, engine=engine, workers=workers, executor=executor)
@@ -237,7 +231,7 @@ class Model(Declarations):
         Returns:
             The set. Raises `LimitError` where it cannot be built within the limits.
         """
-        from constrint.diagrams.planner import solution_set
+        from constrint.solutions.build import solution_set
 
         check_bytes(memory_limit)
         check_seconds(time_limit)
@@ -263,7 +257,7 @@ class Model(Declarations):
             suffice to decide which.
         """
         from constrint.answers.conflict import find_conflict
-        from constrint.search.options import options_of
+        from constrint.answers.options import options_of
         from constrint.search.solver import Solver
 
         started = perf_counter()
@@ -320,7 +314,7 @@ class Model(Declarations):
 
     def to_text(self) -> str:
         """The model in the constrint language; reading it back gives the same solutions."""
-        from constrint.frontends.text.writer import write_model
+        from constrint.frontends.text.model_writer import write_model
 
         return write_model(self)
 
@@ -372,7 +366,7 @@ class Model(Declarations):
         return relations
 
     def _repr_html_(self) -> str:
-        from constrint.answers.notebook import model_html
+        from constrint.modelling.notebook import model_html
 
         return model_html(self)
 

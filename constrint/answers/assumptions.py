@@ -13,8 +13,7 @@ from constrint.expr import BoolExpr
 from constrint.modelling.declarations import constraints_of
 from constrint.modelling.objectives import Goal
 from constrint.modelling.result import Result, Status
-from constrint.modelling.scopes import copy_model
-from constrint.search.prepared import Options
+from constrint.preparing.options import Options
 from constrint.search.solver import Solver
 from constrint.support.arguments import check_seconds, integer
 from constrint.support.optional import needed
@@ -23,16 +22,15 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from pathlib import Path
 
-    from constrint.answers.conflict import Conflict
-    from constrint.model import Model
-    from constrint.modelling.declarations import Constraint
+    from constrint.modelling.conflict import Conflict
+    from constrint.modelling.declarations import Constraint, Declarations
 
 BLAME_SECONDS = 5.0
 """How long the guilty assumptions are looked for where the call has no time limit of its own."""
 
 
 def best_of(
-    model: Model,
+    model: Declarations,
     goals: Sequence[Goal],
     preferences: Sequence[Goal],
     options: Options,
@@ -47,14 +45,19 @@ def best_of(
 
             stack.enter_context(shown(solver))
         if proof is not None:
-            from constrint.learning.proof import proving
+            from constrint.learning.proof import proof_in
 
-            stack.enter_context(proving(solver, proof))
+            if options.learn is not True:
+                raise ModelError(
+                    "proof= needs learn=True: only the learning search writes down what it proves"
+                )
+            log = stack.enter_context(proof_in(proof))
+            solver.options = replace(solver.options, proof=log)
         return solver.best(goals, preferences)
 
 
 def best_assuming(
-    model: Model,
+    model: Declarations,
     assumptions: Sequence[BoolExpr],
     goals: Sequence[Goal],
     preferences: Sequence[Goal],
@@ -67,7 +70,7 @@ def best_assuming(
     if not constraints:
         return best_of(model, goals, preferences, options, proof, progress)
     started = perf_counter()
-    assumed = copy_model(model)
+    assumed = model.copy()
     assumed.constraints.extend(constraints)
     result = best_of(assumed, goals, preferences, options, proof, progress)
     if result.status is not Status.INFEASIBLE:
@@ -77,18 +80,18 @@ def best_assuming(
     return replace(result, conflict=blame(model, constraints, seconds))
 
 
-def blame(model: Model, assumptions: Sequence[Constraint], seconds: float) -> Conflict:
+def blame(model: Declarations, assumptions: Sequence[Constraint], seconds: float) -> Conflict:
     """A minimal set of assumptions that the model's own constraints contradict; they stay out of it."""
     from constrint.answers.conflict import find_conflict
 
-    assumed = copy_model(model)
+    assumed = model.copy()
     assumed.constraints.extend(assumptions)
     first = len(model.constraints)
     return find_conflict(assumed, time_limit=seconds, background=range(first))
 
 
 def solve_elsewhere(
-    model: Model,
+    model: Declarations,
     backend: str,
     assumptions: Sequence[BoolExpr],
     goals: Sequence[Goal],
@@ -104,7 +107,7 @@ def solve_elsewhere(
     if executor is not None:
         raise ModelError("CP-SAT has threads of its own: say how many by workers, and leave out executor")
     check_seconds(time_limit)
-    bridge = needed("constrint.integrations.cp_sat", "constrint[cp-sat]", 'backend="cp-sat"')
+    bridge = needed("constrint.backends.cp_sat", "constrint[cp-sat]", 'backend="cp-sat"')
     if assumptions:
         model = model.copy()
         model.assume(*assumptions)

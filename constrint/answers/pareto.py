@@ -14,11 +14,10 @@ from constrint.diagrams.planner import plan_model
 from constrint.diagrams.terms import INT64, OBJECT, Array, Term, Unsupported
 from constrint.diagrams.translate import Translator
 from constrint.errors import LimitError
-from constrint.modelling.scopes import copy_model
 from constrint.solutions.solutionset import SolutionSet
 
 if TYPE_CHECKING:
-    from constrint.model import Model
+    from constrint.modelling.declarations import Declarations
     from constrint.modelling.objectives import Goal
 
 MOST_ROWS = 1 << 22  # solutions that are looked at
@@ -30,13 +29,15 @@ EDGES = 5_000_000
 ROWS = 50_000_000
 
 
-def planned_front(model: Model, goals: Sequence[Goal], deadline: float | None) -> list[dict[str, int]] | None:
+def planned_front(
+    model: Declarations, goals: Sequence[Goal], deadline: float | None
+) -> list[dict[str, int]] | None:
     """The values of all variables in a solution for each Pareto optimum, in no order.
 
     None where the solutions are too many, or the planner has no way to list them; a deadline that passes
     is one of those ways.
     """
-    defined = copy_model(model)
+    defined = model.copy()
     for number, (expr, _) in enumerate(goals):
         defined.lets[f"goal {number}"] = expr  # a solution without a value of a goal is none
     try:

@@ -1,57 +1,25 @@
-"""Answers that take more than one solve: streams of solutions, Pareto fronts, blocking clauses."""
+"""Answers that take more than one solve: streams of solutions and Pareto fronts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, overload
 
-from constrint.errors import ModelError
-from constrint.expr import BoolExpr, BoolVar, Comparison, IntExpr, IntVar, Not, Or, as_expr, linear
+from constrint.answers.options import options_of
+from constrint.expr import BoolExpr, Comparison, IntExpr, Or, as_expr, linear
 from constrint.modelling.objectives import Goal
 from constrint.modelling.result import Result, Statistics, Status
-from constrint.modelling.scopes import copy_model
+from constrint.preparing.options import Engine
+from constrint.search.solver import Solver
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
-    from constrint.model import Engine, Model
     from constrint.modelling.declarations import Declarations
     from constrint.search.solver import Solver
-
-
-def blocking(
-    model: Declarations, solution: Result | Mapping[str, int], names: Iterable[str | IntExpr] | None
-) -> BoolExpr:
-    """The condition that some of the variables differ from a solution."""
-    values = solution.values if isinstance(solution, Result) else solution
-    if isinstance(solution, Result) and not solution:
-        raise ModelError(f"there is nothing to block: the status is {solution.status.value}")
-    chosen = list(model.variables) if names is None else [_name(model, name) for name in names]
-    if names is None:  # a variable that is younger than the solution has no say
-        chosen = [name for name in chosen if name in values]
-    missing = [name for name in chosen if name not in values]
-    if missing:
-        raise ModelError(f"the solution has no value for {', '.join(missing)}")
-    unknown = [name for name in values if name not in model.variables and name not in model.lets]
-    if unknown:
-        raise ModelError(f"no variable is named {', '.join(map(repr, unknown))}")
-    return Or(tuple(_differs(model.variables[name], values[name]) for name in chosen))
-
-
-def _name(model: Declarations, key: str | IntExpr) -> str:
-    name = key if isinstance(key, str) else getattr(key, "name", None)
-    if name not in model.variables:
-        raise ModelError(f"{key!r} is no variable of this model: only variables can be blocked")
-    return str(name)
-
-
-def _differs(variable: IntVar | BoolVar, value: int) -> BoolExpr:
-    if isinstance(variable, BoolVar) and value in (0, 1):
-        return Not(variable) if value else variable
-    return Comparison("!=", variable, as_expr(value))
 
 
 class Solutions(Iterator[Result]):
@@ -146,7 +114,7 @@ class ParetoSearch:
     more, the sum of the goals is optimised: one search in place of one for each.
     """
 
-    model: Model
+    model: Declarations
     goals: list[Goal]
     limit: int | None
     deadline: float | None
@@ -179,7 +147,7 @@ class ParetoSearch:
             return None
         started = perf_counter()
         from constrint.answers.pareto import planned_front
-        from constrint.search.depth_first import check_solution
+        from constrint.preparing.checks import check_solution
         from constrint.search.solver import values_of
 
         found = planned_front(self.model, self.goals, self.deadline)
@@ -205,14 +173,15 @@ class ParetoSearch:
 
     def _optima(self) -> Iterator[Result | None]:
         """Optima one by one; None after the last. Ends early at the time limit."""
-        rest = copy_model(self.model)
+        rest = self.model.copy()
         own = len(rest.constraints)
         goals: list[Goal] = self.goals
         if len(goals) > 2:
             goals = [(linear([(1 if way == "max" else -1, expr) for expr, way in goals]), "max")]
         while True:
             remaining = None if self.deadline is None else max(0.0, self.deadline - perf_counter())
-            result = rest.solve(maximize=goals, time_limit=remaining, engine=self.engine)
+            options = options_of(time_limit=remaining, engine=self.engine, learn="auto", has_goal=True)
+            result = Solver(rest, options).best(goals, [])
             if result.status is Status.INFEASIBLE:
                 yield None
                 return

@@ -11,9 +11,9 @@ from typing import Annotated
 
 import typer
 
+from constrint.cli.flatzinc_answers import Options, report
 from constrint.cli.main import read_text, reported, shown_name
 from constrint.frontends.flatzinc import read_flatzinc
-from constrint.frontends.flatzinc.solve import Options, report
 
 app = typer.Typer(
     name="fzn-constrint", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None

@@ -11,10 +11,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, TypeAlias
 
-from constrint.answers.conflict import Conflict, find_conflict, shown
+from constrint.answers.conflict import find_conflict
 from constrint.errors import LimitError
 from constrint.expr import IntExpr
 from constrint.model import Model
+from constrint.modelling.conflict import Conflict, shown
 from constrint.modelling.result import Result, Status
 
 Mode: TypeAlias = Literal["one", "all", "count", "sample"]

@@ -185,8 +185,8 @@ def _write_files(built: Built, request: Request) -> None:
 
 
 def _write_out(built: Built, path: str) -> None:
-    from constrint.diagrams.table_files import placed
     from constrint.model import Model
+    from constrint.support.placing import placed
 
     solutions, suffix = built.solutions, Path(path).suffix.lower()
     if suffix in SETS:

@@ -9,7 +9,7 @@ from constrint.diagrams.layers import TooLarge
 from constrint.diagrams.terms import Unsupported
 
 if TYPE_CHECKING:
-    from constrint.model import Model
+    from constrint.modelling.declarations import Declarations
 
 
 COUNTING = 5.0
@@ -36,7 +36,7 @@ KIND_TEXT: dict[str, str] = {
 }
 
 
-def explain_plan(model: Model) -> Explanation:
+def explain_plan(model: Declarations) -> Explanation:
     """Components, orders, widths and methods, for people."""
     from constrint.diagrams.planner import count_planned, solve_all
 

@@ -12,7 +12,7 @@ from constrint.expr import BoolVar, IntVar
 from constrint.expr.domain import EMPTY, Domain
 
 if TYPE_CHECKING:
-    from constrint.model import Model
+    from constrint.modelling.declarations import Declarations
 
 MOST_VALUES = 1 << 20  # a variable with more values must be defined by an equation
 
@@ -22,7 +22,7 @@ def is_wide(domain: Domain) -> bool:
     return domain.size is None or domain.size > MOST_VALUES
 
 
-def boxed_domains(model: Model) -> dict[str, Domain]:
+def boxed_domains(model: Declarations) -> dict[str, Domain]:
     """The variables' domains; where some are very wide or open, what propagation leaves of them."""
     boxed = {name: variable.domain for name, variable in model.variables.items()}
     if any(map(is_wide, boxed.values())):
@@ -61,7 +61,7 @@ def listed(
     return domains, limits
 
 
-def _propagated(model: Model, variables: Sequence[IntVar | BoolVar]) -> list[Domain]:
+def _propagated(model: Declarations, variables: Sequence[IntVar | BoolVar]) -> list[Domain]:
     """Domains after propagation at the root, for models with very wide or open ones."""
     from constrint.search.solver import Plan
 

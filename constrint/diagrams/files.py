@@ -18,9 +18,9 @@ from typing import IO, Any
 import numpy as np
 
 from constrint.diagrams.diagram import Diagram, Layer
-from constrint.diagrams.table_files import placed
 from constrint.diagrams.terms import OBJECT, Array
 from constrint.errors import ModelError
+from constrint.support.placing import placed
 
 VERSION = 1
 FORMAT = "constrint solution set"

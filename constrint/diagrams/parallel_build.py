@@ -194,7 +194,7 @@ def _planner(source: Source) -> Planner:
         from constrint.frontends.json.model import from_json
 
         return plan_model(from_json(source["model"]))
-    from constrint.tuning.spaces import planned
+    from constrint.diagrams.parameters import planned
 
     return planned(source["tune_params"], source["restrictions"])
 

@@ -32,8 +32,7 @@ from constrint.expr.domain import Domain
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from constrint.model import Model
-    from constrint.solutions.solutionset import SolutionSet
+    from constrint.modelling.declarations import Declarations
 
 MOST_ORDERED = 40_000  # variables times conditions of a component, beyond which no order is sought
 # What counting spends on a diagram before it leaves the model to search.
@@ -304,7 +303,7 @@ def _is_true(term: Term) -> bool:
     return bool(np.all(frame.holds(term)))
 
 
-def plan_model(model: Model) -> Planner:
+def plan_model(model: Declarations) -> Planner:
     """The plan of a model; raises `Unsupported` where it has none."""
     whole = Group(list(model.variables.values()), defined=list(model.lets.values()))
     for constraint in model.constraints:
@@ -322,7 +321,7 @@ def _plan_group(group: Group, boxed: dict[str, Domain]) -> Planner:
 
 
 def solve_all(
-    model: Model,
+    model: Declarations,
     *,
     memory_limit: int | None = None,
     time_limit: float | None = None,
@@ -334,7 +333,9 @@ def solve_all(
     if time_limit is not None:
         budget.deadline = perf_counter() + time_limit
     planner = plan_model(model)
-    return built_by(planner, budget, executor, workers, lambda: {"model": model.to_json()}), planner
+    from constrint.frontends.json.model import to_json
+
+    return built_by(planner, budget, executor, workers, lambda: {"model": to_json(model)}), planner
 
 
 def built_by(
@@ -353,28 +354,7 @@ def built_by(
         return planner.build(budget, making)
 
 
-def solution_set(
-    model: Model,
-    *,
-    memory_limit: int | None = None,
-    time_limit: float | None = None,
-    executor: Executor | None = None,
-    workers: int | None = None,
-) -> SolutionSet:
-    """The set of all solutions of a model; raises `LimitError` where it cannot be built."""
-    from constrint.solutions.solutionset import SolutionSet
-
-    try:
-        built, planner = solve_all(
-            model, memory_limit=memory_limit, time_limit=time_limit, executor=executor, workers=workers
-        )
-    except (Unsupported, TooLarge, OverflowError) as problem:
-        raise limit_error(problem) from problem
-    feasible = planner.feasible and (built or not model.variables)
-    return SolutionSet(list(model.variables), [c.diagram for c in built] if feasible else None)
-
-
-def count_planned(model: Model, time_limit: float | None) -> int | None:
+def count_planned(model: Declarations, time_limit: float | None) -> int | None:
     """The number of solutions where a diagram is likely to give it soon; None leaves it to search."""
     deadline = None if time_limit is None else perf_counter() + time_limit
     try:

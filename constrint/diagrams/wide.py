@@ -24,7 +24,7 @@ from constrint.errors import Undefined
 from constrint.expr.domain import Domain
 
 if TYPE_CHECKING:
-    from constrint.model import Model
+    from constrint.modelling.declarations import Declarations
 
 MOST_TRIED = 10_000  # combinations of the values of variables with few
 MOST_RANGES = 100_000  # ranges of the wide variable that are looked at
@@ -50,7 +50,7 @@ class Group:
     defined: list[e.IntExpr] = field(default_factory=list)
 
 
-def groups(model: Model) -> list[Group]:
+def groups(model: Declarations) -> list[Group]:
     """The variables of a model that conditions connect, and what connects them; constants stand alone."""
     leader: dict[str, str] = {name: name for name in model.variables}
 
@@ -78,7 +78,7 @@ def groups(model: Model) -> list[Group]:
 
 
 def count_wide(
-    model: Model, domains: dict[str, Domain], most_values: int, deadline: float | None
+    model: Declarations, domains: dict[str, Domain], most_values: int, deadline: float | None
 ) -> tuple[int, Group]:
     """The number of solutions of the groups with wide variables, as a factor, and what it leaves uncounted.
 

@@ -18,17 +18,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from constrint.engine.build import Box
 from constrint.errors import ModelError
 from constrint.learning.normal import Atom
 from constrint.propagators import Node
-
-if TYPE_CHECKING:
-    from constrint.search.solver import Solver
 
 
 class ProofLog:
@@ -82,18 +78,15 @@ class ProofLog:
 
 
 @contextmanager
-def proving(solver: Solver, path: str | Path) -> Iterator[None]:
-    """Let a solver write down what it proves."""
-    if solver.options.learn is not True:
-        raise ModelError("proof= needs learn=True: only the learning search writes down what it proves")
+def proof_in(path: str | Path) -> Iterator[ProofLog]:
+    """A proof that is written to a file."""
     try:
         Path(path).touch()
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise ModelError(f"cannot write the proof to {path}: {why}") from None
     with Path(path).open("w", encoding="utf-8") as file:
-        solver.options = replace(solver.options, proof=ProofLog(file))
-        yield
+        yield ProofLog(file)
 
 
 def _written(atom: Atom) -> str:

@@ -31,18 +31,19 @@ from constrint.learning.loaded import is_loaded, part_of
 from constrint.learning.normal import Contradiction, Normal, Translation, atom_of
 from constrint.learning.trail import raise_bound
 from constrint.modelling.result import Statistics
+from constrint.preparing.branching import directions
+from constrint.preparing.checks import Assignment, check
+from constrint.preparing.options import Options
+from constrint.preparing.prepared import Plan
+from constrint.preparing.search import GaveUp
 from constrint.presolve import Root
 from constrint.search import background_compile as compiling
-from constrint.search.branching import directions
-from constrint.search.depth_first import Assignment, check
-from constrint.search.prepared import Options, Plan
-from constrint.search.sliced import GaveUp
 from constrint.store.state import GREATEST, State
 from constrint.support.deadline import Deadline, Pace, Paused
 
 if TYPE_CHECKING:
     from constrint.learning.compiled import Session
-    from constrint.learning.proof import ProofLog
+    from constrint.preparing.proof import Proof
 
 HAND_OVER = 0.2  # seconds of interpreted search after which loading the compiled twin pays
 SLICE = 20_000  # propagations between two looks at the clock, at most
@@ -187,7 +188,7 @@ class LearningRun:
         self._is_over = True
         return None
 
-    def _write_proof(self, proof: ProofLog, is_solution: bool) -> None:
+    def _write_proof(self, proof: Proof, is_solution: bool) -> None:
         """Pass on what was learned since the last call, and the solution at hand."""
         scalar = self._ls.scalar
         proof.clauses(self._ls.log[: scalar[LOG]])

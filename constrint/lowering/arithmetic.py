@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from constrint import expr as e
 from constrint.errors import ModelError
 from constrint.expr.domain import Domain
-from constrint.globals import Function
+from constrint.expr.global_expr import Function
 from constrint.lowering.memberships import Memberships
 from constrint.lowering.problem import FALSE, HUGE_BITS, TRUE, Infeasible, Linear, NeedsWiderBounds, Problem
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from constrint import expr as e
 from constrint.errors import ModelError
-from constrint.globals import Relation
+from constrint.expr.global_expr import Relation
 from constrint.lowering.arithmetic import Arithmetic
 from constrint.lowering.problem import FALSE, HUGE_BITS, TRUE, Infeasible, Linear
 

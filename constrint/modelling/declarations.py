@@ -10,6 +10,7 @@ from constrint.errors import ModelError, Position
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
 from constrint.expr.arrays import ExprArray, Shape, names_of, shape_of
 from constrint.expr.domain import BINARY, Domain
+from constrint.modelling.blocking import blocking
 from constrint.modelling.objectives import Direction, Goal, as_goals
 from constrint.modelling.scopes import Snapshot, pop, scope
 from constrint.support.arguments import integer, integer_list
@@ -162,6 +163,12 @@ class Declarations:
         """For `with m.scope(): …`: what is declared and added in the block goes at its end."""
         return scope(self, self._scopes)
 
+    def copy(self) -> Self:
+        """A model of its own with the same contents; expressions, which never change, are shared."""
+        copy = type(self)(self.name)
+        Snapshot.of(self).restore(copy)
+        return copy
+
     def push(self) -> None:
         """Open a scope: `pop` takes back what is declared and added from here on."""
         self._scopes.append(Snapshot.of(self))
@@ -182,8 +189,6 @@ class Declarations:
         Returns:
             The constraint, for `retract`.
         """
-        from constrint.answers.several import blocking
-
         constraint = Constraint(blocking(self, solution, variables), "blocked")
         self.constraints.append(constraint)
         return constraint

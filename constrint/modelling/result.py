@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
-    from constrint.answers.conflict import Conflict
+    from constrint.modelling.conflict import Conflict
 
 
 class Status(Enum):
@@ -127,6 +127,6 @@ class Result:
         return series
 
     def _repr_html_(self) -> str:
-        from constrint.answers.notebook import result_html
+        from constrint.modelling.notebook import result_html
 
         return result_html(self)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from constrint.errors import ModelError
 
 if TYPE_CHECKING:
-    from constrint.model import Model
     from constrint.modelling.declarations import Declarations
 
 Scoped = TypeVar("Scoped", bound="Declarations")
@@ -43,15 +42,6 @@ def _collections(model: Declarations) -> dict[str, Any]:
         "goals": model.goals,
         "preferences": model.preferences,
     }
-
-
-def copy_model(model: Model) -> Model:
-    """A model of its own with the same contents; expressions, which never change, are shared."""
-    from constrint.model import Model
-
-    copy = Model(model.name)
-    Snapshot.of(model).restore(copy)
-    return copy
 
 
 def pop(model: Declarations, scopes: list[Snapshot]) -> None:

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from constrint.engine import cache
 from constrint.engine.fixpoint import enqueue_all
 from constrint.frontends.json.model import number
-from constrint.parallel.subtree import Subtree, Walker, left_of
+from constrint.parallel.walker import Walker
 from constrint.parallel.workers import check_version, own_version
+from constrint.preparing.checks import check_solution
+from constrint.preparing.search import GaveUp
 from constrint.search.background_compile import LOADING
-from constrint.search.depth_first import check_solution
-from constrint.search.sliced import GaveUp, Limits
+from constrint.search.sliced import Limits
+from constrint.search.subtree import Subtree, left_of
 from constrint.store.state import (
     BOUND,
     EXHAUSTED,
@@ -43,7 +45,8 @@ from constrint.store.state import (
 from constrint.support.deadline import Deadline, Stopped
 
 if TYPE_CHECKING:
-    from constrint.model import Engine, Model
+    from constrint.modelling.declarations import Declarations
+    from constrint.preparing.options import Engine
 
 Wanted: TypeAlias = Literal["better", "first", "all"]
 End: TypeAlias = Literal["", "stopped", "unbounded"]
@@ -162,7 +165,7 @@ class Common:
         return State(*[np.array(cells, dtype=np.int64) for cells in self.root])  # type: ignore[arg-type] # as in Session
 
     @cached_property
-    def checked(self) -> Model:
+    def checked(self) -> Declarations:
         """The model that solutions are checked with."""
         from constrint.frontends.json.model import from_json
 

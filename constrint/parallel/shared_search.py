@@ -11,22 +11,25 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from constrint.engine import cache
 from constrint.errors import UnboundedError
+from constrint.frontends.json.model import to_json
 from constrint.lowering.problem import NeedsWiderBounds
 from constrint.modelling.result import Statistics
 from constrint.parallel.share import Answer, Common, Memory, Share, Wanted, answer_of, share_text, written
-from constrint.parallel.subtree import Subtree
 from constrint.parallel.workers import AHEAD, Workers
+from constrint.preparing.checks import Assignment, check
+from constrint.preparing.options import Options
+from constrint.preparing.prepared import Plan
+from constrint.preparing.search import GaveUp, Interrupted
 from constrint.presolve import Root
 from constrint.search import background_compile as compiling
-from constrint.search.depth_first import Assignment, Run, check
-from constrint.search.prepared import Options, Plan
-from constrint.search.sliced import GaveUp, Interrupted
+from constrint.search.depth_first import Run
+from constrint.search.subtree import Subtree
 from constrint.store.state import BOUND, HAS_BOUND, WIDER
 from constrint.support.deadline import Deadline, Stopped
 
@@ -202,7 +205,7 @@ class SharedRun:
         if left is None:
             return None, memory
         self._bound = int(state.scalar[BOUND]) if state.scalar[HAS_BOUND] else None
-        model = plan.model.to_json() if wanted == "all" else ""
+        model = to_json(plan.model) if wanted == "all" else ""
         numbers = list(plan.variables.values())
         self._common = Common(state, self._alone.exact, is_settled, numbers, wanted, model)
         self._text = written(self._common)
@@ -274,3 +277,37 @@ class SharedRun:
 
     def _assignment(self, values: Sequence[int]) -> Assignment:
         return dict(zip(self.plan.variables, values, strict=True))
+
+
+class SharedSearches:
+    """Starts searches that many workers share; the workers are those of one call."""
+
+    def __init__(self, count: int, executor: Executor | None) -> None:
+        """Begin without workers: they are started when a search first needs them.
+
+        Args:
+            count: How many workers.
+            executor: Whose workers they are; None for own processes.
+        """
+        self._count = count
+        self._executor = executor
+        self._workers: Workers | None = None
+
+    def start(
+        self,
+        plan: Plan,
+        root: Root,
+        options: Options,
+        started: float,
+        goal: tuple[int, str] | None = None,
+        is_every: bool = False,
+    ) -> SharedRun:
+        """Start a search; see `SearchFactory.start`."""
+        if self._workers is None:
+            self._workers = Workers(self._count, self._executor)
+        return SharedRun(plan, root, options, started, self._workers, goal, is_every)
+
+    def close(self) -> None:
+        """Let the workers go."""
+        if self._workers is not None:
+            self._workers.close()

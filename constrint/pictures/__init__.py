@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from constrint.diagrams.table_files import placed
 from constrint.errors import ModelError
 from constrint.pictures.facts import Facts, facts_of
 from constrint.pictures.layout import Drawing, drawing
+from constrint.support.placing import placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from constrint.solutions.solutionset import SolutionSet
+    from constrint.pictures.facts import Pictured
 
 SHOWN_IN_NOTEBOOK = 200_000
 """Edges up to which a notebook shows a picture at once."""
@@ -43,7 +43,7 @@ _ENVIRONMENT = Environment(
 )
 
 
-def write_picture(solutions: SolutionSet, path: str | Path, variables: Sequence[str] | None = None) -> None:
+def write_picture(solutions: Pictured, path: str | Path, variables: Sequence[str] | None = None) -> None:
     """Write a picture of a set as `.svg`, or as a page of its own, `.html`."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".svg", ".html", ".htm"):
@@ -64,7 +64,7 @@ def page(facts: Facts) -> str:
     return _ENVIRONMENT.get_template("page.html.j2").render(facts=facts, picture=svg(facts))
 
 
-def notebook(solutions: SolutionSet) -> str:
+def notebook(solutions: Pictured) -> str:
     """What a notebook shows of a set: its size and, where that is quick, its values."""
     if not solutions.size or solutions.edges > SHOWN_IN_NOTEBOOK:
         return _ENVIRONMENT.get_template("line.html.j2").render(text=repr(solutions))

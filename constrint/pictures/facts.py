@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from constrint.errors import ModelError
 
 if TYPE_CHECKING:
     from constrint.diagrams.diagram import Diagram
-    from constrint.solutions.solutionset import SolutionSet
 
 MOST_BINS = 32
 MOST_PAIRED = 12
@@ -26,6 +25,35 @@ MOST_WORK = 300_000_000
 LONGEST = 24
 EXACT = 1 << 40
 """Up to so many solutions the counts of pairs, computed as shares, are exact when rounded."""
+
+
+class Pictured(Protocol):
+    """What a picture needs of a set of solutions; `SolutionSet` has it."""
+
+    @property
+    def size(self) -> int:
+        """How many solutions there are."""
+
+    @property
+    def edges(self) -> int:
+        """Edges of all diagrams."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The variables."""
+
+    @property
+    def diagrams(self) -> Sequence[Diagram]:
+        """The diagrams of the independent groups of variables."""
+
+    def values_of(self, name: str) -> Any:
+        """The values of a variable; raises `ModelError` for an unknown one."""
+
+    def labelled(self, v: int, values: Array) -> Any:
+        """What the user calls some values of a variable."""
+
+    def facts(self) -> Sequence[str]:
+        """What the set is made of, a line each."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +132,7 @@ class Facts:
         return f"{round(share * self.size):,}" if self.size < EXACT else f"{share:.3g} of all"
 
 
-def facts_of(solutions: SolutionSet, variables: Sequence[str] | None = None, *, pairs: bool = True) -> Facts:
+def facts_of(solutions: Pictured, variables: Sequence[str] | None = None, *, pairs: bool = True) -> Facts:
     """The numbers of a set; pairs of the variables named, or of the first that have several values."""
     if not solutions.size:
         raise ModelError("there is no solution, so there is nothing to draw")
@@ -143,7 +171,7 @@ def facts_of(solutions: SolutionSet, variables: Sequence[str] | None = None, *, 
     )
 
 
-def _histogram(solutions: SolutionSet, v: int, values: Array, counts: list[int]) -> Histogram:
+def _histogram(solutions: Pictured, v: int, values: Array, counts: list[int]) -> Histogram:
     labels = [_label(value) for value in solutions.labelled(v, values)]
     if len(values) <= MOST_BINS:
         return Histogram(solutions.names[v], labels, counts, np.arange(len(values)))
@@ -163,7 +191,7 @@ def _label(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _pairs(solutions: SolutionSet, paired: Sequence[Histogram]) -> tuple[list[Pair], list[list[str]]]:
+def _pairs(solutions: Pictured, paired: Sequence[Histogram]) -> tuple[list[Pair], list[list[str]]]:
     """The pairs, and the variables of diagrams that have too many edges for that."""
     by_name = {histogram.name: histogram for histogram in paired}
     shares: dict[tuple[str, str], Array] = {}

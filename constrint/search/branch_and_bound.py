@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import Infeasible
+from constrint.preparing.checks import Assignment, check
+from constrint.preparing.search import GaveUp, Interrupted
 from constrint.presolve import better_than, is_linear
-from constrint.search.depth_first import Assignment, Run, check
-from constrint.search.sliced import GaveUp, Interrupted
+from constrint.search.depth_first import Run
 from constrint.support.deadline import Stopped
 
 if TYPE_CHECKING:
+    from constrint.preparing.prepared import Plan
+    from constrint.preparing.search import Search
     from constrint.presolve import Root
-    from constrint.search.prepared import AnyRun, Plan
     from constrint.search.solver import Solver
 
 MOST_RESTARTS = 3
@@ -66,7 +68,7 @@ class Climb:
         is_plain = not self._solver.learns and options.restarts is None and not options.lns
         return is_plain and is_linear(root, self._goal[0])
 
-    def _begin(self, root: Root) -> tuple[Root | None, AnyRun | None]:
+    def _begin(self, root: Root) -> tuple[Root | None, Search | None]:
         """Search a little; what takes longer begins anew with a row from the dual, or goes on without.
 
         Returns:
@@ -74,7 +76,7 @@ class Climb:
         """
         solver = self._solver
         brief = Run(self._plan, root, solver.options, solver.started, self._goal, most_nodes=BRIEF)
-        resumed: AnyRun | None = None
+        resumed: Search | None = None
         try:
             self._improve(brief)
             return None, None
@@ -93,7 +95,7 @@ class Climb:
             if resumed is None:
                 self._count(brief)
 
-    def _go_on(self, root: Root, run: AnyRun) -> Root | None:
+    def _go_on(self, root: Root, run: Search) -> Root | None:
         """Search; gives what is left to search, with narrower bounds."""
         solver = self._solver
         try:
@@ -117,7 +119,7 @@ class Climb:
         finally:
             self._count(run)
 
-    def _improve(self, run: AnyRun) -> None:
+    def _improve(self, run: Search) -> None:
         """Note better and better solutions until there is no other."""
         while (better := run.next(checked=False)) is not None:
             self._solutions += 1
@@ -130,7 +132,7 @@ class Climb:
         """The root with what is better than the best so far only; None where there is nothing."""
         return root if self._found is None else better_than(root, *self._goal, self._value)
 
-    def _count(self, run: AnyRun) -> None:
+    def _count(self, run: Search) -> None:
         """Add the work of a search that is over to the solver's."""
         self._solver.add(run, self._solutions - self._counted)
         self._counted = self._solutions

@@ -6,14 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from constrint.engine.dfs import is_unbounded
-from constrint.errors import InternalError, UnboundedError, Undefined
-from constrint.expr import BoolVar, IntExpr
+from constrint.errors import UnboundedError
 from constrint.lowering.problem import NeedsWiderBounds
-from constrint.parallel.subtree import Subtree, left_of, to_root
+from constrint.preparing.callbacks import ask
+from constrint.preparing.checks import Assignment, check
+from constrint.preparing.options import Options
+from constrint.preparing.prepared import Plan
 from constrint.presolve import Root
-from constrint.search.callbacks import ask
-from constrint.search.prepared import Options, Plan
 from constrint.search.sliced import Limits, Stepper
+from constrint.search.steering import steering_of
+from constrint.search.subtree import Subtree, left_of, to_root
 from constrint.store.state import (
     AS_BEST,
     AS_BEST_OR_GREATEST,
@@ -36,9 +38,7 @@ from constrint.store.state import (
 from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
-    from constrint.model import Model
-
-Assignment = dict[IntExpr, int]
+    pass
 
 
 class Run(Stepper):
@@ -72,7 +72,7 @@ class Run(Stepper):
             self._state.scalar[GUIDED] = 1
         if options.brancher.decide is not None:
             self._state.scalar[ASKED_FROM] = len(plan.preferences)
-        self._steering = plan.steering(root, options, goal, branch.variables)
+        self._steering = steering_of(plan, root, options, goal, branch.variables)
         if self._steering is not None:
             begun = self._steering.begin(self._state)
             if begun is not self._state:
@@ -143,23 +143,3 @@ class Run(Stepper):
 def read(plan: Plan, state: State) -> Assignment:
     """The values of the variables that search has fixed."""
     return {variable: int(state.lo[v]) for variable, v in plan.variables.items()}
-
-
-def check(plan: Plan, assignment: Assignment) -> None:
-    """Evaluate the model's own expressions on a solution, exactly."""
-    check_solution(plan.model, assignment)
-
-
-def check_solution(model: Model, assignment: Assignment) -> None:
-    """Evaluate a model's expressions on what is said to be a solution, exactly."""
-    for variable, value in assignment.items():
-        if not isinstance(variable, BoolVar) and value not in variable.domain:  # type: ignore[attr-defined] # keys are variables
-            raise InternalError(f"{variable} has no value {value}")
-    for constraint in model.constraints:
-        try:
-            holds = constraint.expr.evaluate(assignment)
-        except Undefined as undefined:
-            raise InternalError(f"a solution makes a constraint undefined ({undefined})") from undefined
-        if not holds:
-            where = constraint.position or constraint.name or "a constraint"
-            raise InternalError(f"a solution violates {where}: please report this model")

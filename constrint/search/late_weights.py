@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from constrint.search.branching import Inputs, credits_of, reached_by
+from constrint.preparing.branching import Inputs, credits_of, reached_by
 from constrint.store.state import BY_SCORE, COUNT_FAILURES, FAILURE_LIMIT, WEIGHING, State
 
 if TYPE_CHECKING:

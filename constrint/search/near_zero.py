@@ -15,7 +15,7 @@ from constrint.presolve.equations import parametrised
 from constrint.propagators import LinearEq, Node
 
 if TYPE_CHECKING:
-    from constrint.search.prepared import Plan
+    from constrint.preparing.prepared import Plan
 
 NEARBY_NODES = 400  # nodes of search between each pair of bounds
 DISTANCES = (1 << 3, 1 << 7, 1 << 12, 1 << 24, 1 << 48)

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 
 from constrint.learning.size import parts
 from constrint.modelling.result import Statistics
+from constrint.preparing.branching import PLAIN
+from constrint.preparing.checks import Assignment, check
+from constrint.preparing.search import GaveUp
 from constrint.propagators import (
     Cumulative,
     DivMod,
@@ -22,15 +25,14 @@ from constrint.propagators import (
     Rectangles,
 )
 from constrint.search.background_compile import LOADING
-from constrint.search.branching import PLAIN
-from constrint.search.depth_first import Assignment, Run, check
-from constrint.search.sliced import GaveUp
+from constrint.search.depth_first import Run
 from constrint.support.deadline import Deadline, Paused
 
 if TYPE_CHECKING:
     from constrint.learning.session import LearningRun
+    from constrint.preparing.options import Options
+    from constrint.preparing.prepared import Plan
     from constrint.presolve import Root
-    from constrint.search.prepared import Options, Plan
 
 TURN = 100  # nodes of branching
 LEAST_TURN = 20_000  # units of work of the learning search

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status as Line
 
-    from constrint.search.prepared import AnyRun, OnSolution
+    from constrint.preparing.options import OnSolution
+    from constrint.preparing.search import Search
     from constrint.search.solver import Solver
 
 SECONDS = 0.2  # between two looks
@@ -38,7 +39,7 @@ class Progress:
         self._solutions += 1
         return None if self._then is None else self._then(result)
 
-    def watch(self, run: AnyRun) -> None:
+    def watch(self, run: Search) -> None:
         """Renew the line, if the last time is some time ago."""
         now = perf_counter()
         if self._line is not None and now - self._looked >= SECONDS:
@@ -46,7 +47,7 @@ class Progress:
             self._bound = self._bound_of(run)
             self._line.update(self.text(run.statistics(), now - self._solver.started))
 
-    def _bound_of(self, run: AnyRun) -> int | None:
+    def _bound_of(self, run: Search) -> int | None:
         """What no solution's first goal is better than; None where that is not known."""
         plan = run.plan
         if len(plan.goals) != 1:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from constrint.engine import cache, dfs
 from constrint.engine.build import grow
 from constrint.modelling.result import Statistics
+from constrint.preparing.search import GaveUp
 from constrint.presolve import LARGE
 from constrint.search import background_compile as compiling
 from constrint.store.state import (
@@ -26,8 +27,7 @@ from constrint.support.deadline import NEVER, Deadline, Pace, Paused
 
 if TYPE_CHECKING:
     from constrint.engine.compiled import Session
-    from constrint.model import Engine
-    from constrint.search.depth_first import Assignment
+    from constrint.preparing.options import Engine
 
 SLICE = (100, 20_000)  # nodes, propagations at most
 FIRST_SLICE = (2, 60)  # where the compiled engine is loaded: what costs no more than handing over
@@ -36,22 +36,6 @@ HAND_OVER = 0.2  # seconds of interpreted search after which loading the compile
 PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
 WORK_OF_NODE = 20  # runs of propagators that a node counts as much as, beside those that it has
 LOOKS = 400  # at the work done, before all of it is
-
-
-class GaveUp(Exception):  # noqa: N818 - a limit, not a fault
-    """The nodes, or the work, that the search was worth are spent."""
-
-
-class Interrupted(Exception):  # noqa: N818 - carries the best so far to the caller
-    """Search was stopped by the time limit or by Ctrl-C.
-
-    Attributes:
-        best: The best solution so far.
-    """
-
-    def __init__(self, best: Assignment | None) -> None:
-        self.best = best
-        super().__init__()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,20 +18,21 @@ from constrint.expr import IntExpr, IntVar
 from constrint.expr.domain import BINARY, Domain
 from constrint.lowering.problem import HUGE_BITS, NeedsWiderBounds
 from constrint.modelling.result import Result, Statistics, Status
+from constrint.preparing.checks import Assignment
+from constrint.preparing.options import Options
+from constrint.preparing.prepared import WIDEST_BITS, Plan
+from constrint.preparing.search import GaveUp, Interrupted, Search
 from constrint.presolve import Root
 from constrint.search.branch_and_bound import Climb
-from constrint.search.depth_first import Assignment, Run
+from constrint.search.depth_first import Run
 from constrint.search.near_zero import NEARBY_NODES, nearby_roots
 from constrint.search.portfolio import AlternatingRun, suits
-from constrint.search.prepared import WIDEST_BITS, AnyRun, Options, Plan
-from constrint.search.sliced import GaveUp, Interrupted
 from constrint.support.deadline import Deadline, Stopped
 from constrint.tables.swept import sweep
 
 if TYPE_CHECKING:
-    from constrint.model import Model
+    from constrint.modelling.declarations import Declarations
     from constrint.modelling.objectives import Goal
-    from constrint.parallel.workers import Workers
 
 __all__ = ["Options", "Plan", "Run", "Solver"]
 
@@ -43,7 +44,7 @@ def domain_of(variable: IntExpr) -> Domain:
     return variable.domain if isinstance(variable, IntVar) else BINARY
 
 
-def values_of(model: Model, assignment: Assignment) -> dict[str, int]:
+def values_of(model: Declarations, assignment: Assignment) -> dict[str, int]:
     """The values of all variables and lets by name."""
     values = {name: int(variable.evaluate(assignment)) for name, variable in model.variables.items()}
     values.update({name: int(expr.evaluate(assignment)) for name, expr in model.lets.items()})
@@ -53,14 +54,13 @@ def values_of(model: Model, assignment: Assignment) -> dict[str, int]:
 class Solver:
     """Answers one call of `Model`: counts the work and the time over all its runs."""
 
-    def __init__(self, model: Model, options: Options) -> None:
+    def __init__(self, model: Declarations, options: Options) -> None:
         self.model = model
         self.options = options
         self.started = perf_counter()
         self.total = Statistics()
         self.complete = False  # whether `every` has given all solutions
         self.learns = options.learn is True
-        self._workers: Workers | None = None
         self._goals: Sequence[Goal] = ()
 
     def _plan(
@@ -81,7 +81,7 @@ class Solver:
     @property
     def has_workers(self) -> bool:
         """Whether many workers are to share a search."""
-        return self.options.workers > 1 or self.options.executor is not None
+        return self.options.sharing is not None
 
     def _may_search_briefly(self) -> bool:
         """Whether a search may begin anew after a few nodes: not where the caller or workers would notice."""
@@ -96,7 +96,7 @@ class Solver:
         goal: tuple[int, str] | None = None,
         is_every: bool = False,
         begun: Run | None = None,
-    ) -> AnyRun:
+    ) -> Search:
         """A search for one solution, for all, or for better ones: of the kind that is wanted and suits.
 
         Args:
@@ -112,13 +112,8 @@ class Solver:
             return LearningRun(plan, root, self.options, self.started, goal)
         if self.options.proof is not None:
             raise ModelError("a proof needs numbers that fit int64: bound the variables")
-        if self.has_workers:
-            from constrint.parallel.shared_search import SharedRun
-            from constrint.parallel.workers import Workers
-
-            if self._workers is None:
-                self._workers = Workers(self.options.workers, self.options.executor)
-            return SharedRun(plan, root, self.options, self.started, self._workers, goal, is_every)
+        if self.options.sharing is not None:
+            return self.options.sharing.start(plan, root, self.options, self.started, goal, is_every)
         if self.options.learn == "auto" and suits(plan, root, self.options):
             return AlternatingRun(plan, root, self.options, self.started, goal, begun)
         if begun is not None:
@@ -128,10 +123,10 @@ class Solver:
 
     def _close(self) -> None:
         """Let the workers go."""
-        if self._workers is not None:
-            self._workers.close()
+        if self.options.sharing is not None:
+            self.options.sharing.close()
 
-    def add(self, run: AnyRun, solutions: int) -> None:
+    def add(self, run: Search, solutions: int) -> None:
         """Add the work of a run that is over."""
         self.total = self.total.plus(run.statistics(), solutions)
 
@@ -236,7 +231,7 @@ class Solver:
             self.learns = False
             return self._first_of(plan, left, self.run(plan, left))
 
-    def _first_of(self, plan: Plan, root: Root, run: AnyRun) -> Assignment | None:
+    def _first_of(self, plan: Plan, root: Root, run: Search) -> Assignment | None:
         """The first solution of a run."""
         found: Assignment | None = None
         try:

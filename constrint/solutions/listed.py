@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
-    from constrint.diagrams.table_files import Progress
+    from constrint.solutions.table_files import Progress
 
 CHUNK = 1 << 16
 MANY = 1 << 20  # rows of a chunk in files
@@ -151,21 +151,21 @@ class Listed(Numbered):
         Integers are in the smallest type that fits, beyond 64 bits as decimals. Needs pyarrow: the extra
         `parquet`.
         """
-        from constrint.diagrams.table_files import write_parquet
+        from constrint.solutions.table_files import write_parquet
 
         self._demand_any()
         write_parquet(self, path, rows, progress)
 
     def to_csv(self, path: str | Path, rows: int = CHUNK, progress: Progress | None = None) -> None:
         """Write all solutions as comma-separated values with a line of names."""
-        from constrint.diagrams.table_files import write_csv
+        from constrint.solutions.table_files import write_csv
 
         self._demand_any()
         write_csv(self, path, rows, progress)
 
     def to_npy(self, path: str | Path, rows: int = MANY, progress: Progress | None = None) -> None:
         """Write what `to_numpy` gives to a `.npy` file, without having all of it in memory."""
-        from constrint.diagrams.table_files import write_npy
+        from constrint.solutions.table_files import write_npy
 
         self._demand_any()
         write_npy(self, path, rows, progress)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from constrint.engine.build import Box
+from constrint.preparing.branching import Inputs
 from constrint.propagators import Node
-from constrint.search.branching import Inputs
 from constrint.tables.operations import Unsuitable
 from constrint.tables.table import Structure, Table
 

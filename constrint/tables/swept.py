@@ -7,12 +7,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint.modelling.result import Statistics
-from constrint.search.branching import PLAIN
-from constrint.search.depth_first import Assignment, check
+from constrint.preparing.branching import PLAIN
+from constrint.preparing.checks import Assignment, check
 
 if TYPE_CHECKING:
+    from constrint.preparing.options import Options
+    from constrint.preparing.prepared import Plan
     from constrint.presolve import Root
-    from constrint.search.prepared import Options, Plan
 
 MOST_WORK = 2_000_000  # rows looked at by all constraints together; some ten nanoseconds each
 LEAST_COMBINATIONS = 16_384  # of values; for fewer, search ends before numpy is loaded (80 ms)

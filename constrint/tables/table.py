@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from constrint.engine.build import Box
+from constrint.preparing.branching import Inputs, dependents
 from constrint.propagators import Node
-from constrint.search.branching import Inputs, dependents
 from constrint.tables.operations import Bounds, Column, Operation, operations
 
 LAZY_ROWS = 256  # of so many rows, columns are copied when they are needed: most rows are dead by then

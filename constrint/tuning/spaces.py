@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrint.diagrams.diagram import Diagram
 from constrint.diagrams.layers import Budget, TooLarge
+from constrint.diagrams.parameters import checked, coded
 from constrint.diagrams.planner import Condition, Planner, built_by
 from constrint.diagrams.restrictions import Parameters, Restriction, parse
 from constrint.diagrams.terms import Unsupported
@@ -22,7 +23,6 @@ from constrint.errors import EmptySpaceError, LimitError, ModelError
 from constrint.solutions.solutionset import SolutionSet
 from constrint.tuning import t1
 from constrint.tuning.diagnostics import Given, Remarks
-from constrint.tuning.parameters import checked, coded
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -149,13 +149,6 @@ def _source(values: Mapping[str, list[Any]], texts: Sequence[str | None]) -> dic
                     "strings, Booleans and None can. Build without an executor"
                 )
     return {"tune_params": dict(values), "restrictions": list(texts)}
-
-
-def planned(tune_params: Mapping[str, list[Any]], texts: Sequence[str]) -> Planner:
-    """The plan of a space, made again by a worker."""
-    domains, limits, labels = coded(tune_params)
-    parameters = Parameters({name: v for v, name in enumerate(tune_params)}, labels)
-    return Planner(domains, limits, [part for text in texts for part in parse(text, parameters)])
 
 
 def _parts(

@@ -21,8 +21,8 @@ from constrint import (
 )
 from constrint.learning import build as learn_build
 from constrint.learning import session
+from constrint.preparing.prepared import Plan
 from constrint.search.portfolio import ON_OTHERS, ON_SCHEDULES, learning_share
-from constrint.search.prepared import Plan
 from constrint.support.deadline import Pace
 
 

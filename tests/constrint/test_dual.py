@@ -10,10 +10,10 @@ from differential_checks import wrong_answers
 from random_models import draw_model
 
 from constrint import Model, Status, all_different, sum_
+from constrint.preparing.prepared import Plan
 from constrint.presolve import dual
 from constrint.presolve.dual import with_dual_row
 from constrint.search import branch_and_bound as climb
-from constrint.search.prepared import Plan
 
 
 def knapsacks(items: int, sacks: int, seed: int) -> tuple[Model, list, list[int]]:

@@ -8,7 +8,8 @@ import pytest
 from random_models import Generator, RandomModel
 
 from constrint import LimitError, Model, implies
-from constrint.answers.conflict import describe, find_conflict
+from constrint.answers.conflict import find_conflict
+from constrint.modelling.conflict import describe
 
 
 def without(drawn: RandomModel, kept: list[int]) -> RandomModel:

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from constrint import ParseError, Restarts
 from constrint.cli.flatzinc import app, description, write_description
+from constrint.cli.flatzinc_answers import Options, lines, restarts, shown
 from constrint.frontends.flatzinc import read_flatzinc
-from constrint.frontends.flatzinc.solve import Options, lines, restarts, shown
 
 SEND = """
 predicate fzn_all_different_int(array [int] of var int: x);

@@ -252,7 +252,7 @@ def learner(values_of_x: tuple[int, ...] | range):
     m.int_var("x", values=values_of_x)
     from constrint.engine.build import Branch
     from constrint.engine.build import build as build_state
-    from constrint.search.prepared import Plan
+    from constrint.preparing.prepared import Plan
 
     root = Plan(m, (), ()).root
     assert root is not None
@@ -306,7 +306,7 @@ def test_two_orders_of_a_disjunction_are_one_variable():
     m = Model()
     s, t = m.int_var("s", 0, 30), m.int_var("t", 0, 30)
     m.add((s + 5 <= t) | (t + 7 <= s))
-    from constrint.search.prepared import Plan
+    from constrint.preparing.prepared import Plan
 
     root = Plan(m, (), ()).root
     assert root is not None

@@ -8,8 +8,9 @@ from random_models import draw_model
 
 from constrint import Model, sum_
 from constrint.engine.compiled import load
+from constrint.preparing.options import Options
+from constrint.preparing.prepared import Plan
 from constrint.search.depth_first import Run
-from constrint.search.prepared import Options, Plan
 
 SEEDS = range(200)
 

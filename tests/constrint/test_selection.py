@@ -9,8 +9,8 @@ import pytest
 from proof_checker import check_proof
 
 from constrint import Model, Status, element, if_then_else, sum_
+from constrint.preparing.prepared import Plan
 from constrint.propagators import Choice, Selection
-from constrint.search.prepared import Plan
 
 
 def drawn(seed: int):

@@ -20,17 +20,18 @@ from shared_models import GREAT, Backwards, Drawn, Here, draw
 from typer.testing import CliRunner
 
 import constrint as ci
+from constrint.cli.flatzinc_answers import Options as FlatOptions
+from constrint.cli.flatzinc_answers import lines
 from constrint.cli.main import app
 from constrint.frontends.flatzinc import read_flatzinc
-from constrint.frontends.flatzinc.solve import Options as FlatOptions
-from constrint.frontends.flatzinc.solve import lines
 from constrint.modelling.result import Status
 from constrint.parallel import processes, share, workers
 from constrint.parallel import shared_search as shared_run
 from constrint.parallel import subtree as subtrees
-from constrint.search.branching import ValueSelector, VariableSelector
+from constrint.preparing.branching import ValueSelector, VariableSelector
+from constrint.preparing.options import Options
+from constrint.preparing.prepared import Plan
 from constrint.search.depth_first import Run
-from constrint.search.prepared import Options, Plan
 from constrint.search.sliced import Limits
 from constrint.store.state import AT_LEAST, AT_MOST, EQUAL, EXHAUSTED, SOLUTION
 

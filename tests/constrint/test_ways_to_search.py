@@ -13,11 +13,12 @@ from typer.testing import CliRunner
 
 import constrint as ci
 from constrint.cli.main import app
-from constrint.search.branching import ValueSelector, VariableSelector, as_brancher
+from constrint.preparing.branching import ValueSelector, VariableSelector, as_brancher
+from constrint.preparing.options import Options
+from constrint.preparing.prepared import Plan
+from constrint.preparing.restart_rules import luby
 from constrint.search.depth_first import Run
-from constrint.search.prepared import Options, Plan
 from constrint.search.progress import Progress, shown
-from constrint.search.restarts import luby
 from constrint.search.solver import Solver
 from constrint.store.state import NOGOODS
 from constrint.support.deadline import Stopped

@@ -18,7 +18,7 @@ from constrint.frontends.json.nodes import READERS, WRITERS, Place
 
 if TYPE_CHECKING:
     from constrint.model import Model
-    from constrint.modelling.declarations import Constraint
+    from constrint.modelling.declarations import Constraint, Declarations
 
 Json: TypeAlias = Any
 
@@ -28,7 +28,7 @@ LONG_BITS = 10_000
 _POSITION = ("file", "line", "column", "end_line", "end_column", "text")
 
 
-def to_json(model: Model, indent: int | None = None) -> str:
+def to_json(model: Declarations, indent: int | None = None) -> str:
     """The text of a model; see `Model.to_json`."""
     try:
         document = _Writer(model).document()
@@ -62,7 +62,7 @@ def _no_float(text: str) -> int:
 
 
 class _Writer:
-    def __init__(self, target: Model) -> None:
+    def __init__(self, target: Declarations) -> None:
         self.target = target
         self.names: dict[int, str] = {}  # of the definitions that are written already
         self.uses: dict[int, int] = {}

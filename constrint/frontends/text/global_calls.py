@@ -1,4 +1,4 @@
-"""Global constraints as function calls of the text language, read and written by their arguments' kinds.
+"""Global constraints as function calls of the text language, read by their arguments' kinds.
 
 ``cumulative([x, y], [2, 3], [1, 1], 2)``; where lists of expressions are all that is needed, and one of them,
 the brackets may be left out: ``all_different(x, y, z)``. Words stand last, and the default may be left out.
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
 from constrint.expr import Const, IntExpr, Table
-from constrint.expr.global_expr import node_of
-from constrint.globals import GLOBALS, Field, Function, Relation
+from constrint.expr.global_expr import Field, node_of
+from constrint.expr.written_calls import is_plain
+from constrint.globals import GLOBALS
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -29,7 +30,7 @@ NAMES = [*GLOBALS, "table"]
 def read_call(reader: ExpressionReader, tree: Node, name: str, arguments: list[Node]) -> IntExpr:
     """The global constraint that a call stands for."""
     fields = _TABLE if name == "table" else GLOBALS[name].fields
-    if _is_plain(fields) and (not arguments or arguments[0].data != "list"):
+    if is_plain(fields) and (not arguments or arguments[0].data != "list"):
         parts: list[Any] = [tuple([reader.integer(argument) for argument in arguments])]
     else:
         least = sum(field.kind != "word" for field in fields)
@@ -45,10 +46,6 @@ def read_call(reader: ExpressionReader, tree: Node, name: str, arguments: list[N
         return _built(name, tuple(parts))
     except ModelError as error:
         raise reader.error(tree, str(error)) from None
-
-
-def _is_plain(fields: tuple[Field, ...]) -> bool:
-    return fields[0].kind == "exprs" and all(field.kind == "word" for field in fields[1:])
 
 
 def _built(name: str, parts: tuple[Any, ...]) -> IntExpr:
@@ -101,25 +98,3 @@ _PARTS: dict[str, Callable[[ExpressionReader, Field, Node], Any]] = {
     "word": _word,
 }
 """How each kind of argument is read."""
-
-
-def write_call(write: Callable[[IntExpr], str], expr: Relation | Function) -> str:
-    """A global constraint as it is read."""
-    definition = expr.definition
-    parts = list(zip(definition.fields, expr.parts, strict=True))
-    while parts and parts[-1][0].kind == "word" and parts[-1][1] == parts[-1][0].words[0]:
-        parts.pop()
-    if _is_plain(definition.fields) and len(parts) == 1 and parts[0][1]:
-        return f"{definition.name}({', '.join(map(write, parts[0][1]))})"
-    return f"{definition.name}({', '.join([_written(write, part) for _, part in parts])})"
-
-
-def write_table(write: Callable[[IntExpr], str], expr: Table) -> str:
-    """A table as it is read."""
-    return f"table({_written(write, expr.args)}, {_written(write, tuple(sorted(expr.rows)))})"
-
-
-def _written(write: Callable[[IntExpr], str], part: Any) -> str:
-    if isinstance(part, tuple):
-        return f"[{', '.join([_written(write, inner) for inner in part])}]"
-    return write(part) if isinstance(part, IntExpr) else str(part)

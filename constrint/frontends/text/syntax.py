@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from constrint.errors import ParseError
+from constrint.expr.written import KEYWORDS
 from constrint.frontends.parsers import parser_of
 
 if TYPE_CHECKING:
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
 OPENING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 CLOSING = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
-KEYWORDS = frozenset(
-    ["and", "bool", "divides", "false", "in", "maximize", "minimize", "not", "or", "prefer", "step", "true"]
-)
-"""Words that cannot be a plain name; in backquotes they can."""
 OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "TRUE", "FALSE", *CLOSING])
 _OPERAND_START = frozenset(["NAME", "QUOTED", "NUMBER", "TRUE", "FALSE", *OPENING])
 

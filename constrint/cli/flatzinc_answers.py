@@ -11,8 +11,8 @@ from constrint.expr import BoolExpr, IntExpr
 from constrint.frontends.flatzinc.build import FlatModel, Output
 from constrint.frontends.flatzinc.document import Call
 from constrint.modelling.result import Result, Status
-from constrint.search.branching import Brancher, Group, ValueSelector, VariableSelector
-from constrint.search.restarts import Restarts
+from constrint.preparing.branching import Brancher, Group, ValueSelector, VariableSelector
+from constrint.preparing.restart_rules import Restarts
 
 SOLUTION = "----------"
 COMPLETE = "=========="

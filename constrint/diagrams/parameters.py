@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from constrint.diagrams.planner import Planner
+from constrint.diagrams.restrictions import Parameters, parse
 from constrint.diagrams.terms import FLOAT, INT64, OBJECT, Array
 from constrint.errors import ModelError
 
@@ -93,3 +95,10 @@ def coded(
 
 def _number(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
+
+
+def planned(tune_params: Mapping[str, list[Any]], texts: Sequence[str]) -> Planner:
+    """The plan of a space, made again by a worker."""
+    domains, limits, labels = coded(tune_params)
+    parameters = Parameters({name: v for v, name in enumerate(tune_params)}, labels)
+    return Planner(domains, limits, [part for text in texts for part in parse(text, parameters)])

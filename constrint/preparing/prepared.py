@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from constrint.engine.build import Branch
 from constrint.errors import ModelError, UnboundedError
@@ -12,8 +11,7 @@ from constrint.expr import BoolVar, Const, IntExpr
 from constrint.lowering.conditions import Lowering, is_domain
 from constrint.lowering.problem import HUGE_BITS, Infeasible, NeedsWiderBounds
 from constrint.lowering.variables import MOST_BITS, check_length
-from constrint.presolve import OutOfRange, Root, presolve
-from constrint.search.branching import (
+from constrint.preparing.branching import (
     PLAIN,
     VALUE_RULES,
     VARIABLE_RULES,
@@ -25,77 +23,16 @@ from constrint.search.branching import (
     directions,
     reached_by,
 )
+from constrint.preparing.options import Options
+from constrint.presolve import OutOfRange, Root, presolve
 from constrint.store.state import AS_BEST_OR_GREATEST, COUNT_FAILURES, GREATEST, IN_ORDER, LEAST
 from constrint.support.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
-    from constrint.learning.proof import ProofLog
-    from constrint.learning.session import LearningRun
-    from constrint.model import Engine, Model
+    from constrint.modelling.declarations import Declarations
     from constrint.modelling.objectives import Goal
-    from constrint.modelling.result import Result
-    from constrint.parallel.shared_search import SharedRun
-    from constrint.search.depth_first import Run
-    from constrint.search.portfolio import AlternatingRun
-    from constrint.search.restarts import Restarts
-    from constrint.store.state import State
-
-AnyRun: TypeAlias = "Run | SharedRun | LearningRun | AlternatingRun"
-Learning: TypeAlias = "bool | Literal['auto']"
-OnSolution: TypeAlias = "Callable[[Result], bool | None]"
 
 WIDEST_BITS = 1 << 14  # search is repeated with bounds up to this wide where narrower ones prove nothing
-
-
-class Steering(Protocol):
-    """What interrupts a search and says where it goes on."""
-
-    def begin(self, state: State) -> State:
-        """Make the state of a search ready that has not begun."""
-
-    def solved(self) -> None:
-        """Note a solution."""
-
-    def cut(self, state: State) -> State:
-        """Go on, perhaps elsewhere: the failures allowed are spent."""
-
-    def exhausted(self, state: State) -> bool:
-        """Whether nothing is left at all; otherwise goes on elsewhere."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to search.
-
-    Attributes:
-        time_limit: Seconds after which to stop, or None.
-        seed: Seed of random value choices.
-        engine: "auto", "interpreted" or "compiled".
-        brancher: How to branch.
-        learn: Whether to learn from failures, where the numbers fit int64; "auto": where search proves long.
-        proof: Where the learning search writes down what it proves, or None.
-        restarts: When to go back to the root, or None.
-        lns: Whether to search for better solutions near the best.
-        on_solution: Called with each better solution; search ends where it returns False.
-        watch: Called with the search now and then.
-        workers: How many search.
-        executor: Whose workers they are; None for own processes.
-    """
-
-    time_limit: float | None = None
-    seed: int = 0
-    engine: Engine = "auto"
-    brancher: Brancher = field(default_factory=Brancher)
-    learn: Learning = False
-    proof: ProofLog | None = None
-    restarts: Restarts | None = None
-    lns: bool = False
-    on_solution: OnSolution | None = None
-    watch: Callable[[AnyRun], None] | None = None
-    workers: int = 1
-    executor: Executor | None = None
 
 
 class Plan:
@@ -114,7 +51,7 @@ class Plan:
 
     def __init__(
         self,
-        model: Model,
+        model: Declarations,
         goals: Sequence[Goal],
         preferences: Sequence[Goal],
         bits: int = HUGE_BITS,
@@ -249,32 +186,6 @@ class Plan:
             weighing,
             credits_of(variables, reached, len(root.nodes)) if weighing == COUNT_FAILURES else (),
         )
-
-    def steering(
-        self, root: Root, options: Options, goal: tuple[int, str] | None, variables: Sequence[int]
-    ) -> Steering | None:
-        """What interrupts the search and says where it goes on; None for a search from left to right."""
-        if options.lns and goal is not None:
-            from constrint.search.lns import Neighbourhoods
-
-            reached = reached_by(len(root.box.lo), root.nodes, self.inputs)
-            sign = 1 if goal[1] == "min" else -1
-            better = directions(goal[0], self.inputs)
-            return Neighbourhoods(
-                options.seed, [reached[v] for v in variables], [sign * better.get(v, 0) for v in variables]
-            )
-        if options.restarts is not None:
-            from constrint.search.restarts import Restarter
-
-            return Restarter(options.restarts)
-        if options.brancher.learns_later:
-            from constrint.search.late_weights import LateWeights
-
-            named = [*(group.variables for group in options.brancher.groups), options.brancher.variables]
-            first = 1 if self.preferences else 0
-            learning = [number for number, selector in enumerate(named, first) if selector == "auto"]
-            return LateWeights(variables, root, self.inputs, learning)
-        return None
 
     def _decided(self, group: Group) -> list[int]:
         """The numbers of a group's variables, each once."""

@@ -19,14 +19,14 @@ from typing import Any
 from ortools.sat.python import cp_model
 
 from constrint import propagators as c
+from constrint.backends.cp_sat_globals import RULES
 from constrint.errors import ModelError, UnboundedError
-from constrint.integrations.cp_sat_globals import RULES
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Goal
 from constrint.modelling.result import Result, Statistics, Status
+from constrint.preparing.checks import Assignment, check
+from constrint.preparing.prepared import Plan
 from constrint.presolve import Root
-from constrint.search.depth_first import Assignment, check
-from constrint.search.prepared import Plan
 from constrint.search.solver import values_of
 
 LARGEST = 1 << 60
@@ -36,7 +36,7 @@ MOST_ROWS = 200_000
 
 
 def solve(
-    model: Model,
+    model: Declarations,
     goals: Sequence[Goal],
     preferences: Sequence[Goal],
     *,
@@ -112,7 +112,7 @@ def _ctrl_c(solver: cp_model.CpSolver) -> Iterator[None]:
 
 
 def _result(
-    model: Model, assignment: Assignment, status: Status, goals: Sequence[Goal], started: float
+    model: Declarations, assignment: Assignment, status: Status, goals: Sequence[Goal], started: float
 ) -> Result:
     objective = tuple(expr.evaluate(assignment) for expr, _ in goals)
     return Result(

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
-from constrint.search.branching import Brancher, Branching, as_brancher
-from constrint.search.prepared import OnSolution, Options
-from constrint.search.restarts import RestartRule, Restarts
+from constrint.preparing.branching import Brancher, Branching, as_brancher
+from constrint.preparing.options import OnSolution, Options
+from constrint.preparing.restart_rules import RestartRule, Restarts
 from constrint.support.arguments import check_seconds, integer
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from constrint.model import Engine
-    from constrint.search.prepared import Learning
+    from constrint.preparing.options import Engine, Learning
+    from constrint.preparing.search import SearchFactory
 
 # Where search begins anew, what it has learned of failures is to lead it elsewhere.
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
@@ -62,7 +62,9 @@ def options_of(
     brancher = as_brancher(branching)
     if branching is None and (lns or restarts is not None):
         brancher = LED_BY_FAILURES
-    count = _workers(workers, executor, {"learn": learn is True, "restarts": restarts, "lns": lns}, brancher)
+    sharing = _sharing(
+        workers, executor, {"learn": learn is True, "restarts": restarts, "lns": lns}, brancher
+    )
     return Options(
         time_limit=time_limit,
         seed=seed,
@@ -72,26 +74,28 @@ def options_of(
         restarts=restarts,
         lns=lns,
         on_solution=on_solution,
-        workers=count,
-        executor=executor,
+        sharing=sharing,
     )
 
 
-def _workers(
+def _sharing(
     workers: int | None, executor: Executor | None, ways: Mapping[str, Any], brancher: Brancher
-) -> int:
-    """How many search; raises where that does not go with the way to search."""
+) -> SearchFactory | None:
+    """What starts shared searches, or None for one worker; raises where that contradicts how to search."""
     if workers is None and executor is None:
-        return 1
+        return None
     from constrint.parallel.workers import checked
 
     count = checked(workers, executor)
-    if count > 1 or executor is not None:
-        for name, given in ways.items():
-            if given:
-                raise ModelError(f"{name} {NOT_SHARED[name]}: leave that out, or workers and executor")
-        if brancher.decide is not None:
-            raise ModelError(
-                "a function that decides is asked by one search: leave it out, or workers and executor"
-            )
-    return count
+    if count == 1 and executor is None:
+        return None
+    for name, given in ways.items():
+        if given:
+            raise ModelError(f"{name} {NOT_SHARED[name]}: leave that out, or workers and executor")
+    if brancher.decide is not None:
+        raise ModelError(
+            "a function that decides is asked by one search: leave it out, or workers and executor"
+        )
+    from constrint.parallel.shared_search import SharedSearches
+
+    return SharedSearches(count, executor)

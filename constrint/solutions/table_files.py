@@ -6,9 +6,7 @@ A file is written beside its place and moved there when it is complete, so that 
 from __future__ import annotations
 
 import csv
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
@@ -17,6 +15,7 @@ import numpy as np
 from constrint.diagrams.terms import OBJECT, Array
 from constrint.errors import ModelError
 from constrint.support.optional import needed
+from constrint.support.placing import placed
 
 if TYPE_CHECKING:
     from constrint.solutions.listed import Listed
@@ -25,24 +24,6 @@ Progress: TypeAlias = Callable[[int], None]
 """Is told the number of rows of each chunk that has been written."""
 
 MOST_DIGITS = 76
-
-
-@contextmanager
-def placed(path: str | Path) -> Iterator[Path]:
-    """A file to write to, which takes its place when all went well and is removed when not."""
-    target = Path(path)
-    if target.is_dir() or not target.parent.is_dir():
-        what = "this is a folder" if target.is_dir() else f"there is no folder {target.parent}"
-        raise ModelError(f"cannot write {path}: {what}")
-    if target.exists() and not target.is_file():  # a pipe or a device has to be written in its place
-        yield target
-        return
-    aside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        yield aside
-        aside.replace(target)
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def write_csv(solutions: Listed, path: str | Path, rows: int, progress: Progress | None) -> None:

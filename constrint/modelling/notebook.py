@@ -7,19 +7,19 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from constrint.expr import BoolVar
-from constrint.frontends.text.writer import write_expression
+from constrint.expr.written import write_expression
 
 if TYPE_CHECKING:
-    from constrint.answers.conflict import Conflict
-    from constrint.model import Model
+    from constrint.modelling.conflict import Conflict
+    from constrint.modelling.declarations import Declarations
     from constrint.modelling.result import Result
 
 MOST_ROWS = 100
 
 
-def model_html(model: Model) -> str:
+def model_html(model: Declarations) -> str:
     """A model: its variables, definitions, constraints and goals."""
-    from constrint.answers.conflict import shown
+    from constrint.modelling.conflict import shown
 
     variables = [
         (variable.name, "bool" if isinstance(variable, BoolVar) else f"in {variable.domain}")
@@ -50,7 +50,7 @@ def result_html(result: Result) -> str:
 
 def conflict_html(conflict: Conflict) -> str:
     """A conflict: the guilty constraints with their places."""
-    from constrint.answers.conflict import shown
+    from constrint.modelling.conflict import shown
 
     heading = str(conflict).partition("\n")[0]
     rows = [

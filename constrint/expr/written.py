@@ -1,4 +1,4 @@
-"""Writes a model as `.constrint` text; reading it back gives the same solutions and the same text.
+"""Expressions as text of the constrint language; reading it back gives the same expression.
 
 Every node has a text and a binding strength; an operand gets brackets where it binds looser than its place
 demands.
@@ -7,7 +7,7 @@ demands.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from constrint.errors import ModelError
 from constrint.expr import (
@@ -40,39 +40,24 @@ from constrint.expr import (
     linear,
 )
 from constrint.expr.domain import Domain
-from constrint.frontends.text.global_calls import write_call, write_table
-from constrint.frontends.text.syntax import KEYWORDS
-from constrint.globals import Function, Relation
+from constrint.expr.global_expr import Function, Relation
+from constrint.expr.written_calls import write_call, write_table
 
-if TYPE_CHECKING:
-    from constrint.model import Model
+KEYWORDS = frozenset(
+    ["and", "bool", "divides", "false", "in", "maximize", "minimize", "not", "or", "prefer", "step", "true"]
+)
+"""Words that cannot be a plain name; in backquotes they can."""
 
 # How tightly each form binds, from loose to tight.
-_IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(11)
+_IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(11)
 
 Written = tuple[str, int]
 """A text and how tightly it binds."""
 
 
-def write_model(model: Model) -> str:
-    """The text of a model; see `Model.to_text`."""
-    writer = _Writer()
-    lines = [_declaration(variable) for variable in model.variables.values()]
-    lines += [f"{quote(name)} := {writer.definition(name, expr)}" for name, expr in model.lets.items()]
-    for constraint in model.constraints:
-        label = "" if constraint.name is None else f"{quote(constraint.name)}: "
-        lines.append(label + writer.text(constraint.expr))
-    for expr, direction in model.goals:
-        lines.append(f"{'maximize' if direction == 'max' else 'minimize'} {writer.text(expr)}")
-    if model.preferences:
-        goals = [f"{writer.text(expr, _SUM)} {direction}" for expr, direction in model.preferences]
-        lines.append("prefer " + ", ".join(goals))
-    return "".join(line + "\n" for line in lines)
-
-
 def write_expression(expr: IntExpr) -> str:
     """The text of one expression; named expressions are written out."""
-    return _Writer().text(expr)
+    return Writer().text(expr)
 
 
 def quote(name: str) -> str:
@@ -84,19 +69,14 @@ def quote(name: str) -> str:
     return f"`{name}`"
 
 
-def _declaration(variable: IntVar | BoolVar) -> str:
-    if isinstance(variable, BoolVar):
-        return f"{quote(variable.name)} bool"
-    return f"{quote(variable.name)} in {_set(variable.domain)}"
-
-
-def _set(domain: Domain) -> str:
+def write_set(domain: Domain) -> str:
+    """The values of a domain as a set or range."""
     if domain.size in (1, 2) and not (domain.step == 1 and domain.size == 2):
         return "{" + ", ".join(map(str, domain)) + "}"
     return str(domain)
 
 
-class _Writer:
+class Writer:
     """Writes expressions; an expression that has a name in the model is written as that name."""
 
     def __init__(self) -> None:
@@ -129,7 +109,7 @@ class _Writer:
         if expr.constant:
             text += f" {'-' if expr.constant < 0 else '+'} {abs(expr.constant)}"
         if len(expr.terms) > 1 or expr.constant:
-            return text, _SUM
+            return text, SUM
         if expr.terms[0][0] == 1:
             # A condition that was made a number: the sign keeps it one.
             return f"+{self.text(expr.terms[0][1], _SIGN)}", _SIGN
@@ -156,7 +136,7 @@ class _Writer:
 
     def negation(self, expr: Not) -> Written:
         if type(expr.arg) is Member and id(expr.arg) not in self.named:
-            return f"{self.text(expr.arg.arg, _SUM)} not in {_set(expr.arg.domain)}", _COMPARE
+            return f"{self.text(expr.arg.arg, SUM)} not in {write_set(expr.arg.domain)}", _COMPARE
         return f"not {self.text(expr.arg, _NOT)}", _NOT
 
     def junction(self, expr: And | Or, word: str, level: int) -> Written:
@@ -176,47 +156,47 @@ def _leads_negative(expr: IntExpr) -> bool:
     return type(expr) is Sum and expr.terms[0][0] < 0
 
 
-def _write_constant(writer: _Writer, expr: Any) -> Written:
+def _write_constant(writer: Writer, expr: Any) -> Written:
     return str(expr.value), _ATOM if expr.value >= 0 else _SIGN
 
 
-def _write_pair(word: str, level: int, left: int, right: int) -> Callable[[_Writer, Any], Written]:
-    def write(writer: _Writer, expr: Any) -> Written:
+def _write_pair(word: str, level: int, left: int, right: int) -> Callable[[Writer, Any], Written]:
+    def write(writer: Writer, expr: Any) -> Written:
         first, second = expr.children
         return f"{writer.text(first, left)} {word or expr.operator} {writer.text(second, right)}", level
 
     return write
 
 
-def _write_member(writer: _Writer, expr: Any) -> Written:
-    return f"{writer.text(expr.arg, _SUM)} in {_set(expr.domain)}", _COMPARE
+def _write_member(writer: Writer, expr: Any) -> Written:
+    return f"{writer.text(expr.arg, SUM)} in {write_set(expr.domain)}", _COMPARE
 
 
-def _write_element(writer: _Writer, expr: Any) -> Written:
+def _write_element(writer: Writer, expr: Any) -> Written:
     return f"[{', '.join(map(str, expr.values))}][{writer.text(expr.index)}]", _ATOM
 
 
-def _write_table(writer: _Writer, expr: Any) -> Written:
+def _write_table(writer: Writer, expr: Any) -> Written:
     if len(expr.args) == 1:
         return _write_member(writer, Member(expr.args[0], Domain.of_values([row[0] for row in expr.rows])))
     return write_table(writer.text, expr), _ATOM
 
 
-def _write_global(writer: _Writer, expr: Any) -> Written:
+def _write_global(writer: Writer, expr: Any) -> Written:
     return write_call(writer.text, expr), _ATOM
 
 
-def _call(function: str) -> Callable[[_Writer, Any], Written]:
+def _call(function: str) -> Callable[[Writer, Any], Written]:
     return lambda writer, expr: writer.call(function, expr)
 
 
-_WRITERS: dict[type[IntExpr], Callable[[_Writer, Any], Written]] = {
+_WRITERS: dict[type[IntExpr], Callable[[Writer, Any], Written]] = {
     Const: _write_constant,
     IntVar: lambda _, expr: (quote(expr.name), _ATOM),
     BoolVar: lambda _, expr: (quote(expr.name), _ATOM),
     BoolConst: lambda _, expr: ("true" if expr.value else "false", _ATOM),
-    Sum: _Writer.sum,
-    Mul: _Writer.product,
+    Sum: Writer.sum,
+    Mul: Writer.product,
     FloorDiv: lambda writer, expr: writer.quotient("//", expr),
     Mod: lambda writer, expr: writer.quotient("%", expr),
     Pow: _write_pair("**", _POWER, _ATOM, _SIGN),
@@ -230,10 +210,10 @@ _WRITERS: dict[type[IntExpr], Callable[[_Writer, Any], Written]] = {
     Table: _write_table,
     Relation: _write_global,
     Function: _write_global,
-    Comparison: _write_pair("", _COMPARE, _SUM, _SUM),
-    Divides: _write_pair("divides", _COMPARE, _SUM, _SUM),
+    Comparison: _write_pair("", _COMPARE, SUM, SUM),
+    Divides: _write_pair("divides", _COMPARE, SUM, SUM),
     Member: _write_member,
-    Not: _Writer.negation,
+    Not: Writer.negation,
     And: lambda writer, expr: writer.junction(expr, "and", _AND),
     Or: lambda writer, expr: writer.junction(expr, "or", _OR),
     Implies: _write_pair("->", _IMPLIES, _OR, _IMPLIES),

@@ -31,8 +31,8 @@ from constrint.store.state import (
 )
 
 if TYPE_CHECKING:
+    from constrint.preparing.callbacks import Decide
     from constrint.propagators import Node
-    from constrint.search.callbacks import Decide
 
 VariableSelector: TypeAlias = Literal[
     "auto",

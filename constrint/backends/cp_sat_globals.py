@@ -9,7 +9,7 @@ from constrint import propagators as c
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from constrint.integrations.cp_sat import Translation
+    from constrint.backends.cp_sat import Translation
 
 
 def _all_different(

@@ -1,0 +1,1 @@
+"""Other solvers behind `Model.solve`."""

@@ -1,0 +1,29 @@
+"""Models as text of the constrint language."""
+
+from __future__ import annotations
+
+from constrint.expr import BoolVar, IntVar
+from constrint.expr.written import SUM, Writer, quote, write_set
+from constrint.modelling.declarations import Declarations
+
+
+def write_model(model: Declarations) -> str:
+    """The text of a model; see `Model.to_text`."""
+    writer = Writer()
+    lines = [_declaration(variable) for variable in model.variables.values()]
+    lines += [f"{quote(name)} := {writer.definition(name, expr)}" for name, expr in model.lets.items()]
+    for constraint in model.constraints:
+        label = "" if constraint.name is None else f"{quote(constraint.name)}: "
+        lines.append(label + writer.text(constraint.expr))
+    for expr, direction in model.goals:
+        lines.append(f"{'maximize' if direction == 'max' else 'minimize'} {writer.text(expr)}")
+    if model.preferences:
+        goals = [f"{writer.text(expr, SUM)} {direction}" for expr, direction in model.preferences]
+        lines.append("prefer " + ", ".join(goals))
+    return "".join(line + "\n" for line in lines)
+
+
+def _declaration(variable: IntVar | BoolVar) -> str:
+    if isinstance(variable, BoolVar):
+        return f"{quote(variable.name)} bool"
+    return f"{quote(variable.name)} in {write_set(variable.domain)}"

@@ -1,0 +1,45 @@
+"""Blocking clauses: the condition that excludes a solution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from constrint.errors import ModelError
+from constrint.expr import BoolExpr, BoolVar, Comparison, IntExpr, IntVar, Not, Or, as_expr
+from constrint.modelling.result import Result
+
+if TYPE_CHECKING:
+    from constrint.modelling.declarations import Declarations
+
+
+def blocking(
+    model: Declarations, solution: Result | Mapping[str, int], names: Iterable[str | IntExpr] | None
+) -> BoolExpr:
+    """The condition that some of the variables differ from a solution."""
+    values = solution.values if isinstance(solution, Result) else solution
+    if isinstance(solution, Result) and not solution:
+        raise ModelError(f"there is nothing to block: the status is {solution.status.value}")
+    chosen = list(model.variables) if names is None else [_name(model, name) for name in names]
+    if names is None:  # a variable that is younger than the solution has no say
+        chosen = [name for name in chosen if name in values]
+    missing = [name for name in chosen if name not in values]
+    if missing:
+        raise ModelError(f"the solution has no value for {', '.join(missing)}")
+    unknown = [name for name in values if name not in model.variables and name not in model.lets]
+    if unknown:
+        raise ModelError(f"no variable is named {', '.join(map(repr, unknown))}")
+    return Or(tuple(_differs(model.variables[name], values[name]) for name in chosen))
+
+
+def _name(model: Declarations, key: str | IntExpr) -> str:
+    name = key if isinstance(key, str) else getattr(key, "name", None)
+    if name not in model.variables:
+        raise ModelError(f"{key!r} is no variable of this model: only variables can be blocked")
+    return str(name)
+
+
+def _differs(variable: IntVar | BoolVar, value: int) -> BoolExpr:
+    if isinstance(variable, BoolVar) and value in (0, 1):
+        return Not(variable) if value else variable
+    return Comparison("!=", variable, as_expr(value))

@@ -1,0 +1,60 @@
+"""Why a model has no solution: the constraints that contradict each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from constrint.expr.written import write_expression
+
+if TYPE_CHECKING:
+    from constrint.modelling.declarations import Constraint
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Constraints that cannot hold together.
+
+    Attributes:
+        constraints: The guilty constraints, in the model's order; none if the definitions are to blame
+            (or, where only assumptions are in question, the model without them).
+        empty: Names of variables whose domain is empty.
+        minimal: Whether every constraint is needed for the conflict; False where time ran out.
+    """
+
+    constraints: tuple[Constraint, ...]
+    empty: tuple[str, ...] = ()
+    minimal: bool = True
+
+    def __str__(self) -> str:
+        if self.empty:
+            return f"there is no value for {', '.join(self.empty)}: the domain is empty"
+        if not self.constraints:
+            return "the definitions have no value anywhere in the domains"
+        if len(self.constraints) == 1:
+            heading = "this constraint cannot hold anywhere in the domains"
+        else:
+            heading = f"these {len(self.constraints)} constraints contradict each other"
+            heading += "" if self.minimal else " (there may be a smaller set; time ran out)"
+        return "\n".join([f"{heading}:", *[f"  {describe(constraint)}" for constraint in self.constraints]])
+
+    def _repr_html_(self) -> str:
+        from constrint.modelling.notebook import conflict_html
+
+        return conflict_html(self)
+
+
+def describe(constraint: Constraint) -> str:
+    """A constraint as its source shows it, with its place and name."""
+    position = constraint.position
+    label = "assumed: " if constraint.assumed else ""
+    label += f"{constraint.name}: " if constraint.name else ""
+    place = "" if position is None else f"{position}: "
+    return f"{place}{label}{shown(constraint)}"
+
+
+def shown(constraint: Constraint) -> str:
+    """The text of a constraint, in one line: the user's own where it is known."""
+    position = constraint.position
+    text = position.text if position else ""
+    return " ".join(text.split()) or write_expression(constraint.expr)

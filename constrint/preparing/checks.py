@@ -1,0 +1,34 @@
+"""The exact check of what a search found: the model's own expressions, evaluated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from constrint.errors import InternalError, Undefined
+from constrint.expr import BoolVar, IntExpr
+from constrint.modelling.declarations import Declarations
+
+if TYPE_CHECKING:
+    from constrint.preparing.prepared import Plan
+
+Assignment: TypeAlias = dict[IntExpr, int]
+
+
+def check(plan: Plan, assignment: Assignment) -> None:
+    """Evaluate the model's own expressions on a solution, exactly."""
+    check_solution(plan.model, assignment)
+
+
+def check_solution(model: Declarations, assignment: Assignment) -> None:
+    """Evaluate a model's expressions on what is said to be a solution, exactly."""
+    for variable, value in assignment.items():
+        if not isinstance(variable, BoolVar) and value not in variable.domain:  # type: ignore[attr-defined] # keys are variables
+            raise InternalError(f"{variable} has no value {value}")
+    for constraint in model.constraints:
+        try:
+            holds = constraint.expr.evaluate(assignment)
+        except Undefined as undefined:
+            raise InternalError(f"a solution makes a constraint undefined ({undefined})") from undefined
+        if not holds:
+            where = constraint.position or constraint.name or "a constraint"
+            raise InternalError(f"a solution violates {where}: please report this model")

@@ -1,0 +1,55 @@
+"""What interrupts a depth-first search and says where it goes on: restarts, neighbourhoods, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from constrint.preparing.branching import directions, reached_by
+from constrint.preparing.options import Options
+from constrint.preparing.prepared import Plan
+from constrint.presolve import Root
+from constrint.store.state import State
+
+
+class Steering(Protocol):
+    """What interrupts a search and says where it goes on."""
+
+    def begin(self, state: State) -> State:
+        """Make the state of a search ready that has not begun."""
+
+    def solved(self) -> None:
+        """Note a solution."""
+
+    def cut(self, state: State) -> State:
+        """Go on, perhaps elsewhere: the failures allowed are spent."""
+
+    def exhausted(self, state: State) -> bool:
+        """Whether nothing is left at all; otherwise goes on elsewhere."""
+
+
+def steering_of(
+    plan: Plan, root: Root, options: Options, goal: tuple[int, str] | None, variables: Sequence[int]
+) -> Steering | None:
+    """What interrupts the search and says where it goes on; None for a search from left to right."""
+    if options.lns and goal is not None:
+        from constrint.search.lns import Neighbourhoods
+
+        reached = reached_by(len(root.box.lo), root.nodes, plan.inputs)
+        sign = 1 if goal[1] == "min" else -1
+        better = directions(goal[0], plan.inputs)
+        return Neighbourhoods(
+            options.seed, [reached[v] for v in variables], [sign * better.get(v, 0) for v in variables]
+        )
+    if options.restarts is not None:
+        from constrint.search.restarts import Restarter
+
+        return Restarter(options.restarts)
+    if options.brancher.learns_later:
+        from constrint.search.late_weights import LateWeights
+
+        named = [*(group.variables for group in options.brancher.groups), options.brancher.variables]
+        first = 1 if plan.preferences else 0
+        learning = [number for number, selector in enumerate(named, first) if selector == "auto"]
+        return LateWeights(variables, root, plan.inputs, learning)
+    return None

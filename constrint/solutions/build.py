@@ -1,0 +1,33 @@
+"""The set of all solutions of a model, built by the planner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from constrint.diagrams.layers import TooLarge
+from constrint.diagrams.planner import limit_error, solve_all
+from constrint.diagrams.terms import Unsupported
+from constrint.modelling.declarations import Declarations
+from constrint.solutions.solutionset import SolutionSet
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+
+def solution_set(
+    model: Declarations,
+    *,
+    memory_limit: int | None = None,
+    time_limit: float | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+) -> SolutionSet:
+    """The set of all solutions of a model; raises `LimitError` where it cannot be built."""
+    try:
+        built, planner = solve_all(
+            model, memory_limit=memory_limit, time_limit=time_limit, executor=executor, workers=workers
+        )
+    except (Unsupported, TooLarge, OverflowError) as problem:
+        raise limit_error(problem) from problem
+    feasible = planner.feasible and (built or not model.variables)
+    return SolutionSet(list(model.variables), [c.diagram for c in built] if feasible else None)

@@ -1,0 +1,5 @@
+"""Auto-tuners' search spaces as sets of solutions: what `constrint.tuning` gives to its users."""
+
+from constrint.tuning.spaces import Space, from_json, from_tune_params, to_t1
+
+__all__ = ["Space", "from_json", "from_tune_params", "to_t1"]
