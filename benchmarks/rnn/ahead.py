@@ -17,11 +17,11 @@ from multiprocessing import get_context
 from sweeps import SWEEPS, Shape, words_of
 
 from kerneltune.compiling.compile import Compiler
+from kerneltune.compiling.feedback import settle
 from kerneltune.errors import KernelTuneError
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import PASSES, Problem
-from kerneltune.tiling.feedback import settle
 from kerneltune.tiling.space import TilingSpace
 
 

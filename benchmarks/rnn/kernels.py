@@ -27,13 +27,13 @@ import flashrnn
 from environment import environment
 
 from kerneltune.compiling.compile import Compiler
+from kerneltune.compiling.feedback import settle
 from kerneltune.errors import KernelTuneError
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import PASSES, Problem
 from kerneltune.running.measure import TrialPlan
 from kerneltune.running.trial import Outcome, Trial, require_gpu, run_trials
-from kerneltune.tiling.feedback import settle
 from kerneltune.tiling.space import TilingSpace
 
 SHAPES = "12x64,6x128,3x256,1x512,1x768,1x1024"

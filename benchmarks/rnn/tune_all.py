@@ -26,13 +26,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from environment import environment
 
 from kerneltune.compiling.compile import Compiler
+from kerneltune.compiling.feedback import settle
 from kerneltune.errors import CompilationError, KernelTuneError
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
 from kerneltune.running.measure import TrialPlan
 from kerneltune.running.trial import CHILD, require_gpu
-from kerneltune.tiling.feedback import settle
 from kerneltune.tiling.space import TilingSpace
 from kerneltune.tuning.report import make_report
 from kerneltune.tuning.store import Store

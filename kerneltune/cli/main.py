@@ -120,7 +120,7 @@ def compile_command(
     """Compile the fastest tiling, without a GPU, and hold what it takes against what was promised."""
     with reporting(as_json):
         from kerneltune.compiling.compile import Compiler
-        from kerneltune.tiling.feedback import settle
+        from kerneltune.compiling.feedback import settle
 
         problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
         space = space_of(problem, gpu, kernels_root, strategy)
@@ -244,7 +244,7 @@ def profile_show(
 def profile_detect(as_json: Json = False) -> None:
     """Which profile fits this machine's GPU."""
     with reporting(as_json):
-        from kerneltune.inputs.detect import detect
+        from kerneltune.running.detect import detect
 
         found = detect()
         if as_json:
@@ -270,7 +270,7 @@ def _candidates(space: TilingSpace, top: int) -> list[Any]:
 def _compiled(space: TilingSpace, backend: str, top: int) -> list[Compiled]:
     """The best ``top`` tilings, compiled: the first settled, of the others those that keep their promises."""
     from kerneltune.compiling.compile import Compiler
-    from kerneltune.tiling.feedback import settle
+    from kerneltune.compiling.feedback import settle
 
     compiler = Compiler(space.kernels, space.profile, backend=backend)
     settled = settle(space, compiler)

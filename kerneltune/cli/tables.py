@@ -15,8 +15,8 @@ FILE_WIDTH = 160  # columns where output is no terminal
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from kerneltune.compiling.feedback import Settled
     from kerneltune.running.trial import Outcome
-    from kerneltune.tiling.feedback import Settled
     from kerneltune.tiling.fit import Fit
     from kerneltune.tuning.report import Report
     from kerneltune.tuning.tuner import Tuned

@@ -6,15 +6,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from kerneltune.compiling.arguments import STRUCTS
+from kerneltune.compiling.halffloat import stored_forward_clip
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import RESULT_NAMES, Kernels
 from kerneltune.inputs.hardware import HardwareProfile
-from kerneltune.running.arguments import STRUCTS
-from kerneltune.running.halffloat import stored_forward_clip
 from kerneltune.tiling.candidate import Candidate
 
 KERNEL_NAME = "kernel"
-# Of kernels/_common/scalar.cuh.
+# Of kernels/common/numeric/scalar.cuh.
 SCALARS = {"bf16": "BFloat16", "fp16": "Float16", "fp32": "Float32", "tf32": "TensorFloat32"}
 
 

@@ -200,7 +200,7 @@ class Kernels:
 
 @cache
 def discover(root: Path | None = None) -> Kernels:
-    """Read each ``<strategy>/kernel.yaml`` and ``backward.yaml``, each ``cells/<cell>/cell.yaml``."""
+    """Read the descriptions in each ``strategies/<strategy>/`` and each ``cells/<cell>/``."""
     root = root or data_folder("kernels")
     forward, backward = (_strategies(root, *names) for names in DESCRIPTIONS.items())
     cells = {}
@@ -213,7 +213,7 @@ def discover(root: Path | None = None) -> Kernels:
 
 def _strategies(root: Path, direction: str, description: str) -> dict[str, Strategy]:
     found = {}
-    for path in sorted(root.glob(f"*/{description}")):
+    for path in sorted(root.glob(f"strategies/*/{description}")):
         spec = read_checked(path, KernelSpec)
         _named_as_folder(path, spec.name)
         if spec.direction != direction:

@@ -9,11 +9,11 @@ import pycuda.autoprimaryctx as primary  # makes the device's primary context cu
 import pycuda.driver as cuda
 from numpy.typing import NDArray
 
+from kerneltune.compiling.arguments import packed
+from kerneltune.compiling.halffloat import POISON
 from kerneltune.compiling.source import KERNEL_NAME
 from kerneltune.errors import RunError
-from kerneltune.running.arguments import packed
 from kerneltune.running.case import Case
-from kerneltune.running.halffloat import POISON
 from kerneltune.tiling.candidate import Candidate
 
 GUARD = 4096  # bytes before and behind each output that no kernel may touch

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from kerneltune.compiling.halffloat import Bits, decode, encode, stored_forward_clip
 from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.halffloat import Bits, decode, encode, stored_forward_clip
 
 Wide: TypeAlias = NDArray[np.float64]
 

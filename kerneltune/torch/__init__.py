@@ -22,15 +22,15 @@ from typing import Any, Protocol
 import torch
 from torch.nn import functional
 
+from kerneltune.compiling.arguments import packed
 from kerneltune.compiling.compile import Compiler
+from kerneltune.compiling.feedback import settle
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.descriptions import CellSpec, Kernels, discover
-from kerneltune.inputs.detect import detect
 from kerneltune.inputs.hardware import HardwareProfile, load_profile
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.arguments import packed
+from kerneltune.running.detect import detect
 from kerneltune.tiling.candidate import Candidate
-from kerneltune.tiling.feedback import settle
 from kerneltune.tiling.space import TilingSpace
 
 GPU_VARIABLE = "KERNELTUNE_GPU"
@@ -267,7 +267,7 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
 
 
 def _saved(spec: CellSpec, states: torch.Tensor) -> dict[str, torch.Tensor]:
-    """Empty tensors for what the backward pass reads; see `kernels/_common/arguments.cuh`."""
+    """Empty tensors for what the backward pass reads; see `kernels/common/arguments.cuh`."""
     _, times, *rest = states.shape
     found = {}
     if spec.saved_values:

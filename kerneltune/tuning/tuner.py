@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kerneltune.compiling.compile import Compiled, Compiler
+from kerneltune.compiling.feedback import Tightening, settle
 from kerneltune.errors import CompilationError, InfeasibleError
 from kerneltune.running.measure import TrialPlan, predicted_anew
 from kerneltune.running.trial import CHILD, Outcome, Trial, require_gpu, run_trials
 from kerneltune.tiling.candidate import Candidate
-from kerneltune.tiling.feedback import Tightening, settle
 from kerneltune.tiling.space import TilingSpace
 from kerneltune.tuning.store import Store, trial_key
 

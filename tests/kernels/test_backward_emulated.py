@@ -13,12 +13,12 @@ from emulator.arguments import struct_layout
 from emulator.build import Emulator
 from emulator.passes import check_case, run_case
 
+from kerneltune.compiling.arguments import FIELDS
+from kerneltune.compiling.halffloat import decode, encode
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.arguments import FIELDS
 from kerneltune.running.case import random_case
-from kerneltune.running.halffloat import decode, encode
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 
@@ -283,5 +283,5 @@ def test_without_asynchronous_copies(emulator: Emulator, direction: str, strateg
 
 @pytest.mark.parametrize("struct", sorted(FIELDS))
 def test_the_host_packs_the_struct_of_the_header(struct: str) -> None:
-    layout = struct_layout(KERNELS.root / "_common" / "arguments.cuh", struct)
+    layout = struct_layout(KERNELS.root / "common" / "arguments.cuh", struct)
     assert layout.names == FIELDS[struct]

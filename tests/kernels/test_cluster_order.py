@@ -101,7 +101,7 @@ def test_an_arrival_in_front_of_syncwarp_races_unless_every_lane_arrives(
     root = tmp_path / "kernels"
     first, later = "    if (lane.lane == 0)", "    if (last) return;\n"
     moved = ("    __syncwarp();\n" + first, first), (later, "    __syncwarp();\n" + later)
-    changed(kernels, root, "_common/cluster_exchange.cuh", *moved)
+    changed(kernels, root, "common/exchange/cluster_exchange.cuh", *moved)
     late = discover(root)
     for split in (False, True):
         tiling = drawn(late, direction, split=split)
@@ -116,9 +116,9 @@ def test_an_arrival_in_front_of_syncwarp_races_unless_every_lane_arrives(
 def test_without_a_link_of_the_order_they_race(kernels: Kernels, tmp_path: Path, lost: str) -> None:
     root = tmp_path / "kernels"
     for name, (before, after) in LOST[lost].items():
-        text = (kernels.root / "cluster" / name).read_text(encoding="utf-8")
+        text = (kernels.root / "strategies" / "cluster" / name).read_text(encoding="utf-8")
         (add,) = re.findall(r"partials\.add\(sum, group(.*?)\);", text)
-        changed(kernels, root, f"cluster/{name}", (before, after.format(add)))
+        changed(kernels, root, f"strategies/cluster/{name}", (before, after.format(add)))
     broken, emulator = discover(root), Emulator(root, tmp_path / "made")
     for direction in ("training", "backward"):
         tiling = drawn(broken, direction, split=True)
@@ -139,7 +139,7 @@ def test_lanes_with_no_row_to_write_read_what_their_warp_wrote(
     """Compilers may leave such a read out; here each is seen."""
     root = tmp_path / "kernels"
     each_seen = READ, READ + " volatile unsigned seen = value.x; (void)seen;"
-    changed(kernels, root, "_common/hidden_tile.cuh", each_seen, *((ANYWHERE,) if broken else ()))
+    changed(kernels, root, "common/exchange/hidden_tile.cuh", each_seen, *((ANYWHERE,) if broken else ()))
     seen, emulator = discover(root), Emulator(root, tmp_path / "made")
     tiling = drawn(seen, "forward", split=False)
     raced = [byte for seed in range(8) for byte in races(emulator, seen, tiling, seed)]

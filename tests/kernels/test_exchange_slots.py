@@ -48,7 +48,7 @@ def test_slots_are_used_again(emulator: Emulator, tmp_path: Path, direction: str
 def test_without_marks_old_words_are_taken_for_new(tmp_path: Path, direction: str) -> None:
     root = tmp_path / "kernels"
     changed(KERNELS, root, FILES[direction], (SHIPPED, f"{SHIPPED}6 + 0 * "))
-    changed(KERNELS, root, "_common/grid_exchange.cuh", (CLEARED, "return;"))
+    changed(KERNELS, root, "common/exchange/grid_exchange.cuh", (CLEARED, "return;"))
     kernels = discover(root)
     tiling = drawn(kernels, direction, steps=15)
     # Wrong, or other bits in another order of threads, or a race

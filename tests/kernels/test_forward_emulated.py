@@ -11,11 +11,11 @@ import pytest
 from emulator.build import Emulator
 from emulator.passes import check_case, run_case
 
+from kerneltune.compiling.halffloat import decode, encode
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
 from kerneltune.running.case import random_case
-from kerneltune.running.halffloat import decode, encode
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 

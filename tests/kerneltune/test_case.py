@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kerneltune.compiling.arguments import FIELDS, STRUCTS, packed
+from kerneltune.compiling.halffloat import decode, encode
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.arguments import FIELDS, STRUCTS, packed
 from kerneltune.running.case import Case, random_case
-from kerneltune.running.halffloat import decode, encode
 
 KERNELS = discover()
 Results = dict[str, np.ndarray[Any, Any]]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kerneltune.compiling.arguments import FIELDS, layout
 from kerneltune.compiling.compile import Compiler
 from kerneltune.compiling.cubin_cache import CubinCache
 from kerneltune.compiling.report import CompileReport
@@ -14,7 +15,6 @@ from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.folders import data_folder
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.arguments import FIELDS, layout
 from kerneltune.tiling.candidate import Candidate
 
 
@@ -53,7 +53,7 @@ def test_candidate_survives_json() -> None:
 
 def test_source_names_strategy_cell_and_numbers(fake_kernels: Kernels) -> None:
     source = translation_unit(hand_made(), fake_kernels, load_profile("h100_sxm"))
-    assert '#include "plain/kernel.cu"' in source
+    assert '#include "strategies/plain/kernel.cu"' in source
     assert "using Scalar = kerneltune::BFloat16;" in source
     assert "static constexpr int held = 64;" in source
     assert "static constexpr int shared_memory = 2304;" in source
@@ -118,7 +118,7 @@ def test_structs_of_arguments_are_for_the_compiler_what_is_packed(fake_kernels: 
 
     checked = []
     for root in (data_folder("kernels"), fake_kernels.root):
-        header = root / "_common" / "arguments.cuh"
+        header = root / "common" / "arguments.cuh"
         lines = [f'#include "{header}"', "using namespace kerneltune;"]
         for struct in re.findall(r"^struct (\w+) {", header.read_text(encoding="utf-8"), re.MULTILINE):
             expected = layout(struct)

@@ -18,7 +18,7 @@ REQUEST = {"--gpu": "h100_sxm", "--heads": "12", "--head-dim": "64", "--batch": 
 
 def ask(*words: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-m", "kerneltune.cli.main", *words], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "kerneltune.cli", *words], capture_output=True, text=True, check=False
     )
     assert "Traceback" not in done.stderr
     return done
@@ -185,7 +185,7 @@ def test_run_without_gpu_support_says_what_is_missing(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     words = ["run", "echo", *FAKE, *(word for pair in REQUEST.items() for word in pair), "--json"]
     done = subprocess.run(
-        [sys.executable, "-m", "kerneltune.cli.main", *words],
+        [sys.executable, "-m", "kerneltune.cli", *words],
         capture_output=True,
         text=True,
         env=environment,
@@ -205,7 +205,7 @@ def test_without_the_extra_nothing_is_compiled(tmp_path: Path, command: str) -> 
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "KERNELTUNE_CACHE_DIR": str(cache)}
     words = [command, "echo", *FAKE, *(word for pair in REQUEST.items() for word in pair)]
     done = subprocess.run(
-        [sys.executable, "-m", "kerneltune.cli.main", *words],
+        [sys.executable, "-m", "kerneltune.cli", *words],
         capture_output=True,
         text=True,
         env=environment,
@@ -241,7 +241,7 @@ def test_tile_imports_nothing_slow() -> None:
 
 
 def test_closed_pipe_is_quiet() -> None:
-    words = " ".join([sys.executable, "-m", "kerneltune.cli.main", "profile", "list", "--json"])
+    words = " ".join([sys.executable, "-m", "kerneltune.cli", "profile", "list", "--json"])
     done = subprocess.run(["bash", "-c", f"{words} | head -c 1"], capture_output=True, text=True, check=False)
     assert done.stdout == "["
     assert "Traceback" not in done.stderr
@@ -292,7 +292,7 @@ def test_internal_errors_in_json() -> None:
 def test_standard_output_that_fails_is_one_line(words: list[str]) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "kerneltune.cli.main", "profile", *words],
+            [sys.executable, "-m", "kerneltune.cli", "profile", *words],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

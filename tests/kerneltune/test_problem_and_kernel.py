@@ -82,7 +82,7 @@ FAKE_KERNELS = Path(__file__).parent / "fake_kernels"
 def copied(folder: Path, before: str, after: str) -> Path:
     root = folder / "kernels"
     shutil.copytree(FAKE_KERNELS, root)
-    path = root / "plain" / "kernel.yaml"
+    path = root / "strategies" / "plain" / "kernel.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace(before, after), encoding="utf-8")
     return root
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from kerneltune.compiling.compile import Compiler
+from kerneltune.compiling.feedback import settle
 from kerneltune.errors import CompilationError, InfeasibleError, InputError
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
-from kerneltune.tiling.feedback import settle
 from kerneltune.tiling.space import TilingSpace
 
 # A prediction that the compiler cannot keep.
@@ -24,7 +24,7 @@ def rewritten(folder: Path, kernels: Kernels, *changes: tuple[str, str]) -> Kern
 
     root = folder / "kernels"
     shutil.copytree(kernels.root, root)
-    path = root / "plain" / "tiling.constrint"
+    path = root / "strategies" / "plain" / "tiling.constrint"
     text = path.read_text(encoding="utf-8")
     for before, after in changes:
         assert before in text

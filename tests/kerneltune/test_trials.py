@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from test_compile import hand_made
 
+from kerneltune.compiling.halffloat import Bits, decode, encode
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.running.case import Case, random_case
-from kerneltune.running.halffloat import Bits, decode, encode
 from kerneltune.running.measure import Measurement, TrialPlan, try_candidate
 from kerneltune.running.trial import Outcome, Trial, run_trials
 from kerneltune.running.verify import compare, random_inputs

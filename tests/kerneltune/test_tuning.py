@@ -14,9 +14,9 @@ from kerneltune.compiling.compile import Compiler
 from kerneltune.compiling.cubin_cache import CubinCache
 from kerneltune.errors import InputError, KernelTuneError
 from kerneltune.inputs.descriptions import discover
-from kerneltune.inputs.detect import DeviceFacts, matching
 from kerneltune.inputs.hardware import load_profile, profile_names
 from kerneltune.inputs.problem import Problem
+from kerneltune.running.detect import DeviceFacts, matching
 from kerneltune.tiling.space import TilingSpace
 from kerneltune.tuning.report import make_report
 from kerneltune.tuning.store import Store, trial_key

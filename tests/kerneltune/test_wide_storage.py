@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kerneltune.compiling.compile import Compiler
+from kerneltune.compiling.halffloat import POISON, decode, encode
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.halffloat import POISON, decode, encode
 from kerneltune.tiling.space import TilingSpace
 
 KERNELS = discover()

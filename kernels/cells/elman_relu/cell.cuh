@@ -1,6 +1,6 @@
 // Elman network: h' = relu(W x + R h + b).
 #pragma once
-#include "../../_common/activations.cuh"
+#include "../../common/numeric/activations.cuh"
 
 namespace kerneltune {
 

@@ -1,7 +1,7 @@
 // GRU as PyTorch defines it, the reset inside: r, z = sigmoid of W x + R h + b;  n = tanh(W_n x + r (R_n h + b_n));
 // h' = (1 - z) n + z h. The bias of W_n x, if there is one, belongs to W x.
 #pragma once
-#include "../../_common/activations.cuh"
+#include "../../common/numeric/activations.cuh"
 
 namespace kerneltune {
 

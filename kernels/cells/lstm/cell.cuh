@@ -1,6 +1,6 @@
 // LSTM: i, f, o = sigmoid, z = tanh of W x + R h + b;  c' = f c + i z;  h' = o tanh(c').
 #pragma once
-#include "../../_common/activations.cuh"
+#include "../../common/numeric/activations.cuh"
 
 namespace kerneltune {
 

@@ -2,7 +2,7 @@
 // exponentials in range:  m' = max(log f + m, i~);  i = exp(i~ - m');  f = exp(log f + m - m');
 // c' = f c + i tanh(z);  n' = f n + i;  h' = sigmoid(o) c' / n'.
 #pragma once
-#include "../../_common/activations.cuh"
+#include "../../common/numeric/activations.cuh"
 
 namespace kerneltune {
 

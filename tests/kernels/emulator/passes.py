@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kerneltune.compiling.arguments import STRUCTS
 from kerneltune.compiling.source import KERNEL_NAME, translation_unit
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
-from kerneltune.running.arguments import STRUCTS
 from kerneltune.running.case import Case, random_case
 from kerneltune.tiling.candidate import Candidate
 
@@ -42,7 +42,7 @@ def run_case(
     results = run(
         executable,
         launch_of(candidate, kernels.for_pass(problem.direction), blocks),
-        struct_layout(kernels.root / "_common" / "arguments.cuh", STRUCTS[problem.direction]),
+        struct_layout(kernels.root / "common" / "arguments.cuh", STRUCTS[problem.direction]),
         {"steps": problem.steps, "batch": problem.batch, "heads": problem.heads},
         [*buffers, Buffer("workspace", workspace, written=True)],
         seed,

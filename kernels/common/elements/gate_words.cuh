@@ -1,0 +1,70 @@
+// A lane's new gradients of all gates in storage type, as the whole words in which they go out.
+//
+// A lane's own are whole words where values have 32 bits or gates come in an even number. Otherwise the lanes of two neighbouring units
+// share: that of the even unit takes both units' gradients by W x, that of the odd one both units' gradients by R h + bias, which are
+// the next operands.
+#pragma once
+#include "../shape/product_shape.cuh"
+#include "../numeric/scalar.cuh"
+
+namespace kerneltune {
+
+template <class Shape>
+struct GateWords {
+  using Scalar = typename Shape::Scalar;
+  static constexpr int gates = Shape::gates;
+  static constexpr int word_values = 4 / sizeof(Scalar);  // side by side in a word
+  static constexpr bool in_pairs = gates % word_values != 0;
+  static constexpr int count = in_pairs ? gates : gates / word_values;
+  // Where both kinds of gradients differ and a lane keeps its own, it has words of both.
+  static constexpr bool keeps_input = Shape::separate_gradients && !in_pairs;
+  static_assert(!keeps_input || sizeof(Scalar) == 4, "with an even number of gates of 16 bits both kinds of gradients are the same");
+
+  unsigned word[count];
+  unsigned input_word[keeps_input ? count : 1];
+
+  static __device__ __forceinline__ bool of_input(const Lane<Shape>& lane) { return !in_pairs || lane.row % 2 == 0; }
+  static __device__ __forceinline__ bool of_recurrent(const Lane<Shape>& lane) { return !in_pairs || lane.row % 2 == 1; }
+  // The words begin at the gradients of the lane's unit less this.
+  static __device__ __forceinline__ int units_before(const Lane<Shape>& lane) { return in_pairs ? lane.row % 2 : 0; }
+
+  // By all lanes of the warp.
+  __device__ __forceinline__ void pack(const float (&input)[gates], const float (&recurrent)[gates], const Lane<Shape>& lane) {
+    float value[word_values * count];
+    if constexpr (in_pairs) {
+      const bool even = lane.row % 2 == 0;
+#pragma unroll
+      for (int gate = 0; gate < gates; gate++) {
+        const float received = __shfl_xor_sync(0xffffffffu, even ? recurrent[gate] : input[gate], 4);
+        value[gate] = even ? input[gate] : received;
+        value[gates + gate] = even ? received : recurrent[gate];
+      }
+    } else {
+#pragma unroll
+      for (int gate = 0; gate < gates; gate++) value[gate] = recurrent[gate];
+    }
+#pragma unroll
+    for (int i = 0; i < count; i++) {
+      word[i] = word_of<Scalar>(value[word_values * i], value[word_values * i + word_values - 1]);
+      if constexpr (keeps_input) input_word[i] = __float_as_uint(input[i]);
+    }
+  }
+
+  // To where they stand side by side in device memory, not to be read again soon.
+  __device__ __forceinline__ void write(Scalar* target) const { write(target, word); }
+  __device__ __forceinline__ void write_input(Scalar* target) const { write(target, input_word); }
+
+ private:
+  static __device__ __forceinline__ void write(Scalar* target, const unsigned (&words)[count]) {
+    if constexpr (count == 4) {
+      __stcs(reinterpret_cast<uint4*>(target), make_uint4(words[0], words[1], words[2], words[3]));
+    } else if constexpr (count == 2) {
+      __stcs(reinterpret_cast<uint2*>(target), make_uint2(words[0], words[1]));
+    } else {
+#pragma unroll
+      for (int i = 0; i < count; i++) __stcs(reinterpret_cast<unsigned*>(target) + i, words[i]);
+    }
+  }
+};
+
+}  // namespace kerneltune

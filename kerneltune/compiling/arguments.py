@@ -1,0 +1,41 @@
+"""The argument structs of ``kernels/common/arguments.cuh``, as they lie in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kerneltune.inputs.problem import Problem
+
+STRUCTS = {"forward": "ForwardArguments", "training": "ForwardArguments", "backward": "BackwardArguments"}
+
+_SIZES = ("steps", "batch", "heads")
+# Fields in their order: arrays are pointers, sizes are ints.
+FIELDS = {
+    "ForwardArguments": (
+        *("input", "recurrent", "bias", "states", "workspace"),
+        *_SIZES,
+        *("saved_values", "saved_states"),
+    ),
+    "BackwardArguments": (
+        *("saved_values", "saved_states", "states", "output_gradient", "last_gradient", "recurrent"),
+        *("input_gradient", "recurrent_gradient", "initial_gradient", "workspace"),
+        *_SIZES,
+    ),
+}
+
+
+def layout(struct: str) -> np.dtype[np.void]:
+    """Where the fields of a struct lie, as a C++ compiler lays them out."""
+    fields = [(name, np.int32 if name in _SIZES else np.uint64) for name in FIELDS[struct]]
+    return np.dtype(fields, align=True)
+
+
+def packed(problem: Problem, addresses: Mapping[str, int]) -> bytes:
+    """The struct of the problem's pass; arrays without an address are null."""
+    struct = STRUCTS[problem.direction]
+    values = np.zeros(1, layout(struct))
+    for name in FIELDS[struct]:
+        values[name] = getattr(problem, name) if name in _SIZES else addresses.get(name, 0)
+    return values.tobytes()
