@@ -24,6 +24,8 @@ Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 # The file that describes a strategy's pass.
 DESCRIPTIONS = {"forward": "kernel.yaml", "backward": "backward.yaml"}
+# Strategies by names that they had.
+FORMER_NAMES = {"alternating": "streamed"}
 # Values every tiling must give, whatever its strategy.
 RESULT_NAMES = ("threads", "blocks", "cluster", "shared_memory", "registers", "blocks_per_sm", "cycles")
 
@@ -192,7 +194,8 @@ class Kernels:
         return self.cells[name]
 
     def strategy(self, name: str) -> Strategy:
-        """The strategy of that name, or `InputError`."""
+        """The strategy of that name or former name, or `InputError`."""
+        name = FORMER_NAMES.get(name, name)
         if name not in self.strategies:
             raise InputError(f"unknown strategy '{name}': {nearest(name, self.strategies)}")
         return self.strategies[name]

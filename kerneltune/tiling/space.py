@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from constrint import ConstrintError, Model, Result
 from constrint.expr import BoolExpr, IntExpr
 from kerneltune.errors import InfeasibleError, InputError
-from kerneltune.inputs.descriptions import DESCRIPTIONS, RESULT_NAMES, Cell, Kernels, Strategy
+from kerneltune.inputs.descriptions import DESCRIPTIONS, FORMER_NAMES, RESULT_NAMES, Cell, Kernels, Strategy
 from kerneltune.inputs.hardware import MAX_GRID_BLOCKS, HardwareProfile
 from kerneltune.inputs.problem import Problem
 from kerneltune.tiling.candidate import Candidate
@@ -37,12 +37,13 @@ class TilingSpace:
 
     def __post_init__(self) -> None:
         known = self.kernels.strategies
+        self.strategy = FORMER_NAMES.get(self.strategy or "", self.strategy)
         self.kernels = self.kernels.for_pass(self.problem.direction)
         if not self.kernels.strategies:
             description = DESCRIPTIONS.get(self.problem.direction, DESCRIPTIONS["forward"])
             raise InputError(
                 f"there is no strategy below {self.kernels.root} for the pass '{self.problem.direction}': "
-                f"no */{description}"
+                f"no strategies/*/{description}"
             )
         self.cell: Cell = self.kernels.cell(self.problem.cell)
         if self.strategy in known and self.strategy not in self.kernels.strategies:
@@ -51,7 +52,7 @@ class TilingSpace:
                 f"the strategy '{self.strategy}' has no {self.problem.direction} pass: {others} have one"
             )
         if self.strategy is not None:
-            self.kernels.strategy(self.strategy)
+            self.strategy = self.kernels.strategy(self.strategy).name
 
     def candidates(self, limit: int = 1) -> list[Candidate]:
         """The best ``limit`` tilings over all strategies, the fastest first; empty if nothing fits."""

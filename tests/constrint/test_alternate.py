@@ -14,7 +14,6 @@ from constrint import (
     ModelError,
     Status,
     all_different,
-    alternate,
     cumulative,
     no_overlap,
     sum_,
@@ -22,6 +21,7 @@ from constrint import (
 from constrint.learning import build as learn_build
 from constrint.learning import session
 from constrint.preparing.prepared import Plan
+from constrint.search import portfolio as alternate
 from constrint.search.portfolio import ON_OTHERS, ON_SCHEDULES, learning_share
 from constrint.support.deadline import Pace
 

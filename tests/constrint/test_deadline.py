@@ -32,7 +32,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    for module in ("deadline", "search"):
+    for module in ("support.deadline", "search.solver"):
         monkeypatch.setattr(f"constrint.{module}.perf_counter", clock)
     return clock
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from constrint import Model, ParseError, UnboundedError, Undefined
 from constrint.cli.main import app
-from constrint.frontends.text import parsers
+from constrint.frontends import parsers
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "constrint-flashrnn.md"
 BLOCKS = re.findall(

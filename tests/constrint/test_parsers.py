@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from constrint.frontends.text import parsers
+from constrint.frontends import parsers
 from constrint.frontends.text.syntax import _JoinLines
 
 TEXT = "x in 1..8 step 2  # odd\nbig: 3 <= x ** 2 and not (x == 5\n or x in {7})\nmaximize x"

@@ -27,10 +27,11 @@ from constrint.frontends.flatzinc import read_flatzinc
 from constrint.modelling.result import Status
 from constrint.parallel import processes, share, workers
 from constrint.parallel import shared_search as shared_run
-from constrint.parallel import subtree as subtrees
+from constrint.parallel.walker import Walker
 from constrint.preparing.branching import ValueSelector, VariableSelector
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Plan
+from constrint.search import subtree as subtrees
 from constrint.search.depth_first import Run
 from constrint.search.sliced import Limits
 from constrint.store.state import AT_LEAST, AT_MOST, EQUAL, EXHAUSTED, SOLUTION
@@ -191,7 +192,7 @@ def walk(path: list[Any], fixed: tuple[Any, ...] = ()) -> list[tuple[int, ...]]:
     plan = Plan(m, (), (), brancher=ci.Brancher("input_order"))
     assert plan.root is not None
     state = Run(plan, plan.root, Options(engine="interpreted"), 0.0)._state
-    walker = subtrees.Walker(state, "interpreted", False, Limits())
+    walker = Walker(state, "interpreted", False, Limits())
     numbers = {name: plan.variables[variable] for name, variable in m.variables.items()}
     steps = [[(numbers[v], *step) for v, *step in items] for items in (fixed, path)]
     outcome = walker.descend(subtrees.Subtree(*steps))

@@ -106,7 +106,7 @@ def test_backward_reads_what_training_kept(
 
 @pytest.mark.emulated
 @pytest.mark.parametrize("options", [{"gate_gradient_clip": 0.25}, {"cut_recurrent_gradient": True}])
-@pytest.mark.parametrize("strategy", ["block", "alternating"])
+@pytest.mark.parametrize("strategy", ["block", "streamed"])
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
 def test_options_of_the_backward_pass(
     emulator: Emulator, cell: str, strategy: str, options: dict[str, Any]
@@ -122,7 +122,7 @@ def test_options_of_the_backward_pass(
     [
         *(("lstm", strategy, "bf16") for strategy in sorted(KERNELS.backward)),
         ("gru", "block", "fp16"),  # gradients of two kinds
-        ("gru", "alternating", "fp32"),
+        ("gru", "streamed", "fp32"),
     ],
 )
 def test_a_clipped_gradient_that_is_no_number_stays_none(
@@ -183,10 +183,10 @@ def test_a_group_of_blocks_takes_jobs_in_turn(emulator: Emulator, strategy: str,
 @pytest.mark.parametrize("cell", ["gru", "slstm"])
 @pytest.mark.parametrize("warp_units", [8, 16, 32])
 def test_blocks_that_do_not_divide_the_head(emulator: Emulator, cell: str, warp_units: int) -> None:
-    """The last block of the alternating strategy begins early; the sum ends within a pair of k tiles."""
+    """The last block of the streamed strategy begins early; the sum ends within a pair of k tiles."""
     problem = Problem(cell, heads=2, head_dim=56, batch=3, dtype="bf16", steps=4, direction="backward")
-    space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, "alternating")
-    tilings = space.draw(KERNELS.backward["alternating"], 300, seed=1)
+    space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, "streamed")
+    tilings = space.draw(KERNELS.backward["streamed"], 300, seed=1)
     candidate = next(
         c
         for c in tilings
@@ -205,8 +205,8 @@ def test_pairs_of_r_that_stay_on_the_chip(
 ) -> None:
     """However the pairs of k tiles are divided into streamed, kept in shared memory and kept in registers."""
     problem = Problem("lstm", heads=2, head_dim=head_dim, batch=5, dtype="bf16", steps=3, direction=direction)
-    space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, "alternating")
-    drawn_tilings = space.draw(KERNELS.for_pass(direction).strategy("alternating"), 300, seed=1)
+    space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, "streamed")
+    drawn_tilings = space.draw(KERNELS.for_pass(direction).strategy("streamed"), 300, seed=1)
     candidate = next(
         c
         for c in drawn_tilings
@@ -234,7 +234,7 @@ def test_pairs_of_r_that_stay_on_the_chip(
 @pytest.mark.parametrize("head_dim", [8, 136])
 def test_one_row_and_one_step(emulator: Emulator, direction: str, head_dim: int) -> None:
     problem = Problem("lstm", heads=1, head_dim=head_dim, batch=1, dtype="fp16", steps=1, direction=direction)
-    space = TilingSpace(problem, load_profile("a100_sxm_80gb"), KERNELS, "alternating")
+    space = TilingSpace(problem, load_profile("a100_sxm_80gb"), KERNELS, "streamed")
     check(emulator, "a100_sxm_80gb", space.best(), seed=1)
 
 
@@ -260,8 +260,8 @@ def test_long_sums_keep_the_bits_of_float32(emulator: Emulator, direction: str) 
     """Tensor cores cut their sums off: 2e-5 over 256 k tiles, were they added up there."""
     problem = Problem("lstm", 1, 512, 1, "fp32", 2, direction)
     profile = load_profile("h100_sxm")
-    drawn_tilings = TilingSpace(problem, profile, KERNELS, "alternating").draw(
-        KERNELS.for_pass(direction).strategy("alternating"), 60, seed=1
+    drawn_tilings = TilingSpace(problem, profile, KERNELS, "streamed").draw(
+        KERNELS.for_pass(direction).strategy("streamed"), 60, seed=1
     )
     candidate = next(
         c for c in drawn_tilings if c.parameters["k_splits"] == 1 and c.parameters["mma_chains"] == 1

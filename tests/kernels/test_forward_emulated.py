@@ -167,9 +167,9 @@ def test_two_batch_tiles_in_flight(emulator: Emulator, direction: str, warpgroup
 
 
 def test_blocks_that_do_not_divide_the_head(emulator: Emulator) -> None:
-    """The last block of the alternating strategy begins early; the sum ends within a pair of k tiles."""
+    """The last block of the streamed strategy begins early; the sum ends within a pair of k tiles."""
     problem = Problem("lstm", heads=2, head_dim=56, batch=3, dtype="bf16", steps=4)
-    space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, "alternating")
-    tilings = space.draw(KERNELS.strategy("alternating"), 200, seed=1)
+    space = TilingSpace(problem, load_profile("h100_sxm"), KERNELS, "streamed")
+    tilings = space.draw(KERNELS.strategy("streamed"), 200, seed=1)
     candidate = next(c for c in tilings if 56 % c.parameters["block_units"] and c.parameters["k_splits"] == 2)
     check(emulator, "h100_sxm", candidate, seed=5)

@@ -144,7 +144,7 @@ def test_heads_that_fit_nowhere_are_streamed(direction: str) -> None:
         ("slstm", 3072, 5),
     ):
         best = space("h100_sxm", 1, head_dim, batch, cell=cell, direction=direction).best()
-        assert best.strategy == "alternating"
+        assert best.strategy == "streamed"
         assert compiler.compile(best).report.broken_promises() == [], best
         assert best.parameters["batch_tile"] >= batch
 
@@ -173,7 +173,7 @@ def test_large_batches_are_for_warpgroups(direction: str) -> None:
 
 def test_what_warpgroups_do_not_do_is_said() -> None:
     with pytest.raises(
-        InputError, match="'warpgroup' has no backward pass: alternating, block, cluster, grid have"
+        InputError, match="'warpgroup' has no backward pass: block, cluster, grid, streamed have"
     ):
         space("h100_sxm", 1, 768, 256, "warpgroup", direction="backward")
     assert "nearest that works: --head-dim 768" in space("h100_sxm", 1, 776, 256, "warpgroup").why_empty()
@@ -206,11 +206,11 @@ def test_cells_agree_with_their_headers(cell: str) -> None:
 def test_turing_streams_what_does_not_fit(cell: str, direction: str) -> None:
     """Without asynchronous copies: any head dimension has a tiling, in fp16 alone."""
     compiler = Compiler(KERNELS, load_profile("t4"))
-    for strategy in ("block", "grid", "alternating"):
+    for strategy in ("block", "grid", "streamed"):
         best = space("t4", 4, 64, 16, strategy, cell=cell, direction=direction).best()
         assert compiler.compile(best).report.broken_promises() == [], best
     large = space("t4", 1, 4096, 16, cell=cell, direction=direction).best()
-    assert (large.strategy, large.parameters["async_copy"]) == ("alternating", 0)
+    assert (large.strategy, large.parameters["async_copy"]) == ("streamed", 0)
     assert compiler.compile(large).report.broken_promises() == []
     refused = TilingSpace(replace(large.problem, dtype="bf16"), load_profile("t4"), KERNELS)
     assert "bf16 has no tensor-core shape on t4 (sm_75)" in refused.why_empty()

@@ -31,7 +31,7 @@ def test_tilings_of_32_bits_keep_their_promises(gpu: str, dtype: str) -> None:
                 report = compiler.compile(best).report
                 assert report.broken_promises() == [], best
                 strategies.add(strategy.name)
-    assert {"block", "alternating"} <= strategies
+    assert {"block", "streamed"} <= strategies
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "tf32"])
@@ -45,7 +45,7 @@ def test_backward_tilings_of_32_bits_keep_their_promises(gpu: str, dtype: str) -
             for best in TilingSpace(problem, load_profile(gpu), KERNELS, strategy.name).candidates(1):
                 assert compiler.compile(best).report.broken_promises() == [], best
                 strategies.add(strategy.name)
-    assert strategies == {"alternating", "block", "grid"} | ({"cluster"} if gpu == "h100_sxm" else set())
+    assert strategies == {"streamed", "block", "grid"} | ({"cluster"} if gpu == "h100_sxm" else set())
 
 
 def test_three_products_cost_more_than_one() -> None:
@@ -70,7 +70,7 @@ def test_a_gpu_without_tf32_has_no_32_bits() -> None:
 @pytest.mark.parametrize(("head_dim", "batch"), [(4096, 16), (8168, 1), (16384, 16), (16384, 64)])
 def test_heads_that_fit_nowhere_are_streamed(head_dim: int, batch: int) -> None:
     best = space("h100_sxm", "bf16", 1, head_dim, batch, None).best()
-    assert best.strategy == "alternating"
+    assert best.strategy == "streamed"
     assert best.values["group_blocks"] * best.parameters["block_units"] >= head_dim
     assert best.blocks <= 132 * best.blocks_per_sm
     # No step is predicted to be faster than R through the data sheet's bandwidth.
@@ -81,4 +81,4 @@ def test_heads_that_fit_nowhere_are_streamed(head_dim: int, batch: int) -> None:
 
 def test_heads_that_fit_are_not_streamed() -> None:
     for heads, head_dim in [(12, 64), (3, 256), (1, 1024), (1, 2048)]:
-        assert space("h100_sxm", "bf16", heads, head_dim, 16, None).best().strategy != "alternating"
+        assert space("h100_sxm", "bf16", heads, head_dim, 16, None).best().strategy != "streamed"

@@ -1,4 +1,4 @@
-// Forward pass of a recurrent cell, strategy "alternating": for heads whose R fits nowhere on the chip. The units of one head and batch
+// Forward pass of a recurrent cell, strategy "streamed": for heads whose R fits nowhere on the chip. The units of one head and batch
 // tile are spread over a group of thread blocks anywhere on the GPU; every step each block streams its rows of R from L2 or device
 // memory (weight_stream.cuh). Launched cooperatively: all blocks of a group must run at the same time.
 //
@@ -53,7 +53,7 @@ __device__ __forceinline__ void write_hidden(const JobElements<Shape, ForwardArg
 }
 
 template <class Cell, class Tiling>
-struct AlternatingForward {
+struct StreamedForward {
   using Shape = ForwardShape<Cell, Tiling>;
   using Scalar = typename Shape::Scalar;
   using Stream = WeightStream<Shape, StreamedRows<Shape>, Tiling>;
@@ -135,8 +135,8 @@ struct AlternatingForward {
 };
 
 template <class Cell, class Tiling>
-__device__ __forceinline__ void alternating_forward(const ForwardArguments& arguments) {
-  using Forward = AlternatingForward<Cell, Tiling>;
+__device__ __forceinline__ void streamed_forward(const ForwardArguments& arguments) {
+  using Forward = StreamedForward<Cell, Tiling>;
   using Shape = typename Forward::Shape;
   using Scalar = typename Shape::Scalar;
   extern __shared__ __align__(128) unsigned char shared_memory[];

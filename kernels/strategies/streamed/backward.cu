@@ -1,4 +1,4 @@
-// Backward pass of a recurrent cell, strategy "alternating": for heads whose R fits nowhere on the chip. The units of one head and batch
+// Backward pass of a recurrent cell, strategy "streamed": for heads whose R fits nowhere on the chip. The units of one head and batch
 // tile are spread over a group of thread blocks anywhere on the GPU; every step each block streams its columns of R from L2 or device
 // memory (weight_stream.cuh), where R lies as the forward pass reads it. Launched cooperatively: all blocks of a group must run at the
 // same time.
@@ -98,7 +98,7 @@ __device__ __forceinline__ void publish_gradients(const JobElements<Shape, Backw
 }
 
 template <class Cell, class Tiling>
-struct AlternatingBackward {
+struct StreamedBackward {
   using Shape = BackwardShape<Cell, Tiling>;
   using Scalar = typename Shape::Scalar;
   using Stream = WeightStream<Shape, StreamedColumns<Shape>, Tiling>;
@@ -208,8 +208,8 @@ struct AlternatingBackward {
 };
 
 template <class Cell, class Tiling>
-__device__ __forceinline__ void alternating_backward(const BackwardArguments& arguments) {
-  using Backward = AlternatingBackward<Cell, Tiling>;
+__device__ __forceinline__ void streamed_backward(const BackwardArguments& arguments) {
+  using Backward = StreamedBackward<Cell, Tiling>;
   using Shape = typename Backward::Shape;
   using Scalar = typename Shape::Scalar;
   extern __shared__ __align__(128) unsigned char shared_memory[];
