@@ -98,4 +98,4 @@ class ParseError(ConstrintError):
 
 
 class Undefined(ArithmeticError):  # noqa: N818 - a state of an expression, not a fault of the user
-    """An expression has no value here: division by zero, a negative exponent, an index out of range."""
+    """A number has no value here: division by zero, a negative exponent, an index out of range."""

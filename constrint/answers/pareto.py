@@ -14,6 +14,7 @@ from constrint.diagrams.planner import plan_model
 from constrint.diagrams.terms import INT64, OBJECT, Array, Term, Unsupported
 from constrint.diagrams.translate import Translator
 from constrint.errors import LimitError
+from constrint.expr import definedness
 from constrint.solutions.solutionset import SolutionSet
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ def planned_front(
     is one of those ways.
     """
     defined = model.copy()
-    for number, (expr, _) in enumerate(goals):
-        defined.lets[f"goal {number}"] = expr  # a solution without a value of a goal is none
+    for expr, _ in goals:
+        defined.add(*definedness(expr))  # a solution without a value of a goal is none
     try:
         planner = plan_model(defined)
         built = planner.build(Budget(EDGES, ROWS, deadline, ESTIMATE))

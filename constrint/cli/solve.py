@@ -13,10 +13,10 @@ from typing import Any, Literal, TypeAlias
 
 from constrint.answers.conflict import find_conflict
 from constrint.errors import LimitError
-from constrint.expr import IntExpr
 from constrint.model import Model
 from constrint.modelling.conflict import Conflict, shown
 from constrint.modelling.result import Result, Status
+from constrint.search.solver import values_of
 
 Mode: TypeAlias = Literal["one", "all", "count", "sample"]
 
@@ -230,9 +230,7 @@ def _sample_stream(model: Model, request: Request, wanted: int) -> int:
 
 
 def _with_lets(model: Model, solution: Mapping[str, int]) -> dict[str, int]:
-    assignment: dict[IntExpr, int] = {variable: solution[name] for name, variable in model.variables.items()}
-    lets = {name: int(expr.evaluate(assignment)) for name, expr in model.lets.items()}
-    return {**{name: int(value) for name, value in solution.items()}, **lets}
+    return values_of(model, {variable: solution[name] for name, variable in model.variables.items()})
 
 
 def _write_sample(chosen: list[Any], count: int, complete: bool, request: Request) -> int:

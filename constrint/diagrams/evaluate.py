@@ -56,12 +56,13 @@ class Parts:
                 found[part] = None
             args = tuple(args[i] for i in rest)
         for arg in args:
-            inside = self._deep(arg, bound) if term.is_lazy else self.frontier(arg, bound)
+            may_skip = term.is_lazy or term.op == "held"
+            inside = self._deep(arg, bound) if may_skip else self.frontier(arg, bound)
             found.update(dict.fromkeys(inside))
         return tuple(found)
 
     def _deep(self, term: Term, bound: int) -> tuple[Term, ...]:
-        """The frontier below an operand that may go unevaluated: only what is always defined."""
+        """The frontier below an operand that may be undefined: only what is always defined."""
         if term.safe:
             return self.frontier(term, bound)
         return tuple(dict.fromkeys([part for arg in term.args for part in self._deep(arg, bound)]))
@@ -140,6 +141,8 @@ class Frame:
             values = kept if self._source is None else kept[self._source]
         else:
             values = _VALUES[term.op](self, term)
+            if isinstance(values, np.ndarray) and not values.ndim:
+                values = values[()]
             if not term.safe:
                 return values
         self._values[term] = values
@@ -381,6 +384,28 @@ def _lazy_junction(frame: Frame, term: Term) -> Any:
     return total
 
 
+def _held(frame: Frame, term: Term) -> Any:
+    """Where the operand holds and is defined."""
+    outside, frame.ok = frame.ok, None
+    values = _as_bool(frame.value(term.args[0]))
+    defined, frame.ok = frame.ok, outside
+    return values if defined is None else values & defined
+
+
+def _choice(frame: Frame, term: Term) -> Any:
+    """The chosen operand, which must be defined where it is chosen."""
+    condition = _as_bool(frame.value(term.args[0]))
+    outside, frame.ok = frame.ok, None
+    sides, defined = [], []
+    for arg in term.args[1:]:
+        sides.append(np.asarray(frame.typed(arg, term.dtype), dtype=term.dtype))
+        defined.append(np.True_ if frame.ok is None else frame.ok)
+        frame.ok = None
+    frame.ok = outside
+    frame.require(np.where(condition, *defined))
+    return np.where(condition, *sides)
+
+
 def _call(frame: Frame, term: Term) -> Any:
     columns = [frame.value(arg) for arg in term.args]
     values, ok = term.data(columns)
@@ -419,6 +444,8 @@ _VALUES: dict[str, Callable[[Frame, Term], Any]] = {
     "or": _junction,
     "not": lambda frame, term: ~_as_bool(frame.value(term.args[0])),
     "iff": lambda frame, term: _as_bool(frame.value(term.args[0])) == _as_bool(frame.value(term.args[1])),
+    "held": _held,
+    "choice": _choice,
     "call": _call,
     "defined": _defined,
 }

@@ -27,6 +27,8 @@ def bounds(frame: Frame, term: Term) -> Bounds:
             return term.lo, term.hi
         values = frame.value(term)
         return values, values
+    if term.op == "held":
+        return False, bounds(frame, term.args[0])[1]
     rule = _RULES.get(term.op)
     return (term.lo, term.hi) if rule is None or term.is_lazy else rule(frame, term)
 

@@ -55,18 +55,16 @@ class Condition(Protocol):
 
 @dataclass
 class ModelCondition:
-    """A condition of a model, or of an expression to be defined.
+    """A condition of a model.
 
     Attributes:
         expr: The expression.
         numbers: Number of each variable.
-        is_let: Whether the expression need only be defined, whatever its value.
         scope: Set of its variables.
     """
 
     expr: IntExpr
     numbers: dict[str, int]
-    is_let: bool = False
     scope: int = 0
 
     def __post_init__(self) -> None:
@@ -78,9 +76,7 @@ class ModelCondition:
 
     def term(self, terms: Terms) -> Term:
         """The term of the condition."""
-        translator = _translator(terms, self.numbers)
-        term = translator.term(self.expr)
-        return terms.defined(term) if self.is_let else terms.truth(term)
+        return terms.truth(_translator(terms, self.numbers).term(self.expr))
 
 
 def _translator(terms: Terms, numbers: dict[str, int]) -> Translator:
@@ -305,7 +301,7 @@ def _is_true(term: Term) -> bool:
 
 def plan_model(model: Declarations) -> Planner:
     """The plan of a model; raises `Unsupported` where it has none."""
-    whole = Group(list(model.variables.values()), defined=list(model.lets.values()))
+    whole = Group(list(model.variables.values()))
     for constraint in model.constraints:
         whole.conditions += conjuncts(constraint.expr)
     return _plan_group(whole, boxed_domains(model))
@@ -316,7 +312,6 @@ def _plan_group(group: Group, boxed: dict[str, Domain]) -> Planner:
     numbers = {variable.name: i for i, variable in enumerate(group.variables)}
     domains, limits = listed(group.variables, boxed)
     conditions: list[Condition] = [ModelCondition(part, numbers) for part in group.conditions]
-    conditions += [ModelCondition(let, numbers, is_let=True) for let in group.defined]
     return Planner(domains, limits, conditions)
 
 

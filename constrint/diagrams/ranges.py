@@ -129,9 +129,9 @@ class Evaluation:
         values: What is known of the variables, by name.
         period: Every how many of its values the variable is looked at.
         wish: A multiple of the period with which more would be known.
-        is_open: Whether something may have had no value.
+        is_open: Whether a term of the condition at hand may have had no value.
         parts: What expressions consist of that are short for others; shared between evaluations.
-        known: What is known of expressions so far.
+        known: What is known of expressions so far, and whether they may have no value.
     """
 
     values: dict[str, Known]
@@ -139,7 +139,7 @@ class Evaluation:
     wish: int = 1
     is_open: bool = False
     parts: dict[int, e.IntExpr] = field(default_factory=dict)
-    known: dict[int, Known] = field(default_factory=dict)
+    known: dict[int, tuple[Known, bool]] = field(default_factory=dict)
 
     def of(self, node: e.IntExpr) -> Known:
         """What is known of an expression; raises `Never` and `Unsupported`."""
@@ -148,8 +148,12 @@ class Evaluation:
             rule = _RULES.get(type(node))
             if rule is None:
                 raise Unsupported(f"expressions of type {type(node).__name__}")
-            found = self.known[id(node)] = rule(self, node)
-        return found
+            outside, self.is_open = self.is_open, False
+            found = self.known[id(node)] = rule(self, node), self.is_open
+            self.is_open = outside
+        value, may_be_undefined = found
+        self.is_open = self.is_open or may_be_undefined
+        return value
 
     def all(self, nodes: Sequence[e.IntExpr]) -> list[Known]:
         """What is known of several."""
@@ -331,10 +335,35 @@ def _element(evaluation: Evaluation, node: e.Element) -> Known:
 
 
 def _choice(evaluation: Evaluation, node: e.IfThenElse) -> Known:
-    condition, then, otherwise = evaluation.all(node.children)
+    condition = evaluation.of(node.condition)
     if condition.is_fixed:
-        return then if condition.lo else otherwise
-    return joined(then, otherwise)
+        return evaluation.of(node.then if condition.lo else node.otherwise)
+    found: list[Known] = []
+    for side in (node.then, node.otherwise):
+        try:
+            found.append(evaluation.of(side))
+        except Never:
+            evaluation.is_open = True
+    if not found:
+        raise Never
+    return joined(found[0], found[-1])
+
+
+def _held(rule: Callable[[Evaluation, Any], Known]) -> Callable[[Evaluation, Any], Known]:
+    """The rule of a condition on integers, which is false where one of them is undefined."""
+
+    def of(evaluation: Evaluation, node: Any) -> Known:
+        outside, evaluation.is_open = evaluation.is_open, False
+        try:
+            value = rule(evaluation, node)
+        except Never:
+            value = FALSE
+        if evaluation.is_open and value.hi:
+            value = OPEN
+        evaluation.is_open = outside
+        return value
+
+    return of
 
 
 def _table(evaluation: Evaluation, node: e.Table) -> Known:
@@ -414,12 +443,14 @@ _RULES: dict[type, Callable[[Evaluation, Any], Known]] = {
     e.Lcm: _lcm,
     e.Element: _element,
     e.IfThenElse: _choice,
-    e.Comparison: _compare,
-    e.Divides: lambda evaluation, node: evaluation.is_multiple(
-        evaluation.of(node.divisor), evaluation.of(node.dividend)
+    e.Comparison: _held(_compare),
+    e.Divides: _held(
+        lambda evaluation, node: evaluation.is_multiple(
+            evaluation.of(node.divisor), evaluation.of(node.dividend)
+        )
     ),
-    e.Member: lambda evaluation, node: evaluation.member(evaluation.of(node.arg), node.domain),
-    e.Table: _table,
+    e.Member: _held(lambda evaluation, node: evaluation.member(evaluation.of(node.arg), node.domain)),
+    e.Table: _held(_table),
     Relation: _decomposed,
     Function: _decomposed,
     e.And: _and,

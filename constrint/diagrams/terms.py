@@ -78,7 +78,7 @@ class Term:
     @property
     def is_lazy(self) -> bool:
         """Whether an operand may go unevaluated, as in Python's `and` and `or`."""
-        return self.op in ("and", "or") and bool(self.data) and not self.safe
+        return self.op in ("and", "or", "choice") and bool(self.data) and not self.safe
 
     def __repr__(self) -> str:
         inner = ", ".join(map(repr, self.args))
@@ -380,6 +380,21 @@ class Terms:
             return arg
         return self.compare("!=", arg, self.const(0))
 
+    def held(self, arg: Term) -> Term:
+        """The condition that another one is defined and holds: what is undefined in it counts as false."""
+        if arg.safe:
+            return arg
+        term = self._bool("held", (arg,), None)
+        term.safe = True
+        return term
+
+    def choice(self, condition: Term, then: Term, otherwise: Term) -> Term:
+        """One of two integer terms, of which the one that is not chosen need not be defined."""
+        if condition.op == "const":
+            return then if condition.data else otherwise
+        bounds = min(then.lo, otherwise.lo), max(then.hi, otherwise.hi)
+        return self._int("choice", (condition, then, otherwise), True, bounds, 0)
+
     def defined(self, arg: Term) -> Term:
         """The condition that a term has a value."""
         return self.true if arg.safe else self._bool("defined", (arg,), None)
@@ -392,7 +407,7 @@ class Terms:
 
     def conjuncts(self, condition: Term) -> list[Term]:
         """The parts of a condition that must each hold."""
-        if condition.op == "and":
+        if condition.op in ("and", "held"):
             return [part for arg in condition.args for part in self.conjuncts(arg)]
         return [] if condition is self.true else [condition]
 

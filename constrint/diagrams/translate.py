@@ -59,7 +59,7 @@ def _member(translator: Translator, node: e.Member) -> Term:
     arg = translator.term(node.arg)
     domain = node.domain
     if domain.is_empty:
-        return terms.junction("and", [terms.false, terms.defined(arg)])
+        return terms.false
     if domain.values is not None:
         return terms.member(arg, domain.values)
     return terms.within(arg, domain.lo, domain.hi, domain.step)
@@ -90,6 +90,8 @@ def _if_then_else(translator: Translator, node: e.IfThenElse) -> Term:
     # condition * (then - otherwise) + otherwise
     terms = translator.terms
     condition, then, otherwise = translator.args(node.children)
+    if not (then.safe and otherwise.safe):
+        return terms.choice(condition, then, otherwise)
     difference = terms.sum([1, -1], [then, otherwise], 0)
     return terms.sum([1, 1], [terms.mul([condition, difference]), otherwise], 0)
 
@@ -104,6 +106,11 @@ def _table(translator: Translator, node: e.Table) -> Term:
         for row in sorted(node.rows)
     ]
     return terms.junction("or", [*rows, terms.junction("and", [terms.false, *map(terms.defined, args)])])
+
+
+def _held(rule: Callable[[Translator, Any], Term]) -> Callable[[Translator, Any], Term]:
+    """The rule of a condition on integers, which is false where one of them is undefined."""
+    return lambda translator, node: translator.terms.held(rule(translator, node))
 
 
 def _global(translator: Translator, node: Relation | Function) -> Term:
@@ -130,15 +137,19 @@ _RULES: dict[type, Callable[[Translator, Any], Term]] = {
     e.Element: lambda translator, node: functions.element(
         translator.terms, node.values, translator.term(node.index)
     ),
-    e.Comparison: lambda translator, node: translator.terms.compare(
-        node.operator, translator.term(node.left), translator.term(node.right)
+    e.Comparison: _held(
+        lambda translator, node: translator.terms.compare(
+            node.operator, translator.term(node.left), translator.term(node.right)
+        )
     ),
-    e.Divides: lambda translator, node: translator.terms.divides(
-        translator.term(node.divisor), translator.term(node.dividend)
+    e.Divides: _held(
+        lambda translator, node: translator.terms.divides(
+            translator.term(node.divisor), translator.term(node.dividend)
+        )
     ),
-    e.Member: _member,
+    e.Member: _held(_member),
     e.IfThenElse: _if_then_else,
-    e.Table: _table,
+    e.Table: _held(_table),
     Relation: _global,
     Function: _global,
     e.And: _junction("and"),

@@ -42,12 +42,10 @@ class Group:
     Attributes:
         variables: The variables.
         conditions: What must hold.
-        defined: What must have a value.
     """
 
     variables: list[Variable] = field(default_factory=list)
-    conditions: list[e.IntExpr] = field(default_factory=list)
-    defined: list[e.IntExpr] = field(default_factory=list)
+    conditions: list[e.BoolExpr] = field(default_factory=list)
 
 
 def groups(model: Declarations) -> list[Group]:
@@ -61,19 +59,15 @@ def groups(model: Declarations) -> list[Group]:
         return name
 
     conditions = [part for constraint in model.constraints for part in conjuncts(constraint.expr)]
-    scoped: list[tuple[e.IntExpr, list[str], bool]] = [
-        (node, [v.name for v in node.variables()], True) for node in conditions
-    ]
-    scoped += [(node, [v.name for v in node.variables()], False) for node in model.lets.values()]
-    for _, names, _ in scoped:
+    scoped = [(node, [v.name for v in node.variables()]) for node in conditions]
+    for _, names in scoped:
         for name in names[1:]:
             leader[find(name)] = find(names[0])
     found: dict[str, Group] = {}
     for name, variable in model.variables.items():
         found.setdefault(find(name), Group()).variables.append(variable)
-    for node, names, must_hold in scoped:
-        group = found.setdefault(find(names[0]) if names else "", Group())
-        (group.conditions if must_hold else group.defined).append(node)
+    for node, names in scoped:
+        found.setdefault(find(names[0]) if names else "", Group()).conditions.append(node)
     return list(found.values())
 
 
@@ -98,7 +92,6 @@ def count_wide(
             continue
         rest.variables += group.variables
         rest.conditions += group.conditions
-        rest.defined += group.defined
     return factor, rest
 
 
@@ -106,7 +99,7 @@ def _count_group(
     group: Group, domains: dict[str, Domain], most_values: int, deadline: float | None
 ) -> int | None:
     """The number of solutions of a group; None where this is not the way to find it."""
-    if not group.conditions and not group.defined:
+    if not group.conditions:
         return math.prod(_size(domains[variable.name]) for variable in group.variables)
     wide = [v for v in group.variables if _size(domains[v.name]) > most_values]
     tried = [v for v in group.variables if _size(domains[v.name]) <= most_values]
@@ -132,7 +125,7 @@ def _size(domain: Domain) -> int:
 
 
 def _functions(
-    conditions: Sequence[e.IntExpr], wanted: list[Variable]
+    conditions: Sequence[e.BoolExpr], wanted: list[Variable]
 ) -> list[tuple[Variable, e.IntExpr]] | None:
     """What equations make the variables, in an order in which they can be evaluated; None if they do not."""
     found: list[tuple[Variable, e.IntExpr]] = []
@@ -272,8 +265,6 @@ class _Count:
             if not holds.hi:
                 return False
             is_open = is_open or not holds.lo
-        for node in self.group.defined:
-            evaluation.of(node)
         return None if is_open or evaluation.is_open else True
 
     def _holds(self, values: dict[str, int], value: int) -> bool:
@@ -285,9 +276,6 @@ class _Count:
                 assignment[variable] = function.evaluate(assignment)
                 if assignment[variable] not in self.domains[variable.name]:
                     return False
-            for node in self.group.defined:
-                node.evaluate(assignment)
-            holds = [condition.evaluate(assignment) for condition in self.group.conditions]
-            return all(holds)
         except Undefined:
             return False
+        return all(condition.evaluate(assignment) for condition in self.group.conditions)

@@ -1,9 +1,10 @@
 """Expressions: frozen nodes that Python's operators build, and their exact meaning.
 
 ``evaluate`` is the definition of every operator, in Python's unbounded integers; each answer of the
-solver is checked against it. Evaluation is strict: where any subexpression is undefined (``x // 0``,
-``x % 0``, a negative exponent, an index out of range) the whole raises `Undefined`, and such an
-assignment is no solution. Integer nodes fold constants only where that cannot hide an undefined part.
+solver is checked against it. Undefined terms are relational (Frisch and Stuckey, CP 2009): an integer
+expression raises `Undefined` where one of its parts has no value (``x // 0``, ``x % 0``, a negative exponent,
+an index out of range), and the smallest condition around it is false there. A condition always has a truth
+value. Integer nodes fold constants only where that cannot hide an undefined part.
 """
 
 from constrint.expr.base import Assignment, BoolExpr, IntExpr, IntLike
@@ -36,7 +37,9 @@ from constrint.expr.integers import (
     Mul,
     Pow,
     Sum,
+    inside,
 )
+from constrint.expr.partial import definedness
 
 __all__ = [
     "Abs",
@@ -70,6 +73,8 @@ __all__ = [
     "Table",
     "as_bool",
     "as_expr",
+    "definedness",
+    "inside",
     "linear",
     "placed",
 ]

@@ -46,6 +46,10 @@ class IntExpr:
         """Value under an assignment of the variables; raises `Undefined` where there is none."""
         raise NotImplementedError
 
+    def needs(self) -> tuple[BoolExpr, ...]:
+        """The conditions under which the expression has a value, its direct subexpressions having theirs."""
+        return ()
+
     def variables(self) -> Iterator[integers.IntVar | conditions.BoolVar]:
         """The variables that occur, each once, in order of appearance."""
         seen: set[int] = set()
@@ -151,7 +155,7 @@ class BoolExpr(IntExpr):
     __slots__ = ()
 
     def evaluate(self, assignment: Assignment) -> bool:
-        """Whether the condition holds under an assignment; raises `Undefined` where it has no meaning."""
+        """Whether the condition holds under an assignment; it does not where a term of it is undefined."""
         raise NotImplementedError
 
     def __and__(self, other: object) -> BoolExpr:

@@ -1,7 +1,8 @@
-"""Conditions, and what each of them means."""
+"""Conditions, and what each of them means. Those of integer expressions are false where one has no value."""
 
 from __future__ import annotations
 
+from constrint.errors import Undefined
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
 from constrint.expr.domain import Domain
 from constrint.support.record import record
@@ -59,7 +60,10 @@ class Comparison(BoolExpr):
         return (self.left, self.right)
 
     def evaluate(self, assignment: Assignment) -> bool:
-        return _COMPARE[self.operator](self.left.evaluate(assignment), self.right.evaluate(assignment))
+        try:
+            return _COMPARE[self.operator](self.left.evaluate(assignment), self.right.evaluate(assignment))
+        except Undefined:
+            return False
 
 
 @record(eq=False)
@@ -74,7 +78,10 @@ class Divides(BoolExpr):
         return (self.divisor, self.dividend)
 
     def evaluate(self, assignment: Assignment) -> bool:
-        divisor, dividend = self.divisor.evaluate(assignment), self.dividend.evaluate(assignment)
+        try:
+            divisor, dividend = self.divisor.evaluate(assignment), self.dividend.evaluate(assignment)
+        except Undefined:
+            return False
         return dividend % divisor == 0 if divisor else dividend == 0
 
 
@@ -90,7 +97,10 @@ class Member(BoolExpr):
         return (self.arg,)
 
     def evaluate(self, assignment: Assignment) -> bool:
-        return self.arg.evaluate(assignment) in self.domain
+        try:
+            return self.arg.evaluate(assignment) in self.domain
+        except Undefined:
+            return False
 
 
 @record(eq=False)
@@ -105,7 +115,10 @@ class Table(BoolExpr):
         return self.args
 
     def evaluate(self, assignment: Assignment) -> bool:
-        return tuple([int(arg.evaluate(assignment)) for arg in self.args]) in self.rows
+        try:
+            return tuple([int(arg.evaluate(assignment)) for arg in self.args]) in self.rows
+        except Undefined:
+            return False
 
 
 @record(eq=False)
@@ -118,23 +131,21 @@ class _Junction(BoolExpr):
 
 
 class And(_Junction):
-    """All hold; every part is evaluated, as each must be defined."""
+    """All hold."""
 
     __slots__ = ()
 
     def evaluate(self, assignment: Assignment) -> bool:
-        holds = [arg.evaluate(assignment) for arg in self.args]
-        return all(holds)
+        return all(arg.evaluate(assignment) for arg in self.args)
 
 
 class Or(_Junction):
-    """At least one holds; every part is evaluated, as each must be defined."""
+    """At least one holds."""
 
     __slots__ = ()
 
     def evaluate(self, assignment: Assignment) -> bool:
-        holds = [arg.evaluate(assignment) for arg in self.args]
-        return any(holds)
+        return any(arg.evaluate(assignment) for arg in self.args)
 
 
 @record(eq=False)
@@ -162,13 +173,12 @@ class _Pair(BoolExpr):
 
 
 class Implies(_Pair):
-    """The right holds wherever the left does; both are evaluated."""
+    """The right holds wherever the left does."""
 
     __slots__ = ()
 
     def evaluate(self, assignment: Assignment) -> bool:
-        left, right = self.left.evaluate(assignment), self.right.evaluate(assignment)
-        return right or not left
+        return not self.left.evaluate(assignment) or self.right.evaluate(assignment)
 
 
 class Iff(_Pair):

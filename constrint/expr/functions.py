@@ -25,6 +25,7 @@ from constrint.expr import (
     Table,
     as_bool,
     as_expr,
+    definedness,
     linear,
     placed,
 )
@@ -98,9 +99,9 @@ def member(value: IntLike, values: Iterable[int] | Domain) -> BoolExpr:
 
 
 def element(values: Iterable[IntLike], index: IntLike) -> IntExpr:
-    """``values[index]``, counted from 0; an index outside makes the assignment no solution.
+    """``values[index]``, counted from 0; undefined for an index outside.
 
-    The values may be expressions, which must all be defined.
+    The values may be expressions; where one of them is undefined, the element is, whichever is chosen.
     """
     position = as_expr(index)
     entries = [as_expr(value) for value in _flat(values)]
@@ -109,16 +110,17 @@ def element(values: Iterable[IntLike], index: IntLike) -> IntExpr:
     constants = [entry.value for entry in entries if isinstance(entry, Const)]
     if len(constants) == len(entries):
         return Element(tuple(constants), position)
-    # The table of the positions themselves is what keeps the index inside.
+    # The table of the positions themselves is undefined for an index outside.
     inside = Element(tuple(range(len(entries))), position)
     chosen = entries[-1]
     for i in range(len(entries) - 2, -1, -1):
         chosen = IfThenElse(inside == i, entries[i], chosen)
-    return chosen if len(entries) > 1 else chosen + 0 * inside
+    strict = [(0, entry) for entry in entries if definedness(entry)]
+    return linear([*([(0, inside)] if inside.needs() else []), *strict, (1, chosen)])
 
 
 def if_then_else(condition: object, then: IntLike, otherwise: IntLike) -> IntExpr:
-    """`then` where the condition holds, else `otherwise`; both must be defined."""
+    """`then` where the condition holds, else `otherwise`; the one that is not chosen need not be defined."""
     return IfThenElse(as_bool(condition), as_expr(then), as_expr(otherwise))
 
 

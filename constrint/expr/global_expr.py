@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from constrint.errors import ModelError
-from constrint.expr import Assignment, BoolExpr, IntExpr
+from constrint.errors import ModelError, Undefined
+from constrint.expr import And, Assignment, BoolExpr, IntExpr, definedness, linear
 from constrint.support.record import record
 
 Kind: TypeAlias = Literal["expr", "exprs", "int", "ints", "rows", "word"]
@@ -48,12 +48,13 @@ class Definition:
         name: What it is called in text, JSON and Python.
         fields: Its arguments.
         meaning: Its value under the values of its arguments: the definition.
-        decomposed: An expression of other constraints with that value.
+        decomposed: An expression of other constraints with that value, wherever the arguments have values.
         lower: Lowers it from the lowering and its arguments: makes a condition hold, or gives the sum that a
             number is. None: as what it decomposes into.
         literal: Gives the literal of a condition from the lowering, a literal to use if a new one is needed,
             or None, and its arguments. None: that of what it decomposes into.
         is_number: Whether it is a number, not a condition.
+        needs: The conditions under which a number has a value for arguments that have theirs. None: always.
         check: Raises `ModelError` for arguments that do not go together.
     """
 
@@ -65,6 +66,7 @@ class Definition:
     check: Callable[..., None] | None = None
     literal: Callable[..., int] | None = None
     is_number: bool = False
+    needs: Callable[..., tuple[BoolExpr, ...]] | None = None
 
     def checked(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
         """The arguments, if they are such as the constraint can have."""
@@ -95,6 +97,12 @@ def _expressions(part: Part) -> Iterator[IntExpr]:
             yield from _expressions(inner)
 
 
+def _needs(parts: tuple[Part, ...]) -> list[BoolExpr]:
+    """The conditions under which all expressions among some arguments have values."""
+    known: dict[int, tuple[BoolExpr, ...]] = {}
+    return [need for part in _expressions(parts) for need in definedness(part, known)]
+
+
 def _evaluated(kind: Kind, part: Part, assignment: Assignment) -> Any:
     if kind == "exprs":
         return tuple([expr.evaluate(assignment) for expr in part])
@@ -120,14 +128,18 @@ class Relation(BoolExpr):
         return tuple(_expressions(self.parts))
 
     def evaluate(self, assignment: Assignment) -> bool:
-        """Whether it holds."""
-        return bool(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
+        """Whether it holds; it does not where an argument is undefined."""
+        try:
+            return bool(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
+        except Undefined:
+            return False
 
     def decomposed(self) -> BoolExpr:
         """The same condition without this constraint."""
         condition = self.definition.decomposed(*self.parts)
         assert isinstance(condition, BoolExpr)
-        return condition
+        needs = _needs(self.parts)
+        return And((*needs, condition)) if needs else condition
 
 
 @record(eq=False)
@@ -146,9 +158,15 @@ class Function(IntExpr):
         """Its value; raises `Undefined` where it has none."""
         return int(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
 
+    def needs(self) -> tuple[BoolExpr, ...]:
+        """The conditions under which it has a value, its arguments having theirs."""
+        return () if self.definition.needs is None else self.definition.needs(*self.parts)
+
     def decomposed(self) -> IntExpr:
-        """The same number without this constraint."""
-        return self.definition.decomposed(*self.parts)
+        """The same number without this constraint, undefined where an argument is."""
+        number = self.definition.decomposed(*self.parts)
+        partial = [arg for arg in _expressions(self.parts) if definedness(arg)]
+        return linear([(1, number), *[(0, arg) for arg in partial]]) if partial else number
 
 
 def node_of(definition: Definition, parts: tuple[Part, ...]) -> Relation | Function:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from constrint.errors import Undefined
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
+from constrint.expr.conditions import Comparison, Member
 from constrint.expr.domain import Domain
 from constrint.support.record import record
 
@@ -89,6 +91,9 @@ class FloorDiv(_Binary):
 
     __slots__ = ()
 
+    def needs(self) -> tuple[BoolExpr, ...]:
+        return _unless_within(self.right, lambda domain: 0 not in domain, "!=")
+
     def evaluate(self, assignment: Assignment) -> int:
         left, right = self.left.evaluate(assignment), self.right.evaluate(assignment)
         if right == 0:
@@ -100,6 +105,9 @@ class Mod(_Binary):
     """``left % right``, with the sign of the divisor; undefined for a zero divisor."""
 
     __slots__ = ()
+
+    def needs(self) -> tuple[BoolExpr, ...]:
+        return _unless_within(self.right, lambda domain: 0 not in domain, "!=")
 
     def evaluate(self, assignment: Assignment) -> int:
         left, right = self.left.evaluate(assignment), self.right.evaluate(assignment)
@@ -113,12 +121,36 @@ class Pow(_Binary):
 
     __slots__ = ()
 
+    def needs(self) -> tuple[BoolExpr, ...]:
+        return _unless_within(self.right, lambda domain: domain.lo is not None and domain.lo >= 0, ">=")
+
     def evaluate(self, assignment: Assignment) -> int:
         left, right = self.left.evaluate(assignment), self.right.evaluate(assignment)
         if right < 0:
             raise Undefined("negative exponent")
         power: int = left**right
         return power
+
+
+def _domain(expr: IntExpr) -> Domain | None:
+    """The values that a constant or variable can have; None for other expressions."""
+    if isinstance(expr, Const):
+        return Domain(expr.value, expr.value)
+    return expr.domain if isinstance(expr, IntVar) else None
+
+
+def _unless_within(expr: IntExpr, always: Callable[[Domain], bool], operator: str) -> tuple[BoolExpr, ...]:
+    """The comparison of an operand with 0, unless its domain says enough."""
+    domain = _domain(expr)
+    return () if domain is not None and always(domain) else (Comparison(operator, expr, Const(0)),)
+
+
+def inside(index: IntExpr, last: int) -> tuple[BoolExpr, ...]:
+    """The condition that an index lies between 0 and a last one, unless its domain says so."""
+    domain = _domain(index)
+    if domain is None or domain.lo is None or domain.hi is None or domain.lo < 0 or domain.hi > last:
+        return (Member(index, Domain.of_range(0, last)),)
+    return ()
 
 
 @record(eq=False)
@@ -194,6 +226,9 @@ class Element(IntExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return (self.index,)
 
+    def needs(self) -> tuple[BoolExpr, ...]:
+        return inside(self.index, len(self.values) - 1)
+
     def evaluate(self, assignment: Assignment) -> int:
         index = self.index.evaluate(assignment)
         if not 0 <= index < len(self.values):
@@ -203,7 +238,7 @@ class Element(IntExpr):
 
 @record(eq=False)
 class IfThenElse(IntExpr):
-    """One of two values, as a condition has it; both are evaluated, as both must be defined."""
+    """One of two values, as a condition has it; the other one need not be defined."""
 
     condition: BoolExpr
     then: IntExpr
@@ -214,5 +249,5 @@ class IfThenElse(IntExpr):
         return (self.condition, self.then, self.otherwise)
 
     def evaluate(self, assignment: Assignment) -> int:
-        then, otherwise = self.then.evaluate(assignment), self.otherwise.evaluate(assignment)
-        return int(then if self.condition.evaluate(assignment) else otherwise)
+        chosen = self.then if self.condition.evaluate(assignment) else self.otherwise
+        return int(chosen.evaluate(assignment))

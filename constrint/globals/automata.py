@@ -96,7 +96,7 @@ def _decomposed(
             )
             for q, symbol, r in dict.fromkeys(transitions)  # a second mention would count twice
         ]
-        state = linear([*taken, (0, arg)])
+        state = linear(taken)
     return Member(state, Domain.of_values([number[q] for q in accepting if q in number]))
 
 

@@ -29,8 +29,7 @@ COUNT = Definition(
     "count",
     (Field("values", "exprs", may_be_empty=True), Field("value", "expr")),
     lambda values, value: values.count(value),
-    # An empty list needs a value that is defined all the same.
-    lambda args, value: linear([(1, Comparison("==", arg, value)) for arg in args] + [(0, value)]),
+    lambda args, value: _counted(Comparison("==", arg, value) for arg in args),
     is_number=True,
 )
 
@@ -46,9 +45,7 @@ AMONG = Definition(
 def _first_of_its_value(args: tuple[IntExpr, ...]) -> IntExpr:
     """How many arguments differ from all before them."""
     return linear(
-        [(0, args[0])]
-        + [(1, And(tuple(Comparison("!=", a, b) for b in args[:i]))) for i, a in enumerate(args) if i],
-        1,
+        [(1, And(tuple(Comparison("!=", a, b) for b in args[:i]))) for i, a in enumerate(args) if i], 1
     )
 
 
@@ -93,8 +90,6 @@ def _cardinality_decomposed(
         parts.append(Comparison("==", linear(found), count))
     if others == "closed":
         parts += [Member(arg, Domain.of_values(values)) for arg in args]
-    else:
-        parts += [Comparison("==", arg, arg) for arg in args if not values]
     return And(tuple(parts))
 
 
@@ -106,6 +101,8 @@ def _post_cardinality(
     others: str,
 ) -> None:
     if not args or not values or max(values) - min(values) >= WIDEST_COUNTED:
+        for arg in args:
+            lowering.sum_of(arg)  # must be defined, counted or not
         lowering.require(lowering.kept(_cardinality_decomposed(args, values, counts, others)))
         return
     variables, numbers = variables_of(lowering, args), variables_of(lowering, counts)

@@ -26,9 +26,7 @@ def _meaning(values: tuple[int, ...], consistency: str) -> bool:
 
 
 def pairwise(args: tuple[IntExpr, ...], consistency: str = "auto") -> BoolExpr:
-    """The disequality of all pairs; of one expression that it has a value."""
-    if len(args) == 1:
-        return Comparison("==", args[0], args[0])
+    """The disequality of all pairs."""
     return And(tuple(Comparison("!=", a, b) for i, a in enumerate(args) for b in args[:i]))
 
 

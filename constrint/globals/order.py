@@ -30,8 +30,6 @@ def _chain(name: str, operator: str) -> Definition:
         return all(_COMPARED[operator](a, b) for a, b in pairwise(values))
 
     def decomposed(args: tuple[IntExpr, ...]) -> BoolExpr:
-        if len(args) == 1:
-            return Comparison("==", args[0], args[0])
         return And(tuple(Comparison(operator, a, b) for a, b in pairwise(args)))
 
     return Definition(name, (Field("values", "exprs"),), meaning, decomposed)
@@ -95,7 +93,7 @@ def _precede_meaning(order: tuple[int, ...], values: tuple[int, ...]) -> bool:
 
 def _precede_decomposed(order: tuple[int, ...], args: tuple[IntExpr, ...]) -> BoolExpr:
     """Where an entry has a value, one before it has the value before."""
-    parts: list[BoolExpr] = [Comparison("==", arg, arg) for arg in args]
+    parts: list[BoolExpr] = []
     for former, value in pairwise(order):
         for i, arg in enumerate(args):
             before = Or(tuple(Comparison("==", other, Const(former)) for other in args[:i]))

@@ -37,7 +37,7 @@ def _no_overlap_meaning(starts: Values, durations: Values) -> bool:
 def _no_overlap_decomposed(starts: Exprs, durations: Exprs) -> BoolExpr:
     tasks = list(zip(starts, durations, strict=True))
     parts = [Or((_before(s, d, t), _before(t, e, s))) for i, (s, d) in enumerate(tasks) for t, e in tasks[:i]]
-    return And((*_not_negative(durations), *(Comparison("==", s, s) for s in starts[:1]), *parts))
+    return And((*_not_negative(durations), *parts))
 
 
 def _post_no_overlap(lowering: Lowering, starts: Exprs, durations: Exprs) -> None:
@@ -110,8 +110,7 @@ def _diffn_decomposed(xs: Exprs, ys: Exprs, widths: Exprs, heights: Exprs) -> Bo
         for i, (x, y, w, h) in enumerate(boxes)
         for u, v, p, q in boxes[:i]
     ]
-    defined = (Comparison("==", corner, corner) for corner in (*xs[:1], *ys[:1]))
-    return And((*_not_negative(widths), *_not_negative(heights), *defined, *parts))
+    return And((*_not_negative(widths), *_not_negative(heights), *parts))
 
 
 def _post_diffn(lowering: Lowering, xs: Exprs, ys: Exprs, widths: Exprs, heights: Exprs) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from constrint.errors import ModelError, Undefined
-from constrint.expr import Element, IntExpr, IntLike, as_expr, linear
+from constrint.expr import BoolExpr, Element, IntExpr, IntLike, as_expr, inside, linear
 from constrint.expr.domain import Domain
 from constrint.expr.global_arguments import rows_of
 from constrint.expr.global_expr import Definition, Field, Function
@@ -36,7 +36,10 @@ def _decomposed(rows: Rows, row: IntExpr, column: IntExpr) -> IntExpr:
 def _sum(lowering: Lowering, rows: Rows, row: IntExpr, column: IntExpr) -> Linear:
     """The variable that equals the entry, by a table of row, column and entry."""
     problem = lowering.problem
-    i, j = lowering.variable_of(row), lowering.variable_of(column)
+    i, j = (
+        problem.of_linear(lowering.index(lowering.sum_of(expr), count))
+        for expr, count in ((row, len(rows)), (column, len(rows[0])))
+    )
     keep_in_range(lowering, [i], len(rows))
     keep_in_range(lowering, [j], len(rows[0]))
     entries = [
@@ -49,6 +52,10 @@ def _sum(lowering: Lowering, rows: Rows, row: IntExpr, column: IntExpr) -> Linea
     problem.define(z, ((i, 0), (j, 0)))
     problem.nodes.append(Table(TRUE, (i, j, z), tuple(entries)))
     return Linear({z: 1}, 0) if not problem.is_fixed(z) else Linear({}, problem.lo[z])
+
+
+def _needs(rows: Rows, row: IntExpr, column: IntExpr) -> tuple[BoolExpr, ...]:
+    return (*inside(row, len(rows) - 1), *inside(column, len(rows[0]) - 1))
 
 
 def _check(rows: Rows, row: IntExpr, column: IntExpr) -> None:
@@ -64,6 +71,7 @@ ELEMENT_2D = Definition(
     _sum,
     _check,
     is_number=True,
+    needs=_needs,
 )
 
 

@@ -11,15 +11,15 @@ from constrint import expr as e
 from constrint.errors import ModelError
 from constrint.expr.domain import Domain
 from constrint.expr.global_expr import Function
-from constrint.lowering.memberships import Memberships
-from constrint.lowering.problem import FALSE, HUGE_BITS, TRUE, Infeasible, Linear, NeedsWiderBounds, Problem
+from constrint.lowering.partial import PartialTerms
+from constrint.lowering.problem import FALSE, HUGE_BITS, TRUE, Linear, NeedsWiderBounds
 
 Expr = TypeVar("Expr", bound=e.IntExpr)
 
 LARGEST_POWER_BITS = 1_000_000
 
 
-class Arithmetic(ABC):
+class Arithmetic(PartialTerms, ABC):
     """Integer expressions of one run of lowering.
 
     Attributes:
@@ -28,10 +28,12 @@ class Arithmetic(ABC):
     """
 
     def __init__(self, huge_bits: int = HUGE_BITS) -> None:
-        self.problem = Problem(huge_bits)
-        self.conditions = Memberships(self.problem)
+        super().__init__(huge_bits)
         self.variables: dict[e.IntExpr, int] = {}
         self._sums: dict[int, Linear] = {}
+        self._partial: dict[
+            int, tuple[int, ...]
+        ] = {}  # what expressions need that were lowered within a condition
         self._kept: list[e.IntExpr] = []
         self._declared: Domain | None = None
         self._largest = 1 << (huge_bits // 8)
@@ -68,9 +70,13 @@ class Arithmetic(ABC):
     def sum_of(self, node: e.IntExpr) -> Linear:
         """The value of an integer expression as a sum over variables."""
         known = self._sums.get(id(node))
-        if known is None:
+        if known is None or (self._partial and self._is_needed_again(node)):
             lower = _INTEGER.get(type(node))
+            noted = 0 if self._needs is None else len(self._needs)
             known = self.of_literal(self.literal(node)) if lower is None else lower(self, node)  # type: ignore[arg-type] # others are conditions
+            if self._needs is not None and len(self._needs) > noted:
+                own = self._partial[id(node)] = tuple(dict.fromkeys(self._needs[noted:]))
+                self._needs[noted:] = own
             self._check(known.constant)
             for a in known.terms.values():
                 if a != 1:
@@ -78,24 +84,38 @@ class Arithmetic(ABC):
             self._sums[id(node)] = known
         return known
 
+    def apart(self, node: e.IntExpr) -> tuple[Linear, list[int]]:
+        """An integer expression, and the literals that it needs to be defined, none of them required."""
+        outer, self._needs = self._needs, []
+        known = self.sum_of(node)
+        needs, self._needs = self._needs, outer
+        return known, needs
+
+    def _is_needed_again(self, node: e.IntExpr) -> bool:
+        """Whether to lower an expression again, as it must be defined; notes what it needs otherwise."""
+        needs = self._partial.get(id(node))
+        if needs is None:
+            return False
+        if self._needs is None:
+            del self._partial[id(node)]
+            return True
+        self.need(needs)
+        return False
+
     def variable_of(self, node: e.IntExpr) -> int:
         """A variable that equals an integer expression."""
         return self.problem.of_linear(self.sum_of(node))
 
-    def _variable(self, v: int) -> Linear:
-        low = self.problem.lo[v]
-        return Linear({}, low) if low == self.problem.hi[v] else Linear({v: 1}, 0)
-
     def of_literal(self, literal: int) -> Linear:
         """1 where a literal is true, else 0."""
-        positive = self._variable(literal >> 1)
+        positive = self.known(literal >> 1)
         return Linear({}, 1).plus(positive, -1) if literal & 1 else positive
 
     def _int_var(self, node: e.IntVar) -> Linear:
         v = self.variables.get(node)
         if v is None:
             raise ModelError(f"'{node.name}' belongs to another model: declare it in this one with int_var")
-        return self._variable(v)
+        return self.known(v)
 
     def _const(self, node: e.Const) -> Linear:
         return Linear({}, node.value)
@@ -128,7 +148,7 @@ class Arithmetic(ABC):
             left, right = sums
             if len(left.terms) == 1 == len(right.terms) and left.constant == 0 == right.constant:
                 ((x, a),), ((y, b),) = left.terms.items(), right.terms.items()
-                return self._variable(problem.product(x, y)).scaled(a * b)
+                return self.known(problem.product(x, y)).scaled(a * b)
         factor = 1
         powers: dict[int, int] = {}
         for part in sums:
@@ -150,7 +170,7 @@ class Arithmetic(ABC):
             factors.remove(x)
             factors.remove(y)
             factors.insert(0, problem.product(x, y))
-        return self._variable(problem.product(*factors) if len(factors) == 2 else factors[0]).scaled(factor)
+        return self.known(problem.product(*factors) if len(factors) == 2 else factors[0]).scaled(factor)
 
     def _next_pair(self, factors: list[int]) -> tuple[int, int]:
         """Two factors whose product is known already, or the first two."""
@@ -161,11 +181,9 @@ class Arithmetic(ABC):
         return factors[0], factors[1]
 
     def _floor_div(self, node: e.FloorDiv) -> Linear:
-        dividend, divisor = self.sum_of(node.left), self.sum_of(node.right)
+        dividend, divisor = self.sum_of(node.left), self.divisor(self.sum_of(node.right))
         if divisor.terms:
             return self._divide(dividend, divisor)
-        if divisor.constant == 0:
-            raise Infeasible
         return self._divide_by_constant(dividend, divisor.constant)
 
     def _division(self, dividend: Linear, divisor: Linear) -> tuple[int, int]:
@@ -178,8 +196,8 @@ class Arithmetic(ABC):
         problem = self.problem
         if problem.bounds(dividend)[1] <= 0 and problem.bounds(divisor)[0] >= 1:
             x, y = problem.of_linear(dividend.scaled(-1)), problem.of_linear(divisor)
-            return self._variable(problem.rounded_up(x, y)).scaled(-1)
-        return self._variable(self._division(dividend, divisor)[0])
+            return self.known(problem.rounded_up(x, y)).scaled(-1)
+        return self.known(self._division(dividend, divisor)[0])
 
     def _divide_by_constant(self, dividend: Linear, divisor: int) -> Linear:
         if divisor < 0:
@@ -207,23 +225,19 @@ class Arithmetic(ABC):
         return Linear({self.conditions.quotient(rest, divisor): 1}, whole)
 
     def _mod(self, node: e.Mod) -> Linear:
-        dividend, divisor = self.sum_of(node.left), self.sum_of(node.right)
+        dividend, divisor = self.sum_of(node.left), self.divisor(self.sum_of(node.right))
         if divisor.terms:
-            return self._variable(self._division(dividend, divisor)[1])
+            return self.known(self._division(dividend, divisor)[1])
         modulus = divisor.constant
-        if modulus == 0:
-            raise Infeasible
         rest = Linear({v: a for v, a in dividend.terms.items() if a % modulus}, dividend.constant % modulus)
         if not rest.terms:
             return rest
         _, remainder = self._division(rest, divisor)
-        return self._variable(remainder)
+        return self.known(remainder)
 
     def _pow(self, node: e.Pow) -> Linear:
-        base, exponent = self.sum_of(node.left), self.sum_of(node.right)
+        base, exponent = self.sum_of(node.left), self.exponent(self.sum_of(node.right))
         if not exponent.terms:
-            if exponent.constant < 0:
-                raise Infeasible
             if not base.terms:
                 if (
                     abs(base.constant) > 1
@@ -234,7 +248,7 @@ class Arithmetic(ABC):
             if exponent.constant <= 1:
                 return base if exponent.constant else Linear({}, 1)
         problem = self.problem
-        return self._variable(problem.power(problem.of_linear(base), problem.of_linear(exponent)))
+        return self.known(problem.power(problem.of_linear(base), problem.of_linear(exponent)))
 
     def _abs(self, node: e.Abs) -> Linear:
         arg = self.sum_of(node.arg)
@@ -245,7 +259,7 @@ class Arithmetic(ABC):
             return arg.scaled(-1)
         if next(iter(arg.terms.values())) < 0:
             arg = arg.scaled(-1)
-        return self._variable(self.problem.absolute(self.problem.of_linear(arg)))
+        return self.known(self.problem.absolute(self.problem.of_linear(arg)))
 
     def _extreme(self, node: e.Min | e.Max) -> Linear:
         greatest = type(node) is e.Max
@@ -256,7 +270,7 @@ class Arithmetic(ABC):
         if len(parts) == 1:
             return next(iter(parts.values()))
         xs = [self.problem.of_linear(part) for part in parts.values()]
-        return self._variable(self.problem.extreme(xs, greatest))
+        return self.known(self.problem.extreme(xs, greatest))
 
     def _divisors(self, node: e.Gcd | e.Lcm) -> Linear:
         parts = [self.sum_of(arg) for arg in node.args]
@@ -274,42 +288,51 @@ class Arithmetic(ABC):
         result = pair(variables[0], variables[1])
         for v in variables[2:]:
             result = pair(result, v)
-        return self._variable(result)
+        return self.known(result)
 
     def _element(self, node: e.Element) -> Linear:
-        index = self.sum_of(node.index)
-        if not node.values or (not index.terms and not 0 <= index.constant < len(node.values)):
-            raise Infeasible
+        count = len(node.values)
+        index = self.index(self.sum_of(node.index), count)
         for value in node.values:
             self._check(value)
         if not index.terms:
-            return Linear({}, node.values[index.constant])
-        return self._variable(self.problem.element(node.values, self.problem.of_linear(index)))
+            return Linear({}, node.values[index.constant] if count else 0)
+        if node.values == tuple(range(count)):
+            v = self.problem.of_linear(index)  # what keeps the index inside a list of expressions
+            self.problem.keep_between(v, 0, count - 1)
+            return self.known(v)
+        return self.known(self.problem.element(node.values, self.problem.of_linear(index)))
 
     def _selection(self, position: e.IntExpr, entries: Sequence[e.IntExpr]) -> Linear:
         """One of several sums, by its place."""
-        index = self.sum_of(position)
         sums = [self.sum_of(entry) for entry in entries]
+        index = self.index(self.sum_of(position), len(sums))
         if not index.terms:
-            if not 0 <= index.constant < len(sums):
-                raise Infeasible
             return sums[index.constant]
         xs = tuple(self.problem.of_linear(value) for value in sums)
-        return self._variable(self.problem.selection(xs, self.problem.of_linear(index)))
+        return self.known(self.problem.selection(xs, self.problem.of_linear(index)))
 
     def _if_then_else(self, node: e.IfThenElse) -> Linear:
         chain = chosen_by_place(node)
         if chain is not None:
             return self._selection(*chain)
         literal = self.literal(node.condition)
-        then, otherwise = self.sum_of(node.then), self.sum_of(node.otherwise)
         if literal in (TRUE, FALSE):
-            return then if literal == TRUE else otherwise
+            return self.sum_of(node.then if literal == TRUE else node.otherwise)
+        (then, then_needs), (otherwise, other_needs) = self.apart(node.then), self.apart(node.otherwise)
+        for need in dict.fromkeys([*then_needs, *other_needs]):
+            # What is not chosen need not be defined.
+            if need not in other_needs:
+                self.need_any([need, literal ^ 1])
+            elif need not in then_needs:
+                self.need_any([need, literal])
+            else:
+                self.need([need])
         difference = then.plus(otherwise, -1)
         if not difference.terms:
             return otherwise.plus(self.of_literal(literal), difference.constant)
         of_linear = self.problem.of_linear
-        return self._variable(self.problem.choice(literal, of_linear(then), of_linear(otherwise)))
+        return self.known(self.problem.choice(literal, of_linear(then), of_linear(otherwise)))
 
     def _function(self, node: Function) -> Linear:
         """A global constraint that is a number."""

@@ -1,8 +1,9 @@
 """From expressions to the normal form of `ir`.
 
 Integer expressions become `Linear` sums over variables (with an auxiliary variable for each function),
-conditions become literals or, where they must hold, narrowed domains, clauses and constraints. Every
-subexpression is lowered, whatever its value is used for: that is what makes undefined parts fail.
+conditions become literals or, where they must hold, narrowed domains, clauses and constraints. Every term of
+a condition is lowered, whatever its value is used for, so that an undefined one makes the condition false
+(`partial`).
 """
 
 from __future__ import annotations
@@ -50,8 +51,18 @@ class Lowering(Arithmetic):
         """A literal that is true exactly where a condition holds; `target`, if a new one is needed."""
         known = self._literals.get(id(node))
         if known is None:
-            known = self._literals[id(node)] = _BOOLEAN[type(node)](self, node, target)
+            outer, self._needs = self._needs, []
+            known = _BOOLEAN[type(node)](self, node, target)
+            needs, self._needs = self._needs, outer
+            if needs:
+                false = [known ^ 1, *[need ^ 1 for need in needs]]
+                known = self.conditions.any_of(false, None if target is None else target ^ 1) ^ 1
+            self._literals[id(node)] = known
         return self.conditions.current(known)
+
+    def _unless_partial(self, target: int | None) -> int | None:
+        """The target of a condition whose terms are lowered; None where they need something to be defined."""
+        return None if self._needs else target
 
     def _bool_const(self, node: e.BoolConst, target: int | None) -> int:
         return TRUE if node.value else FALSE
@@ -82,14 +93,17 @@ class Lowering(Arithmetic):
     def _comparison(self, node: e.Comparison, target: int | None) -> int:
         if node.operator in ("==", "!="):
             negated = node.operator == "!="
-            inner = None if target is None else target ^ negated
             congruence = self._congruence(node)
+            difference = self._difference(node) if congruence is None else None
+            target = self._unless_partial(target)
+            inner = None if target is None else target ^ negated
             if isinstance(congruence, tuple):
                 return self.conditions.divides(*congruence, inner) ^ negated
-            if congruence is not None:
+            if difference is None:
                 return FALSE ^ negated
-            return self.conditions.equal(self._difference(node), inner) ^ negated
-        return self.conditions.at_most(self._at_most(node), target)
+            return self.conditions.equal(difference, inner) ^ negated
+        at_most = self._at_most(node)
+        return self.conditions.at_most(at_most, self._unless_partial(target))
 
     def _difference(self, node: e.Comparison) -> Linear:
         """The left side less the right."""
@@ -120,20 +134,28 @@ class Lowering(Arithmetic):
             return None
         dividend = self.sum_of(modulo.left)
         if divisor.terms:
-            self.conditions.require_different(divisor)
+            self._exclude_zero(divisor)
             return divisor, dividend
-        if divisor.constant == 0:
-            raise Infeasible
+        divisor = self.divisor(divisor)
         if residue.constant % divisor.constant != residue.constant:
             return False
         return divisor, dividend.plus(residue, -1)
 
+    def _exclude_zero(self, divisor: Linear) -> None:
+        """Let a divisor be defined; whoever asks needs no quotient."""
+        if self._needs is None:
+            self.conditions.require_different(divisor)
+        else:
+            self.need([self.conditions.equal(divisor, None) ^ 1])
+
     def _divides(self, node: e.Divides, target: int | None) -> int:
-        return self.conditions.divides(self.sum_of(node.divisor), self.sum_of(node.dividend), target)
+        divisor, dividend = self.sum_of(node.divisor), self.sum_of(node.dividend)
+        return self.conditions.divides(divisor, dividend, self._unless_partial(target))
 
     def _member(self, node: e.Member, target: int | None) -> int:
         self._check_domain(node.domain)
-        return self.conditions.member(self.sum_of(node.arg), node.domain, target)
+        arg = self.sum_of(node.arg)
+        return self.conditions.member(arg, node.domain, self._unless_partial(target))
 
     def _table_parts(self, node: e.Table) -> tuple[list[int], frozenset[tuple[int, ...]]]:
         """The variables that are open, each once, and their part of the rows that the others allow."""
@@ -144,12 +166,15 @@ class Lowering(Arithmetic):
         return self.conditions.table_parts(sums, node.rows)
 
     def _table(self, node: e.Table, target: int | None) -> int:
-        return self.conditions.table(*self._table_parts(node), target)
+        parts = self._table_parts(node)
+        return self.conditions.table(*parts, self._unless_partial(target))
 
     def _relation(self, node: Relation, target: int | None) -> int:
         definition = node.definition
         if definition.literal is not None:
-            return definition.literal(self, target, *node.parts)
+            for arg in node.children:
+                self.sum_of(arg)
+            return definition.literal(self, self._unless_partial(target), *node.parts)
         return self.literal(self.kept(node.decomposed()), target)
 
     # Constraints

@@ -16,8 +16,8 @@ class Conflict:
     """Constraints that cannot hold together.
 
     Attributes:
-        constraints: The guilty constraints, in the model's order; none if the definitions are to blame
-            (or, where only assumptions are in question, the model without them).
+        constraints: The guilty constraints, in the model's order; none where only assumptions are in
+            question and the model has no solution without them.
         empty: Names of variables whose domain is empty.
         minimal: Whether every constraint is needed for the conflict; False where time ran out.
     """
@@ -30,7 +30,7 @@ class Conflict:
         if self.empty:
             return f"there is no value for {', '.join(self.empty)}: the domain is empty"
         if not self.constraints:
-            return "the definitions have no value anywhere in the domains"
+            return "the model has no solution even without the assumptions"
         if len(self.constraints) == 1:
             heading = "this constraint cannot hold anywhere in the domains"
         else:

@@ -100,12 +100,10 @@ class Plan:
         for constraint in sorted(model.constraints, key=lambda constraint: not is_domain(constraint.expr)):
             self._deadline.check()
             lowering.require(constraint.expr)
-        for expr in model.lets.values():
-            lowering.sum_of(expr)  # a let that is undefined is no solution either
         self.variables = lowering.variables
         declared = set(lowering.variables.values())
         self.decided = {
-            expr: lowering.problem.of_linear(lowering.sum_of(expr))
+            expr: lowering.problem.of_linear(lowering.apart(expr)[0])
             for group in self._brancher.groups
             for expr in group.over
             if isinstance(expr, IntExpr) and not isinstance(expr, Const) and expr not in self.variables

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Box
-from constrint.errors import LimitError, ModelError, UnboundedError
+from constrint.errors import LimitError, ModelError, UnboundedError, Undefined
 from constrint.expr import IntExpr, IntVar
 from constrint.expr.domain import BINARY, Domain
 from constrint.lowering.problem import HUGE_BITS, NeedsWiderBounds
@@ -45,9 +45,11 @@ def domain_of(variable: IntExpr) -> Domain:
 
 
 def values_of(model: Declarations, assignment: Assignment) -> dict[str, int]:
-    """The values of all variables and lets by name."""
+    """The values of all variables and lets by name; a let that is undefined has none."""
     values = {name: int(variable.evaluate(assignment)) for name, variable in model.variables.items()}
-    values.update({name: int(expr.evaluate(assignment)) for name, expr in model.lets.items()})
+    for name, expr in model.lets.items():
+        with suppress(Undefined):
+            values[name] = int(expr.evaluate(assignment))
     return values
 
 

@@ -67,8 +67,7 @@ class _Check:
         model = self.model()
         found = [dict(result.values) for result in model.iter_solutions(engine=self.engine)]
         expected = [self.valued(solution) for solution in self.expected]
-        order = sorted([tuple(solution[name] for name in self.names) for solution in found])
-        if order != sorted([tuple(solution[name] for name in self.names) for solution in expected]):
+        if _ordered(found, self.names) != _ordered(expected, self.names):
             missing = [solution for solution in expected if solution not in found]
             extra = [solution for solution in found if solution not in expected]
             got = f"{len(found)} solutions; missing: {missing[:2]}, …; not in it: {extra[:2]}, …"
@@ -123,6 +122,11 @@ class _Check:
         got = tuple(sign * int(result[expr]) for sign, (expr, _) in zip(signs, wanted, strict=True))
         if got != min(keys):
             self.complain(f"prefer {goals}", got, min(keys))
+
+
+def _ordered(solutions: list[Assignment], names: list[str]) -> list[list[tuple[bool, int]]]:
+    """Solutions in an order; a named expression that is undefined has no value there."""
+    return sorted([[(name in row, row.get(name, 0)) for name in names] for row in solutions])
 
 
 def wrong_counts(drawn: RandomModel, count: int, least: Assignment | None = None) -> list[str]:

@@ -13,9 +13,9 @@ Draw = Callable[[random.Random, Exprs], ci.IntExpr]
 
 
 def some(rng: random.Random, xs: Exprs, least: int = 1, most: int = 4) -> list[ci.IntExpr]:
-    """Several of the expressions, possibly with repetitions, shifted, scaled or constant."""
+    """Several of the expressions, possibly repeated, shifted, scaled, constant or undefined somewhere."""
     chosen = [rng.choice(xs) for _ in range(rng.randint(least, min(most, len(xs) + 1)))]
-    shapes = [0] * 12 + [1, 2, 3]
+    shapes = [0] * 12 + [1, 2, 3, 4]
     return [_shaped(rng, x, rng.choice(shapes)) for x in chosen]
 
 
@@ -24,7 +24,18 @@ def _shaped(rng: random.Random, x: ci.IntExpr, shape: int) -> ci.IntExpr:
         return x + rng.randint(-2, 2)
     if shape == 2:
         return rng.choice([-1, 2]) * x
+    if shape == 4:
+        return _partial(rng, x)
     return ci.sum_([rng.randint(0, 3)]) if shape == 3 else x
+
+
+def _partial(rng: random.Random, x: ci.IntExpr) -> ci.IntExpr:
+    """A number that is undefined for some value of an expression, or so it seems."""
+    divisor = x - rng.randint(0, 2)
+    shape = rng.randrange(4)
+    if shape < 2:
+        return 6 // divisor if shape else (x + 1) % divisor
+    return 2**divisor if shape == 2 else ci.element([3, 0, 1, 2][: rng.randint(1, 4)], divisor)
 
 
 def _pair(rng: random.Random, xs: Exprs, most: int = 3) -> tuple[list[ci.IntExpr], list[ci.IntExpr]]:

@@ -18,7 +18,7 @@ from random import Random
 from typing import Any
 
 from random_text import write
-from random_truth import COMPARISONS, Assignment, Evaluator, NoValue, Tree, evaluator
+from random_truth import COMPARISONS, Assignment, NoValue, Tree, evaluator
 
 from constrint import (
     Domain,
@@ -57,12 +57,11 @@ class RandomModel:
 
     def solutions(self) -> list[Assignment]:
         """All solutions, by enumeration, in lexicographic order of the domains."""
-        checks = [evaluator(tree, self.lets) for tree in [*self.lets.values(), *self.constraints]]
-        required = len(self.lets)
+        checks = [evaluator(tree, self.lets) for tree in self.constraints]
         found = []
         for values in itertools.product(*self.domains.values()):
             assignment = dict(zip(self.domains, values, strict=True))
-            if _holds(checks, required, assignment):
+            if all(check(assignment) for check in checks):
                 found.append(assignment)
         return found
 
@@ -101,14 +100,6 @@ class RandomModel:
             step = values[1] - values[0] if len(values) > 1 else 1
             return f"{name} in {values[0]}..{values[-1]}" + (f" step {step}" if step != 1 else "")
         return f"{name} in {{{', '.join(map(str, values))}}}"
-
-
-def _holds(checks: list[Evaluator], lets: int, assignment: Assignment) -> bool:
-    try:
-        values = [check(assignment) for check in checks]
-    except NoValue:
-        return False
-    return all(values[lets:])
 
 
 # ---------------------------------------------------------------- building them with operators
@@ -180,7 +171,7 @@ _INTEGER_KINDS = [
 _BOOLEAN_KINDS = [
     *["compare"] * 5,
     *("divides", "in", "not in", "within", "table", "all_different", "chain", "chain"),
-    *("and", "or", "not", "->", "<->", "literal"),
+    *("and", "or", "not", "->", "<->", "literal", "guarded", "guarded"),
 ]
 
 
@@ -254,6 +245,9 @@ class Generator:
             return (kind, self.integer(depth - 1))
         if kind in ("min", "max", "gcd", "lcm", "sum"):
             return (kind, *(self.integer(depth - 1) for _ in range(random.choice([2, 2, 3]))))
+        if kind == "if_then_else" and random.random() < 0.3:
+            guard, partial = self._guarded(depth - 1)
+            return (kind, guard, partial, self.integer(depth - 1))
         if kind == "if_then_else":
             return (kind, self.boolean(depth - 1), self.integer(depth - 1), self.integer(depth - 1))
         if kind == "index":
@@ -266,11 +260,42 @@ class Generator:
             return self.boolean(depth - 1)
         return (kind, self.integer(depth - 1), self.integer(depth - 1))
 
+    def _guarded(self, depth: int) -> tuple[Tree, Tree]:
+        """A term that may be undefined, and a condition under which it mostly is not."""
+        random = self.random
+        operand = self.integer(min(depth - 1, 1))
+        kind = random.choice(["//", "%", "%", "ceildiv", "**", "index", "element"])
+        if kind in ("index", "element"):
+            size = random.randint(1, 4)
+            if kind == "index":
+                partial: Tree = (kind, tuple(random.choice(_CONSTANTS) for _ in range(size)), operand)
+            else:
+                partial = (kind, *(self.integer(depth - 2) for _ in range(size)), operand)
+            return ("within", operand, 0, size - 1, 1), partial
+        if kind == "**":
+            operand = self._small_variable()
+            return (">=", operand, ("const", 0)), (kind, self.leaf(), operand)
+        return ("!=", operand, ("const", 0)), (kind, self.integer(depth - 1), operand)
+
+    def _guarded_condition(self, depth: int) -> Tree:
+        """A condition on a term that may be undefined, before or behind its guard, or without one."""
+        random = self.random
+        guard, partial = self._guarded(depth)
+        test: Tree = (random.choice(list(COMPARISONS)), partial, self.integer(min(depth - 1, 1)))
+        if random.random() < 0.3:
+            test = ("not", test)
+        shape = random.choice(["or", "or", "and", "->", "<->", "alone"])
+        if shape == "or":
+            guard = ("not", guard)
+        if shape == "alone":
+            return test
+        return (shape, guard, test) if random.random() < 0.7 else (shape, test, guard)
+
     def _power(self, depth: int) -> Tree:
         """A power; exponents of what is no leaf are small, so that values stay printable."""
         random = self.random
         if random.random() < 0.3:
-            return ("**", self.integer(min(depth - 1, 1)), ("const", random.randint(0, 3)))
+            return ("**", self.integer(min(depth - 1, 1)), ("const", random.choice([-1, 0, 1, 2, 2, 3])))
         exponent = random.choice([("const", random.randint(0, 4)), ("const", 2), self._small_variable()])
         return ("**", self.leaf(), exponent)
 
@@ -314,6 +339,8 @@ class Generator:
             return ("chain", *parts)
         if kind == "not":
             return (kind, self.boolean(depth - 1))
+        if kind == "guarded":
+            return self._guarded_condition(depth)
         if kind == "literal":
             return self._literal()
         return (kind, self.boolean(depth - 1), self.boolean(depth - 1))

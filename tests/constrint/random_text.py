@@ -70,7 +70,9 @@ def _plainer(kind: str, operands: list[Any]) -> Tree | None:
         tree = values[-1]
         for i in range(len(values) - 2, -1, -1):
             tree = ("if_then_else", ("==", inside, ("const", i)), values[i], tree)
-        return tree if len(values) > 1 else ("+", tree, ("*", ("const", 0), inside))
+        for strict in (inside, *values):  # undefined where one of them is
+            tree = ("+", tree, ("*", ("const", 0), strict))
+        return tree
     return None
 
 

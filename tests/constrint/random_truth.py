@@ -1,4 +1,8 @@
-"""What the trees of random models mean: plain Python arithmetic, which shares no code with constrint."""
+"""What the trees of random models mean: plain Python arithmetic, which shares no code with constrint.
+
+The value of a number is an integer, or none, for which `NoValue` is raised. A condition on numbers is false
+where one of them has none (`CONDITIONS`); every other operator passes it on.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ Evaluator = Callable[[Assignment], int]
 
 
 class NoValue(Exception):
-    """A subexpression is undefined: the assignment is no solution, wherever the subexpression stands."""
+    """A number is undefined."""
 
 
 COMPARISONS: dict[str, Callable[[int, int], bool]] = {
@@ -78,6 +82,8 @@ BINARY: dict[str, Callable[[int, int], int]] = {
     **{name: (lambda compare: lambda a, b: int(compare(a, b)))(f) for name, f in COMPARISONS.items()},
 }
 UNARY: dict[str, Callable[[int], int]] = {"neg": operator.neg, "abs": abs, "not": lambda a: 1 - a}
+CONDITIONS = frozenset([*COMPARISONS, "divides", "in", "within", "table", "all_different"])
+"""What is false where a number in it is undefined; `not in` is the opposite of `in`, and true there."""
 MANY: dict[str, Callable[..., int]] = {
     "min": lambda *values: min(values),
     "max": lambda *values: max(values),
@@ -85,13 +91,29 @@ MANY: dict[str, Callable[..., int]] = {
     "lcm": math.lcm,
     "sum": lambda *values: sum(values),
     "all_different": lambda *values: int(len(set(values)) == len(values)),
-    "if_then_else": lambda condition, then, otherwise: then if condition else otherwise,
     "element": lambda *values: _index(values[:-1], values[-1]),
 }
 
 
 def evaluator(tree: Tree, lets: dict[str, Tree]) -> Evaluator:
     """The value of a tree as a function of the variables; raises `NoValue` where it has none."""
+    if tree[0] == "not in":
+        inside = evaluator(("in", *tree[1:]), lets)
+        return lambda assignment: 1 - inside(assignment)
+    return _held(_evaluator(tree, lets)) if tree[0] in CONDITIONS else _evaluator(tree, lets)
+
+
+def _held(condition: Evaluator) -> Evaluator:
+    def evaluate(assignment: Assignment) -> int:
+        try:
+            return condition(assignment)
+        except NoValue:
+            return 0
+
+    return evaluate
+
+
+def _evaluator(tree: Tree, lets: dict[str, Tree]) -> Evaluator:
     kind, *operands = tree
     if kind in ("const", "truth"):
         value = int(operands[0])
@@ -101,9 +123,9 @@ def evaluator(tree: Tree, lets: dict[str, Tree]) -> Evaluator:
         return lambda assignment: assignment[name]
     if kind == "let":
         return evaluator(lets[operands[0]], lets)
-    if kind in ("in", "not in"):
+    if kind == "in":
         inner, members = evaluator(operands[0], lets), frozenset(operands[1])
-        return lambda assignment: int((inner(assignment) in members) == (kind == "in"))
+        return lambda assignment: int(inner(assignment) in members)
     if kind == "within":
         inner, (lo, hi, step) = evaluator(operands[0], lets), operands[1:]
         return lambda assignment: _within(inner(assignment), lo, hi, step)
@@ -116,6 +138,9 @@ def evaluator(tree: Tree, lets: dict[str, Tree]) -> Evaluator:
     if kind == "chain":
         return _chain_evaluator(operands, lets)
     parts = [evaluator(operand, lets) for operand in operands]
+    if kind == "if_then_else":
+        condition, then, otherwise = parts
+        return lambda assignment: then(assignment) if condition(assignment) else otherwise(assignment)
     if kind in UNARY:
         unary, only = UNARY[kind], parts[0]
         return lambda assignment: unary(only(assignment))
@@ -127,11 +152,9 @@ def evaluator(tree: Tree, lets: dict[str, Tree]) -> Evaluator:
 
 
 def _chain_evaluator(operands: list[Any], lets: dict[str, Tree]) -> Evaluator:
-    comparisons = [BINARY[name] for name in operands[1::2]]
-    parts = [evaluator(operand, lets) for operand in operands[::2]]
-
-    def evaluate(assignment: Assignment) -> int:
-        values = [part(assignment) for part in parts]
-        return int(all(f(a, b) for f, a, b in zip(comparisons, values, values[1:], strict=False)))
-
-    return evaluate
+    """Each link is a condition of its own."""
+    parts = operands[::2]
+    links = [
+        evaluator((name, a, b), lets) for name, a, b in zip(operands[1::2], parts, parts[1:], strict=False)
+    ]
+    return lambda assignment: int(all(link(assignment) for link in links))

@@ -9,7 +9,7 @@ from random_models import Generator, RandomModel
 
 from constrint import LimitError, Model, implies
 from constrint.answers.conflict import find_conflict
-from constrint.modelling.conflict import describe
+from constrint.modelling.conflict import describe, shown
 
 
 def without(drawn: RandomModel, kept: list[int]) -> RandomModel:
@@ -62,9 +62,14 @@ def test_a_model_with_a_solution_has_no_conflict():
     assert model.goals
 
 
-def test_empty_domains_and_definitions_without_value_are_named():
+def test_empty_domains_are_named():
     assert Model.from_text("x in {}; y in 1..2").explain().empty == ("x",)
-    assert "definitions have no value" in str(Model.from_text("x in 1..4; s := x // 0").explain())
+
+
+def test_a_condition_that_no_guard_protects_is_guilty():
+    model = Model.from_text("x, y in 0..4; x == 0 or y % x == 1; y // x >= 1; x == 0")
+    assert [shown(constraint) for constraint in model.explain().constraints] == ["y // x >= 1", "x == 0"]
+    assert Model.from_text("x in 0..4; s := 4 // x; x == 0; x == 0 or s > 2").explain() is None
 
 
 def test_without_time_the_conflict_is_not_called_minimal():

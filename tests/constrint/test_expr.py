@@ -51,17 +51,44 @@ def test_conditions_count_as_integers(model):
         lambda x: x ** (x - 5),
         lambda x: ci.element([1, 2], x + 5),
         lambda x: 0 * (1 // (x - x)),
-        lambda x: (x > 0) | (1 // (x - 3) > 0),
+        lambda x: ci.max_(x, 1 // (x - 3)),
+        lambda x: ci.element([x, 1 // (x - 3), 7], x - 1),
+        lambda x: ci.if_then_else(x == 3, x % (x - 3), x),
+        lambda x: ci.count([x, 5 % (x - 3)], 5),
+        lambda x: ci.element_2d([[1, 2]], 0, x),
     ],
 )
-def test_undefined_parts_make_the_whole_undefined(model, build):
+def test_undefined_terms_make_the_condition_around_them_false(model, build):
     x = model.int_var("x", 0, 9)
+    number = build(x)
     with pytest.raises(ci.Undefined):
-        build(x).evaluate({x: 3})
-    condition = build(x)
-    model.add(condition if isinstance(condition, ci.BoolExpr) else condition == condition)
+        number.evaluate({x: 3})
     model.add(x == 3)
-    assert model.solve().status is ci.Status.INFEASIBLE
+    for condition, expected in [
+        (number == number, False),
+        (number != 0, False),
+        (number.is_in(range(-99, 99)), False),
+        (ci.divides(1, number), False),
+        (ci.table([number, x], [(a, 3) for a in range(-9, 9)]), False),
+        (ci.all_different(number, 99), False),
+        (ci.all_different(number), False),
+        (~(number == number), True),
+        ((number == number) | (x == 3), True),
+        (1 + (number >= 0) == 1, True),
+    ]:
+        assert condition.evaluate({x: 3}) is expected
+        asked = model.copy()
+        asked.add(condition)
+        assert bool(asked.solve()) is expected
+        assert asked.count() == expected
+
+
+def test_what_is_not_chosen_need_not_be_defined(model):
+    x = model.int_var("x", 0, 9)
+    chosen = ci.if_then_else(x == 3, 7, 12 // (x - 3))
+    assert chosen.evaluate({x: 3}) == 7
+    model.add(chosen >= 6)
+    assert sorted(result["x"] for result in model.iter_solutions()) == [3, 4, 5]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """What models mean, pinned: each condition beside the Python that defines it, over every assignment.
 
 The text and the Python stand side by side because that is the claim: the same operators, the same numbers.
-Where Python raises (division by zero, a negative exponent), the assignment is no solution.
+Where Python raises (division by zero, a negative exponent), the smallest condition around that is false; what
+Python's own `or`, `and` and `if` never come to does no harm.
 """
 
 from __future__ import annotations
@@ -94,13 +95,35 @@ CASES = [
     ("x in {-3, 0, 4} or y not in 1..9", lambda x, y: x in (-3, 0, 4) or y not in range(1, 10)),
     ("x not in -2..6 step 4", lambda x, y: x not in (-2, 2, 6)),
     ("if_then_else(x > y, x - y, y // 2) == 2", lambda x, y: (x - y if x > y else y // 2) == 2),
-    ("if_then_else(x == 0, 0, 6 // x) == y", lambda x, y: (lambda q: 0 if x == 0 else q)(6 // x) == y),
+    ("if_then_else(x == 0, 0, 6 // x) == y", lambda x, y: (0 if x == 0 else 6 // x) == y),
     ("[3, -1, 4, -1, 5][x] == y", lambda x, y: at([3, -1, 4, -1, 5], x) == y),
     ("all_different(x, y, 2 * x, 3)", lambda x, y: len({x, y, 2 * x, 3}) == 4),
-    # undefined wherever it stands
-    ("x == 0 or 12 // x > 3", lambda x, y: 12 // x > 3),
-    ("x > 5 or y ** x >= 0", lambda x, y: (lambda p: x > 5 or p >= 0)(power(y, x))),
-    ("not (5 % x == 1)", lambda x, y: 5 % x != 1),
+    # undefined terms: behind a guard, before it, negated, unused, on either side
+    ("x == 0 or 12 // x > 3", lambda x, y: x == 0 or 12 // x > 3),
+    ("12 // x > 3 or x == 0", lambda x, y: x == 0 or 12 // x > 3),
+    ("x != 0 and y % x == 1", lambda x, y: x != 0 and y % x == 1),
+    ("x != 0 -> y % x == 1", lambda x, y: x == 0 or y % x == 1),
+    ("x > 5 or y ** x >= 0", lambda x, y: x > 5 or (x >= 0 and power(y, x) >= 0)),
+    ("x < 0 or 2 ** x > y", lambda x, y: x < 0 or 2**x > y),
+    ("not (5 % x == 1)", lambda x, y: x == 0 or 5 % x != 1),
+    ("5 % x != 1", lambda x, y: 5 % x != 1),
+    ("not (1 // x == 3)", lambda x, y: x == 0 or 1 // x != 3),
+    ("y == (7 // x > 2)", lambda x, y: y == (x != 0 and 7 // x > 2)),
+    ("(7 // x > 2) <-> (7 // y > 2)", lambda x, y: (x != 0 and 7 // x > 2) == (y != 0 and 7 // y > 2)),
+    ("(7 // x > 2) + (7 % y == 0) == 1", lambda x, y: (x != 0 and 7 // x > 2) + (y != 0 and 7 % y == 0) == 1),
+    ("not (x // y in {2, 3})", lambda x, y: y == 0 or x // y not in (2, 3)),
+    ("x // y not in {2, 3}", lambda x, y: y == 0 or x // y not in (2, 3)),
+    ("x // y in {2, 3} or x == y", lambda x, y: (x == y) or x // y in (2, 3)),
+    ("max(1 // x, y) == y or x < y", lambda x, y: x < y or max(1 // x, y) == y),
+    ("if_then_else(x > 0, y // x, 2) >= 2", lambda x, y: (y // x if x > 0 else 2) >= 2),
+    ("if_then_else(y % x == 1, y, x) == 3", lambda x, y: (y if x != 0 and y % x == 1 else x) == 3),
+    ("[4, 5, 6][x] == 5 or y == x", lambda x, y: y == x or at([4, 5, 6], x) == 5),
+    ("0 <= x < 3 -> [4, 5, 6][x] > y", lambda x, y: at([4, 5, 6], x) > y if 0 <= x < 3 else True),
+    ("not all_different(x, y, 6 // x)", lambda x, y: x == 0 or len({x, y, 6 // x}) < 3),
+    ("x % y divides 6 or x == 2", lambda x, y: x == 2 or (6 % (x % y) == 0 if x % y else False)),
+    ("1 <= 6 // x <= y or x == 0", lambda x, y: x == 0 or 1 <= 6 // x <= y),
+    ("count([6 // x, y], 3) == 1 or x == 0", lambda x, y: x == 0 or [6 // x, y].count(3) == 1),
+    ("not lex_less([y, 6 // x], [3, 2])", lambda x, y: x == 0 or not [y, 6 // x] < [3, 2]),
     ("0 * (1 // x) == 0", lambda x, y: 1 // x * 0 == 0),
     # constants only, and repeated variables
     ("3 == 4", lambda x, y: False),
@@ -221,7 +244,7 @@ class Drawing:
         d, g = self.number(depth - 1)
         if kind in (3, 4):
             c, t = self.condition(depth - 1)
-            return ci.if_then_else(c, a, d), lambda p: (lambda u, v, w: v if u else w)(t(p), f(p), g(p))
+            return ci.if_then_else(c, a, d), lambda p: f(p) if t(p) else g(p)
         if kind == 5:
             i, h = self.number(depth - 1)
             return ci.element([a, 3, d], i), lambda p: (lambda v: at(v, h(p)))([f(p), 3, g(p)])
@@ -244,33 +267,39 @@ class Drawing:
             return a * d, lambda p: f(p) * g(p)
         return a - 3 * d, lambda p: f(p) - 3 * g(p)
 
+    def relation(self, kind: int, depth: int):
+        """A condition on numbers, and a function that raises where one of them is undefined."""
+        rng = self.rng
+        a, f = self.number(max(0, depth - 1))
+        d, g = self.number(max(0, depth - 1))
+        if kind == 0:
+            return a <= d, lambda p: f(p) <= g(p)
+        if kind == 1:
+            return a == d, lambda p: f(p) == g(p)
+        if kind == 2:
+            return ci.divides(a, d), lambda p: (lambda u, v: v % u == 0 if u else v == 0)(f(p), g(p))
+        rows = {(rng.randint(-3, 4), rng.randint(-3, 4)) for _ in range(rng.randint(0, 10))}
+        return ci.table([a, d], rows), lambda p: (f(p), g(p)) in rows
+
     def condition(self, depth: int):
         rng = self.rng
         kind = rng.randrange(9) if depth > 0 else rng.choice([0, 0, 1, 8])
         if kind == 8:
             return self.b, lambda p: bool(p[-1])
         if kind <= 3:
-            a, f = self.number(max(0, depth - 1))
-            d, g = self.number(max(0, depth - 1))
-            if kind == 0:
-                return a <= d, lambda p: f(p) <= g(p)
-            if kind == 1:
-                return a == d, lambda p: f(p) == g(p)
-            if kind == 2:
-                return ci.divides(a, d), lambda p: (lambda u, v: v % u == 0 if u else v == 0)(f(p), g(p))
-            rows = {(rng.randint(-3, 4), rng.randint(-3, 4)) for _ in range(rng.randint(0, 10))}
-            return ci.table([a, d], rows), lambda p: (f(p), g(p)) in rows
+            condition, function = self.relation(kind, depth)
+            return condition, lambda p: holds(lambda *point: function(point), *p)
         c, s = self.condition(depth - 1)
         if kind == 4:
             return ~c, lambda p: not s(p)
         d, t = self.condition(depth - 1)
         if kind == 5:
-            return c | d, lambda p: any([s(p), t(p)])
+            return c | d, lambda p: s(p) or t(p)
         if kind == 6:
-            return c.implies(d), lambda p: (lambda u, v: v or not u)(s(p), t(p))
+            return c.implies(d), lambda p: not s(p) or t(p)
         if rng.random() < 0.5:
             return c == d, lambda p: s(p) == t(p)
-        return c & d, lambda p: all([s(p), t(p)])
+        return c & d, lambda p: s(p) and t(p)
 
 
 @pytest.mark.parametrize("block", range(8))

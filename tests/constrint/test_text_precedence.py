@@ -36,7 +36,7 @@ class NoValue(Exception):
 
 
 def meaning(node: ast.expr, values: dict[str, int]) -> int:
-    """The value that Python's grammar gives to an expression; every part is evaluated."""
+    """The value that Python's grammar gives to an expression; a comparison of what has none is false."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):
@@ -47,9 +47,8 @@ def meaning(node: ast.expr, values: dict[str, int]) -> int:
         parts = [bool(meaning(value, values)) for value in node.values]
         return all(parts) if isinstance(node.op, ast.And) else any(parts)
     if isinstance(node, ast.Compare):
-        parts = [meaning(part, values) for part in (node.left, *node.comparators)]
-        links = zip(node.ops, parts, parts[1:], strict=False)
-        return all(OPERATORS[type(op)](left, right) for op, left, right in links)
+        parts = [node.left, *node.comparators]
+        return all(link(*each, values) for each in zip(node.ops, parts, parts[1:], strict=False))
     assert isinstance(node, ast.BinOp)
     left, right = meaning(node.left, values), meaning(node.right, values)
     if isinstance(node.op, ast.Pow):
@@ -59,6 +58,13 @@ def meaning(node: ast.expr, values: dict[str, int]) -> int:
     if isinstance(node.op, ast.FloorDiv | ast.Mod) and right == 0:
         raise NoValue
     return OPERATORS[type(node.op)](left, right)
+
+
+def link(op: ast.cmpop, left: ast.expr, right: ast.expr, values: dict[str, int]) -> bool:
+    try:
+        return OPERATORS[type(op)](meaning(left, values), meaning(right, values))
+    except NoValue:
+        return False
 
 
 class Writer:
@@ -205,8 +211,22 @@ def test_conditions(text, expected):
 @pytest.mark.parametrize(
     "text", ["1 // 0 == 1", "1 % 0 == 0", "2 ** -1 == 0", "[1, 2][2] == 0", "[1, 2][-1] == 2"]
 )
-@pytest.mark.parametrize("around", ["{}", "not ({})", "true or {}", "false -> {}", "({}) + 1 > 0"])
-def test_undefined_parts_make_the_whole_undefined(text, around):
-    condition = Model.from_text(around.format(text)).constraints[0].expr
-    with pytest.raises(Undefined):
-        condition.evaluate({})
+@pytest.mark.parametrize(
+    ("around", "expected"),
+    [
+        ("{}", False),
+        ("not ({})", True),
+        ("not (not ({}))", False),
+        ("true or {}", True),
+        ("{} or true", True),
+        ("true and {}", False),
+        ("false -> {}", True),
+        ("{} -> false", True),
+        ("({}) <-> false", True),
+        ("({}) == ({})", True),
+        ("({}) + 1 == 1", True),
+        ("if_then_else({}, 3, 4) == 4", True),
+    ],
+)
+def test_undefined_terms_make_the_smallest_condition_false(text, around, expected):
+    assert Model.from_text(around.format(text, text)).constraints[0].expr.evaluate({}) is expected

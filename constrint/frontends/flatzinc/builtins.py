@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from constrint.expr import BoolConst, BoolExpr, IntExpr, Member
+from constrint.expr import BoolConst, BoolExpr, IntExpr, Member, definedness
 from constrint.expr.domain import Domain
 from constrint.expr.functions import abs_, all_of, any_of, element, if_then_else, max_, min_, sum_, table
 
@@ -21,20 +21,20 @@ Function: TypeAlias = Callable[[Arguments], IntExpr]
 MOST_PAIRS = 20_000  # of an index and a value that become a table
 
 
-def _sign_apart(x: IntExpr, y: IntExpr, quotient: IntExpr) -> IntExpr:
-    """A quotient of absolute values, negated where the signs of x and y differ."""
-    return if_then_else((x < 0) == (y < 0), quotient, -quotient)
+def _signed(is_negative: BoolExpr, size: IntExpr) -> IntExpr:
+    """A number, negated where a condition holds. Either way it must be defined, which the first term says."""
+    signed = if_then_else(is_negative, -size, size)
+    return 0 * size + signed if definedness(size) else signed
 
 
 def truncated_div(x: IntExpr, y: IntExpr) -> IntExpr:
     """The quotient rounded towards 0."""
-    return _sign_apart(x, y, abs_(x) // abs_(y))
+    return _signed(~((x < 0) == (y < 0)), abs_(x) // abs_(y))
 
 
 def truncated_mod(x: IntExpr, y: IntExpr) -> IntExpr:
     """The remainder with the sign of the dividend."""
-    rest = abs_(x) % abs_(y)
-    return if_then_else(x < 0, -rest, rest)
+    return _signed(x < 0, abs_(x) % abs_(y))
 
 
 def power(x: IntExpr, y: IntExpr) -> IntExpr:

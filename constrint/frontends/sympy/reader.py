@@ -63,9 +63,7 @@ def read_relations(relations: Iterable[Any] | Any, name: str = "sympy") -> Model
     for number, relation in enumerate(listed, 1):
         condition = reader.condition(relation)
         condition.at(Position("<sympy>", number, 1, text=str(relation)))
-        for extra in [*reader.extra, condition]:
-            reader.model.add(extra)
-        reader.extra.clear()
+        reader.model.add(condition)
     return reader.model
 
 
@@ -85,7 +83,6 @@ def _check(relation: Any, number: int) -> None:
 class _Reader:
     def __init__(self, model: Model, relations: list[Any]) -> None:
         self.model = model
-        self.extra: list[BoolExpr] = []  # what must hold for a Piecewise to have a value
         self.integers: dict[Any, IntExpr] = {}
         self.conditions: dict[Any, BoolExpr] = {}
         self._declare(relations)
@@ -235,9 +232,9 @@ class _Reader:
 
     def _piecewise(self, node: Any) -> IntExpr:
         pieces = [(self.whole(value), self.condition(condition)) for value, condition in node.args]
-        if not isinstance(node.args[-1][1], BooleanTrue):
-            self.extra.append(Or(tuple(condition for _, condition in pieces)))
-        chosen = pieces.pop()[0]
+        # Where no condition holds, it has no value.
+        is_total = isinstance(node.args[-1][1], BooleanTrue)
+        chosen = pieces.pop()[0] if is_total else FloorDiv(Const(0), Const(0))
         for value, condition in reversed(pieces):
             chosen = IfThenElse(condition, value, chosen)
         return chosen

@@ -1,7 +1,9 @@
 """Writes a model as sympy relations, which `sympy_bridge` reads back as the same model.
 
-Relations, floor, Mod and Piecewise are left unevaluated, so that they look like the model. Where an
-expression of the model is undefined for some values, a relation excludes them: sympy may simplify the rest.
+Relations, floor, Mod and Piecewise are left unevaluated, so that they look like the model. A relation whose
+terms are undefined for some values is written together with the conditions under which they are defined:
+sympy may then simplify it as it likes, and negate it. Where it is used as a number, its terms are written
+*total*: with 1 in place of a divisor that is 0, and 0 in place of a negative exponent.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from constrint.expr import (
     Pow,
     Sum,
     Table,
+    definedness,
 )
 from constrint.expr.domain import Domain
 from constrint.globals import Function, Relation
@@ -57,10 +60,7 @@ def write_relations(model: Model) -> list[Any]:
         sp.Contains(writer.symbol(variable), _set(variable.domain), evaluate=False)
         for variable in model.variables.values()
     ]
-    for expr in model.lets.values():
-        writer.number(expr)
-    conditions = [writer.condition(constraint.expr) for constraint in model.constraints]
-    return relations + list(dict.fromkeys(writer.defined)) + conditions
+    return relations + [writer.condition(constraint.expr) for constraint in model.constraints]
 
 
 def _set(domain: Domain) -> Any:
@@ -75,9 +75,10 @@ def _set(domain: Domain) -> Any:
 
 class _Writer:
     def __init__(self) -> None:
-        self.defined: list[Any] = []  # where every part has a value
-        self.written: dict[int, Any] = {}
-        self.conditions: dict[int, Any] = {}
+        self.total = False  # whether terms are written such that they always have a value
+        self.written: dict[tuple[int, bool], Any] = {}
+        self.conditions: dict[tuple[int, bool], Any] = {}
+        self.known: dict[int, tuple[BoolExpr, ...]] = {}
         self.made: list[IntExpr] = []  # kept alive: the dictionaries know expressions by id
 
     def symbol(self, variable: IntVar | BoolVar) -> Any:
@@ -86,18 +87,48 @@ class _Writer:
 
     def number(self, expr: IntExpr) -> Any:
         """An integer expression; a condition counts 0 or 1."""
-        return self._once(expr, _INDICATORS if isinstance(expr, BoolExpr) else _NUMBERS, self.written)
+        if not isinstance(expr, BoolExpr):
+            return self._once(expr, _NUMBERS, self.written)
+        needs = self._needs(expr)
+        if not needs:
+            return self._once(expr, _INDICATORS, self.written)
+        total, self.total = self.total, True
+        indicators = [self._once(expr, _INDICATORS, self.written), *map(self.number, needs)]
+        self.total = total
+        return sp.Min(*indicators)
 
     def condition(self, expr: IntExpr) -> Any:
         """A condition."""
-        return self._once(expr, _CONDITIONS, self.conditions)
+        total, self.total = self.total, False
+        condition = self._once(expr, _CONDITIONS, self.conditions)
+        needs = self._needs(expr)
+        if needs:
+            condition = sp.And(*map(self.condition, needs), condition)
+        self.total = total
+        return condition
 
-    def _once(self, expr: IntExpr, writers: Writers, written: dict[int, Any]) -> Any:
-        if id(expr) not in written:
+    def total_number(self, expr: IntExpr) -> Any:
+        """An integer expression that has some value even where the expression has none."""
+        total, self.total = self.total, True
+        number = self.number(expr)
+        self.total = total
+        return number
+
+    def _needs(self, expr: IntExpr) -> list[BoolExpr]:
+        """The conditions under which the terms of a relation have values."""
+        if not isinstance(expr, Comparison | Divides | Member | Table):
+            return []
+        needs = [need for term in expr.children for need in definedness(term, self.known)]
+        self.made += needs
+        return needs
+
+    def _once(self, expr: IntExpr, writers: Writers, written: dict[tuple[int, bool], Any]) -> Any:
+        key = id(expr), self.total
+        if key not in written:
             if type(expr) not in writers:
                 raise ModelError(f"{type(expr).__name__} has no form in sympy")
-            written[id(expr)] = writers[type(expr)](self, expr)
-        return written[id(expr)]
+            written[key] = writers[type(expr)](self, expr)
+        return written[key]
 
     def choice(self, pieces: list[tuple[Any, IntExpr]], otherwise: Any) -> Any:
         """The value of the first piece whose condition holds; at most one does."""
@@ -113,40 +144,32 @@ class _Writer:
         """Integer expressions in order."""
         return [self.number(expr) for expr in exprs]
 
-    def divisor(self, expr: IntExpr) -> Any:
-        """A divisor, which is not 0."""
-        divisor = self.number(expr)
-        if divisor == 0:
-            self.defined.append(sp.false)
-            return sp.Integer(1)
-        if not divisor.is_Integer:
-            self.defined.append(sp.Ne(divisor, 0, evaluate=False))
-        return divisor
+    def divisor(self, expr: FloorDiv | Mod) -> Any:
+        """A divisor; 1 for one that is always 0."""
+        divisor = self.number(expr.right)
+        if self.total and not divisor.is_Integer and expr.needs():
+            return divisor + 1 - sp.Min(1, sp.Abs(divisor))
+        return sp.Integer(1) if divisor == 0 else divisor
 
     def quotient(self, expr: FloorDiv) -> Any:
         """A quotient that is rounded down."""
-        dividend, divisor = self.number(expr.left), self.divisor(expr.right)
+        dividend, divisor = self.number(expr.left), self.divisor(expr)
         ratio = dividend / divisor
-        if divisor.has(sp.Piecewise):
-            # sympy would divide by each piece, even where one is 0.
+        if divisor.has(sp.Piecewise) or not all(power.exp.is_Integer for power in divisor.atoms(sp.Pow)):
+            # sympy would divide by each piece, even where one is 0, and negate an exponent.
             ratio = sp.Mul(dividend, sp.Pow(divisor, -1, evaluate=False), evaluate=False)
         return sp.floor(ratio, evaluate=bool(ratio.is_Rational))
 
     def power(self, expr: Pow) -> Any:
         base, exponent = self.number(expr.left), self.number(expr.right)
-        if not exponent.is_Integer:
-            self.defined.append(sp.Ge(exponent, 0, evaluate=False))
-        elif exponent < 0:
-            self.defined.append(sp.false)
+        if exponent.is_Integer and exponent < 0:
             return sp.Integer(0)
         # sympy turns 0**(-x) into infinities at once.
-        return base ** (exponent if base != 0 else sp.Max(exponent, 0))
+        is_plain = base != 0 and not (self.total and expr.needs())
+        return base ** (exponent if is_plain else sp.Max(exponent, 0))
 
     def element(self, expr: Element) -> Any:
-        index, values = self.number(expr.index), [sp.Integer(value) for value in expr.values]
-        self.defined.append(
-            sp.And(sp.Ge(index, 0, evaluate=False), sp.Lt(index, len(values), evaluate=False))
-        )
+        values = [sp.Integer(value) for value in expr.values]
         if not values:
             return sp.Integer(0)
         equal: list[IntExpr] = [Comparison("==", expr.index, Const(k)) for k in range(len(values) - 1)]
@@ -204,7 +227,7 @@ _NUMBERS: Writers = {
     ),
     Mul: lambda writer, expr: sp.Mul(*writer.numbers(expr.args)),
     FloorDiv: _Writer.quotient,
-    Mod: lambda writer, expr: _mod(writer.number(expr.left), writer.divisor(expr.right)),
+    Mod: lambda writer, expr: _mod(writer.number(expr.left), writer.divisor(expr)),
     Pow: _Writer.power,
     Abs: lambda writer, expr: sp.Abs(writer.number(expr.arg)),
     Min: lambda writer, expr: sp.Min(*writer.numbers(expr.args)),
@@ -213,7 +236,7 @@ _NUMBERS: Writers = {
     Lcm: _undefined("lcm"),
     Element: _Writer.element,
     IfThenElse: lambda writer, expr: writer.choice(
-        [(writer.number(expr.then), expr.condition)], writer.number(expr.otherwise)
+        [(writer.total_number(expr.then), expr.condition)], writer.total_number(expr.otherwise)
     ),
 }
 """How each integer node is written."""
