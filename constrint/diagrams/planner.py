@@ -54,36 +54,47 @@ class Condition(Protocol):
 
 
 @dataclass
+class Numbering:
+    """The numbers of a model's variables, and the one translator of its expressions by them.
+
+    Attributes:
+        numbers: Number of each variable by name.
+    """
+
+    numbers: dict[str, int]
+    _made: Translator | None = None
+
+    def translator(self, terms: Terms) -> Translator:
+        """What translates the model's expressions into terms."""
+        if self._made is None or self._made.terms is not terms:
+            self._made = Translator(terms, self.numbers)
+        return self._made
+
+
+@dataclass
 class ModelCondition:
     """A condition of a model.
 
     Attributes:
         expr: The expression.
-        numbers: Number of each variable.
+        numbering: The numbers of the model's variables.
         scope: Set of its variables.
     """
 
     expr: IntExpr
-    numbers: dict[str, int]
+    numbering: Numbering
     scope: int = 0
 
     def __post_init__(self) -> None:
         for variable in self.expr.variables():
-            number = self.numbers.get(variable.name)
+            number = self.numbering.numbers.get(variable.name)
             if number is None:
                 raise Unsupported(f"'{variable.name}', which is no variable of this model")
             self.scope |= 1 << number
 
     def term(self, terms: Terms) -> Term:
         """The term of the condition."""
-        return terms.truth(_translator(terms, self.numbers).term(self.expr))
-
-
-def _translator(terms: Terms, numbers: dict[str, int]) -> Translator:
-    known = getattr(terms, "translator", None)
-    if known is None:
-        known = terms.translator = Translator(terms, numbers)  # type: ignore[attr-defined]
-    return known
+        return terms.truth(self.numbering.translator(terms).term(self.expr))
 
 
 @dataclass
@@ -309,9 +320,9 @@ def plan_model(model: Declarations) -> Planner:
 
 def _plan_group(group: Group, boxed: dict[str, Domain]) -> Planner:
     """The plan of some variables of a model and all that connects them."""
-    numbers = {variable.name: i for i, variable in enumerate(group.variables)}
+    numbering = Numbering({variable.name: i for i, variable in enumerate(group.variables)})
     domains, limits = listed(group.variables, boxed)
-    conditions: list[Condition] = [ModelCondition(part, numbers) for part in group.conditions]
+    conditions: list[Condition] = [ModelCondition(part, numbering) for part in group.conditions]
     return Planner(domains, limits, conditions)
 
 

@@ -69,11 +69,10 @@ def all_different(*values: IntLike | Iterable[IntLike], consistency: Consistency
 
     Args:
         values: The expressions.
-        consistency: "value" takes what one has from the others, O(n) for each that is fixed; "bounds" also
-        keeps every
-            least and greatest value possible (López-Ortiz et al. 2003, O(n log n)); "domain" every value
-            (Régin 1994, O(n d) and more); "auto" is "bounds" where there are fewer than 1.5 values for
-            each expression, else "value".
+        consistency: What is propagated. "value" takes what one has from the others, O(n) for each that is
+            fixed. "bounds" also keeps every least and greatest value possible (López-Ortiz et al. 2003,
+            O(n log n)), "domain" every value (Régin 1994, O(n d) and more). "auto" is "bounds" where there
+            are fewer than 1.5 values for each expression, else "value".
 
     Returns:
         The condition. Negated, or as a truth value, it is the disjunction of equalities.

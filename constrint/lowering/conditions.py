@@ -181,31 +181,28 @@ class Lowering(Arithmetic):
 
     def require(self, node: e.BoolExpr) -> None:
         """Make a condition hold."""
-        kind = type(node)
-        if kind is e.And:
-            for arg in node.args:  # type: ignore[attr-defined] # narrowed by the type just compared
-                self.require(arg)
-        elif kind is e.Comparison:
-            self._require_comparison(node)  # type: ignore[arg-type] # as above
-        elif kind is e.Divides:
-            self._require_divides(node.divisor, node.dividend)  # type: ignore[attr-defined] # as above
-        elif kind is e.Member:
-            self._check_domain(node.domain)  # type: ignore[attr-defined] # as above
-            conditions = self.conditions
-            conditions.require_member(self.sum_of(node.arg), node.domain)  # type: ignore[attr-defined] # as above
-        elif kind is e.Table:
-            self.conditions.require_table(*self._table_parts(node))  # type: ignore[arg-type] # as above
-        elif kind is e.Iff:
-            self._require_iff(node.left, node.right)  # type: ignore[attr-defined] # as above
-        elif kind is e.Or:
-            self.conditions.require_any([self.literal(arg) for arg in node.args])  # type: ignore[attr-defined] # as above
-        elif kind is e.Implies:
-            left, right = node.left, node.right  # type: ignore[attr-defined] # as above
-            self.conditions.require_any([self.literal(left) ^ 1, self.literal(right)])
-        elif kind is Relation:
-            self._require_relation(node)  # type: ignore[arg-type] # as above
-        else:
+        require = _REQUIRED.get(type(node))
+        if require is None:
             self.conditions.require(self.literal(node))
+        else:
+            require(self, node)
+
+    def _require_all(self, node: e.And) -> None:
+        for arg in node.args:
+            self.require(arg)
+
+    def _require_any(self, node: e.Or) -> None:
+        self.conditions.require_any([self.literal(arg) for arg in node.args])
+
+    def _require_implication(self, node: e.Implies) -> None:
+        self.conditions.require_any([self.literal(node.left) ^ 1, self.literal(node.right)])
+
+    def _require_member(self, node: e.Member) -> None:
+        self._check_domain(node.domain)
+        self.conditions.require_member(self.sum_of(node.arg), node.domain)
+
+    def _require_table(self, node: e.Table) -> None:
+        self.conditions.require_table(*self._table_parts(node))
 
     def _require_relation(self, node: Relation) -> None:
         if node.definition.lower is None:
@@ -307,12 +304,13 @@ class Lowering(Arithmetic):
             for factor in node.args:
                 self.conditions.require_divides(self.sum_of(factor), multiple)
 
-    def _require_divides(self, divisor: e.IntExpr, dividend: e.IntExpr) -> None:
-        multiple = self.sum_of(dividend)
-        self._require_factors(divisor, multiple)
-        self.conditions.require_divides(self.sum_of(divisor), multiple)
+    def _require_divides(self, node: e.Divides) -> None:
+        multiple = self.sum_of(node.dividend)
+        self._require_factors(node.divisor, multiple)
+        self.conditions.require_divides(self.sum_of(node.divisor), multiple)
 
-    def _require_iff(self, left: e.BoolExpr, right: e.BoolExpr) -> None:
+    def _require_iff(self, node: e.Iff) -> None:
+        left, right = node.left, node.right
         if isinstance(right, e.BoolVar):
             left, right = right, left
         first = self.literal(left)
@@ -336,3 +334,16 @@ _BOOLEAN: dict[type, Callable[[Lowering, Any, int | None], int]] = {
     e.Table: Lowering._table,
     Relation: Lowering._relation,
 }
+
+_REQUIRED: dict[type, Callable[[Lowering, Any], None]] = {
+    e.And: Lowering._require_all,
+    e.Comparison: Lowering._require_comparison,
+    e.Divides: Lowering._require_divides,
+    e.Member: Lowering._require_member,
+    e.Table: Lowering._require_table,
+    e.Iff: Lowering._require_iff,
+    e.Or: Lowering._require_any,
+    e.Implies: Lowering._require_implication,
+    Relation: Lowering._require_relation,
+}
+"""How a condition is made to hold without a literal of its own; the others become literals."""
