@@ -8,7 +8,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 from random_models import RandomModel
-from random_truth import COMPARISONS, Tree
+from random_truth import COMPARISONS, CONDITIONS, Tree
 
 LARGEST = 10**9
 
@@ -28,19 +28,22 @@ class Term:
 
 @dataclass
 class Translation:
-    """A CP-SAT model with a variable for every operator; all are functions of the model's own variables."""
+    """A CP-SAT model with a variable for every operator; all are functions of the model's own variables.
+
+    Where an operator is undefined its variable is that of some operand in range, and `needs` gets a literal
+    that says it is defined: for the condition around it, which is false otherwise.
+    """
 
     drawn: RandomModel
     model: cp_model.CpModel = field(default_factory=cp_model.CpModel)
     variables: dict[str, Any] = field(default_factory=dict)
+    needs: list[Term] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for name, values in self.drawn.domains.items():
             self.variables[name] = self.model.new_int_var_from_domain(
                 cp_model.Domain.from_values(values), name
             )
-        for tree in self.drawn.lets.values():
-            self.term(tree)
         for tree in self.drawn.constraints:
             self.model.add(self.term(tree).expr == 1)
 
@@ -57,6 +60,8 @@ class Translation:
     def optimum(self, direction: str) -> int | None:
         """The best value of the model's objective; None without a solution where it is defined."""
         goal = self.term(self.drawn.objective).expr
+        for need in self.needs:
+            self.model.add(need.expr == 1)
         if direction == "min":
             self.model.minimize(goal)
         else:
@@ -82,6 +87,24 @@ class Translation:
         return Term(literal, 0, 1)
 
     def term(self, tree: Tree) -> Term:
+        if tree[0] == "not in":
+            return self._unary("not", self.term(("in", *tree[1:])))
+        if tree[0] not in CONDITIONS:
+            return self._term(tree)
+        outer, self.needs = self.needs, []
+        parts = [self._term(tree), *self.needs]
+        self.needs = outer
+        return self._all(parts) if len(parts) > 1 else parts[0]
+
+    def _chosen_side(self, condition: Term, tree: Tree) -> Term:
+        """A number that need be defined only where a condition holds."""
+        outer, self.needs = self.needs, []
+        side = self.term(tree)
+        needs, self.needs = self.needs, outer
+        self.needs += [self._any([self._unary("not", condition), need]) for need in needs]
+        return side
+
+    def _term(self, tree: Tree) -> Term:
         kind, *operands = tree
         if kind in ("const", "truth"):
             return Term(int(operands[0]), int(operands[0]), int(operands[0]))
@@ -96,14 +119,17 @@ class Translation:
             return self._within(self.term(operands[0]), *operands[1:])
         if kind == "table":
             return self._table([self.term(part) for part in operands[:-1]], operands[-1])
-        if kind in ("in", "not in"):
-            return self._member(self.term(operands[0]), operands[1], kind == "in")
+        if kind == "in":
+            return self._member(self.term(operands[0]), operands[1])
         if kind == "chain":
-            parts = [self.term(part) for part in operands[::2]]
-            links = [
-                self._binary(op, a, b) for op, a, b in zip(operands[1::2], parts, parts[1:], strict=False)
-            ]
-            return self._all(links)
+            parts = operands[::2]
+            links = zip(operands[1::2], parts, parts[1:], strict=False)
+            return self._all([self.term((op, a, b)) for op, a, b in links])
+        if kind == "if_then_else":
+            condition = self.term(operands[0])
+            then = self._chosen_side(condition, operands[1])
+            otherwise = self._chosen_side(self._unary("not", condition), operands[2])
+            return self._binary("+", self._product(condition, self._binary("-", then, otherwise)), otherwise)
         if kind == "**":
             return self._power(operands)
         parts = [self.term(part) for part in operands]
@@ -113,10 +139,6 @@ class Translation:
             return self._extreme(kind, parts)
         if kind == "sum":
             return Term(sum(p.expr for p in parts), sum(p.lo for p in parts), sum(p.hi for p in parts))
-        if kind == "if_then_else":
-            condition, then, otherwise = parts
-            gap = self._product(condition, self._binary("-", then, otherwise))
-            return self._binary("+", gap, otherwise)
         if kind == "element":
             return self._chosen(parts[:-1], parts[-1])
         if kind == "all_different":
@@ -177,7 +199,13 @@ class Translation:
         return result
 
     def _quotient(self, a: Term, b: Term) -> tuple[Term, Term]:
-        """Floored quotient and remainder; a zero divisor is no solution."""
+        """Floored quotient and remainder; by 1 in place of a zero divisor, which is noted."""
+        if b.lo <= 0 <= b.hi:
+            zero = self._binary("==", b, Term(0, 0, 0))
+            safe = self.new(min(b.lo, 1), max(b.hi, 1))
+            self.model.add(safe.expr == b.expr + zero.expr)
+            self.needs.append(self._unary("not", zero))
+            b = safe
         size = max(abs(a.lo), abs(a.hi), 1)
         quotient = self.new(-size - 1, size + 1)
         remainder = self.new(min(b.lo + 1, 0), max(b.hi - 1, 0))
@@ -212,6 +240,8 @@ class Translation:
         base, exponent = operands
         if exponent[0] != "const":
             raise Unsupported
+        if exponent[1] < 0:
+            self.needs.append(Term(0, 0, 0))
         result = Term(1, 1, 1)
         for _ in range(exponent[1]):
             result = self._product(result, self.term(base))
@@ -219,15 +249,22 @@ class Translation:
         return result
 
     def _element(self, values: tuple[int, ...], place: Term) -> Term:
-        index = self.new(0, len(values) - 1)
-        self.model.add(index.expr == place.expr)
+        index = self._index(place, len(values))
         result = self.new(min(values), max(values))
         self.model.add_element(index.expr, list(values), result.expr)
         return result
 
+    def _index(self, place: Term, count: int) -> Term:
+        """An index inside; 0 in place of one outside, which is noted."""
+        inside = self._within(place, 0, count - 1, 1)
+        self.needs.append(inside)
+        index = self.new(0, count - 1)
+        self.model.add(index.expr == place.expr).only_enforce_if(inside.expr)
+        self.model.add(index.expr == 0).only_enforce_if(~inside.expr)
+        return index
+
     def _chosen(self, values: list[Term], place: Term) -> Term:
-        index = self.new(0, len(values) - 1)
-        self.model.add(index.expr == place.expr)
+        index = self._index(place, len(values))
         entries = [self.new(value.lo, value.hi) for value in values]
         for entry, value in zip(entries, values, strict=True):
             self.model.add(entry.expr == value.expr)
@@ -249,12 +286,12 @@ class Translation:
         gap = Term(part.expr - anchor, part.lo - anchor, part.hi - anchor)
         return self._all([*parts, self._divides(Term(step, step, step), gap)])
 
-    def _member(self, part: Term, values: tuple[int, ...], positive: bool) -> Term:
+    def _member(self, part: Term, values: tuple[int, ...]) -> Term:
         literal = self.model.new_bool_var("")
         domain = cp_model.Domain.from_values(values)
         self.model.add_linear_expression_in_domain(part.expr, domain).only_enforce_if(literal)
         self.model.add_linear_expression_in_domain(part.expr, domain.complement()).only_enforce_if(~literal)
-        return Term(literal if positive else 1 - literal, 0, 1)
+        return Term(literal, 0, 1)
 
 
 class _Counter(cp_model.CpSolverSolutionCallback):

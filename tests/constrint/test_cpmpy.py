@@ -97,6 +97,15 @@ def test_same_solutions_as_or_tools(seed):
     assert _solutions(anchored, variables, "constrint") == _solutions(anchored, variables, "ortools")
 
 
+@pytest.mark.parametrize("seed", range(1000, 1060))
+def test_undefined_terms_mean_what_cpmpy_says(seed, monkeypatch):
+    """Partial functions lowered here mean the same as those that CPMpy makes total for OR-Tools."""
+    monkeypatch.setattr("constrint.integrations.cpmpy.no_partial_functions", list)
+    model, variables, _ = _random(seed)
+    anchored = cp.Model([*model.constraints, [cp.sum(variables) <= 10_000]])
+    assert _solutions(anchored, variables, "constrint") == _solutions(anchored, variables, "ortools")
+
+
 @pytest.mark.parametrize("seed", range(150, 230))
 def test_same_optimum_as_or_tools(seed):
     model, _, goal = _random(seed)
