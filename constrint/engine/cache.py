@@ -1,57 +1,248 @@
-"""Where compiled engines are kept: one folder for each place and content of the sources.
+"""Where compiled parts are kept: one file for each part, the content of its sources, and the processor.
 
-Numba misses edits of callees, and keeps apart what lies at different places.
+What is in a file is a pickle of numba's, so it is read only where it is to be trusted: file and folder belong
+to this user or to root and nobody else may write them, and the checksum at the head of the file is that of
+the rest. What fails a check is thrown away, and made again.
 """
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
+import threading
+from contextlib import suppress
 from functools import cache
+from time import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-# The files of the functions that numba keeps: it compiles anew where these were installed anew.
-STAMPED = ("__init__.py", "dfs.py", "loop.py")
+# `dispatch` is compiled apart, as what takes longest, and becomes a part of "engine" and "learn".
+PARTS = {
+    "dispatch": ("engine", "propagators", "store"),
+    "engine": ("engine", "propagators", "store"),
+    "learn": ("engine", "propagators", "store", "learning"),
+    "learn-sums": ("engine", "propagators", "store", "learning"),
+}
+# What is said of those that are waited for.
+ABOUT = {
+    "engine": "the search engine, once on this machine (about half a minute)",
+    "learn": "the learning search, once on this machine (about a minute)",
+    "learn-sums": "the learning search, once on this machine (about a minute)",
+}
+MAGIC = b"constrint machine code 2\n"
+DIGEST = 32  # bytes of the checksum, which follows
+ABANDONED = 3600.0  # seconds after which a file that was never finished is swept
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+HEAD_OF_CPUINFO = 16_384  # bytes: enough for the first processor
+
+# Held while compiled parts are imported, loaded or made: numba's own imports are not made for many threads.
+LOADING = threading.RLock()
+_loaded: set[str] = set()
+_known: dict[Path, tuple[int, int, int]] = {}  # files whose checksum was right: inode, size, time
+_said: set[str] = set()
+
+
+def _after_fork() -> None:
+    """Another thread may have held the lock."""
+    global LOADING
+    LOADING = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @cache
-def folder(part: str = "engine") -> Path:
-    """The folder of a part's machine code, keyed on the sources, their place, and the compiler.
-
-    Args:
-        part: "engine", or a twin of the learning search, which has more sources.
-    """
+def key(part: str) -> str:
+    """What a part's machine code depends on: the sources, numba, Python and the processor; as hex digits."""
     import hashlib
     import platform
     from importlib.metadata import version
     from pathlib import Path
 
+    package = Path(__file__).resolve().parent.parent
+    about = [version("numba"), version("llvmlite"), version("numpy"), platform.python_version(), _processor()]
+    about += [os.environ.get(name, "") for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")]
+    digest = hashlib.sha256("\n".join(about).encode())
+    for source in sorted(path for name in PARTS[part] for path in package.glob(f"{name}/*.py")):
+        digest.update(f"{source.parent.name}/{source.name}\0".encode() + source.read_bytes())
+    return digest.hexdigest()[:20]
+
+
+def _processor() -> str:
+    """The kind of processor: machine code is made for what it can do."""
+    import platform
+
+    lines: list[str] = []
+    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        first = file.read(HEAD_OF_CPUINFO).partition("\n\n")[0].splitlines()
+        lines = [line for line in first if line.startswith(("model name", "flags", "Features", "CPU part"))]
+    return "\n".join([sys.platform, platform.machine(), *lines])
+
+
+def folders() -> list[Path]:
+    """The folders that may hold machine code: the user's cache, then one in the temporary folder."""
+    import tempfile
+    from pathlib import Path
+
     import platformdirs
 
-    package = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256(f"{version('numba')} {platform.python_version()} {package}".encode())
-    compiled = ("engine", "propagators", "store")
-    packages = compiled if part == "engine" else (*compiled, "learning")
-    for source in sorted(path for name in packages for path in package.glob(f"{name}/*.py")):
-        stamp = source.stat().st_mtime_ns if source.name in STAMPED else ""
-        digest.update(f"{source.name} {stamp}\0".encode() + source.read_bytes())
-    return Path(platformdirs.user_cache_dir("constrint")) / f"{part}-{digest.hexdigest()[:16]}"
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    return [Path(platformdirs.user_cache_dir("constrint")), Path(tempfile.gettempdir()) / f"constrint-{user}"]
+
+
+def name(part: str) -> str:
+    """The name of a part's file."""
+    return f"{part}-{key(part)}.nbc"
+
+
+def _is_own(status: os.stat_result) -> bool:
+    """Whether this user or root owns a file or folder."""
+    return not hasattr(os, "geteuid") or status.st_uid in (os.geteuid(), 0)
+
+
+def _is_trusted(path: Path) -> bool:
+    """Whether the owner of a folder, and of the link that leads there, is this user or root."""
+    try:
+        return _is_own(path.lstat()) and _is_own(path.stat()) and path.is_dir()
+    except OSError:
+        return False
+
+
+def _opened(path: Path) -> tuple[bytes, os.stat_result] | None:
+    """A file's content, where nobody but this user and root can have written it."""
+    try:
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    except OSError:
+        return None
+    with os.fdopen(file, "rb") as opened:
+        status = os.fstat(opened.fileno())
+        others = hasattr(os, "geteuid") and status.st_mode & OTHERS_WRITE
+        if not stat.S_ISREG(status.st_mode) or not _is_own(status) or others:
+            return None
+        try:
+            return opened.read(), status
+        except OSError:
+            return None
+
+
+def read(part: str) -> bytes | None:
+    """A part's machine code; None where it is not there. Files that are damaged, or not ours, are removed."""
+    from hashlib import sha256
+
+    for folder in folders():
+        path = folder / name(part)
+        if not _is_trusted(folder) or not os.path.lexists(path):
+            continue
+        found = _opened(path)
+        if found is not None:
+            content, status = found
+            head = len(MAGIC) + DIGEST
+            if content[:head] == MAGIC + sha256(content[head:]).digest():
+                _known[path] = (status.st_ino, status.st_size, status.st_mtime_ns)
+                return content[head:]
+        with suppress(OSError):
+            path.unlink()
+    return None
 
 
 def is_filled(part: str = "engine") -> bool:
-    """Whether this part was compiled on this machine before."""
-    return (folder(part) / "complete").exists()
+    """Whether this part was compiled before, and its file is whole."""
+    for folder in folders():
+        path = folder / name(part)
+        with suppress(OSError):
+            status = path.lstat()
+            if _known.get(path) == (status.st_ino, status.st_size, status.st_mtime_ns):
+                return True
+    return read(part) is not None
 
 
-def mark_filled(part: str = "engine") -> None:
-    """Note that compiling has come to its end."""
-    folder(part).mkdir(parents=True, exist_ok=True)
-    (folder(part) / "complete").touch()
+def discard(part: str) -> None:
+    """Remove a part's files: what is in them is of no use here."""
+    for folder in folders():
+        if _is_trusted(folder):
+            with suppress(OSError):
+                (folder / name(part)).unlink()
 
 
-def is_loaded() -> bool:
-    """Whether this process has the compiled engine: handing over then costs a fraction of a millisecond."""
-    module = sys.modules.get("constrint.engine.compiled")
-    return module is not None and module.is_loaded()
+def _prepared(folder: Path) -> None:
+    """Make a folder for this user alone; raises `OSError` where that cannot be."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    if not _is_trusted(folder):
+        raise PermissionError(f"{folder} belongs to another user, or is no folder")
+    if hasattr(os, "geteuid") and folder.stat().st_uid == os.geteuid() and folder.stat().st_mode & 0o077:
+        folder.chmod(0o700)
+
+
+def writable() -> Path | None:
+    """The folder that new machine code goes to; None where there is none. Says once what is wrong."""
+    import tempfile
+
+    reason = ""
+    for folder in folders():
+        try:
+            _prepared(folder)
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError as error:
+            reason = reason or f"{folder}: {error.strerror or error}"
+        else:
+            if reason:
+                _say_once(f"cannot keep machine code in {reason}; it is kept in {folder}")
+            return folder
+    _say_once(f"cannot keep machine code in {reason}; each process that needs it compiles it anew")
+    return None
+
+
+def _say_once(text: str) -> None:
+    if text not in _said:
+        _said.add(text)
+        sys.stderr.write(f"constrint: {text}\n")
+        sys.stderr.flush()
+
+
+def write(part: str, code: bytes) -> bool:
+    """Keep a part's machine code: built aside, then renamed into place. Whether that could be."""
+    import tempfile
+    from hashlib import sha256
+
+    folder = writable()
+    if folder is None:
+        return False
+    _sweep(folder)
+    try:
+        file, aside = tempfile.mkstemp(prefix=f"{part}-", suffix=".tmp", dir=folder)
+        try:
+            with os.fdopen(file, "wb") as opened:
+                opened.write(MAGIC + sha256(code).digest() + code)
+            os.replace(aside, folder / name(part))
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(aside)
+            raise
+    except OSError as error:
+        _say_once(f"cannot keep machine code in {folder}: {error.strerror or error}")
+        return False
+    return True
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what processes that were killed have left."""
+    for path in folder.glob("*.tmp"):
+        with suppress(OSError):
+            if time() - path.lstat().st_mtime > ABANDONED:
+                path.unlink()
+
+
+def note_loaded(part: str) -> None:
+    """This process has a part: handing over then costs a fraction of a millisecond."""
+    _loaded.add(part)
+
+
+def is_loaded(part: str = "engine") -> bool:
+    """Whether this process has a part."""
+    return part in _loaded

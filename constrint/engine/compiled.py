@@ -1,7 +1,7 @@
 """The compiled twin of the engine: the same kernels, rebuilt for numba. The only module that imports it.
 
 Each kernel is copied with its global names pointing to the compiled callees, in order of definition, and
-`run` is compiled for one signature. Numba keeps its machine code on disk, where `cache` says.
+`run` is compiled for one signature. Its machine code is kept on the disk, where `cache` says.
 
 Compiled kernels get the state as one pointer to a structure of its arrays. (As a NamedTuple it would be
 passed array by array, each with its reference count, at every call: 18 times slower, and 3 times as long
@@ -11,6 +11,7 @@ to compile.) Attribute access reads the same in both.
 from __future__ import annotations
 
 import ctypes
+import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache as once
@@ -20,13 +21,14 @@ from typing import Any, cast
 
 import numba
 import numpy as np
-from numba.core import config
+from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.datamodel import default_manager  # type: ignore[attr-defined] # numba is untyped
 from numba.core.runtime import rtsys  # type: ignore[attr-defined] # as above
+from numba.core.serialize import dumps
 from numba.experimental import structref
 
-from constrint.engine import cache, dfs
+from constrint.engine import cache, claims, dfs
 from constrint.engine.build import grow
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, STABLE
 from constrint.propagators import dispatch
@@ -69,103 +71,144 @@ _STATE = StructureType([(name, _CELLS) for name in State._fields])
 
 
 def twins_of(
-    kernels: Sequence[Callable[..., Any]],
-    eager: Mapping[int, tuple[Any, str]],
-    known: Mapping[int, Any] | None = None,
+    kernels: Sequence[Callable[..., Any]], part: str, known: Mapping[int, Any] | None = None
 ) -> dict[int, Any]:
     """Numba's version of each kernel, by the kernel's identity; callees come before callers.
 
+    None is compiled before it is called by what is: they all become parts of that.
+
     Args:
         kernels: The kernels.
-        eager: Signature and cached part of those that are compiled at once, or loaded. The others become
-            part of these as far as they are called.
+        part: What they are compiled for; it becomes a part of their names.
         known: Versions to take in place of making them.
     """
     twins: dict[int, Any] = dict(known or {})
     for function in kernels:
-        if id(function) in twins:
-            continue
-        names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
-        copy = _copy(function, names)
-        # Kernels never divide by zero (interpreted, that would raise), so the checks are left out.
-        if id(function) in eager:
-            signature, part = eager[id(function)]
-            twins[id(function)] = _kept(copy, part, signature)
-        else:
-            twins[id(function)] = numba.njit(error_model="numpy")(copy)
+        if id(function) not in twins:
+            names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
+            # Kernels never divide by zero (interpreted, that would raise), so the checks are left out.
+            twins[id(function)] = numba.njit(error_model="numpy")(named_copy(function, part, names))
     return twins
 
 
-def _copy(function: Callable[..., Any], names: dict[str, Any]) -> FunctionType:
-    """A function with other global names."""
-    copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-    copy.__qualname__ = function.__qualname__
+def named_copy(function: Callable[..., Any], part: str, names: dict[str, Any] | None = None) -> FunctionType:
+    """A function with other global names, which says in its own name what part it is compiled for.
+
+    The symbols of machine code are made from it and from a number that counts anew in each process. Where
+    a process loads machine code that several have made, LLVM takes functions of one name for one function.
+    """
+    copy = FunctionType(function.__code__, names or function.__globals__, function.__name__)
+    copy.__defaults__ = function.__defaults__
+    copy.__qualname__ = f"{part.replace('-', '_')}.{function.__qualname__}"
     copy.__module__ = function.__module__
     return copy
 
 
-def _kept(copy: FunctionType, part: str, signature: Any = None) -> Any:
-    """Numba's version of a function, with its machine code on the disk; compiled if for a signature."""
-    setattr(config, "CACHE_DIR", str(cache.folder(part)))  # noqa: B010 - numba sets its options at run time
-    # Other threads run meanwhile: what is compiled touches the arrays of its own state only.
-    return numba.njit(signature, cache=True, error_model="numpy", nogil=True)(copy)
+def symbol_of(twin: Any, signature: Any) -> str:
+    """The name of a compiled function in its machine code."""
+    return str(twin.overloads[tuple(signature.args)].fndesc.mangled_name)
 
 
-def from_disk(function: Callable[..., Any], signature: Any, part: str) -> Any:
-    """A compiled kernel with the machine code that is on the disk; None where it is for numba to find that.
+def loaded_or_made(
+    part: str, function: Callable[..., Any], signature: Any, twins: Callable[[], Mapping[int, Any]]
+) -> Any:
+    """A kernel's compiled version: from the disk, or compiled and kept there.
 
-    Numba looks there as well, but for copies of all callees, and after it has imported all that compiling
-    could need (a quarter of a second). What it needs to load is done here as it does that itself.
+    Args:
+        part: Its name on the disk.
+        function: The kernel.
+        signature: Its types.
+        twins: What makes the versions of the kernels that it calls.
     """
-    if not cache.is_filled(part):
+    found = from_disk(part, function, signature)
+    if found is not None:
+        return found
+    with claims.claimed(part):
+        found = from_disk(part, function, signature)  # another process may have compiled it meanwhile
+        if found is None:
+            if part in cache.ABOUT:
+                sys.stderr.write(f"constrint: compiling {cache.ABOUT[part]}…\n")
+                sys.stderr.flush()
+            found = _compiled(part, function, signature, twins())
+            _keep(part, found, signature)
+    return found
+
+
+def _compiled(part: str, function: Callable[..., Any], signature: Any, twins: Mapping[int, Any]) -> Any:
+    names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
+    # Other threads run meanwhile: what is compiled touches the arrays of its own state only.
+    return numba.njit(signature, error_model="numpy", nogil=True)(named_copy(function, part, names))
+
+
+def _keep(part: str, twin: Any, signature: Any) -> None:
+    """Write machine code to the disk, as numba does that itself."""
+    try:
+        result = twin.overloads[tuple(signature.args)]
+        if not result.library.has_dynamic_globals:
+            code = dumps((str(twin.targetctx.codegen().magic_tuple()), result._reduce()))  # type: ignore[no-untyped-call] # numba is untyped
+            cache.write(part, code)
+    except (AttributeError, TypeError):  # another version of numba
+        return
+
+
+def from_disk(part: str, function: Callable[..., Any], signature: Any) -> Any:
+    """A compiled kernel with the machine code that is on the disk; None where there is none to be used.
+
+    What could not be loaded is removed. Numba's own cache is not asked: it reads its files unchecked, and
+    imports all that compiling could need first (a quarter of a second).
+    """
+    code = cache.read(part)
+    if code is None:
         return None
-    twin = _kept(_copy(function, function.__globals__), part)
+    twin = numba.njit(error_model="numpy", nogil=True)(named_copy(function, part))
     try:
         with global_compiler_lock:
-            context = twin.targetctx
+            context: Any = twin.targetctx
             rtsys.initialize(context)
-            result = twin._cache._load_overload(signature, context)
-            if result is None:
-                return None
+            target, payload = pickle.loads(code)  # noqa: S301 - our own, checked by `cache.read`
+            if target != str(context.codegen().magic_tuple()):
+                raise ValueError("machine code for another processor")
+            result = CompileResult._rebuild(context, *payload)  # type: ignore[no-untyped-call] # numba is untyped
+            if not result.fndesc.qualname.endswith(twin.py_func.__qualname__):
+                raise ValueError("machine code of another part")
             context.insert_user_function(result.entry_point, result.fndesc, [result.library])
             twin.add_overload(result)
-    except (AttributeError, OSError, TypeError):  # another version of numba, or a disk with its own mind
+    except Exception:  # whatever another numba, or another mind, may have written there
+        cache.discard(part)
         return None
     twin.disable_compile()
     return twin
 
 
-# Compiled apart, as what takes longest, and shared by all that dispatches.
-DISPATCH = (numba.boolean(_STATE, numba.int64), "engine")
+_DISPATCH = numba.boolean(_STATE, numba.int64)
+_RUN = numba.int64(_STATE, numba.int64, numba.int64)
+
+
+@once
+def compiled_dispatch() -> Any:
+    """`dispatch`, compiled or loaded: what takes longest to compile, and is a part of all that dispatches."""
+    return loaded_or_made("dispatch", dispatch, _DISPATCH, lambda: twins_of(_CALLED, "dispatch"))
+
+
+_CALLED = [function for function in KERNELS if function is not dispatch and function is not dfs.run]
 
 
 @once
 def _run() -> Callable[[Any, int, int], int]:
     """`dfs.run`, compiled or loaded."""
-    run = (numba.int64(_STATE, numba.int64, numba.int64), "engine")
-    loaded = from_disk(dfs.run, *run)
-    if loaded is not None:
-        return cast("Callable[[Any, int, int], int]", loaded)
-    is_new = not cache.is_filled()
-    if is_new:
-        sys.stderr.write(
-            "constrint: compiling the search engine, once on this machine (about half a minute)…\n"
-        )
-        sys.stderr.flush()
-    twins = twins_of(KERNELS, {id(dispatch): DISPATCH, id(dfs.run): run})
-    if is_new:
-        cache.mark_filled()
-    return cast("Callable[[Any, int, int], int]", twins[id(dfs.run)])
+
+    def twins() -> dict[int, Any]:
+        return twins_of(_CALLED, "engine", {id(dispatch): compiled_dispatch()})
+
+    run = loaded_or_made("engine", dfs.run, _RUN, twins)
+    cache.note_loaded("engine")
+    return cast("Callable[[Any, int, int], int]", run)
 
 
 def load() -> None:
     """Compile the engine, or load it."""
-    _run()
-
-
-def is_loaded() -> bool:
-    """Whether `dfs.run` has been compiled or loaded in this process."""
-    return _run.cache_info().currsize > 0
+    with cache.LOADING:
+        _run()
 
 
 # An array in memory: count, owner, length, item size, data, shape, stride.
@@ -252,7 +295,8 @@ class Session:
     """
 
     def __init__(self, state: State) -> None:
-        self._compiled = _run()
+        with cache.LOADING:
+            self._compiled = _run()
         self._take(state)
 
     def _take(self, state: State) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import cache as once
 from typing import Any, cast
@@ -15,16 +14,17 @@ from constrint.engine import cache
 from constrint.engine.compiled import (
     _CELLS,
     _STATE,
-    DISPATCH,
     Structure,
-    from_disk,
+    compiled_dispatch,
+    loaded_or_made,
+    named_copy,
     structure_of,
     twins_of,
 )
 from constrint.learning import generic, loop
 from constrint.learning.build import grow
-from constrint.learning.layout import LEARN_KERNELS, Learner
-from constrint.learning.loaded import note_loaded, part_of
+from constrint.learning.layout import FAULT, LEARN_KERNELS, Learner
+from constrint.learning.loaded import part_of
 from constrint.propagators import dispatch
 from constrint.store.state import KERNELS, State
 
@@ -47,42 +47,42 @@ structref.define_proxy(LearnerStructure, LearnerType, list(Learner._fields))  # 
 _LEARNER = LearnerType([(name, _CELLS) for name in Learner._fields])
 
 
-def _no_kernel(ls: Any, st: Any, p: int) -> bool:
-    """Stands for `run_kernel` where no propagator has one: its callees need not be compiled then."""
-    return False
+def no_kernel(ls: Any, st: Any, p: int) -> bool:
+    """Stands for `run_kernel` where no propagator has one: its callees need not be compiled then.
+
+    It is never called; if it is, search ends as `BROKEN`, since a constraint was left out.
+    """
+    ls.scalar[FAULT] = 1
+    return True
 
 
 @once
 def _run(has_kernels: bool) -> Callable[[Any, Any, int], int]:
     """`loop.run`, compiled or loaded."""
     part = part_of(has_kernels)
-    signature = numba.int64(_LEARNER, _STATE, numba.int64)
-    loaded = from_disk(loop.run, signature, part)
-    if loaded is not None:
-        note_loaded(has_kernels)
-        return cast("Callable[[Any, Any, int], int]", loaded)
-    is_new = not cache.is_filled(part)
-    if is_new:
-        sys.stderr.write("constrint: compiling the learning search, once on this machine (about a minute)…\n")
-        sys.stderr.flush()
-    eager: dict[int, tuple[Any, str]] = {
-        id(loop.run): (signature, part),
-    }
-    known = {}
-    if has_kernels:
-        eager[id(dispatch)] = DISPATCH
-    else:
-        known[id(generic.run_kernel)] = numba.njit(_no_kernel)
-    twins = twins_of([*KERNELS, *LEARN_KERNELS], eager, known)
-    if is_new:
-        cache.mark_filled(part)
-    note_loaded(has_kernels)
-    return cast("Callable[[Any, Any, int], int]", twins[id(loop.run)])
+
+    def twins() -> dict[int, Any]:
+        called = [function for function in [*KERNELS, *LEARN_KERNELS] if function is not loop.run]
+        if has_kernels:
+            return twins_of(called, part, {id(dispatch): compiled_dispatch()})
+        return twins_of(
+            called,
+            part,
+            {id(generic.run_kernel): numba.njit(error_model="numpy")(named_copy(no_kernel, part))},
+        )
+
+    run = loaded_or_made(part, loop.run, RUN, twins)
+    cache.note_loaded(part)
+    return cast("Callable[[Any, Any, int], int]", run)
+
+
+RUN = numba.int64(_LEARNER, _STATE, numba.int64)
 
 
 def load(has_kernels: bool) -> None:
     """Compile a twin, or load it."""
-    _run(has_kernels)
+    with cache.LOADING:
+        _run(has_kernels)
 
 
 class Session:
@@ -94,7 +94,8 @@ class Session:
     """
 
     def __init__(self, ls: Learner, st: State, has_kernels: bool) -> None:
-        self._compiled = _run(has_kernels)
+        with cache.LOADING:
+            self._compiled = _run(has_kernels)
         arrays = [np.array(cells, dtype=np.int64) for cells in st]
         self.st = State(*cast("list[list[int]]", arrays))
         self._state, _ = structure_of(Structure, _STATE, arrays)

@@ -75,13 +75,15 @@ STAMP = 28  # of `seen` and of `level_seen`
 BUDGET = 29  # propagations until the next pause
 IS_LOGGED = 30  # 1 where every clause that is learned is written to the log
 LOG = 31  # cells of the log in use
-SCALARS = 32
+FAULT = 32  # 1 once a kernel was to run in a twin that was compiled without them
+SCALARS = 33
 
 # Outcomes of `run`.
 SOLUTION = 0
 EXHAUSTED = 1
 PAUSED = 2
 FULL = 3
+BROKEN = 4  # the twin is not the one that this problem needs: nothing that it did counts
 
 
 class Learner(NamedTuple):

@@ -5,7 +5,7 @@ The twin without kernels serves problems of clauses and sums only, and compiles 
 
 from __future__ import annotations
 
-_LOADED: set[str] = set()
+from constrint.engine import cache
 
 
 def part_of(has_kernels: bool) -> str:
@@ -13,11 +13,6 @@ def part_of(has_kernels: bool) -> str:
     return "learn" if has_kernels else "learn-sums"
 
 
-def note_loaded(has_kernels: bool) -> None:
-    """A twin was compiled or loaded."""
-    _LOADED.add(part_of(has_kernels))
-
-
 def is_loaded(has_kernels: bool) -> bool:
     """Whether a twin is there to be used at once."""
-    return part_of(has_kernels) in _LOADED
+    return cache.is_loaded(part_of(has_kernels))

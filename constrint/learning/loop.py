@@ -9,11 +9,13 @@ from constrint.learning.generic import run_kernel
 from constrint.learning.layout import (
     ARENA,
     AT_MOST,
+    BROKEN,
     BUDGET,
     CONFLICTS,
     DECISION,
     DIFFERENT,
     EXHAUSTED,
+    FAULT,
     FULL,
     HAS_SOLUTION,
     HEAD_CELLS,
@@ -173,6 +175,8 @@ def run(ls: Learner, st: State, budget: int) -> int:
         if not has_room(ls):
             return FULL
         outcome = propagate(ls, st)
+        if scalar[FAULT] != 0:
+            return BROKEN
         if outcome == INTERRUPTED:
             return PAUSED if has_room(ls) else FULL
         if outcome == CONTRADICTION:

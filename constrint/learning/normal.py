@@ -86,6 +86,8 @@ class Translation:
             self._used.update(_arguments(node))
         self._link_single_bounds()
         self._link_equal_literals()
+        # A literal may have been replaced by one that was replaced later.
+        self.normal.replaced = {v: self.resolved(2 * v) for v in self.normal.replaced}
         for place, node in enumerate(nodes):
             deadline.check()
             self._add(place, node)

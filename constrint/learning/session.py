@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
+from constrint.engine import background_compile as compiling
 from constrint.engine.build import Branch
 from constrint.engine.build import build as build_state
+from constrint.errors import InternalError
 from constrint.learning import decide, loop
 from constrint.learning.build import Guide, build, grow, units
 from constrint.learning.decompose import Decomposition
 from constrint.learning.layout import (
+    BROKEN,
     BUDGET,
     CONFLICTS,
     DECISION,
@@ -37,7 +40,6 @@ from constrint.preparing.options import Options
 from constrint.preparing.prepared import Plan
 from constrint.preparing.search import GaveUp
 from constrint.presolve import Root
-from constrint.search import background_compile as compiling
 from constrint.store.state import GREATEST, State
 from constrint.support.deadline import Deadline, Pace, Paused
 
@@ -51,7 +53,9 @@ COMPILED_SLICE = 300_000
 # A longer trail is bounds that creep, and search without learning has no reasons to keep for them.
 MOST_ENTRIES = 2_000_000
 ENTRIES_OF_VARIABLE = 20  # … unless there are that many variables
-NARROW, WIDE, LAST = 0, 1, 2  # tiers: 0/1 variables, others of the model, functions and the goal
+# Tiers: 0/1 variables, others of the model, the goal, functions. Those follow from the model's variables:
+# to decide them first would be to search their bounds, which may be far apart, value by value.
+NARROW, WIDE, GOAL, LAST = 0, 1, 2, 3
 
 
 class LearningRun:
@@ -120,14 +124,14 @@ class LearningRun:
         for v in equalities:
             phase[v] = 1
         if self._goal:
-            tier[self._goal[0]] = LAST
+            tier[self._goal[0]] = GOAL if self._goal[0] in branch.variables else LAST
         random = Random(self._options.seed)
         activity = [random.randrange(16) if self._options.seed else 0 for _ in lo]
         return Guide(tier, rule, phase, activity)
 
     def _hand_over(self) -> None:
         compiling.wait(part_of(self._has_kernels()), self._deadline)
-        with compiling.without_ctrl_c():
+        with compiling.loading(self._deadline):
             from constrint.learning.compiled import Session
 
             self._session = Session(self._ls, self._state, self._has_kernels())
@@ -169,7 +173,7 @@ class LearningRun:
             if self._options.watch is not None:
                 self._options.watch(self)
             outcome = self._slice()
-            if self._options.proof is not None:
+            if outcome != BROKEN and self._options.proof is not None:
                 self._write_proof(self._options.proof, outcome == SOLUTION)
             if outcome == SOLUTION:
                 self._tighten()
@@ -179,6 +183,8 @@ class LearningRun:
                 return assignment
             if outcome == EXHAUSTED:
                 break
+            if outcome == BROKEN:
+                raise InternalError("a compiled search was given constraints that it was compiled without")
             if outcome == FULL:
                 self._grow()
             elif self._is_long():

@@ -15,13 +15,13 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from constrint.engine import cache
+from constrint.engine.background_compile import LOADING
 from constrint.engine.fixpoint import enqueue_all
 from constrint.frontends.json.model import number
 from constrint.parallel.walker import Walker
 from constrint.parallel.workers import check_version, own_version
 from constrint.preparing.checks import check_solution
 from constrint.preparing.search import GaveUp
-from constrint.search.background_compile import LOADING
 from constrint.search.sliced import Limits
 from constrint.search.subtree import Subtree, left_of
 from constrint.store.state import (

@@ -15,6 +15,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
+from constrint.engine import background_compile as compiling
 from constrint.engine import cache
 from constrint.errors import UnboundedError
 from constrint.frontends.json.model import to_json
@@ -27,7 +28,6 @@ from constrint.preparing.options import Options
 from constrint.preparing.prepared import Plan
 from constrint.preparing.search import GaveUp, Interrupted
 from constrint.presolve import Root
-from constrint.search import background_compile as compiling
 from constrint.search.depth_first import Run
 from constrint.search.subtree import Subtree
 from constrint.store.state import BOUND, HAS_BOUND, WIDER
@@ -218,7 +218,7 @@ class SharedRun:
             return False
         if not cache.is_loaded() and not compiling.is_ready("engine", self._alone.seconds, self._deadline):
             return False
-        with compiling.without_ctrl_c():
+        with compiling.loading(self._deadline):
             from constrint.engine.compiled import load
 
             load()

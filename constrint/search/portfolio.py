@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from constrint.engine.background_compile import LOADING
 from constrint.learning.size import parts
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import PLAIN
@@ -24,7 +25,6 @@ from constrint.propagators import (
     Product,
     Rectangles,
 )
-from constrint.search.background_compile import LOADING
 from constrint.search.depth_first import Run
 from constrint.support.deadline import Deadline, Paused
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from constrint.engine import background_compile as compiling
 from constrint.engine import cache, dfs
 from constrint.engine.build import grow
 from constrint.modelling.result import Statistics
 from constrint.preparing.search import GaveUp
 from constrint.presolve import LARGE
-from constrint.search import background_compile as compiling
 from constrint.store.state import (
     BOUND,
     FAILURES,
@@ -99,7 +99,7 @@ class Stepper:
     def _hand_over(self) -> None:
         if not cache.is_loaded():
             compiling.wait("engine", self._limits.deadline)
-            with compiling.without_ctrl_c():
+            with compiling.loading(self._limits.deadline):
                 from constrint.engine.compiled import load
 
                 load()

@@ -1,0 +1,129 @@
+"""Compiling in a process of its own, which comes to its end though the search that began it ends first.
+
+    python -m constrint.learning.compile_part PART
+
+compiles a part ("engine", "learn", "learn-sums") into the cache. A search starts that once it has taken
+some seconds, goes on interpreted, and is handed over where the machine code is there before its end. Only
+`engine="compiled"` waits for it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import sleep
+from typing import TYPE_CHECKING
+
+from constrint.engine import cache, claims
+from constrint.support.deadline import NEVER, Deadline
+
+if TYPE_CHECKING:
+    import subprocess
+
+BEGIN_AFTER = 2.0  # seconds of interpreted search
+LOADING = (
+    1.0  # seconds that loading machine code may take: no search begins that later than this before its end
+)
+LOOK = 0.05
+COMPILER = "constrint.learning.compile_part"  # the module that compiles a part as a program
+
+_started: dict[str, subprocess.Popen[bytes]] = {}
+_STARTING = threading.Lock()
+
+
+def is_ready(part: str, spent: float, deadline: Deadline) -> bool:
+    """Whether a search is to be handed over now; starts to compile where it proves long.
+
+    Args:
+        part: What it would be handed over to.
+        spent: Seconds of interpreted search so far.
+        deadline: When it must end.
+    """
+    if deadline.left < LOADING:
+        return False
+    if cache.is_filled(part):
+        return True
+    if spent < BEGIN_AFTER:
+        return False
+    # Where no other process can compile, this one does, unless that could take longer than it may.
+    return not begin(part) and not deadline.is_set
+
+
+def begin(part: str) -> bool:
+    """Let another process compile a part; False where that cannot be or has failed."""
+    with _STARTING:
+        process = _started.get(part)
+        if process is not None:
+            return process.poll() is None or cache.is_filled(part)
+        if getattr(sys, "frozen", False) or not sys.executable or cache.writable() is None:
+            return False
+        if claims.is_claimed(part):
+            return True
+        import subprocess  # loaded by few searches
+
+        try:
+            _started[part] = subprocess.Popen(
+                [sys.executable, "-m", COMPILER, part],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": _path()}, start_new_session=True,
+            )  # fmt: skip
+        except OSError:
+            return False
+    sys.stderr.write(f"constrint: compiling {cache.ABOUT[part]}, in the background…\n")
+    sys.stderr.flush()
+    return True
+
+
+@contextmanager
+def loading(deadline: Deadline = NEVER) -> Iterator[None]:
+    """Import, load or compile a part: one thread at a time, and without Ctrl-C.
+
+    Raises `Stopped` where other threads do so until the deadline.
+    """
+    with without_ctrl_c():
+        lock = cache.LOADING
+        while not lock.acquire(timeout=LOOK):
+            deadline.check()
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+@contextmanager
+def without_ctrl_c() -> Iterator[None]:
+    """Keep Ctrl-C until machine code has been loaded: LLVM's callbacks swallow it, or the process dies."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or handler is None:
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            signal.raise_signal(signal.SIGINT)
+
+
+def wait(part: str, deadline: Deadline) -> None:
+    """Let another process compile a part, where it can; raises `Stopped` when the deadline comes first.
+
+    Ctrl-C ends the wait at once. The other process goes on, for the next search.
+    """
+    while not cache.is_loaded(part) and not cache.is_filled(part) and begin(part):
+        deadline.check()
+        sleep(LOOK)
+
+
+def _path() -> str:
+    """Where the other process finds this package."""
+    from pathlib import Path
+
+    own = str(Path(__file__).resolve().parents[2])
+    return os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -1,0 +1,31 @@
+"""Compiles a part of the machine code into the cache, as a program: see `constrint.engine.background_compile`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from constrint.engine import cache
+
+LOWER_PRIORITY = 5
+
+
+def main(part: str) -> None:
+    """Compile a part."""
+    if hasattr(os, "nice"):
+        os.nice(LOWER_PRIORITY)
+    if part == "engine":
+        from constrint.engine.compiled import load
+
+        load()
+    else:
+        from constrint.learning.compiled import load as load_learning
+
+        load_learning(part == "learn")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in cache.ABOUT:
+        sys.stderr.write(f"usage: python -m constrint.learning.compile_part {{{','.join(cache.ABOUT)}}}\n")
+        sys.exit(2)
+    main(sys.argv[1])

@@ -1,0 +1,22 @@
+"""Shared by the tests of constrint: machine code that other processes have compiled."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from constrint.engine import cache
+
+
+@pytest.fixture(scope="session")
+def filled() -> None:
+    """Every part is on the disk, and what was not has been compiled by a process of its own."""
+    for part in ("engine", "learn-sums", "learn"):
+        if not cache.is_filled(part):
+            subprocess.run([sys.executable, "-m", "constrint.learning.compile_part", part], check=True)
+        assert cache.is_filled(part)
+    if not cache.is_filled("dispatch"):  # it was removed, and nobody needed it since
+        code = "from constrint.engine.compiled import compiled_dispatch; compiled_dispatch()"
+        subprocess.run([sys.executable, "-c", code], check=True)
