@@ -17,6 +17,7 @@ from constrint.frontends.parsers import parser_of
 from constrint.frontends.text.expressions import ExpressionReader, Meaning, as_tree, name_of
 from constrint.frontends.text.syntax import Source
 from constrint.model import Model
+from constrint.support.limits import Budget
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -104,15 +105,18 @@ def _close(stack: list[Token], token: Token) -> None:
         raise _BracketError(token, f"{token.value!r} does not match {opening.value!r} in line {opening.line}")
 
 
-def read_constraints(source: Source, model: Model, constants: dict[str, Meaning]) -> None:
+def read_constraints(
+    source: Source, model: Model, constants: dict[str, Meaning], budget: Budget | None = None
+) -> None:
     """Add the constraints of a text to a model, and the variables that they mention.
 
     Args:
         source: The text.
         model: A model without variables.
         constants: Names that stand for integers or sequences of them.
+        budget: What the text may ask for.
     """
-    reader = _Reader(source, model, constants)
+    reader = _Reader(source, model, constants, budget or Budget())
     for statement in _parse(source).children:
         reader.add(as_tree(statement))
 
@@ -205,8 +209,8 @@ def _missing_operator(source: Source, token: Token, last: Token) -> tuple[str, s
 class _Reader(ExpressionReader):
     """Turns statements into constraints; a name is declared where it is mentioned first."""
 
-    def __init__(self, source: Source, model: Model, constants: dict[str, Meaning]) -> None:
-        super().__init__(source, constants)
+    def __init__(self, source: Source, model: Model, constants: dict[str, Meaning], budget: Budget) -> None:
+        super().__init__(source, constants, budget)
         self.model = model
         self._statement: Node | None = None
 
@@ -235,6 +239,7 @@ class _Reader(ExpressionReader):
         """What a name means: a positive integer, unless it is a constant."""
         name = name_of(tree)
         if name not in self.names:
+            self.budget.variable(1, lambda: self.where(tree))
             self.names[name] = self.model.int_var(name, 1).at(self.position(tree))
         return self.names[name]
 
