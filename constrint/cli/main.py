@@ -145,7 +145,7 @@ def load_space(
 
     text = read_text(file, budget)
     if dialect in ("constrint", "json") and text.lstrip().startswith("{"):
-        data = t1.read_text(text, shown_name(file))
+        data = t1.read_text(text, shown_name(file), budget)
         if t1.is_space(data):
             if define or assume:
                 raise BadInputError("--define and --assume go with models; use --given")
@@ -289,6 +289,7 @@ def space(
             json=json,
             time_limit=budget.seconds_left,
             memory_limit=None if memory is None else memory * 1_000_000,
+            limits=limits,
         )
         code = describe(source, shown_name(file), request)
         if code:

@@ -31,8 +31,12 @@ def reader_of(dialect: str) -> Callable[[str, str, Budget], Model] | None:
         return from_json
     if dialect == "flatzinc":
         flatzinc = import_module("constrint.frontends.flatzinc")
-        return lambda text, filename, budget: cast("Model", flatzinc.read_flatzinc(text, filename).model)
+        return lambda text, filename, budget: cast(
+            "Model", flatzinc.read_flatzinc(text, filename, budget).model
+        )
     if dialect == "xcsp3":
         xcsp3 = import_module("constrint.frontends.xcsp3")
-        return lambda text, filename, budget: cast("Model", xcsp3.read_xcsp3(text, filename=filename))
+        return lambda text, filename, budget: cast(
+            "Model", xcsp3.read_xcsp3(text, filename=filename, budget=budget)
+        )
     return None

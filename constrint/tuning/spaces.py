@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from constrint.diagrams.diagram import Diagram
@@ -21,6 +22,8 @@ from constrint.diagrams.terms import Unsupported
 from constrint.diagrams.tracing import Called, trace
 from constrint.errors import EmptySpaceError, LimitError, ModelError
 from constrint.solutions.solutionset import SolutionSet
+from constrint.support.arguments import check_bytes, check_seconds
+from constrint.support.limits import LimitExceeded, Limits, budget_for
 from constrint.tuning import t1
 from constrint.tuning.diagnostics import Given, Remarks
 
@@ -90,6 +93,7 @@ def from_tune_params(
     restrictions: Restrictions | str | Callable[..., Any] = (),
     *,
     memory_limit: int | None = None,
+    time_limit: float | None = None,
     executor: Executor | None = None,
     workers: int | None = None,
 ) -> Space:
@@ -101,12 +105,16 @@ def from_tune_params(
             that take parameters by name or one mapping of all. A restriction that raises an arithmetic
             error for a configuration, such as a division by zero, does not allow it.
         memory_limit: Bytes that the space may take while it is built; 2 GB by default.
+        time_limit: Seconds.
         executor: Builds large spaces with the workers of any executor of `concurrent.futures`.
         workers: How many workers; without an executor, threads of this process.
 
     Returns:
         The space. An empty one says in its `notes` which restrictions exclude all.
     """
+    check_bytes(memory_limit)
+    check_seconds(time_limit)
+    started = perf_counter()
     if isinstance(restrictions, str) or callable(restrictions):
         restrictions = [restrictions]
     if isinstance(restrictions, Mapping) or not isinstance(restrictions, Iterable):
@@ -119,6 +127,7 @@ def from_tune_params(
     texts = [one if isinstance(one, str) else _text(parts) for one, parts in zip(listed, given, strict=True)]
     conditions: list[Condition] = [part for parts in given for part in parts]
     budget = Budget.of_memory(memory_limit)
+    budget.deadline = None if time_limit is None else started + time_limit
     try:
         planner = Planner(domains, limits, conditions)
         built = built_by(planner, budget, executor, workers, lambda: _source(values, texts))
@@ -174,15 +183,40 @@ def _text(parts: Given) -> str | None:
         return None
 
 
-def from_json(source: str | Path | Mapping[str, Any], *, memory_limit: int | None = None) -> Space:
+def from_json(
+    source: str | Path | Mapping[str, Any],
+    *,
+    limits: Limits | None = None,
+    memory_limit: int | None = None,
+    time_limit: float | None = None,
+) -> Space:
     """The space of a JSON file or of its content.
 
     Two forms are read: `{"tune_params": {…}, "restrictions": […]}`, and the auto-tuning interchange format T1
     (`ConfigurationSpace` with `TuningParameters` and `Conditions`).
+
+    Args:
+        source: The file, or what it says.
+        limits: How large it may be; `Limits()` has the defaults.
+        memory_limit: Bytes that the space may take while it is built; 2 GB by default.
+        time_limit: Seconds for reading and building.
     """
-    data = source if isinstance(source, Mapping) else t1.read_file(source)
-    tune_params, restrictions = t1.described(data)
-    return from_tune_params(tune_params, restrictions, memory_limit=memory_limit)
+    budget = budget_for(limits, time_limit)
+    name = "" if isinstance(source, Mapping) else f"{source}: "
+    data = source if isinstance(source, Mapping) else t1.read_file(source, budget)
+    try:
+        tune_params, restrictions = t1.described(data, budget)
+        return from_tune_params(
+            tune_params, restrictions, memory_limit=memory_limit, time_limit=budget.seconds_left
+        )
+    except LimitExceeded as problem:
+        raise LimitExceeded(
+            problem.name, problem.limit, f"{name}{problem.where}".removesuffix(": ")
+        ) from None
+    except LimitError as problem:
+        raise type(problem)(f"{name}{problem}") from None
+    except ModelError as problem:
+        raise ModelError(f"{name}{problem}") from None
 
 
 def to_t1(tune_params: Mapping[str, Sequence[Any]], restrictions: Sequence[str]) -> dict[str, Any]:

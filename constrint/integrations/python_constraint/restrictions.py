@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from constrint.diagrams.conditionals import TooManyCases, chosen_outside, pairs
+from constrint.diagrams.python_text import parsed, shortened
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr, IntVar
 from constrint.expr.functions import abs_, all_of, any_of, if_then_else, max_, min_
@@ -59,10 +60,7 @@ def read(tree: ast.expr, variables: Mapping[str, IntExpr], text: str) -> Part:
 
 
 def _parsed(text: str) -> ast.expr:
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except SyntaxError as problem:
-        raise ModelError(f"the constraint {text!r} is no Python expression: {problem.msg}") from problem
+    return parsed(text, f"the constraint {shortened(text)} is no Python expression")
 
 
 @dataclass
