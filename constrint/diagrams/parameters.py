@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from constrint.diagrams.planner import Planner
-from constrint.diagrams.restrictions import Parameters, parse
+from constrint.diagrams.reading import read
+from constrint.diagrams.restrictions import Parameters
 from constrint.diagrams.terms import FLOAT, INT64, OBJECT, Array
 from constrint.errors import ModelError
 
@@ -24,8 +24,6 @@ def checked(tune_params: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
     for name, given in tune_params.items():
         if not isinstance(name, str) or not name.isidentifier():
             raise ModelError(f"a parameter's name must be an identifier, not {_short(name)}")
-        if keyword.iskeyword(name):
-            raise ModelError(f"'{name}' is a word of Python's own, so no restriction can name it: rename it")
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
             raise ModelError(f"'{name}': the values must be a list, not {_short(given)}")
         values = [value.item() if isinstance(value, np.generic) else value for value in given]
@@ -107,4 +105,5 @@ def planned(tune_params: Mapping[str, list[Any]], texts: Sequence[str]) -> Plann
     """The plan of a space, made again by a worker."""
     domains, limits, labels = coded(tune_params)
     parameters = Parameters({name: v for v, name in enumerate(tune_params)}, labels)
-    return Planner(domains, limits, [part for text in texts for part in parse(text, parameters)])
+    values = list(tune_params.values())
+    return Planner(domains, limits, [part for text in texts for part in read(text, parameters, values)])

@@ -7,6 +7,7 @@ space.size, space[5], space.sample(10, seed=1), space.to_numpy(), space.neighbou
 from __future__ import annotations
 
 import ast
+import keyword
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from pathlib import Path
@@ -17,7 +18,8 @@ from constrint.diagrams.diagram import Diagram
 from constrint.diagrams.layers import Budget, TooLarge
 from constrint.diagrams.parameters import checked, coded
 from constrint.diagrams.planner import Condition, Planner, built_by
-from constrint.diagrams.restrictions import Parameters, Restriction, parse
+from constrint.diagrams.reading import read
+from constrint.diagrams.restrictions import Parameters, Restriction
 from constrint.diagrams.terms import Unsupported
 from constrint.diagrams.tracing import Called, trace
 from constrint.errors import EmptySpaceError, LimitError, ModelError
@@ -165,7 +167,7 @@ def _parts(
 ) -> Given:
     """The parts of a restriction, parsed, traced or to be called."""
     if isinstance(restriction, str):
-        return parse(restriction, parameters)
+        return read(restriction, parameters, values)
     if callable(restriction):
         traced = trace(restriction, parameters, values)
         return [traced] if isinstance(traced, Called) else traced
@@ -176,6 +178,9 @@ def _text(parts: Given) -> str | None:
     """A restriction as an expression; None where there is no text for it."""
     trees = [part.tree for part in parts if isinstance(part, Restriction)]
     if len(trees) < len(parts):
+        return None
+    names = {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    if any(map(keyword.iskeyword, names)):
         return None
     try:
         return ast.unparse(trees[0] if len(trees) == 1 else ast.BoolOp(ast.And(), trees))
@@ -227,7 +232,7 @@ def to_t1(tune_params: Mapping[str, Sequence[Any]], restrictions: Sequence[str])
     scopes = []
     for text in restrictions:
         scope = 0
-        for part in parse(text, parameters):
+        for part in read(text, parameters, list(values.values())):
             scope |= part.scope
         scopes.append([name for v, name in enumerate(names) if scope >> v & 1])
     return t1.description(values, list(zip(restrictions, scopes, strict=True)))
