@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Node: TypeAlias = Tree[Token]
 
 BITS_OF_DIGIT = 3.33
+LONGER = 10
+"""Constants may amount to so many times the digits that a written number may have."""
 LONGEST_WORD, MOST_WORDS = 60, 2_000
 """For hints: how long a misspelled word may be, and how many others it is compared with."""
 _ROW = re.compile(r"\[([^\]]*)\]")
@@ -39,7 +41,7 @@ class ConstantReader:
     def __init__(self, source: Source, budget: Budget) -> None:
         self.source = source
         self.budget = budget
-        self._constants = Values({}, budget.limits.digits)
+        self._constants = Values({}, _times(budget.limits.digits))
 
     def position(self, tree: Node) -> Position:
         """Where a tree stands."""
@@ -112,7 +114,11 @@ class ConstantReader:
 
     def check_power(self, tree: Node, base: IntExpr, exponent: IntExpr) -> None:
         """Refuse a constant power that would have too many digits."""
-        digits, low, high = self.budget.limits.digits, self.known(tree, base), self.known(tree, exponent)
+        digits, low, high = (
+            _times(self.budget.limits.digits),
+            self.known(tree, base),
+            self.known(tree, exponent),
+        )
         if digits is None or low is None or high is None:
             return
         if (abs(low).bit_length() - 1) * max(high, 0) > digits * BITS_OF_DIGIT:
@@ -120,7 +126,7 @@ class ConstantReader:
 
     def check_bits(self, tree: Node, parts: Sequence[IntExpr], total: Callable[[Sequence[int]], int]) -> None:
         """Refuse constants that would have too many digits; their value is not worked out."""
-        digits = self.budget.limits.digits
+        digits = _times(self.budget.limits.digits)
         if digits is None or len(parts) < 2:
             return
         values = [self.known(tree, part) for part in parts]
@@ -141,12 +147,16 @@ class ConstantReader:
 
     def moderate(self, tree: Node, expr: IntExpr) -> IntExpr:
         """An expression whose coefficients are not too long."""
-        digits = self.budget.limits.digits
+        digits = _times(self.budget.limits.digits)
         if digits is not None and type(expr) is Sum:
             most = max(abs(expr.constant), max([abs(factor) for factor, _ in expr.terms], default=0))
             if most.bit_length() > digits * BITS_OF_DIGIT + 4:
                 raise self.too_large(tree, digits)
         return expr
+
+
+def _times(digits: int | None) -> int | None:
+    return None if digits is None else LONGER * digits
 
 
 def as_tree(child: Node | Token) -> Node:

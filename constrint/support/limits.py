@@ -38,7 +38,7 @@ class Limits:
 
     Attributes:
         depth: Nesting of brackets, lists, blocks, elements, and of operators in an expression.
-        digits: Digits of a number as it is written, and decimal digits of what constants amount to.
+        digits: Digits of a number as it is written; what constants amount to may have ten times as many.
         variables: Variables of the model, those of arrays included.
         values: Values listed in domains, sets and lists, and cells of tables, over the whole model.
         nodes: Operators and operands of all expressions, after templates, loops and groups are expanded.
