@@ -38,6 +38,15 @@ Backend: TypeAlias = Literal["constrint", "cp-sat"]
 class Model(Declarations):
     """Integer variables, constraints over them, and what to optimise; `Declarations` has its attributes."""
 
+    @classmethod
+    def of(cls, declared: Declarations) -> Model:
+        """The model of what a reader declared; expressions are shared."""
+        if isinstance(declared, Model):
+            return declared
+        model = cls(declared.name)
+        declared.copy_to(model)
+        return model
+
     def solve(
         self,
         *,
@@ -303,7 +312,8 @@ class Model(Declarations):
         from constrint.frontends.text.text import read_model
 
         budget = budget_for(limits, time_limit, memory_limit)
-        return read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
+        read = read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
+        return Model.of(read)
 
     @staticmethod
     def from_file(
@@ -321,7 +331,8 @@ class Model(Declarations):
 
         budget, filename = budget_for(limits, time_limit, memory_limit), str(path)
         text, dialect = decoded(read_bytes(path, budget), filename), dialect_of(filename, dialect)
-        return read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
+        read = read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
+        return Model.of(read)
 
     def to_text(self) -> str:
         """The model in the constrint language; reading it back gives the same solutions."""
@@ -362,7 +373,7 @@ class Model(Declarations):
         """
         from constrint.frontends.json.model import from_json
 
-        return from_json(text, filename, budget_for(limits, time_limit, memory_limit))
+        return Model.of(from_json(text, filename, budget_for(limits, time_limit, memory_limit)))
 
     @staticmethod
     def from_sympy(relations: Any, *, name: str = "sympy") -> Model:
@@ -376,7 +387,7 @@ class Model(Declarations):
             The model; its variables are the symbols, with the bounds of their assumptions.
         """
         bridge = needed("constrint.frontends.sympy.reader", "constrint[sympy]", "reading sympy relations")
-        return cast("Model", bridge.read_relations(relations, name))
+        return Model.of(bridge.read_relations(relations, name))
 
     def to_sympy(self) -> list[Any]:
         """The variables and constraints as sympy relations; needs sympy (extra: sympy)."""

@@ -11,6 +11,7 @@ from constrint.errors import UnboundedError
 from constrint.expr import BoolExpr, IntExpr
 from constrint.frontends.flatzinc.build import FlatModel, Output
 from constrint.frontends.flatzinc.document import Call, Value
+from constrint.model import Model
 from constrint.modelling.result import Result, Status
 from constrint.preparing.branching import Brancher, Group, ValueSelector, VariableSelector
 from constrint.preparing.restart_rules import Restarts
@@ -91,7 +92,7 @@ def _optimise(flat: FlatModel, options: Options, write: Callable[[str], object],
         for line in shown(flat.outputs, result):
             write(line)
 
-    result = flat.model.solve(
+    result = Model.of(flat.model).solve(
         time_limit=options.seconds,
         seed=options.seed,
         branching=brancher(flat, options),
@@ -108,7 +109,7 @@ def _optimise(flat: FlatModel, options: Options, write: Callable[[str], object],
 def _enumerate(flat: FlatModel, options: Options, write: Callable[[str], object], answer: _Answer) -> None:
     limit = None if options.all_solutions else options.count or 1
     if limit == 1:  # one is found even where some variable has no bounds
-        answer.last = flat.model.solve(
+        answer.last = Model.of(flat.model).solve(
             time_limit=options.seconds,
             seed=options.seed,
             branching=brancher(flat, options),
@@ -122,7 +123,7 @@ def _enumerate(flat: FlatModel, options: Options, write: Callable[[str], object]
         # A search is complete where all solutions are known, not after the first of many.
         answer.status = Status.FEASIBLE if answer.last else answer.last.status
         return
-    solutions = flat.model.iter_solutions(
+    solutions = Model.of(flat.model).iter_solutions(
         limit,
         time_limit=options.seconds,
         seed=options.seed,

@@ -176,7 +176,7 @@ def model_of(
 
     dialect = dialect_of(file, dialect)
     filename = shown_name(file)
-    model = read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
+    model = Model.of(read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget))
     if assume:
         for condition in assume:
             model.assume(read_condition(condition, model, constants, filename="--assume"))

@@ -171,8 +171,12 @@ class Declarations:
     def copy(self) -> Self:
         """A model of its own with the same contents; expressions, which never change, are shared."""
         copy = type(self)(self.name)
-        Snapshot.of(self).restore(copy)
+        self.copy_to(copy)
         return copy
+
+    def copy_to(self, other: Declarations) -> None:
+        """Give another model the same contents in place of its own."""
+        Snapshot.of(self).restore(other)
 
     def push(self) -> None:
         """Open a scope: `pop` takes back what is declared and added from here on."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.domain import Domain
 from constrint.frontends.flatzinc.document import Document, Item, Value
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
 
 
 class Builder(Protocol):
@@ -20,7 +20,7 @@ class Builder(Protocol):
     """
 
     document: Document
-    model: Model
+    model: Declarations
 
     def number(self, value: Value, line: int, depth: int = 0) -> IntExpr:
         """An integer expression."""

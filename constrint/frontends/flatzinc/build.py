@@ -19,7 +19,7 @@ from constrint.frontends.flatzinc.arguments import Arguments
 from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, PARTIAL, member, relation
 from constrint.frontends.flatzinc.document import Call, Declaration, Document, Item, Name, Value, shortened
 from constrint.frontends.flatzinc.library import GLOBALS
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
 from constrint.support.limits import LimitExceeded
 
 DEEPEST = 40
@@ -57,7 +57,7 @@ class FlatModel:
         searched: The variables of the search annotations in order, with their selectors.
     """
 
-    model: Model
+    model: Declarations
     outputs: list[Output] = field(default_factory=list)
     document: Document = field(default_factory=Document)
     searched: list[tuple[tuple[IntExpr, ...], str, str]] = field(default_factory=list)
@@ -71,7 +71,7 @@ def build(document: Document) -> FlatModel:
 class _Builder:
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.model = Model(document.filename)
+        self.model = Declarations(document.filename)
         self.flat = FlatModel(self.model, document=document)
         self._known: dict[str, IntExpr] = {}
         self._arrays: dict[str, list[Value]] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from constrint.errors import ModelError, Position, shown
 from constrint.expr import BoolConst, BoolVar, Const, IntExpr, IntVar
@@ -18,11 +18,8 @@ from constrint.expr.values import Depths
 from constrint.frontends.json.nodes import READERS, WRITERS
 from constrint.frontends.json.places import Place
 from constrint.frontends.json.text import parsed
+from constrint.modelling.declarations import Constraint, Declarations
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
-
-if TYPE_CHECKING:
-    from constrint.model import Model
-    from constrint.modelling.declarations import Constraint, Declarations
 
 Json: TypeAlias = Any
 
@@ -41,7 +38,7 @@ def to_json(model: Declarations, indent: int | None = None) -> str:
         raise ModelError("an expression is nested too deeply to be written as JSON") from None
 
 
-def from_json(text: str, filename: str = "<json>", budget: Budget | None = None) -> Model:
+def from_json(text: str, filename: str = "<json>", budget: Budget | None = None) -> Declarations:
     """The model that a text describes; see `Model.from_json`."""
     budget = budget or Budget()
     budget.size(len(text), filename)
@@ -180,10 +177,8 @@ class _Reader:
         self.written: list[Json] = []
         self.begun: set[int] = set()  # shared parts that are being read, or have been
 
-    def model(self, document: Json) -> Model:
+    def model(self, document: Json) -> Declarations:
         """The model of a document."""
-        from constrint.model import Model
-
         top = Place(self.filename, budget=self.budget)
         head = top.object(
             document,
@@ -195,7 +190,7 @@ class _Reader:
         if head["version"] != VERSION:
             given = shown(repr(head["version"]))
             raise top.error(f"this is version {given} of the format; version {VERSION} is known")
-        model = Model(top.at("name").text(head.get("name", "model")))
+        model = Declarations(top.at("name").text(head.get("name", "model")))
         for place, item in top.at("variables").items(head["variables"]):
             self._variable(model, place, item)
         # A shared part may use a definition and the other way round, so each is read when it is needed.
@@ -212,7 +207,7 @@ class _Reader:
                 goals.append((expr, entry["direction"]))
         return model
 
-    def _variable(self, model: Model, place: Place, item: Json) -> None:
+    def _variable(self, model: Declarations, place: Place, item: Json) -> None:
         entry = place.object(item, required=("name", "domain"), optional=("position",))
         name = place.at("name").text(entry["name"])
         self.budget.variable(1, place.__str__)
@@ -231,7 +226,7 @@ class _Reader:
         variable.at(_position(place, entry))
         self.names[name] = variable
 
-    def _definitions(self, model: Model, top: Place, head: Json) -> None:
+    def _definitions(self, model: Declarations, top: Place, head: Json) -> None:
         for place, item in top.at("definitions").items(head.get("definitions", [])):
             entry = place.object(item, required=("name", "expr"))
             name = place.at("name").text(entry["name"])
@@ -241,7 +236,7 @@ class _Reader:
                 raise place.error("a name must not be empty")
             self.names[name] = model.let(name, self.kept(entry["expr"], place.at("expr")))
 
-    def _constraint(self, model: Model, place: Place, item: Json) -> None:
+    def _constraint(self, model: Declarations, place: Place, item: Json) -> None:
         entry = place.object(item, required=("expr",), optional=("name", "assumed", "position"))
         name = None if entry.get("name") is None else place.at("name").text(entry["name"])
         expr = place.at("expr").condition(self.expr(entry["expr"], place.at("expr")))

@@ -21,7 +21,7 @@ from constrint.frontends.text.expressions import ExpressionReader, Meaning
 from constrint.frontends.text.flashrnn_bounds import with_bounds
 from constrint.frontends.text.flashrnn_syntax import COMMENT, parse
 from constrint.frontends.text.syntax import Source
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
 from constrint.support.limits import Budget
 
 Node: TypeAlias = Any
@@ -35,7 +35,7 @@ LONGEST_NUMBER = 4_000
 
 
 def read_constraints(
-    source: Source, model: Model, constants: dict[str, Meaning], budget: Budget | None = None
+    source: Source, model: Declarations, constants: dict[str, Meaning], budget: Budget | None = None
 ) -> None:
     """Add the constraints of a text to a model, and the variables that they mention.
 
@@ -76,7 +76,7 @@ class _Reader(ExpressionReader):
     """Turns statements into constraints; a name is declared where it is mentioned first."""
 
     def __init__(
-        self, source: Source, code: str, model: Model, constants: dict[str, Meaning], budget: Budget
+        self, source: Source, code: str, model: Declarations, constants: dict[str, Meaning], budget: Budget
     ) -> None:
         super().__init__(source, constants, budget)
         self.code = code

@@ -18,7 +18,7 @@ from constrint.expr.values import Depths
 from constrint.frontends.dialects import reader_of
 from constrint.frontends.text.expressions import ExpressionReader, Meaning, as_tree, name_of
 from constrint.frontends.text.syntax import Source, parse
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
@@ -39,7 +39,7 @@ def read_model(
     constants: Mapping[str, int | Sequence[int]] | None = None,
     dialect: str = "constrint",
     budget: Budget | None = None,
-) -> Model:
+) -> Declarations:
     """Build the model that a text describes; see `Model.from_text`."""
     budget = budget or Budget()
     if not isinstance(text, str):
@@ -65,7 +65,7 @@ def read_model(
 
 def read_condition(
     text: str,
-    model: Model,
+    model: Declarations,
     constants: Mapping[str, int | Sequence[int]] | None = None,
     *,
     filename: str = "<text>",
@@ -89,9 +89,9 @@ def read_condition(
         return reader.boolean(statements[0])
 
 
-def _empty_model(filename: str) -> Model:
+def _empty_model(filename: str) -> Declarations:
     named = not filename.startswith("<") and filename != "-"
-    return Model(PurePath(filename).stem) if named else Model()
+    return Declarations(PurePath(filename).stem) if named else Declarations()
 
 
 def _check_constants(constants: Mapping[str, int | Sequence[int]]) -> dict[str, Meaning]:

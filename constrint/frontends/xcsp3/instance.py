@@ -16,13 +16,13 @@ from constrint.frontends.xcsp3.reader import Reader
 from constrint.frontends.xcsp3.tree import Node, parse
 from constrint.frontends.xcsp3.variables import Variables, text_of
 from constrint.globals import nvalue
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
 from constrint.support.limits import Budget, LimitExceeded
 
 _PLACES = re.compile(r"%([0-9]+|\.\.\.)")
 
 
-def read_xcsp3(text: str, *, filename: str = "<xcsp3>", budget: Budget | None = None) -> Model:
+def read_xcsp3(text: str, *, filename: str = "<xcsp3>", budget: Budget | None = None) -> Declarations:
     """Read an XCSP3 instance.
 
     Args:
@@ -47,11 +47,11 @@ class _Instance:
     def __init__(self, filename: str, budget: Budget) -> None:
         self._filename = filename
         self._budget = budget
-        self.model = Model(filename)
+        self.model = Declarations(filename)
         self.variables = Variables(self.model, budget)
         self.reader = Reader(self.variables)
 
-    def read(self, root: Node) -> Model:
+    def read(self, root: Node) -> Declarations:
         for element in _parts(root, "variables"):
             self._guarded(element, self.variables.declare)
         for element in _constraints(_parts(root, "constraints")):

@@ -12,7 +12,7 @@ from constrint.errors import ModelError
 from constrint.expr import IntExpr
 from constrint.expr.domain import Domain
 from constrint.frontends.xcsp3.numbers import domain_of, groups, integer, shown
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
 from constrint.support.limits import Budget, exceeded
 
 _INDEX = re.compile(r"\[([0-9]*)(\.\.)?([0-9]*)\]")
@@ -32,7 +32,7 @@ class Variables:
         budget: What reading may take.
     """
 
-    def __init__(self, model: Model, budget: Budget) -> None:
+    def __init__(self, model: Declarations, budget: Budget) -> None:
         self.model = model
         self.budget = budget
         self._shapes: dict[str, tuple[int, ...]] = {}
