@@ -25,13 +25,22 @@ class InfeasibleError(KernelTuneError):
 
 
 class MissingExtraError(KernelTuneError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed; the text has the command that installs it."""
+
+    exit_code = 3
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(
             f"{feature} needs the extra '{extra}': pip install 'constrint[{extra}]', "
             f"or in a checkout .venv/bin/pip install -e '.[{extra}]'"
         )
+
+    @classmethod
+    def said(cls, text: str) -> MissingExtraError:
+        """One that another process raised, by its text."""
+        error = cls.__new__(cls)
+        error.args = (text,)
+        return error
 
 
 class CompilationError(KernelTuneError):

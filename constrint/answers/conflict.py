@@ -65,6 +65,8 @@ class _Search:
 
     def needed(self, background: list[int], candidates: Sequence[int], *, changed: bool) -> list[int]:
         """The candidates that a conflict needs beside the background."""
+        if self.cut_short:  # what is left of the candidates is not looked at one by one
+            return list(candidates)
         if changed and self.infeasible(background):
             return []
         if len(candidates) <= 1:

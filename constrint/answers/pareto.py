@@ -16,6 +16,7 @@ from constrint.diagrams.translate import Translator
 from constrint.errors import LimitError
 from constrint.expr import definedness
 from constrint.solutions.solutionset import SolutionSet
+from constrint.support.deadline import Deadline, Stopped, until
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -38,26 +39,33 @@ def planned_front(
     None where the solutions are too many, or the planner has no way to list them; a deadline that passes
     is one of those ways.
     """
+    try:
+        with until(Deadline(None if deadline is None else 0.0, deadline)):
+            return _planned(model, goals, deadline)
+    except (Stopped, Unsupported, TooLarge, LimitError, OverflowError):
+        return None
+
+
+def _planned(
+    model: Declarations, goals: Sequence[Goal], deadline: float | None
+) -> list[dict[str, int]] | None:
     defined = model.copy()
     for expr, _ in goals:
         defined.add(*definedness(expr))  # a solution without a value of a goal is none
-    try:
-        planner = plan_model(defined)
-        built = planner.build(Budget(EDGES, ROWS, deadline, ESTIMATE))
-        if planner.terms is None or not (built or not model.variables):
-            return []
-        solutions = SolutionSet(list(model.variables), [part.diagram for part in built])
-        if solutions.size > MOST_ROWS or not model.variables:
-            return None
-        numbers = {name: i for i, name in enumerate(model.variables)}
-        translator = Translator(planner.terms, numbers)
-        terms = [translator.term(expr) for expr, _ in goals]
-        if any(term.dtype == OBJECT for term in terms):
-            return None
-        signs = [1 if direction == "max" else -1 for _, direction in goals]
-        return _best(solutions, _Points(terms, signs, Parts(planner.terms)), deadline)
-    except (Unsupported, TooLarge, LimitError, OverflowError):
+    planner = plan_model(defined)
+    built = planner.build(Budget(EDGES, ROWS, deadline, ESTIMATE))
+    if planner.terms is None or not (built or not model.variables):
+        return []
+    solutions = SolutionSet(list(model.variables), [part.diagram for part in built])
+    if solutions.size > MOST_ROWS or not model.variables:
         return None
+    numbers = {name: i for i, name in enumerate(model.variables)}
+    translator = Translator(planner.terms, numbers)
+    terms = [translator.term(expr) for expr, _ in goals]
+    if any(term.dtype == OBJECT for term in terms):
+        return None
+    signs = [1 if direction == "max" else -1 for _, direction in goals]
+    return _best(solutions, _Points(terms, signs, Parts(planner.terms)), deadline)
 
 
 class _Points:

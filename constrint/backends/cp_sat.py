@@ -28,6 +28,7 @@ from constrint.preparing.checks import Assignment, check
 from constrint.preparing.prepared import Plan
 from constrint.presolve import Root
 from constrint.search.solver import values_of
+from constrint.support.deadline import Deadline, Stopped, look, until
 
 LARGEST = 1 << 60
 """Bounds of variables, and sums of terms, that CP-SAT can hold."""
@@ -58,11 +59,16 @@ def solve(
         The result. Raises `ModelError` or `UnboundedError` for a model that CP-SAT cannot hold.
     """
     started = perf_counter()
+    deadline = Deadline(time_limit, started)
     targets = [*goals, *preferences]
-    plan = Plan(model, targets, ())
-    if plan.root is None:
-        return Result(Status.INFEASIBLE, statistics=_statistics(started))
-    translation = Translation(plan, plan.root)
+    try:
+        with until(deadline):
+            plan = Plan(model, targets, (), deadline=deadline)
+            if plan.root is None:
+                return Result(Status.INFEASIBLE, statistics=_statistics(started))
+            translation = Translation(plan, plan.root)
+    except Stopped:
+        return Result(Status.UNKNOWN, statistics=_statistics(started))
     status, assignment = Status.UNKNOWN, None
     steps: list[tuple[int, str] | None] = [*plan.goals] or [None]
     for goal in steps:
@@ -143,8 +149,10 @@ class Translation:
         self._box = root.box
         used = {v for node in root.nodes for v in node.scope()} | set(plan.variables.values())
         for v in sorted(used | {v for v, _ in plan.goals}):
+            look()
             self.variables[v] = self._variable(v)
         for node in root.nodes:
+            look()
             _RULES.get(type(node), _listed)(self, node)
 
     def aim(self, goal: tuple[int, str] | None) -> None:

@@ -10,10 +10,12 @@ import numpy as np
 from constrint.diagrams.terms import INT64, OBJECT, Array, Unsupported
 from constrint.expr import BoolVar, IntVar
 from constrint.expr.domain import EMPTY, Domain
+from constrint.support.deadline import look, present
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
 
+MOST_LISTED = 1 << 26  # values of all variables together that are listed
 MOST_VALUES = 1 << 20  # a variable with more values must be defined by an equation
 
 
@@ -37,9 +39,13 @@ def listed(
 
     Raises `Unsupported` for domains that the planner cannot work with.
     """
+    sizes = [boxed[variable.name].size or 0 for variable in variables]
+    if sum([size for size in sizes if size <= MOST_VALUES]) > MOST_LISTED:
+        raise Unsupported(f"more than {MOST_LISTED} values of all variables together")
     domains: list[Array | None] = []
     limits = []
     for variable in variables:
+        look()
         domain = boxed[variable.name]
         if domain.is_empty:
             return [np.zeros(0, dtype=np.int64)], [(0, 0)]
@@ -65,7 +71,7 @@ def _propagated(model: Declarations, variables: Sequence[IntVar | BoolVar]) -> l
     """Domains after propagation at the root, for models with very wide or open ones."""
     from constrint.search.solver import Plan
 
-    plan = Plan(model, (), ())
+    plan = Plan(model, (), (), deadline=present())
     if plan.root is None:
         return [EMPTY for _ in variables]
     box, huge = plan.root.box, plan.root.huge

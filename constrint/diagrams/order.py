@@ -14,6 +14,7 @@ import numpy as np
 
 from constrint.diagrams.evaluate import Frame, Parts
 from constrint.diagrams.terms import FLOAT, INT64, OBJECT, Array, Term, Terms
+from constrint.support.deadline import look
 
 SAMPLES = 512
 BEAM = 6
@@ -27,6 +28,7 @@ def components(count: int, conditions: Sequence[Term]) -> list[list[int]]:
     """The variables that conditions connect, in order of the first of each component."""
     groups = [1 << v for v in range(count)]
     for condition in conditions:
+        look()
         joined = condition.mask
         apart = []
         for group in groups:
@@ -46,6 +48,7 @@ def definitions(conditions: Sequence[Term]) -> dict[int, list[int]]:
         if condition.op != "eq":
             continue
         for i, arg in enumerate(condition.args):
+            look()
             others = 0
             for j, other in enumerate(condition.args):
                 others |= other.mask if j != i else 0
@@ -83,6 +86,7 @@ class Order:
         self._selectivity = self._sampled()
         self._near = dict.fromkeys(variables, 0)
         for condition in conditions:
+            look()
             for v in variables:
                 if condition.mask >> v & 1:
                     self._near[v] |= condition.mask
@@ -107,6 +111,7 @@ class Order:
         found = {}
         frame = Frame(self._parts, 0, mask, columns, None)
         for condition in self._conditions:
+            look()
             if condition.op == "call":
                 found[condition] = -1.0
                 continue
@@ -194,6 +199,7 @@ class Order:
             cost += self._step(bound, v)
             bound |= 1 << v
             order.append(v)
+            look()
             for condition in self._conditions:
                 if condition.mask >> v & 1:
                     for other in shared:
@@ -213,6 +219,7 @@ class Order:
             best: dict[int, tuple[float, int, tuple[int, ...]]] = {}
             for cost, bound, order in states:
                 for v in self._candidates(bound):
+                    look()
                     after = bound | 1 << v
                     total = cost + self._step(bound, v)
                     if after not in best or total < best[after][0]:

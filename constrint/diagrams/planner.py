@@ -9,7 +9,8 @@ values to try and `intervals` pruning), into a diagram (`diagram`) that answers 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -28,6 +29,7 @@ from constrint.diagrams.wide import Group, count_wide
 from constrint.errors import LimitError
 from constrint.expr import IntExpr
 from constrint.expr.domain import Domain
+from constrint.support.deadline import Deadline, Stopped, look, until
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -86,6 +88,7 @@ class ModelCondition:
     scope: int = 0
 
     def __post_init__(self) -> None:
+        look()
         for variable in self.expr.variables():
             number = self.numbering.numbers.get(variable.name)
             if number is None:
@@ -159,11 +162,13 @@ class Planner:
         terms = self.terms = Terms(self.domains, self.limits)
         found: dict[Term, None] = {}
         for condition in pending:
+            look()
             found.update(dict.fromkeys(terms.conjuncts(condition.term(terms))))
         if any(term is terms.false or (not term.mask and not _is_true(term)) for term in found):
             self.feasible = False
         self.open = [term for term in found if term.mask]
         for term in self.open:
+            look()
             if term.op in ("le", "eq"):
                 self._tighten(term)
 
@@ -173,6 +178,7 @@ class Planner:
         parts = Parts(terms)
         later = []
         for condition in unary:
+            look()
             term = condition.term(terms)
             if not term.mask:
                 self.feasible = self.feasible and _is_true(term)
@@ -223,6 +229,7 @@ class Planner:
         groups = components(len(self.domains), self.open)
         found = []
         for variables in groups:
+            look()
             mask = sum(1 << v for v in variables)
             found.append((variables, [term for term in self.open if term.mask & mask]))
         return found
@@ -314,6 +321,7 @@ def plan_model(model: Declarations) -> Planner:
     """The plan of a model; raises `Unsupported` where it has none."""
     whole = Group(list(model.variables.values()))
     for constraint in model.constraints:
+        look()
         whole.conditions += conjuncts(constraint.expr)
     return _plan_group(whole, boxed_domains(model))
 
@@ -338,10 +346,21 @@ def solve_all(
     budget = Budget.of_memory(memory_limit)
     if time_limit is not None:
         budget.deadline = perf_counter() + time_limit
-    planner = plan_model(model)
     from constrint.frontends.json.model import to_json
 
-    return built_by(planner, budget, executor, workers, lambda: {"model": to_json(model)}), planner
+    with _until(time_limit):
+        planner = plan_model(model)
+        return built_by(planner, budget, executor, workers, lambda: {"model": to_json(model)}), planner
+
+
+@contextmanager
+def _until(seconds: float | None) -> Iterator[None]:
+    """Have a deadline; raises `TooLarge` where it comes."""
+    try:
+        with until(Deadline(seconds)):
+            yield
+    except Stopped:
+        raise TooLarge("the time limit was reached") from None
 
 
 def built_by(
@@ -364,12 +383,13 @@ def count_planned(model: Declarations, time_limit: float | None) -> int | None:
     """The number of solutions where a diagram is likely to give it soon; None leaves it to search."""
     deadline = None if time_limit is None else perf_counter() + time_limit
     try:
-        boxed = boxed_domains(model)
-        budget = Budget(COUNTED_ROWS // 2, COUNTED_ROWS, deadline, COUNTED_ESTIMATE)
-        if not any(map(is_wide, boxed.values())):
-            return plan_model(model).count(budget)
-        factor, rest = count_wide(model, boxed, MOST_VALUES, deadline)
-        return factor and factor * _plan_group(rest, boxed).count(budget)
+        with _until(time_limit):
+            boxed = boxed_domains(model)
+            budget = Budget(COUNTED_ROWS // 2, COUNTED_ROWS, deadline, COUNTED_ESTIMATE)
+            if not any(map(is_wide, boxed.values())):
+                return plan_model(model).count(budget)
+            factor, rest = count_wide(model, boxed, MOST_VALUES, deadline)
+            return factor and factor * _plan_group(rest, boxed).count(budget)
     except (Unsupported, TooLarge, OverflowError):  # search has no numbers that are too large
         return None
 

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constrint.support.deadline import look
+
 Array = NDArray[Any]
 Number = int | float
 
@@ -246,6 +248,7 @@ class Terms:
 
     def compare(self, op: str, left: Term, right: Term) -> Term:
         """``left op right`` with one of == != < <= > >=."""
+        look()
         if not (left.is_int and right.is_int):
             return self._plain(op, left, right)
         if op in ("<", "<="):

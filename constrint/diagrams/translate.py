@@ -9,6 +9,7 @@ from constrint import expr as e
 from constrint.diagrams import functions
 from constrint.diagrams.terms import Term, Terms, Unsupported
 from constrint.globals import Function, Relation
+from constrint.support.deadline import look
 
 
 class Translator:
@@ -28,6 +29,7 @@ class Translator:
         """The term of an expression."""
         known = self._known.get(id(node))
         if known is None:
+            look()
             rule = _RULES.get(type(node))
             if rule is None:
                 raise Unsupported(f"expressions of type {type(node).__name__}")

@@ -17,17 +17,23 @@ from constrint.store.state import (
     HEAD,
     HUGE,
     LEAST_UNIT,
+    LEVEL,
     NEXT_STAMP,
     PATIENCE,
     PRIORITIES,
     RANDOM,
+    RECORDING,
+    REFUTED,
     SCALARS,
     TAIL,
+    TRAIL,
     UNIT,
     WEIGHING,
+    WORD_TRAIL,
     Cells,
     State,
 )
+from constrint.support.deadline import look
 
 # Explicit values up to this many steps wide, and plain ranges up to this many, have a bitset: kernels walk
 # through those, and keep the inner holes of wider domains in a Member constraint.
@@ -115,6 +121,7 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
     start = [0]
     args: Cells = []
     for node in nodes:
+        look()
         args += node.encode()
         if node.trailed:
             args.append(len(words))
@@ -270,6 +277,7 @@ def _watches(n: int, nodes: Sequence[Node]) -> tuple[Cells, Cells, Cells]:
     """The watch lists of all variables, one after the other."""
     watching: list[Cells] = [[] for _ in range(n)]  # constraint and mask in turns
     for c, node in enumerate(nodes):
+        look()
         for v, mask in node.watches():
             own = watching[v]
             if own and own[-2] == c:
@@ -281,12 +289,33 @@ def _watches(n: int, nodes: Sequence[Node]) -> tuple[Cells, Cells, Cells]:
     return start, flat[::2], flat[1::2]
 
 
-def grow(state: State) -> State:
-    """The same state with twice the room for trails and levels."""
-    return state._replace(
-        **{name: [*cells, *[0] * (len(cells) + 8)] for name, cells in state._asdict().items() if _grows(name)}
-    )
+DOMAIN_TRAIL = ("trail_variable", "trail_lo", "trail_hi", "trail_step", "trail_stamp")
+WORD_TRAILS = ("trail_word", "trail_bits", "trail_word_stamp")
 
 
-def _grows(name: str) -> bool:
-    return name.startswith(("trail_", "level_", "refuted_"))
+def full(state: State, refutations: int = 0) -> list[str]:
+    """The fields that have no room for what one more level may write, as `dfs.has_room` asks for it.
+
+    Args:
+        state: The state.
+        refutations: How many refuted decisions are to be noted, too.
+    """
+    scalar = state.scalar
+    level = scalar[LEVEL]
+    names: list[str] = []
+    if scalar[TRAIL] + len(state.lo) > len(state.trail_variable):
+        names += DOMAIN_TRAIL
+    if scalar[WORD_TRAIL] + len(state.words) > len(state.trail_word):
+        names += WORD_TRAILS
+    if level + 1 >= len(state.level_trail):
+        names += [name for name in State._fields if name.startswith("level_")]
+    refuted = max(level + 2 if scalar[RECORDING] else 0, refutations)
+    if refuted and scalar[REFUTED] + refuted >= len(state.refuted_variable):
+        names += [name for name in State._fields if name.startswith("refuted_")]
+    return names
+
+
+def grow(state: State, refutations: int = 0) -> State:
+    """The same state with twice the room for whichever of the trails, levels and refutations are full."""
+    fields = {name: getattr(state, name) for name in full(state, refutations)}
+    return state._replace(**{name: [*cells, *[0] * (len(cells) + 8)] for name, cells in fields.items()})

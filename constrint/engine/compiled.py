@@ -29,7 +29,7 @@ from numba.core.serialize import dumps
 from numba.experimental import structref
 
 from constrint.engine import cache, claims, dfs
-from constrint.engine.build import grow
+from constrint.engine.build import full, grow
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, STABLE
 from constrint.propagators import dispatch
 from constrint.store.state import (
@@ -314,7 +314,7 @@ class Session:
         if self._words is None:
             self._take(listed(self.state._replace(**fields)))
             return self.state
-        whole = np.array(list(chain.from_iterable(fields.values())), dtype=np.int64)
+        whole = np.concatenate([np.asarray(cells, dtype=np.int64) for cells in fields.values()])
         data: int = whole.__array_interface__["data"][0]
         words = self._words
         arrays: list[Any] = [*self.state]
@@ -329,10 +329,17 @@ class Session:
         self.state = State(*arrays)
         return self.state
 
-    def grow(self) -> State:
-        """Give the trails and levels twice the room."""
-        self._take(grow(listed(self.state)))
-        return self.state
+    def grow(self, refutations: int = 0) -> State:
+        """Give whatever is full twice the room."""
+        if self._words is None:
+            self._take(grow(listed(self.state), refutations))
+            return self.state
+        # The compiler knows arrays under the type of lists: numpy's are made longer without lists of them.
+        fields = {name: np.asarray(getattr(self.state, name)) for name in full(self.state, refutations)}
+        longer = {
+            name: np.append(cells, np.zeros(len(cells) + 8, np.int64)) for name, cells in fields.items()
+        }
+        return self.replace(cast("Mapping[str, list[int]]", longer))
 
 
 def listed(state: State) -> State:

@@ -252,7 +252,8 @@ def run(st: State, nodes: int, propagations: int) -> int:
     Args:
         st: The state; a later call goes on from it.
         nodes: Pause after this many nodes.
-        propagations: Pause a fixpoint after this many propagations.
+        propagations: Pause a fixpoint after this many propagations, and before a node once there were as
+            many in this call.
 
     Returns:
         SOLUTION (the domains of the branch variables are single values), EXHAUSTED, PAUSED, FULL
@@ -261,6 +262,7 @@ def run(st: State, nodes: int, propagations: int) -> int:
         phase DESCEND).
     """
     scalar = st.scalar
+    begun = scalar[PROPAGATIONS]
     while True:
         if scalar[PHASE] != PROPAGATE:
             outcome = resume(st)
@@ -268,7 +270,7 @@ def run(st: State, nodes: int, propagations: int) -> int:
                 return outcome
             if scalar[PHASE] == BACKTRACK:
                 continue
-        if nodes <= 0:
+        if nodes <= 0 or scalar[PROPAGATIONS] - begun >= propagations:
             return PAUSED
         before = scalar[PROPAGATIONS]
         budget = propagations

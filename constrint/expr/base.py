@@ -22,8 +22,10 @@ IntLike: TypeAlias = Union["IntExpr", SupportsIndex]
 class IntExpr:
     """An integer expression. Operators build new expressions; nothing is computed until a model is solved."""
 
-    __slots__ = ("_where",)
+    __slots__ = ("_is_light", "_weight", "_where")
     _where: Position | tuple[CodeType, int] | None
+    _is_light: bool  # this and the next: see `evaluation`
+    _weight: tuple[int, int]
 
     @property
     def position(self) -> Position | None:

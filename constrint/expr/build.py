@@ -11,6 +11,8 @@ from constrint.expr.conditions import And, BoolConst, Comparison, Iff, Or
 from constrint.expr.integers import Const, Mul, Sum
 from constrint.expr.position import caller
 
+LONG_SUM = 8  # terms of a sum that is made longer without copying it
+
 
 def as_expr(value: object) -> IntExpr:
     """Give an expression for an operand: an expression itself, or a constant for an integer."""
@@ -61,6 +63,10 @@ def flat(kind: type[And] | type[Or], *parts: BoolExpr) -> tuple[BoolExpr, ...]:
 
 def linear(terms: Sequence[tuple[int, IntExpr]], constant: int = 0) -> IntExpr:
     """``constant + sum(coefficient * expression)``, with nested sums and constants merged."""
+    if len(terms) == 2 and constant == 0 and type(terms[0][1]) is Sum and terms[0][0] == 1:
+        longer = _extended(terms[0][1], *terms[1])
+        if longer is not None:
+            return longer
     flat: list[tuple[int, IntExpr]] = []
     for coefficient, term in terms:
         if type(term) is Const:
@@ -75,6 +81,18 @@ def linear(terms: Sequence[tuple[int, IntExpr]], constant: int = 0) -> IntExpr:
     if constant == 0 and len(flat) == 1 and flat[0][0] == 1 and not isinstance(flat[0][1], BoolExpr):
         return flat[0][1]
     return Sum(tuple(flat), constant)
+
+
+def _extended(left: Sum, coefficient: int, right: IntExpr) -> Sum | None:
+    """A long sum and another term, without copying the sum; None for a short sum."""
+    if left.count < LONG_SUM:
+        return None
+    if type(right) is Const:
+        return left.extended([], left.constant + coefficient * right.value)
+    if type(right) is Sum:
+        terms = [(coefficient * inner, part) for inner, part in right.terms]
+        return left.extended(terms, left.constant + coefficient * right.constant)
+    return left.extended([(coefficient, right)], left.constant)
 
 
 def product(left: IntExpr, right: IntExpr) -> IntExpr:

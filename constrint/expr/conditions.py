@@ -5,6 +5,7 @@ from __future__ import annotations
 from constrint.errors import Undefined
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
 from constrint.expr.domain import Domain
+from constrint.expr.evaluation import share_work
 from constrint.support.record import record
 
 
@@ -188,3 +189,6 @@ class Iff(_Pair):
 
     def evaluate(self, assignment: Assignment) -> bool:
         return self.left.evaluate(assignment) == self.right.evaluate(assignment)
+
+
+share_work(Comparison, Divides, Member, Table, And, Or, Not, Implies, Iff)

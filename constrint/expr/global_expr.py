@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from constrint.errors import ModelError, Undefined
 from constrint.expr import And, Assignment, BoolExpr, IntExpr, definedness, linear
+from constrint.expr.evaluation import share_work
 from constrint.support.record import record
 
 Kind: TypeAlias = Literal["expr", "exprs", "int", "ints", "rows", "word"]
@@ -167,6 +168,9 @@ class Function(IntExpr):
         number = self.definition.decomposed(*self.parts)
         partial = [arg for arg in _expressions(self.parts) if definedness(arg)]
         return linear([(1, number), *[(0, arg) for arg in partial]]) if partial else number
+
+
+share_work(Relation, Function)
 
 
 def node_of(definition: Definition, parts: tuple[Part, ...]) -> Relation | Function:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from threading import Lock
 
 from constrint.errors import Undefined
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
 from constrint.expr.conditions import Comparison, Member
 from constrint.expr.domain import Domain
-from constrint.support.record import record
+from constrint.expr.evaluation import share_work
+from constrint.support.record import record, refuse, shown
 
 
 @record(eq=False)
@@ -41,12 +43,62 @@ class IntVar(IntExpr):
         return assignment[self]
 
 
-@record(eq=False)
-class Sum(IntExpr):
-    """``constant + sum(coefficient * expression)``; zero coefficients stay: terms must be defined."""
+_EXTENDING = Lock()  # two threads may add to one sum
 
+
+class Sum(IntExpr):
+    """``constant + sum(coefficient * expression)``; zero coefficients stay: terms must be defined.
+
+    A sum that was made by adding to another (`extended`) has its terms, as a tuple, once they are asked for.
+    Until then they are the first ones of a list that it shares with that other sum.
+    """
+
+    __slots__ = ("_count", "_list", "constant", "terms")
+    __match_args__ = ("terms", "constant")
     terms: tuple[tuple[int, IntExpr], ...]
     constant: int
+    _count: int
+    _list: list[tuple[int, IntExpr]] | None
+
+    def __init__(self, terms: tuple[tuple[int, IntExpr], ...], constant: int) -> None:
+        object.__setattr__(self, "terms", terms)
+        object.__setattr__(self, "constant", constant)
+        object.__setattr__(self, "_count", len(terms))
+        object.__setattr__(self, "_list", None)
+
+    @property
+    def count(self) -> int:
+        """Number of terms."""
+        return self._count
+
+    def extended(self, terms: list[tuple[int, IntExpr]], constant: int) -> Sum:
+        """The sum with more terms and another constant; extending that one again copies nothing."""
+        with _EXTENDING:
+            shared = self._list
+            if shared is None or len(shared) != self._count:
+                shared = list(self.terms)
+            shared += terms
+        longer = object.__new__(Sum)
+        object.__setattr__(longer, "constant", constant)
+        object.__setattr__(longer, "_count", self._count + len(terms))
+        object.__setattr__(longer, "_list", shared)
+        return longer
+
+    def __getattr__(self, name: str) -> tuple[tuple[int, IntExpr], ...]:
+        """The terms, when they are first asked for."""
+        shared = self._list if name == "terms" else None
+        if shared is None:
+            raise AttributeError(f"a sum has no attribute {name!r}")
+        terms = tuple(shared[: self._count])
+        object.__setattr__(self, "terms", terms)
+        return terms
+
+    __setattr__ = refuse
+    __delattr__ = refuse
+    __repr__ = shown
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return Sum, (self.terms, self.constant)
 
     @property
     def children(self) -> tuple[IntExpr, ...]:
@@ -251,3 +303,6 @@ class IfThenElse(IntExpr):
     def evaluate(self, assignment: Assignment) -> int:
         chosen = self.then if self.condition.evaluate(assignment) else self.otherwise
         return int(chosen.evaluate(assignment))
+
+
+share_work(Sum, Mul, FloorDiv, Mod, Pow, Abs, Min, Max, Gcd, Lcm, Element, IfThenElse)

@@ -23,6 +23,8 @@ from constrint.learning.layout import (
     RESOURCE,
     RESTART_AT,
     SCALARS,
+    TRAIL,
+    WATCHES,
     Cells,
     Learner,
 )
@@ -31,6 +33,7 @@ from constrint.learning.normal import Atom, Normal, Task, Terms
 from constrint.learning.resource import ROOM_OF_TASK
 from constrint.propagators import Node
 from constrint.store.state import FIXED, LOWER, UPPER
+from constrint.support.deadline import look
 
 FIRST_KEEP = 4000  # learned clauses kept before the first reduction
 FIRST_TRAIL = 1000
@@ -40,7 +43,8 @@ GROWING = {
     "trail": ("trail_bound", "trail_old", "trail_new", "trail_before", "trail_why", "trail_level"),
     "windows": ("window_begin", "window_end"),
     "marks": ("seen", "need", "known"),
-    "clauses": ("arena", "watch_next", "watch_key", "watch_clause"),
+    "clauses": ("arena",),
+    "watches": ("watch_next", "watch_key", "watch_clause"),
 }
 
 
@@ -167,12 +171,14 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
     n = len(box.lo)
     propagators = _Propagators()
     for (condition, terms), limit in normal.at_most.items():
+        look()
         propagators.at_most(condition, terms, limit)
     for condition, terms, limit in normal.different:
         propagators.different(condition, terms, limit)
     for tasks, capacity in normal.resources:
         propagators.resource(tasks, capacity)
     for place in normal.kernels:
+        look()
         propagators.kernel(place, nodes[place], box)
     bound = [b for v in range(n) for b in (box.lo[v], -box.hi[v])]
     room = FIRST_TRAIL + 4 * n
@@ -211,6 +217,7 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
         if v not in normal.replaced:
             push(ls, v)
     for clause in normal.clauses:
+        look()
         if len(clause) > 1:
             add_clause(ls, clause)
     _queue_all(ls)
@@ -273,7 +280,22 @@ def units(normal: Normal) -> list[Atom]:
     return [clause[0] for clause in normal.clauses if len(clause) == 1]
 
 
+def full(ls: Learner) -> list[str]:
+    """The fields that have no room for what `loop.has_room` asks for."""
+    scalar = ls.scalar
+    most = len(ls.bound) + 2
+    names: list[str] = []
+    if scalar[TRAIL] + 2 * most >= len(ls.trail_bound):
+        names += [name for group in ("trail", "windows", "marks") for name in GROWING[group]]
+        names.append("clause_entry")
+    if scalar[ARENA] + HEAD_CELLS + 2 * most >= len(ls.arena):
+        names += GROWING["clauses"]
+    if scalar[WATCHES] + 2 >= len(ls.watch_next):
+        names += GROWING["watches"]
+    return names
+
+
 def grow(ls: Learner) -> Learner:
-    """The same learner with twice the room for entries and clauses."""
-    names = [name for group in GROWING.values() for name in group] + ["clause_entry"]
+    """The same learner with twice the room for what is full: entries, clauses or watches."""
+    names = full(ls)
     return ls._replace(**{name: [*getattr(ls, name), *[0] * (len(getattr(ls, name)) + 8)] for name in names})

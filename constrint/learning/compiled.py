@@ -22,7 +22,7 @@ from constrint.engine.compiled import (
     twins_of,
 )
 from constrint.learning import generic, loop
-from constrint.learning.build import grow
+from constrint.learning.build import full
 from constrint.learning.layout import FAULT, LEARN_KERNELS, Learner
 from constrint.learning.loaded import part_of
 from constrint.propagators import dispatch
@@ -112,6 +112,11 @@ class Session:
         return int(self._compiled(self._structure, self._state, budget))
 
     def grow(self) -> Learner:
-        """Give entries and clauses twice the room."""
-        self._take(grow(self.ls))
+        """Give whatever is full twice the room."""
+        ls = self.ls
+        fields = {name: np.asarray(getattr(ls, name)) for name in full(ls)}
+        longer: dict[str, Any] = {
+            name: np.append(cells, np.zeros(len(cells) + 8, np.int64)) for name, cells in fields.items()
+        }
+        self._take(ls._replace(**longer))
         return self.ls

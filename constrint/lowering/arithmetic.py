@@ -13,6 +13,7 @@ from constrint.expr.domain import Domain
 from constrint.expr.global_expr import Function
 from constrint.lowering.partial import PartialTerms
 from constrint.lowering.problem import FALSE, HUGE_BITS, TRUE, Linear, NeedsWiderBounds
+from constrint.support.deadline import look
 
 Expr = TypeVar("Expr", bound=e.IntExpr)
 
@@ -71,6 +72,7 @@ class Arithmetic(PartialTerms, ABC):
         """The value of an integer expression as a sum over variables."""
         known = self._sums.get(id(node))
         if known is None or (self._partial and self._is_needed_again(node)):
+            look()
             lower = _INTEGER.get(type(node))
             noted = 0 if self._needs is None else len(self._needs)
             known = self.of_literal(self.literal(node)) if lower is None else lower(self, node)  # type: ignore[arg-type] # others are conditions

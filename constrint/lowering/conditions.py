@@ -17,6 +17,7 @@ from constrint.errors import ModelError
 from constrint.expr.global_expr import Relation
 from constrint.lowering.arithmetic import Arithmetic
 from constrint.lowering.problem import FALSE, HUGE_BITS, TRUE, Infeasible, Linear
+from constrint.support.deadline import look
 
 
 def is_domain(node: e.BoolExpr) -> bool:
@@ -51,6 +52,7 @@ class Lowering(Arithmetic):
         """A literal that is true exactly where a condition holds; `target`, if a new one is needed."""
         known = self._literals.get(id(node))
         if known is None:
+            look()
             outer, self._needs = self._needs, []
             known = _BOOLEAN[type(node)](self, node, target)
             needs, self._needs = self._needs, outer
@@ -161,6 +163,7 @@ class Lowering(Arithmetic):
         """The variables that are open, each once, and their part of the rows that the others allow."""
         sums = [self.sum_of(arg) for arg in node.args]
         for row in node.rows:
+            look()
             for entry in row:
                 self._check(entry)
         return self.conditions.table_parts(sums, node.rows)
@@ -181,6 +184,7 @@ class Lowering(Arithmetic):
 
     def require(self, node: e.BoolExpr) -> None:
         """Make a condition hold."""
+        look()
         require = _REQUIRED.get(type(node))
         if require is None:
             self.conditions.require(self.literal(node))

@@ -148,6 +148,10 @@ class SharedRun:
         """Value of the goal's variable in the last solution."""
         return self._alone.value(v) if self._shared is None else self._value
 
+    def demand_better(self, value: int) -> None:
+        """Look for solutions whose goal is better than a value from now on; only before it has begun."""
+        self._alone.demand_better(value)
+
     def goal_bounds(self) -> tuple[int, int]:
         """Between what the goal's variable is known to lie at the root."""
         return self._alone.goal_bounds()

@@ -95,7 +95,7 @@ class Walker(Stepper):
     def _refute(self, items: Sequence[Item]) -> bool:
         """Make the opposites of decisions true at the present node, and note them."""
         while int(self._state.scalar[REFUTED]) + len(items) >= len(self._state.refuted_variable):
-            self._grow()
+            self._grow(len(items))
         state, scalar = self._state, self._state.scalar
         for v, decision, value, _ in items:
             top = scalar[REFUTED]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from constrint.errors import InternalError
 from constrint.expr import BoolVar, IntExpr
+from constrint.expr.evaluation import Values
 from constrint.modelling.declarations import Declarations
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def check_solution(model: Declarations, assignment: Assignment) -> None:
     for variable, value in assignment.items():
         if not isinstance(variable, BoolVar) and value not in variable.domain:  # type: ignore[attr-defined] # keys are variables
             raise InternalError(f"{variable} has no value {value}")
+    values = Values(assignment)  # constraints may share expressions
     for constraint in model.constraints:
-        if not constraint.expr.evaluate(assignment):
+        if not constraint.expr.evaluate(values):
             where = constraint.position or constraint.name or "a constraint"
             raise InternalError(f"a solution violates {where}: please report this model")

@@ -37,6 +37,9 @@ class Search(Protocol):
     def goal_bounds(self) -> tuple[int, int]:
         """Between what the goal's variable is known to lie at the root; (0, 0) without a goal."""
 
+    def demand_better(self, value: int) -> None:
+        """Look for solutions whose goal is better than a value from now on."""
+
     def statistics(self) -> Statistics:
         """The work so far; seconds and solutions are the caller's to add."""
 

@@ -10,8 +10,19 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor
 from typing import TYPE_CHECKING, TypeAlias
 
+from constrint.engine.build import LIMIT
 from constrint.lowering.problem import Infeasible
-from constrint.propagators import LinearEq, LinearEqIf, LinearLe, LinearLeIf, Node
+from constrint.propagators import (
+    Absolute,
+    LinearEq,
+    LinearEqIf,
+    LinearLe,
+    LinearLeIf,
+    Maximum,
+    Minimum,
+    Node,
+    Product,
+)
 
 if TYPE_CHECKING:
     from constrint.presolve.simplex import Bound, Simplex
@@ -20,6 +31,7 @@ MOST_ROWS = 80
 MOST_VARIABLES = 120
 MOST_BOUNDED = 24  # variables whose bounds are asked for
 PIVOTS = 600
+MOST_CELLS = 4000  # rows times variables of a system for one bound
 
 Terms = tuple[tuple[int, int], ...]
 Row: TypeAlias = "tuple[Terms, Bound, Bound]"
@@ -74,6 +86,53 @@ def system(rows: Sequence[Row], lo: Sequence[int], hi: Sequence[int], finite: in
             together[v] = together.get(v, 0) + a
         simplex.row(len(lo) + number, {v: a for v, a in together.items() if a}, low, high)
     return simplex
+
+
+def implied_rows(nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
+    """Linear constraints that follow from others: from extremes, absolute values, and products in a box."""
+    rows: list[Row] = []
+    for node in nodes:
+        if isinstance(node, Maximum):
+            rows += [(((1, x), (-1, node.z)), None, 0) for x in node.xs]
+        elif isinstance(node, Minimum):
+            rows += [(((1, node.z), (-1, x)), None, 0) for x in node.xs]
+        elif isinstance(node, Absolute):
+            rows += [(((a, node.x), (-1, node.z)), None, 0) for a in (1, -1)]
+        elif isinstance(node, Product):
+            # (x - a)(y - b) has a known sign at each corner (a, b) of the box (McCormick 1976).
+            x, y, z = node.x, node.y, node.z
+            for a, b, sign in ((lo[x], lo[y], 1), (hi[x], hi[y], 1), (lo[x], hi[y], -1), (hi[x], lo[y], -1)):
+                rows.append((((sign * b, x), (sign * a, y), (-sign, z)), None, sign * a * b))
+    return rows
+
+
+def relaxed_bounds(
+    nodes: Sequence[Node], lo: Sequence[int], hi: Sequence[int], v: int
+) -> tuple[Bound, Bound]:
+    """Bounds of one variable from linear constraints and those that others imply; None for no bound.
+
+    Raises `Infeasible` where those have no point.
+    """
+    rows = connected(rows_of(nodes, lo, hi) + implied_rows(nodes, lo, hi), {v})
+    inner = {x for terms, _, _ in rows for _, x in terms}
+    if len(rows) < 2 or len(rows) * len(inner) > MOST_CELLS:
+        return None, None
+    from constrint.presolve.simplex import Contradiction, TooManyPivots
+
+    simplex = system(rows, lo, hi, LIMIT, PIVOTS)
+    least: Bound = None
+    most: Bound = None
+    try:
+        simplex.find_point()
+        low = simplex.extreme(v, False)
+        least = None if low is None else ceil(low)
+        high = simplex.extreme(v, True)
+        most = None if high is None else floor(high)
+    except Contradiction:
+        raise Infeasible from None
+    except TooManyPivots:
+        pass
+    return least, most
 
 
 def joint_bounds(

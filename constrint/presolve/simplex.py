@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from constrint.support.deadline import look
+
 Bound = int | None
 Number = int | Fraction
 
@@ -135,6 +137,7 @@ class Simplex:
 
     def _pivot(self, leaving: int, entering: int) -> None:
         """Make a row's variable an ordinary one, and an ordinary one of that row a row."""
+        look()
         self._pivots -= 1
         if self._pivots < 0:
             raise TooManyPivots

@@ -11,6 +11,7 @@ from constrint.preparing.checks import Assignment, check
 from constrint.preparing.search import GaveUp, Interrupted
 from constrint.presolve import better_than, is_linear
 from constrint.search.depth_first import Run
+from constrint.search.probes import Probes
 from constrint.support.deadline import Stopped
 
 if TYPE_CHECKING:
@@ -58,15 +59,42 @@ class Climb:
 
     def _search(self, root: Root) -> None:
         """Note better and better solutions until there is no other; only the last is an answer."""
-        left, run = self._begin(root) if self._may_have_row(root) else (root, None)
+        left, run = self._begin(root) if self._is_plain(root) else (root, None)
+        if left is not None and self._solver.options.proof is None:
+            left = self._probed(left, run)
         while left is not None:
             left, run = self._go_on(left, run or self._solver.run(self._plan, left, self._goal)), None
 
-    def _may_have_row(self, root: Root) -> bool:
-        """Whether search is as ever at first, and linear constraints may bound the goal together."""
+    def _is_plain(self, root: Root) -> bool:
+        """Whether search is as ever at first, and may change after a little."""
         options = self._solver.options
         is_plain = not self._solver.learns and options.restarts is None and not options.lns
-        return is_plain and is_linear(root, self._goal[0])
+        return is_plain and (not self._solver.has_workers or is_linear(root, self._goal[0]))
+
+    def _probed(self, root: Root, run: Search | None) -> Root | None:
+        """What is left after some short searches for good values of the goal; None for nothing."""
+        if self._solver.options.brancher.decide is not None:
+            return root
+        probes = Probes(self._solver, self._plan, root, self._goal, self._note)
+        if self._found is not None:
+            probes.value = self._value
+        probes.run()
+        if probes.is_over:
+            if run is not None:
+                self._count(run)
+            return None
+        if run is not None:  # it goes on where it is
+            if probes.value is not None:
+                run.demand_better(probes.value)
+            return root
+        return self._left(probes.root)
+
+    def _note(self, better: Assignment, value: int, run: Search) -> None:
+        """Note a better solution."""
+        self._found, self._value = better, value
+        if self._solver.options.on_solution is not None:
+            check(self._plan, better)
+            self._solver.tell(better, run.statistics())
 
     def _begin(self, root: Root) -> tuple[Root | None, Search | None]:
         """Search a little; what takes longer begins anew with a row from the dual, or goes on without.
@@ -85,7 +113,7 @@ class Climb:
         except GaveUp:
             from constrint.presolve.dual import with_dual_row
 
-            longer = with_dual_row(root, *self._goal)
+            longer = with_dual_row(root, *self._goal) if is_linear(root, self._goal[0]) else root
             if longer is root and not solver.has_workers:
                 resumed = solver.run(self._plan, root, self._goal, begun=brief)
                 return root, resumed
@@ -123,10 +151,7 @@ class Climb:
         """Note better and better solutions until there is no other."""
         while (better := run.next(checked=False)) is not None:
             self._solutions += 1
-            self._found, self._value = better, run.value(self._goal[0])
-            if self._solver.options.on_solution is not None:
-                check(self._plan, better)
-                self._solver.tell(better, run.statistics())
+            self._note(better, run.value(self._goal[0]), run)
 
     def _left(self, root: Root) -> Root | None:
         """The root with what is better than the best so far only; None where there is nothing."""

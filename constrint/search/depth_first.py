@@ -119,6 +119,7 @@ class Run(Stepper):
         """
         self._options = options
         self._limits = replace(self._limits, nodes=None, work=None)
+        self._node_look = None
 
     def leave(self) -> tuple[Subtree | None, State, bool]:
         """End a search that gave up: what is left, the root, and whether that is at its fixpoint."""

@@ -132,6 +132,13 @@ class AlternatingRun:
         """Between what the goal's variable is known to lie before search; (0, 0) without a goal."""
         return self._branching.goal_bounds()
 
+    def demand_better(self, value: int) -> None:
+        """Look for solutions whose goal is better than a value from now on."""
+        self._best = value
+        for run in (self._branching, self._learning):
+            if run is not None:
+                run.demand_better(value)
+
     def next(self, checked: bool = True) -> Assignment | None:
         """The next solution, better than the last where there is a goal; None when there is no other.
 
@@ -165,10 +172,7 @@ class AlternatingRun:
         if self._best is not None and (value - self._best) * (1 if direction == "min" else -1) >= 0:
             value = self._best
         is_new = value != self._best
-        self._best = value
-        for run in (self._branching, self._learning):
-            if run is not None:
-                run.demand_better(value)
+        self.demand_better(value)
         return is_new
 
     def _take_turns(self) -> None:

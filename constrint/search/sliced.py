@@ -35,6 +35,8 @@ COMPILED_SLICE = (5_000, 1_000_000)
 HAND_OVER = 0.2  # seconds of interpreted search after which loading the compiled engine pays
 PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
 WORK_OF_NODE = 20  # runs of propagators that a node counts as much as, beside those that it has
+LEAST_OF_NODE = 5  # propagations that a node counts as, for how many make a slice
+NODE_LOOKS = 20  # at the propagations done, before all nodes are
 LOOKS = 400  # at the work done, before all of it is
 
 
@@ -77,6 +79,7 @@ class Stepper:
         self._limits = limits
         self.turn_ends: int | None = None
         self._pace = Pace(SLICE[1])
+        self._node_look = None if limits.nodes is None else min(limits.nodes, 1)
         self._look = 0  # the number of the node before which the work is looked at next
         self._session = session
         self._state = state
@@ -153,11 +156,11 @@ class Stepper:
         nodes, propagations = int(scalar[NODES]), int(scalar[PROPAGATIONS])
         if self.turn_ends is not None and nodes >= self.turn_ends:
             raise Paused
-        if limits.nodes is not None and (
-            nodes >= limits.nodes or propagations >= limits.nodes * PROPAGATIONS_OF_NODE
-        ):
-            raise GaveUp
         # Only between nodes, and only between certain ones: a slice may end anywhere.
+        if limits.nodes is not None and self._node_look is not None and nodes >= self._node_look:
+            if nodes >= limits.nodes or propagations >= limits.nodes * PROPAGATIONS_OF_NODE:
+                raise GaveUp
+            self._node_look = min(limits.nodes, nodes + max(1, limits.nodes // NODE_LOOKS))
         if limits.work is not None and nodes >= self._look:
             if propagations + WORK_OF_NODE * nodes >= limits.work:
                 raise GaveUp
@@ -168,8 +171,9 @@ class Stepper:
         nodes, propagations = (SLICE if self._session is None else COMPILED_SLICE)[0], self._pace.work
         if self._session is None and self._wanted == "auto" and not self.exact and cache.is_loaded():
             nodes, propagations = FIRST_SLICE
+        nodes = min(nodes, max(1, propagations // LEAST_OF_NODE))
         look = None if self._limits.work is None else self._look
-        for end in (self.turn_ends, self._limits.nodes, look):
+        for end in (self.turn_ends, self._node_look, look):
             if end is not None:
                 nodes = min(nodes, end - int(self._state.scalar[NODES]))
         self._pace.begin()
@@ -207,8 +211,10 @@ class Stepper:
         if self._state.scalar[GOAL]:
             self.demand_better(self.value(self._state.scalar[GOAL_VARIABLE]))
 
-    def _grow(self) -> None:
-        self._state = grow(self._state) if self._session is None else self._session.grow()
+    def _grow(self, refutations: int = 0) -> None:
+        """Make room for one more level, and for so many refuted decisions."""
+        session = self._session
+        self._state = grow(self._state, refutations) if session is None else session.grow(refutations)
 
     def statistics(self) -> Statistics:
         """The work so far; seconds and solutions are the caller's to add."""

@@ -25,10 +25,11 @@ from constrint.preparing.search import GaveUp, Interrupted, Search
 from constrint.presolve import Root
 from constrint.search.branch_and_bound import Climb
 from constrint.search.depth_first import Run
+from constrint.search.easy import at_an_end, by_diving
 from constrint.search.near_zero import NEARBY_NODES, nearby_roots
 from constrint.search.portfolio import AlternatingRun, suits
-from constrint.support.deadline import Deadline, Stopped
-from constrint.tables.swept import sweep
+from constrint.support.deadline import Deadline, Stopped, until
+from constrint.tables.swept import Swept, sweep
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -64,6 +65,7 @@ class Solver:
         self.complete = False  # whether `every` has given all solutions
         self.learns = options.learn is True
         self._goals: Sequence[Goal] = ()
+        self._easy: Assignment | None = None  # a solution to give where the time ends before there is another
 
     def _plan(
         self,
@@ -164,10 +166,21 @@ class Solver:
 
     def best(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         """The lexicographic optimum of the goals and then the preferences; or just any solution."""
+        with until(Deadline(self.options.time_limit, self.started)):
+            result = self._best_of(goals, preferences)
+            if result.status is not Status.UNKNOWN or self._easy is None:
+                return result
+            with suppress(Stopped):  # there is nothing left to stop
+                self.tell(self._easy, Statistics())
+            return self._result(Status.FEASIBLE, self._easy, [*goals])
+
+    def _best_of(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         self._goals = goals
         bits = HUGE_BITS
         while True:
             try:
+                if self.options.time_limit is not None and self._easy is None:
+                    self._easy = at_an_end(self.model, [*goals, *preferences])
                 plan = self._plan(goals, preferences, bits)
             except Stopped:
                 return self._result(Status.UNKNOWN)
@@ -185,14 +198,12 @@ class Solver:
     def _best(self, plan: Plan, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         best: Assignment | None = None
         root = plan.root
-        swept = sweep(plan, self.options, self.started)
-        if swept is not None:
-            self.started, self.total = swept.started, swept.statistics
-            if swept.best is not None:
-                with suppress(Stopped):  # there is nothing left to stop
-                    self.tell(swept.best, Statistics())
-            return self._result(Status.OPTIMAL if swept.best else Status.INFEASIBLE, swept.best, [*goals])
         try:
+            if root is not None and self.options.time_limit is not None and self._easy is None:
+                self._easy = by_diving(plan, root, self.options)
+            swept = sweep(plan, self.options)
+            if swept is not None:
+                return self._swept(swept, goals)
             # The learning search tries no values in order: it optimises preferences in turn, as goals.
             learns = self.learns and root is not None and not root.exact
             goals_in_turn = [*plan.goals, *(plan.preferences if learns else ())]
@@ -215,6 +226,16 @@ class Solver:
                 raise
             return self._result(Status.UNKNOWN if best is None else Status.FEASIBLE, best, [*goals])
         return self._result(Status.INFEASIBLE if best is None else Status.OPTIMAL, best, [*goals])
+
+    def _swept(self, swept: Swept, goals: Sequence[Goal]) -> Result:
+        """What tables gave, as a result."""
+        self.total = swept.statistics
+        if swept.best is not None:
+            with suppress(Stopped):  # there is nothing left to stop
+                self.tell(swept.best, Statistics())
+        if not swept.is_proven:
+            return self._result(Status.FEASIBLE if swept.best else Status.UNKNOWN, swept.best, [*goals])
+        return self._result(Status.OPTIMAL if swept.best else Status.INFEASIBLE, swept.best, [*goals])
 
     def _first(self, plan: Plan, root: Root) -> Assignment | None:
         """A solution: the preferred one, where the plan has preferences."""
@@ -275,8 +296,14 @@ class Solver:
         found = 0
         if limit is not None and limit <= 0:
             return
+        solutions = self._all()
+        deadline = Deadline(self.options.time_limit, self.started)
         try:
-            for assignment in self._all():
+            while True:
+                with until(deadline):  # what the caller does in between is not ours
+                    assignment = next(solutions, None)
+                if assignment is None:
+                    break
                 found += 1
                 self.total = replace(self.total, solutions=found)
                 yield self._result(Status.OPTIMAL, assignment)
@@ -314,8 +341,9 @@ class Solver:
         """The number of solutions; `seconds` is the caller's limit, some of which may be spent."""
         found = 0
         try:
-            for _ in self._all():
-                found += 1
+            with until(Deadline(self.options.time_limit, self.started)):
+                for _ in self._all():
+                    found += 1
         except Stopped as stop:
             limit = self.options.time_limit if seconds is None else seconds
             raise LimitError(

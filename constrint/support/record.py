@@ -70,11 +70,13 @@ _INITS: dict[int, Callable[..., Callable[..., None]]] = {
 }
 
 
-def _refuse(self: object, name: str, value: object = None) -> NoReturn:
+def refuse(self: object, name: str, value: object = None) -> NoReturn:
+    """Raise the error for a change of an attribute."""
     raise AttributeError(f"{name!r} of {type(self).__name__} cannot be changed: it is immutable")
 
 
-def _repr(self: Any) -> str:
+def shown(self: Any) -> str:
+    """An object as its class and fields."""
     shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__match_args__])
     return f"{type(self).__qualname__}({shown})"
 
@@ -108,9 +110,9 @@ def record(*, eq: bool = True) -> Callable[[Class], Class]:
         for name in ("__dict__", "__weakref__"):
             space.pop(name, None)
         space |= {"__slots__": tuple(names), "__match_args__": tuple(names), "__reduce__": _reduce}
-        space |= {"__setattr__": _refuse, "__delattr__": _refuse}
+        space |= {"__setattr__": refuse, "__delattr__": refuse}
         if "__repr__" not in space:
-            space["__repr__"] = _repr
+            space["__repr__"] = shown
         if eq:
             space |= {"__eq__": _equal, "__hash__": _hash, "_fields_of": attrgetter(*names)}
         slotted: Any = type(cls)(cls.__name__, cls.__bases__, space)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from constrint import propagators as c
+from constrint.support.deadline import look
 
 Column: TypeAlias = Any  # an int64 array or an int; masks are bool arrays or bools
 Columns: TypeAlias = "list[Column]"
@@ -114,14 +115,16 @@ def _are_distinct(node: c.Node) -> bool:
 
 def _isolated(terms: Sequence[tuple[int, int]], bound: int, a: int, v: int) -> Solve:
     # a v == bound - sum(others)
-    others = [((-b if a > 0 else b), w) for b, w in terms if w != v]
-    constant = bound if a > 0 else -bound
+    sign = -1 if a > 0 else 1
+    constant = -sign * bound
     divisor = abs(a)
 
     def solve(at: Columns) -> Column:
         rest = constant
-        for b, w in others:
-            rest = rest + (at[w] if b == 1 else b * at[w])
+        for b, w in terms:
+            if w != v:
+                factor = sign * b
+                rest = rest + (at[w] if factor == 1 else factor * at[w])
         return rest if divisor == 1 else rest // divisor
 
     return solve
@@ -376,6 +379,7 @@ def operations(nodes: Sequence[c.Node], bounds: Bounds) -> list[Operation]:
     """The operations that say what the constraints say, within the bounds."""
     found: list[Operation] = []
     for node in nodes:
+        look()
         translate = TRANSLATIONS.get(type(node))
         if translate is None:
             found.append(row_by_row(node))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from constrint.engine.build import Box
 from constrint.preparing.branching import Inputs
 from constrint.propagators import Node
+from constrint.support.deadline import Stopped, look
 from constrint.tables.operations import Unsuitable
 from constrint.tables.table import Structure, Table
 
@@ -20,6 +20,7 @@ ROWS = 8192  # of a part, at most
 FIRST_ROWS = 2048  # of the first: the sooner a solution is known, the more rows need not be looked at
 GOAL_SIZE = 4  # times the values of the variable that is best otherwise, that one which a goal is may have
 FEW_ROWS = 1 << 16  # these take a few milliseconds, whatever they are
+DEEPEST = 100  # variables that rows are multiplied by, part in part
 OPERATIONS_OF_FREE = 4  # for each variable that nothing defines: so many constraints let few rows live
 
 Goals = Sequence[tuple[int, str]]
@@ -32,6 +33,8 @@ class Optimum:
 
     Attributes:
         values: The value of each variable of the model; None where there is no solution.
+        is_proven: Whether that is so; False where the deadline of the call came first, and the values are
+            those of the best row so far, or None.
         work: Rows looked at, summed over all constraints.
         parts: How many parts they were looked at in.
         improvements: How many times a better row was found.
@@ -45,12 +48,12 @@ class Optimum:
         goals: Goals,
         inputs: Inputs,
         most_work: int,
-        deadline: float | None = None,
     ) -> None:
         self.values: dict[int, int] | None = None
         self.work = self.parts = self.improvements = 0
         self._most = most_work
-        self._deadline = deadline
+        self._depth = 0
+        self.is_proven = True
         self._rows = min(FIRST_ROWS, ROWS)
         self._structure = Structure(box, nodes, declared, goals, inputs)
         self._declared = set(declared)
@@ -61,7 +64,10 @@ class Optimum:
         self._best: tuple[int, ...] | None = None
         self._winner: list[tuple[int, int]] = []
         with np.errstate(all="ignore"):  # dead rows may divide by zero or overflow
-            self._explore(Table(self._structure, [v for v, _ in self._goals]))
+            try:
+                self._explore(Table(self._structure, [v for v, _ in self._goals]))
+            except Stopped:
+                self.is_proven = False
             if self._best is not None:
                 self.values = self._completed(declared)
 
@@ -89,8 +95,7 @@ class Optimum:
             size = self._structure.size(v)
             if size > ROWS or self.work + size * table.count > self._most:
                 raise Unsuitable
-            if self._deadline is not None and perf_counter() > self._deadline:
-                raise Unsuitable
+            look()
             if size * table.count > self._rows:
                 self._explore_parts(table, v)
                 return
@@ -132,7 +137,11 @@ class Optimum:
         if part.count:
             part.multiply(v, values)
             self._prune(part)
+            self._depth += 1
+            if self._depth > DEEPEST:
+                raise Unsuitable
             self._explore(part)
+            self._depth -= 1
             self._rows = min(ROWS, 2 * self._rows)
 
     def _ordered(self, table: Table) -> tuple[Any, list[int]]:

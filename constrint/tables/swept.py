@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint.modelling.result import Statistics
@@ -21,42 +20,39 @@ LEAST_COMBINATIONS = 16_384  # of values; for fewer, search ends before numpy is
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """A proven answer.
+    """An answer.
 
     Attributes:
         best: The optimum; None where there is no solution.
+        is_proven: Whether that is so; otherwise the best that was found before the deadline, or None.
         statistics: The work.
-        started: When the call began, moved on by the time that loading modules took.
     """
 
     best: Assignment | None
+    is_proven: bool
     statistics: Statistics
-    started: float
 
 
-def sweep(plan: Plan, options: Options, started: float) -> Swept | None:
+def sweep(plan: Plan, options: Options) -> Swept | None:
     """The optimum by tables; None where model or options do not suit that, or it is too much work."""
     targets = [*plan.goals, *plan.preferences]
     root = plan.root
     if root is None or not targets or not _suits(plan, root, options):
         return None
-    begun = perf_counter()
     from constrint.tables.operations import Unsuitable
     from constrint.tables.optimum import Optimum
 
-    started += perf_counter() - begun
-    deadline = None if options.time_limit is None else started + options.time_limit
     numbers = list(plan.variables.values())
     try:
-        found = Optimum(root.box, root.nodes, numbers, targets, plan.inputs, MOST_WORK, deadline)
+        found = Optimum(root.box, root.nodes, numbers, targets, plan.inputs, MOST_WORK)
     except Unsuitable:
         return None
     statistics = Statistics(nodes=found.parts, solutions=found.improvements, engine="tables")
     if found.values is None:
-        return Swept(None, statistics, started)
+        return Swept(None, found.is_proven, statistics)
     best = {variable: found.values[v] for variable, v in plan.variables.items()}
     check(plan, best)
-    return Swept(best, statistics, started)
+    return Swept(best, found.is_proven, statistics)
 
 
 def _suits(plan: Plan, root: Root, options: Options) -> bool:

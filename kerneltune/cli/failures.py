@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import typer
 
-from kerneltune.errors import InfeasibleError, KernelTuneError
+from kerneltune.errors import InfeasibleError, KernelTuneError, MissingExtraError
 
 BAD_INPUT = KernelTuneError.exit_code
 # By version, typer has a copy of click or uses the installed one: its own names lead to the right class.
@@ -73,6 +73,8 @@ def _usage_error(error: Any, as_json: bool) -> int:
 def _status(error: KernelTuneError) -> str:
     if isinstance(error, InfeasibleError):
         return "infeasible"
+    if isinstance(error, MissingExtraError):
+        return "missing extra"
     return "bad input" if error.exit_code == BAD_INPUT else "failed"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kerneltune.cli.failures import print_json, reporting
-from kerneltune.cli.options import Gpu, Json, KernelsRoot
+from kerneltune.cli.options import GpuOfCosts, Json, KernelsRoot
 from kerneltune.cli.tune import StorePath, opened_store
 from kerneltune.errors import InputError
 from kerneltune.inputs.hardware import load_profile
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def fit(
-    gpu: Gpu,
+    gpu: GpuOfCosts,
     store_path: StorePath = None,
     results: Annotated[
         list[Path] | None, typer.Option(help="A JSON file of times, such as benchmarks/results has, besides.")

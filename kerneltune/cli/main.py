@@ -1,4 +1,7 @@
-"""The command ``kerneltune``. Exit codes: 0 done, 1 infeasible or failed (with the reason), 2 bad input."""
+"""The command ``kerneltune``.
+
+Exit codes: 0 done, 1 infeasible or failed (with the reason), 2 bad input, 3 an extra is not installed.
+"""
 
 from __future__ import annotations
 
@@ -56,10 +59,10 @@ app.command()(fit)
 @app.command()
 def tile(
     cell: CellName,
-    gpu: Gpu,
     heads: Heads,
     head_dim: HeadDim,
     batch: Batch,
+    gpu: Gpu = None,
     dtype: Dtype = "bf16",
     steps: Steps = 1024,
     direction: Pass = "forward",
@@ -100,10 +103,10 @@ def tile(
 @app.command(name="compile")
 def compile_command(
     cell: CellName,
-    gpu: Gpu,
     heads: Heads,
     head_dim: HeadDim,
     batch: Batch,
+    gpu: Gpu = None,
     dtype: Dtype = "bf16",
     steps: Steps = 1024,
     direction: Pass = "forward",
@@ -149,10 +152,10 @@ def compile_command(
 @app.command()
 def run(
     cell: CellName,
-    gpu: Gpu,
     heads: Heads,
     head_dim: HeadDim,
     batch: Batch,
+    gpu: Gpu = None,
     dtype: Dtype = "bf16",
     steps: Steps = 1024,
     direction: Pass = "forward",

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kerneltune.errors import InputError
+from kerneltune.errors import InputError, KernelTuneError
 from kerneltune.inputs.descriptions import Kernels, discover
-from kerneltune.inputs.hardware import HardwareProfile, load_profile
+from kerneltune.inputs.hardware import GPU_VARIABLE, HardwareProfile, load_profile
 from kerneltune.inputs.problem import Problem
 
 if TYPE_CHECKING:
     from kerneltune.tiling.space import TilingSpace
 
 CellName = Annotated[str, typer.Argument(help="The recurrent cell, such as lstm.")]
-Gpu = Annotated[str, typer.Option(help="A profile's name, or the path of a profile's YAML file.")]
+Gpu = Annotated[
+    str | None,
+    typer.Option(help="A profile's name, or the path of its YAML file; by default the GPU that is here."),
+]
+GpuOfCosts = Annotated[str, typer.Option("--gpu", help="A profile's name, or the path of its YAML file.")]
 Heads = Annotated[int, typer.Option(help="Independent heads.")]
 HeadDim = Annotated[int, typer.Option(help="Units of a head.")]
 Batch = Annotated[int, typer.Option(help="Sequences in a batch.")]
-Dtype = Annotated[str, typer.Option(help="Storage: bf16, fp16, fp32; tf32: fp32 with products in TF32.")]
+Dtype = Annotated[
+    str,
+    typer.Option(
+        help="Storage: bf16, fp16, fp32 (or float32 and the like); tf32: fp32 with products in TF32."
+    ),
+]
 Steps = Annotated[int, typer.Option(help="Time steps of a sequence.")]
 Pass = Annotated[str, typer.Option("--pass", help="Which pass: forward, training or backward.")]
 Clip = Annotated[
@@ -41,12 +51,33 @@ KernelsRoot = Annotated[
 ]
 
 
-def space_of(problem: Problem, gpu: str, kernels_root: Path | None, strategy: str | None) -> TilingSpace:
+def space_of(
+    problem: Problem, gpu: str | None, kernels_root: Path | None, strategy: str | None
+) -> TilingSpace:
     """The request on a profile, over the kernels that are meant."""
     from kerneltune.tiling.space import TilingSpace
 
-    profile: HardwareProfile = load_profile(gpu)
+    profile: HardwareProfile = load_profile(gpu or gpu_here())
     if kernels_root is not None and not kernels_root.is_dir():
         raise InputError(f"--kernels: {kernels_root} is no folder")
     kernels: Kernels = discover(kernels_root)
     return TilingSpace(problem, profile, kernels, strategy)
+
+
+def gpu_here() -> str:
+    """The profile that the environment names or that fits this machine's GPU; `InputError` without one."""
+    named = os.environ.get(GPU_VARIABLE)
+    if named:
+        return named
+    from kerneltune.running.detect import detect
+
+    try:
+        found = detect()
+    except KernelTuneError as error:
+        raise InputError(
+            "--gpu is not given, and no GPU is found here: give --gpu NAME (kerneltune profile list has the "
+            f"names), or run this where there is a GPU and its driver ({error})"
+        ) from None
+    if found.profile is None:
+        raise InputError(f"--gpu is not given, and {found.sentence}")
+    return found.profile

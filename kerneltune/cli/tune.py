@@ -42,10 +42,10 @@ StorePath = Annotated[
 
 def tune(
     cell: CellName,
-    gpu: Gpu,
     heads: Heads,
     head_dim: HeadDim,
     batch: Batch,
+    gpu: Gpu = None,
     dtype: Dtype = "bf16",
     steps: Steps = 1024,
     direction: Pass = "forward",
@@ -79,7 +79,7 @@ def tune(
         plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
         options = TuneOptions(top, each, again, timeout, plan)
         made = Compiler(space.kernels, space.profile, backend=compiler)
-        store = Store(store_path)
+        store = Store(store_path, notice=lambda sentence: typer.echo(sentence, err=True))
         found = tuned(space, made, store, options, notice=_notice)
         for reason in found.left_out:
             typer.echo(f"left out: {reason}", err=True)

@@ -21,6 +21,7 @@ Shape = tuple[Positive, Positive, Positive]
 MMA_ROWS, MMA_COLUMNS = 16, 8  # the products that the kernels are written for, and their depths by type
 MMA_DEPTHS = {"bf16": (8, 16), "fp16": (8, 16), "tf32": (4, 8)}
 MMA_TYPES = {"fp32": "tf32"}  # what a dtype's products are made of, if not of itself
+GPU_VARIABLE = "KERNELTUNE_GPU"  # the environment variable that names the profile where nothing else does
 CLUSTER_SIZES = (2, 4, 8, 16)  # that a constraint file may ask about: no GPU has larger ones
 MAX_GRID_BLOCKS = 2**31 - 1  # of a grid's x since compute capability 3.0 (CUDA programming guide)
 ISA_REGISTER_LIMIT = 255  # register numbers have 8 bits and one of them is the zero register

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, replace
 
 from kerneltune.errors import InputError, nearest
+from kerneltune.inputs.dtypes import DTYPES, dtype_of
 
-DTYPES = {"bf16": 2, "fp16": 2, "fp32": 4, "tf32": 4}  # bytes of one stored number
 # Tensor-core products that make one: to the accuracy of float32 it takes three in TF32.
 MMA_PRODUCTS = {"bf16": 1, "fp16": 1, "fp32": 3, "tf32": 1}
 # Of normal numbers: what is smaller or larger may round to 0 or infinity.
@@ -19,7 +19,10 @@ HEAD_DIM_STEP = 8  # units come in groups of eight: the rows of half a tensor-co
 
 @dataclass(frozen=True)
 class Problem:
-    """A cell with ``heads`` independent heads of ``head_dim`` units, run over ``steps`` steps of a batch."""
+    """A cell with ``heads`` independent heads of ``head_dim`` units, run over ``steps`` steps of a batch.
+
+    A ``dtype`` may have any name that `kerneltune.inputs.dtypes` knows.
+    """
 
     cell: str
     heads: int
@@ -33,8 +36,7 @@ class Problem:
     forward_clip: float = 0.0  # bound of h after each step, rounded to the dtype; 0 for none
 
     def __post_init__(self) -> None:
-        if self.dtype not in DTYPES:
-            raise InputError(f"unknown dtype '{self.dtype}': {nearest(self.dtype, DTYPES)}")
+        object.__setattr__(self, "dtype", dtype_of(self.dtype))
         if self.direction not in PASSES:
             raise InputError(f"unknown pass '{self.direction}': {nearest(self.direction, PASSES)}")
         if not (0 <= self.gate_gradient_clip < math.inf):

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kerneltune.compiling.halffloat import Bits, decode, encode, stored_forward_clip
+from kerneltune.compiling.halffloat import decode
 from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.recurrence import Array, GradientOptions, Gradients, parameter_gradients
-from kerneltune.running.verify import (
-    GRADIENT_TOLERANCE,
-    Inputs,
-    Verdict,
-    compare,
-    judged,
-    random_inputs,
-    reference_states,
-)
+from kerneltune.running.drawn_input import random_arrays
+from kerneltune.running.recurrence import Array, parameter_gradients
+from kerneltune.running.reference import Arrays, reference, storage
+from kerneltune.running.verify import GRADIENT_TOLERANCE, TOLERANCE, Pair, Verdict, judged
 
-Arrays: TypeAlias = Mapping[str, NDArray[Any]]
+Shape: TypeAlias = tuple[int, ...]
+
+BLOCK_ELEMENTS = 1 << 22  # of an array that are widened to float64 at a time
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class Output:
         initial: What index 0 of its second axis must hold before a launch, if anything.
     """
 
-    shape: tuple[int, ...]
+    shape: Shape
     dtype: np.dtype[Any]
     initial: NDArray[Any] | None = None
 
@@ -52,127 +48,118 @@ class Case:
 
     Attributes:
         problem: The request.
+        cell: Its cell.
         inputs: What the launch reads.
-        outputs: What it writes.
-        judge: Holds what it wrote against the float64 reference.
+        initial: The states before the first step, `[S, B, H, D]`, as bits.
+        expected: What the float64 reference says, by the names that `reference.reference` gives.
     """
 
     problem: Problem
+    cell: Cell
     inputs: Arrays
-    outputs: Mapping[str, Output]
-    judge: Callable[[Arrays], Verdict]
+    initial: NDArray[Any]
+    expected: Arrays
+
+    @property
+    def outputs(self) -> Mapping[str, Output]:
+        """What the launch writes."""
+        if self.problem.direction == "backward":
+            return _backward_outputs(self.problem, self.cell)
+        return _forward_outputs(self.problem, self.cell, self.initial)
+
+    def judge(self, results: Arrays) -> Verdict:
+        """Hold what the launch wrote against the float64 reference."""
+        dtype = self.problem.dtype
+        if self.problem.direction == "backward":
+            return judged(_gradient_pairs(results, self.expected, dtype), GRADIENT_TOLERANCE[dtype])
+        verdict = judged(_state_pairs(results["states"], self.expected, dtype), TOLERANCE[dtype])
+        if self.problem.direction == "training":
+            return judged(self._saved_pairs(results), verdict.tolerance, verdict)
+        return verdict
+
+    def _saved_pairs(self, results: Arrays) -> Iterator[Pair]:
+        # Where equal gates may be kept in other numbers, what they stand for is compared.
+        unfolded = getattr(self.cell.reference_module(), "unfolded", lambda kept: kept)
+        dtype = self.problem.dtype
+        if "saved_values" in self.expected:
+            got, wanted = results["saved_values"], self.expected["saved_values"]
+            yield ((unfolded(_wide(got[part], dtype)), unfolded(wanted[part])) for part in _blocks(wanted))
+        if "saved_states" in self.expected:
+            got_states, wanted_states = results["saved_states"], self.expected["saved_states"]
+            yield ((got_states[part], wanted_states[part]) for part in _blocks(wanted_states))
 
 
 def random_case(problem: Problem, cell: Cell, seed: int) -> Case:
     """A launch of the problem's pass with input of the size that a trained layer sees."""
-    inputs = random_inputs(problem, cell, seed)
-    if problem.direction == "backward":
-        return _backward(inputs, cell, seed)
-    return _forward(inputs, cell)
+    arrays = random_arrays(problem, cell, seed)
+    found = reference(problem, cell, arrays)
+    return made_case(problem, cell, {**arrays, **found.inputs}, found.expected)
 
 
-def _forward(inputs: Inputs, cell: Cell) -> Case:
-    problem = inputs.problem
-    reference = reference_states(inputs, cell)
-    outputs = {"states": Output(inputs.states_shape, inputs.initial.dtype, inputs.initial)}
-    saves = problem.direction == "training"
-    if saves:
-        outputs |= _saved_outputs(inputs, cell)
-
-    def judge(results: Arrays) -> Verdict:
-        verdict = compare(results["states"], reference, problem.dtype)
-        return _with_saved(verdict, results, inputs, cell, reference) if saves else verdict
-
-    arrays = {"input": inputs.wx, "recurrent": inputs.r, "bias": inputs.bias}
-    return Case(problem, arrays, outputs, judge)
+def made_case(problem: Problem, cell: Cell, arrays: Arrays, expected: Arrays) -> Case:
+    """A case of all arrays that it takes, drawn and made by the reference."""
+    backward = problem.direction == "backward"
+    left_out = {"input", "bias", "initial"} if backward else {"initial"}
+    inputs = {name: array for name, array in arrays.items() if name not in left_out}
+    return Case(problem, cell, inputs, arrays["initial"], expected)
 
 
-def _saved_outputs(inputs: Inputs, cell: Cell) -> dict[str, Output]:
-    _, times, *rest = inputs.states_shape
-    found = {}
-    if cell.spec.saved_values:
-        shape = (times - 1, *rest, cell.spec.saved_values)
-        found["saved_values"] = Output(shape, inputs.wx.dtype)
-    if cell.spec.saved_states:
-        found["saved_states"] = Output((times, *rest, cell.spec.saved_states), np.dtype(np.float32))
+def _forward_outputs(problem: Problem, cell: Cell, initial: NDArray[Any]) -> dict[str, Output]:
+    spec, bits = cell.spec, storage(problem)
+    row = (problem.batch, problem.heads, problem.head_dim)
+    found = {"states": Output((len(spec.states), problem.steps + 1, *row), bits, initial)}
+    if problem.direction == "training" and spec.saved_values:
+        found["saved_values"] = Output((problem.steps, *row, spec.saved_values), bits)
+    if problem.direction == "training" and spec.saved_states:
+        shape = (problem.steps + 1, *row, spec.saved_states)
+        found["saved_states"] = Output(shape, np.dtype(np.float32))
     return found
 
 
-def _with_saved(verdict: Verdict, results: Arrays, inputs: Inputs, cell: Cell, reference: Array) -> Verdict:
-    """The verdict on the states, made worse by what was saved if that is further off."""
-    dtype = inputs.problem.dtype
-    wx, r, bias = (_wide(bits, dtype) for bits in (inputs.wx, inputs.r, inputs.bias))
-    module = cell.reference_module()
-    values, states = module.saved(wx, r, bias, reference)
-    unfolded = getattr(
-        module, "unfolded", lambda kept: kept
-    )  # where equal gates may be kept in other numbers
-    pairs = []
-    if cell.spec.saved_values:
-        pairs.append((unfolded(_wide(results["saved_values"], dtype)), unfolded(values)))
-    if cell.spec.saved_states:
-        pairs.append((results["saved_states"], states))
-    return judged(pairs, verdict.tolerance, verdict)
-
-
-def _backward(inputs: Inputs, cell: Cell, seed: int) -> Case:
-    problem = inputs.problem
-    dtype = problem.dtype
-    states = reference_states(inputs, cell)
-    bound = stored_forward_clip(problem)
-    if bound:  # whether h reached the bound is told by what is stored of it
-        states[0] = _wide(encode(states[0], dtype), dtype)
-    wx, r, bias = (_wide(bits, dtype) for bits in (inputs.wx, inputs.r, inputs.bias))
-    module = cell.reference_module()
-    values, saved_states = module.saved(wx, r, bias, states)
-    random = np.random.default_rng([seed, 1])
-    by_output, by_last = (
-        encode(random.standard_normal(shape, dtype=np.float32), dtype)
-        for shape in (states[0, 1:].shape, states[:, 0].shape)
-    )
-    options = GradientOptions(problem.gate_gradient_clip, problem.cut_recurrent_gradient, bound)
-    expected = module.backward(wx, r, bias, states, _wide(by_output, dtype), _wide(by_last, dtype), options)
-    arrays: dict[str, NDArray[Any]] = {
-        "states": encode(states, dtype),
-        "output_gradient": by_output,
-        "last_gradient": by_last,
-        "recurrent": inputs.r,
+def _backward_outputs(problem: Problem, cell: Cell) -> dict[str, Output]:
+    spec, bits = cell.spec, storage(problem)
+    row = (problem.batch, problem.heads, problem.head_dim)
+    gates = (problem.steps, *row, len(spec.gates))
+    found = {
+        "input_gradient": Output(gates, bits),
+        "initial_gradient": Output((len(spec.states), *row), bits),
     }
-    if cell.spec.saved_values:
-        arrays["saved_values"] = encode(values, dtype)
-    if cell.spec.saved_states:
-        arrays["saved_states"] = np.ascontiguousarray(saved_states, dtype=np.float32)
-    outputs = {
-        "input_gradient": Output(wx.shape, inputs.wx.dtype),
-        "initial_gradient": Output(by_last.shape, inputs.wx.dtype),
-    }
-    if cell.spec.separate_gradients:
-        outputs["recurrent_gradient"] = Output(wx.shape, inputs.wx.dtype)
-    hidden = states[0, :-1]
-    parameters = parameter_gradients(expected.recurrent, hidden)
-
-    def judge(results: Arrays) -> Verdict:
-        return judged(
-            _gradient_pairs(results, dtype, hidden, expected, parameters), GRADIENT_TOLERANCE[dtype]
-        )
-
-    return Case(problem, arrays, outputs, judge)
+    if spec.separate_gradients:
+        found["recurrent_gradient"] = Output(gates, bits)
+    return found
 
 
-def _gradient_pairs(
-    results: Arrays, dtype: str, hidden: Array, expected: Gradients, parameters: tuple[Array, Array]
-) -> list[tuple[NDArray[Any], Array]]:
+def _state_pairs(states: NDArray[Any], expected: Arrays, dtype: str) -> Iterator[Pair]:
+    """The states: h of every step, the other states after the last."""
+    hidden, last = expected["hidden"], expected["last"]
+    yield ((decode(states[0, 1:][part], dtype), hidden[part]) for part in _blocks(hidden))
+    yield iter([(decode(np.ascontiguousarray(states[1:, -1]), dtype), last)])
+
+
+def _gradient_pairs(results: Arrays, expected: Arrays, dtype: str) -> Iterator[Pair]:
     """What the kernel wrote, and what follows from it by R and bias, each beside what was expected."""
-    by_input = _wide(results["input_gradient"], dtype)
-    by_recurrent = (
-        _wide(results["recurrent_gradient"], dtype) if "recurrent_gradient" in results else by_input
-    )
-    initial = _wide(results["initial_gradient"], dtype)
-    pairs = [(by_input, expected.input), *zip(initial, expected.initial, strict=True)]
+    by_input, hidden = results["input_gradient"], expected["hidden_before"]
+    by_recurrent = results.get("recurrent_gradient", by_input)
+    wanted = expected["input_gradient"]
+    yield ((_wide(by_input[part], dtype), wanted[part]) for part in _blocks(wanted))
+    for state, gradient in enumerate(expected["initial_gradient"]):
+        yield iter([(_wide(results["initial_gradient"][state], dtype), gradient)])
     if by_recurrent is not by_input:
-        pairs.append((by_recurrent, expected.recurrent))
-    return [*pairs, *zip(parameter_gradients(by_recurrent, hidden), parameters, strict=True)]
+        other = expected["recurrent_gradient"]
+        yield ((_wide(by_recurrent[part], dtype), other[part]) for part in _blocks(other))
+    by_r, by_bias = np.zeros_like(expected["by_r"]), np.zeros_like(expected["by_bias"])
+    for part in _blocks(wanted):
+        more = parameter_gradients(_wide(by_recurrent[part], dtype), hidden[part])
+        by_r, by_bias = by_r + more[0], by_bias + more[1]
+    yield iter([(by_r, expected["by_r"])])
+    yield iter([(by_bias, expected["by_bias"])])
 
 
-def _wide(bits: Bits, dtype: str) -> Array:
+def _blocks(array: NDArray[Any]) -> Iterator[slice]:
+    """Parts of the first axis, each of about `BLOCK_ELEMENTS`."""
+    length = max(1, BLOCK_ELEMENTS // max(1, array[:1].size))
+    return (slice(start, start + length) for start in range(0, len(array), length))
+
+
+def _wide(bits: NDArray[Any], dtype: str) -> Array:
     return decode(np.ascontiguousarray(bits), dtype).astype(np.float64)

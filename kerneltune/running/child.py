@@ -6,14 +6,16 @@ Without trials it says which GPU it would run them on, or why it cannot.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
 from kerneltune.inputs.descriptions import Kernels, discover
-from kerneltune.running.case import Case, random_case
+from kerneltune.running.answers import private_stdout, say
+from kerneltune.running.case import Case
+from kerneltune.running.case_files import load_case
+from kerneltune.running.lifeline import follow_parent
 from kerneltune.running.measure import TrialPlan, try_candidate
 from kerneltune.running.runner import Runner, other_gpu
 from kerneltune.tiling.candidate import Candidate
@@ -21,38 +23,30 @@ from kerneltune.tiling.candidate import Candidate
 
 def main() -> None:
     """Answer every trial; stop at the first after which the GPU's context cannot be trusted."""
-    answers = _private_stdout()
+    follow_parent()
+    answers = private_stdout()
     job = json.load(sys.stdin)
     kernels = discover(Path(job["kernels_root"]))
     try:
         runner = _runner()
     except KernelTuneError as error:
-        for _ in job["trials"] or [None]:
-            _say(answers, {"failure": str(error), "exit_code": error.exit_code})
+        for number, _ in enumerate(job["trials"] or [None]):
+            say(answers, {"failure": str(error), "exit_code": error.exit_code, "trial": number})
         return
     if not job["trials"]:
-        _say(answers, {"device": runner.device, "compute_capability": runner.compute_capability})
-    known: dict[Any, Case] = {}
-    for trial in job["trials"]:
+        say(answers, {"device": runner.device, "compute_capability": runner.compute_capability})
+    cases = _Cases(kernels)
+    for number, trial in enumerate(job["trials"]):
         try:
-            _say(answers, {"measurement": _run(runner, kernels, trial, known)})
+            case = cases.at(Path(trial["case"]))
+            say(answers, {"started": number})
+            say(answers, {"measurement": _run(runner, trial, case), "trial": number})
         except KernelTuneError as error:
             # Errors of the driver are sticky: the next trial gets a fresh process.
-            _say(answers, {"failure": str(error), "context_lost": isinstance(error, RunError)})
-            if isinstance(error, RunError):
+            lost = isinstance(error, RunError)
+            say(answers, {"failure": str(error), "context_lost": lost, "trial": number})
+            if lost:
                 return
-
-
-def _private_stdout() -> TextIO:
-    """Standard output for the answers alone: whatever a library prints goes to standard error."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    return answers
-
-
-def _say(answers: TextIO, answer: dict[str, Any]) -> None:
-    answers.write(json.dumps(answer) + "\n")
-    answers.flush()
 
 
 def _runner() -> Runner:
@@ -67,13 +61,12 @@ def _runner() -> Runner:
     return PycudaRunner()
 
 
-def _run(runner: Runner, kernels: Kernels, trial: dict[str, Any], known: dict[Any, Case]) -> dict[str, Any]:
+def _run(runner: Runner, trial: dict[str, Any], case: Case) -> dict[str, Any]:
     candidate = Candidate.from_json(trial["candidate"])
     refused = other_gpu(runner.device, runner.compute_capability, candidate.gpu, trial["compute_capability"])
     if refused:
         raise KernelTuneError(refused)
     plan = TrialPlan(**trial["plan"])
-    case = _case(kernels, candidate, plan, known)
     cubin = Path(trial["cubin"]).read_bytes()
     try:
         runner.prepare(candidate, cubin, case, cooperative=trial["cooperative"])
@@ -84,13 +77,19 @@ def _run(runner: Runner, kernels: Kernels, trial: dict[str, Any], known: dict[An
         raise RunError(f"{type(error).__name__}: {error}") from None
 
 
-def _case(kernels: Kernels, candidate: Candidate, plan: TrialPlan, known: dict[Any, Case]) -> Case:
+class _Cases:
     """Input and reference, kept while the trials ask for the same: candidates of one request share them."""
-    key = (candidate.problem, plan.seed)
-    if key not in known:
-        known.clear()
-        known[key] = random_case(candidate.problem, kernels.cell(candidate.problem.cell), plan.seed)
-    return known[key]
+
+    def __init__(self, kernels: Kernels) -> None:
+        self._kernels = kernels
+        self._folder: Path | None = None
+        self._case: Case | None = None
+
+    def at(self, folder: Path) -> Case:
+        if self._case is None or self._folder != folder:
+            self._case = load_case(folder, self._kernels)
+            self._folder = folder
+        return self._case
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ def device_facts() -> dict[str, Any]:
 
     major, minor = (attribute(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
     return {
-        "name": name.decode(errors="replace").rstrip("\0"),
+        "name": name.partition(b"\0")[0].decode(errors="replace").strip(),
         "compute_capability": f"{major}.{minor}",
         "sm_count": attribute("MULTIPROCESSOR_COUNT"),
         "registers_per_sm": attribute("MAX_REGISTERS_PER_MULTIPROCESSOR"),

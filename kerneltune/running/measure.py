@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kerneltune.errors import RunError
 from kerneltune.running.case import Case
 from kerneltune.running.runner import Runner
 from kerneltune.running.verify import Verdict
@@ -78,7 +79,14 @@ def try_candidate(runner: Runner, candidate: Candidate, case: Case, plan: TrialP
 
 
 def with_times(measurement: Measurement, candidate: Candidate, times: list[float]) -> Measurement:
-    """The measurement with the median of ``times`` put beside the analytic prediction."""
+    """The measurement with the median of ``times`` put beside the analytic prediction.
+
+    Raises:
+        RunError: One of them is no time: NaN, infinite, negative or 0.
+    """
+    wrong = next((time for time in times if not (0 < time < math.inf)), None)
+    if wrong is not None:
+        raise RunError(f"the GPU's clock gave {wrong} ms for a launch, which is no time")
     median = statistics.median(times)
     per_step = median * 1e3 / candidate.problem.steps
     predicted = candidate.microseconds_per_step

@@ -1,31 +1,35 @@
 """Trials in a child process: a crash, a hang or a sticky CUDA error costs one candidate, never the run.
 
-The parent sends all trials as one JSON document; the child answers each with a line of JSON. When the child
-dies or is silent for too long, the trial it was at is lost, and a new child goes on with the next one.
+The parent sends trials as one JSON document; the child answers each with a line of JSON. When the child
+dies, is silent for too long or says what is no answer, the trial it was at is lost, and a new child goes on
+with the next one.
 """
 
 from __future__ import annotations
 
 import json
-import queue
-import signal
-import subprocess
+import shutil
 import sys
-import tempfile
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from kerneltune.errors import KernelTuneError, RunError
+from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
+from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.inputs.problem import Problem
+from kerneltune.running.answers import BadAnswerError, Failed, Measured, Ready, Started, parsed
+from kerneltune.running.case_maker import case_bytes, make_case
+from kerneltune.running.child_process import ChildProcess, SilentError
 from kerneltune.running.measure import Measurement, TrialPlan
 from kerneltune.running.runner import other_gpu
+from kerneltune.running.scratch import scratch_folder
 from kerneltune.tiling.candidate import Candidate
 
 CHILD = (sys.executable, "-m", "kerneltune.running.child")
-STDERR_LINES = 12  # how much of a dead child's last words is shown
+BYTES_AT_A_TIME = 1 << 28  # of input and references on the disk; one that is larger is alone there
+LOADED_PER_SECOND = 1e8  # bytes of them that a child reads, at the least
 
 
 @dataclass(frozen=True)
@@ -47,18 +51,30 @@ class Outcome:
         candidate: What was tried.
         measurement: What was found; None where it did not run to its end.
         failure: Why there is no measurement.
-        died: Whether the process that ran it crashed or hung: the candidate's own doing.
+        died: Whether the process that ran it crashed, hung or gave an answer that is none: the candidate's
+            own doing.
+        limit: The time limit in seconds that it ran into; None where it did not.
     """
 
     candidate: Candidate
     measurement: Measurement | None
     failure: str | None = None
     died: bool = False
+    limit: float | None = None
 
     @property
     def passed(self) -> bool:
         """Whether the candidate ran, was right and gave the same bits in every run."""
         return self.measurement is not None and self.measurement.passed
+
+    def is_final(self, limit: float) -> bool:
+        """Whether trying again, with this time limit, would tell nothing new.
+
+        So it is where the candidate was measured, or its process died, but not by a lower limit.
+        """
+        if self.measurement is not None:
+            return True
+        return self.died and (self.limit is None or self.limit >= limit)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
@@ -77,23 +93,24 @@ def require_gpu(
     """Ask a child process whether trials can run here at all, so that nothing is compiled in vain.
 
     Raises:
-        KernelTuneError: The extra is missing, or the GPU is another than the profile's; it says what to do.
+        KernelTuneError: The GPU is another than the profile's; it says what to do.
+        MissingExtraError: The extra is missing.
         RunError: There is no GPU, or the process ended without an answer.
     """
-    job = _job([], [], kernels_root)
-    with (
-        tempfile.TemporaryDirectory(prefix="kerneltune-") as folder,
-        _Child(child, job, Path(folder, "stderr")) as running,
-    ):
-        answer = running.answer(timeout)
-    if "died" in answer:
-        raise RunError(f"no kernel can be run here: {answer['died']}")
-    if "failure" in answer:
-        failed = RunError if answer["exit_code"] == RunError.exit_code else KernelTuneError
-        raise failed(answer["failure"])
-    refused = other_gpu(
-        answer["device"], answer["compute_capability"], profile.name, profile.compute_capability
-    )
+    try:
+        with _started(child, _job((), kernels_root)) as running:
+            answer = parsed(running.line(timeout))
+    except (SilentError, BadAnswerError) as error:
+        raise RunError(f"no kernel can be run here: {error}") from None
+    if isinstance(answer, Failed):
+        if answer.exit_code == MissingExtraError.exit_code:
+            raise MissingExtraError.said(answer.reason)
+        raise (RunError if answer.exit_code == RunError.exit_code else KernelTuneError)(answer.reason)
+    if not isinstance(answer, Ready):
+        raise RunError(
+            "no kernel can be run here: the process that was asked for its GPU gave another answer"
+        )
+    refused = other_gpu(answer.device, answer.compute_capability, profile.name, profile.compute_capability)
     if refused:
         raise KernelTuneError(refused)
 
@@ -107,115 +124,188 @@ def run_trials(
 ) -> Iterator[Outcome]:
     """Run each trial in a child process, in order, and yield its outcome as soon as it is known.
 
+    Input and reference of a request are made before the child that needs them is started, once for all
+    trials of the request; a request whose reference cannot be made fails, and the others go on.
+
     Args:
         trials: What to run.
         kernels_root: The kernels folder, for the reference.
-        timeout: Seconds that one trial may take, the reference included.
+        timeout: Seconds that one trial may take, from when its input is loaded.
         child: The command of the child process.
+
+    Raises:
+        RunError: The child cannot be started.
     """
-    with tempfile.TemporaryDirectory(prefix="kerneltune-") as folder:
-        paths = [_write_cubin(Path(folder), number, trial) for number, trial in enumerate(trials)]
-        done = 0
-        while done < len(trials):
-            job = _job(trials[done:], paths[done:], kernels_root)
-            with _Child(child, job, Path(folder, "stderr")) as running:
-                for trial in trials[done:]:
-                    answer = running.answer(timeout)
-                    done += 1
-                    yield _outcome(trial, answer)
-                    if "died" in answer:
-                        break
+    kernels = discover(kernels_root)
+    with scratch_folder() as folder:
+        for number, group in enumerate(_groups(trials, kernels)):
+            own = folder / str(number)
+            own.mkdir()
+            yield from _run_group(group, kernels, own, timeout, child)
+            shutil.rmtree(own, ignore_errors=True)
 
 
-def _write_cubin(folder: Path, number: int, trial: Trial) -> Path:
-    path = folder / f"{number}.cubin"
-    path.write_bytes(trial.cubin)
-    return path
+@dataclass(frozen=True)
+class _Prepared:
+    """A trial, and the files that a child reads it from; or why it cannot be run."""
 
+    trial: Trial
+    cubin: Path
+    case: Path
+    failure: str | None = None
 
-def _job(trials: Sequence[Trial], paths: Sequence[Path], kernels_root: Path) -> bytes:
-    described = [
-        {
-            "candidate": trial.candidate.to_json(),
-            "cubin": str(path),
-            "cooperative": trial.cooperative,
-            "compute_capability": trial.compute_capability,
-            "plan": asdict(trial.plan),
+    @property
+    def loading_seconds(self) -> float:
+        """How long a child may take to load its input, besides the time limit."""
+        return sum(path.stat().st_size for path in self.case.iterdir()) / LOADED_PER_SECOND
+
+    def described(self) -> dict[str, Any]:
+        return {
+            "candidate": self.trial.candidate.to_json(),
+            "cubin": str(self.cubin),
+            "case": str(self.case),
+            "cooperative": self.trial.cooperative,
+            "compute_capability": self.trial.compute_capability,
+            "plan": asdict(self.trial.plan),
         }
-        for trial, path in zip(trials, paths, strict=True)
-    ]
+
+
+def _request(trial: Trial) -> tuple[Problem, int]:
+    """What input and reference depend on."""
+    return trial.candidate.problem, trial.plan.seed
+
+
+def _groups(trials: Sequence[Trial], kernels: Kernels) -> Iterator[list[Trial]]:
+    """Trials one after the other whose files may lie on the disk at a time."""
+    group: list[Trial] = []
+    requests: set[tuple[Problem, int]] = set()
+    size = 0
+    for trial in trials:
+        request = _request(trial)
+        if request not in requests:
+            more = case_bytes(request[0], kernels.cell(request[0].cell))
+            if group and size + more > BYTES_AT_A_TIME:
+                yield group
+                group, requests, size = [], set(), 0
+            requests.add(request)
+            size += more
+        group.append(trial)
+    if group:
+        yield group
+
+
+def _run_group(
+    trials: Sequence[Trial], kernels: Kernels, folder: Path, timeout: float, child: Sequence[str]
+) -> Iterator[Outcome]:
+    prepared = _prepared(trials, kernels, folder)
+    position = 0
+    while position < len(prepared):
+        failure = prepared[position].failure
+        if failure is not None:
+            yield Outcome(prepared[position].trial.candidate, None, failure)
+            position += 1
+            continue
+        end = next((i for i in range(position, len(prepared)) if prepared[i].failure), len(prepared))
+        for outcome in _serve(prepared[position:end], kernels.root, timeout, child):
+            position += 1
+            yield outcome
+
+
+def _prepared(trials: Sequence[Trial], kernels: Kernels, folder: Path) -> list[_Prepared]:
+    """Write what the trials need; the same request's input and reference once."""
+    cases: dict[tuple[Problem, int], tuple[Path, str | None]] = {}
+    found = []
+    for number, trial in enumerate(trials):
+        request = _request(trial)
+        if request not in cases:
+            case = folder / f"case{len(cases)}"
+            case.mkdir()
+            cases[request] = case, _failure_of_making(request, kernels, case)
+        cubin = folder / f"{number}.cubin"
+        cubin.write_bytes(trial.cubin)
+        found.append(_Prepared(trial, cubin, *cases[request]))
+    return found
+
+
+def _failure_of_making(request: tuple[Problem, int], kernels: Kernels, folder: Path) -> str | None:
+    """Make a request's input and reference; why they cannot be made, or None."""
+    problem, seed = request
+    try:
+        make_case(problem, kernels, seed, folder)
+    except Exception as error:  # a cell's reference.py may raise anything
+        shutil.rmtree(folder, ignore_errors=True)
+        return str(error) if isinstance(error, KernelTuneError) else f"there is no reference: {error!r}"
+    return None
+
+
+def _serve(
+    prepared: Sequence[_Prepared], kernels_root: Path, timeout: float, child: Sequence[str]
+) -> Iterator[Outcome]:
+    """Outcomes of trials by one process, at least one, up to that at which it ends.
+
+    Where the process says which trial it begins, and ends between two, the second is not to blame: it has
+    no outcome here, and another process begins with it.
+    """
+    with _started(child, _job(prepared, kernels_root)) as running:
+        tells = False
+        for number, entry in enumerate(prepared):
+            answer, begun = _answer(running, number, timeout, entry.loading_seconds)
+            if isinstance(answer, _Lost) and tells and not begun:
+                return
+            yield _outcome(entry.trial, answer)
+            if isinstance(answer, _Lost) or (isinstance(answer, Failed) and answer.context_lost):
+                return
+            tells = begun
+
+
+@dataclass(frozen=True)
+class _Lost:
+    """There is no answer: the process ended, hung, or said what is none."""
+
+    reason: str
+    limit: float | None = None
+
+
+def _answer(
+    running: ChildProcess, number: int, timeout: float, loading: float
+) -> tuple[Measured | Failed | _Lost, bool]:
+    """What a process says of a trial, and whether it said before that it begins with it."""
+    begun = False
+    try:
+        answer = parsed(running.line(timeout + loading))
+        if isinstance(answer, Started):
+            if answer.trial != number:
+                raise BadAnswerError(f"it began with trial {answer.trial}, not {number}")
+            begun = True
+            answer = parsed(running.line(timeout))
+        if not isinstance(answer, Measured | Failed) or answer.trial not in (None, number):
+            raise BadAnswerError(f"it answered something else than trial {number}")
+        return answer, begun
+    except SilentError as error:
+        if error.timed_out:
+            reason = f"no answer within {timeout:g} s: the process was ended (a hang in the kernel?)"
+            return _Lost(reason, timeout), begun
+        return _Lost(str(error)), begun
+    except BadAnswerError as error:
+        running.end()
+        return _Lost(f"the process that ran it gave no answer that can be used: {error}"), begun
+
+
+def _started(child: Sequence[str], job: bytes) -> ChildProcess:
+    try:
+        return ChildProcess(child, job)
+    except OSError as error:
+        raise RunError(f"the process that runs kernels cannot be started: {error}") from None
+
+
+def _job(prepared: Sequence[_Prepared], kernels_root: Path) -> bytes:
+    described = [entry.described() for entry in prepared]
     return json.dumps({"kernels_root": str(kernels_root), "trials": described}).encode()
 
 
-def _outcome(trial: Trial, answer: dict[str, Any]) -> Outcome:
-    if "measurement" in answer:
-        return Outcome(trial.candidate, Measurement.from_json(answer["measurement"]))
-    if "failure" in answer:
-        return Outcome(trial.candidate, None, answer["failure"])
-    return Outcome(trial.candidate, None, answer["died"], died=True)
-
-
-class _Child:
-    """A child process and a thread that reads its lines, so that waiting for one can end."""
-
-    def __init__(self, command: Sequence[str], job: bytes, stderr: Path) -> None:
-        self._stderr_path = stderr
-        self._stderr = stderr.open("wb")
-        self._process = subprocess.Popen(
-            list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
-        )
-        self._lines: queue.Queue[bytes | None] = queue.Queue()
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        threading.Thread(target=_feed, args=(self._process.stdin, job), daemon=True).start()
-        threading.Thread(target=_read, args=(self._process.stdout, self._lines), daemon=True).start()
-
-    def __enter__(self) -> _Child:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._process.poll() is None:
-            try:
-                self._process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        self._stderr.close()
-
-    def answer(self, timeout: float) -> dict[str, Any]:
-        """The next answer; one with the key ``died`` if there will be no more."""
-        try:
-            line = self._lines.get(timeout=timeout)
-        except queue.Empty:
-            self._process.kill()
-            return {"died": f"no answer within {timeout:g} s: the process was ended (a hang in the kernel?)"}
-        if line is None:
-            return {"died": self._last_words()}
-        answer: dict[str, Any] = json.loads(line)
-        if answer.get("context_lost"):
-            return {"died": answer["failure"]}
-        return answer
-
-    def _last_words(self) -> str:
-        code = self._process.wait()
-        how = f"ended with exit code {code}"
-        if code < 0:
-            how = f"was ended by {signal.Signals(-code).name}"
-        text = self._stderr_path.read_text(encoding="utf-8", errors="replace").strip()
-        tail = "\n".join(text.splitlines()[-STDERR_LINES:])
-        return f"the process that ran it {how}" + (f":\n{tail}" if tail else "")
-
-
-def _feed(pipe: IO[bytes], job: bytes) -> None:
-    try:
-        with pipe:
-            pipe.write(job)
-    except OSError:
-        return  # a child that is gone is reported by the silence on its other end
-
-
-def _read(pipe: IO[bytes], lines: queue.Queue[bytes | None]) -> None:
-    with pipe:
-        for line in pipe:
-            lines.put(line)
-    lines.put(None)
+def _outcome(trial: Trial, answer: Measured | Failed | _Lost) -> Outcome:
+    if isinstance(answer, Measured):
+        return Outcome(trial.candidate, answer.measurement)
+    if isinstance(answer, Failed):
+        return Outcome(trial.candidate, None, answer.reason, died=answer.context_lost)
+    return Outcome(trial.candidate, None, answer.reason, died=True, limit=answer.limit)

@@ -8,7 +8,6 @@ tiling tells anything about is held where it is.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from kerneltune.errors import InputError, MissingExtraError
 from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.yamltree import YamlError, parsed
 from kerneltune.tiling.cost_model import LARGEST_COST, CostModel, Tiling
 
 Array = NDArray[np.float64]
@@ -154,16 +154,25 @@ def quality(
 
 
 def with_costs(text: str, constants: Iterable[Constant]) -> str:
-    """A profile's YAML text with the numbers of its cost section replaced; comments stay as they are.
+    """A profile's YAML text with the numbers of its cost section replaced; all else stays as it is.
 
     Raises:
         InputError: A constant is not in the text: the file is based on another, which has it.
     """
+    try:
+        costs = parsed(text).children["cost"].children
+    except (YamlError, KeyError):
+        costs = {}
+    places = []
     for constant in constants:
-        line = re.compile(rf"^(  {re.escape(constant.name)}:[ ]*)\d+", re.MULTILINE)
-        text, count = line.subn(rf"\g<1>{constant.after}", text)
-        if count != 1:
-            raise InputError(f"the profile's text has no line for the cost '{constant.name}': add one")
+        place = costs.get(constant.name)
+        if place is None or not text[place.start : place.end].isdecimal():
+            raise InputError(
+                f"the profile's text has no line for the cost '{constant.name}' with a number: add one"
+            )
+        places.append((place.start, place.end, str(constant.after)))
+    for start, end, number in sorted(places, reverse=True):
+        text = text[:start] + number + text[end:]
     return text
 
 

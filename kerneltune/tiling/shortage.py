@@ -8,8 +8,9 @@ from itertools import combinations
 
 from constrint import IntExpr, Model, Result, Status, UnboundedError
 from kerneltune.inputs.descriptions import Strategy
+from kerneltune.inputs.dtypes import DTYPES, SIGNIFICANT_BITS
 from kerneltune.inputs.hardware import MAX_GRID_BLOCKS, HardwareProfile
-from kerneltune.inputs.problem import DTYPES, HEAD_DIM_STEP, Problem
+from kerneltune.inputs.problem import HEAD_DIM_STEP, Problem
 from kerneltune.tiling.memory import arrays
 from kerneltune.tiling.space import TilingSpace
 
@@ -213,7 +214,12 @@ def _nearest_working(space: TilingSpace) -> Iterator[str]:
     """Requests that have a tiling, the most alike first: another dtype if need be, then one smaller size."""
     problem, prefix = space.problem, ""
     if not space.applicable():
-        others = [dtype for dtype in DTYPES if space.for_problem(replace(problem, dtype=dtype)).applicable()]
+        others = [
+            dtype
+            for dtype in sorted(DTYPES, key=lambda name: (SIGNIFICANT_BITS[name], DTYPES[name]))
+            if SIGNIFICANT_BITS[dtype] >= SIGNIFICANT_BITS[problem.dtype]  # a hint lowers no precision
+            and space.for_problem(replace(problem, dtype=dtype)).applicable()
+        ]
         if not others:
             return
         problem, prefix = replace(problem, dtype=others[0]), f"--dtype {others[0]}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from constrint import ConstrintError, Model, Result
 from constrint.expr import BoolExpr, IntExpr
@@ -14,6 +15,9 @@ from kerneltune.inputs.hardware import MAX_GRID_BLOCKS, HardwareProfile
 from kerneltune.inputs.problem import Problem
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.memory import arrays
+
+if TYPE_CHECKING:
+    from kerneltune.tiling.ranking import Listed, Solved
 
 
 @dataclass
@@ -55,14 +59,22 @@ class TilingSpace:
             self.strategy = self.kernels.strategy(self.strategy).name
 
     def candidates(self, limit: int = 1) -> list[Candidate]:
-        """The best ``limit`` tilings over all strategies, the fastest first; empty if nothing fits."""
+        """The best ``limit`` tilings over all strategies, the fastest first; empty if nothing fits.
+
+        Of tilings with equal cycles, those of an earlier strategy come first, then those whose variables
+        have smaller values; the first of all is the one that `best` gives.
+        """
+        if limit > 1:
+            from kerneltune.tiling.ranking import best_of
+
+            return best_of([self._all_of(strategy, limit) for strategy in self.applicable()], limit)
         found: list[Candidate] = []
         for strategy in self.applicable():
-            # A strategy need not prove its optimum where it cannot be among the best.
-            to_beat = found[limit - 1].cycles if len(found) >= limit else None
-            found += self._best_of(strategy, limit, to_beat)
-            found.sort(key=lambda candidate: candidate.cycles)
-        return found[:limit]
+            model = self._read(strategy)
+            if found:  # a strategy need not prove its optimum where it cannot be the best
+                model.add(_named(model, "cycles") < found[0].cycles)
+            found = self._best_of(strategy, model, 1) or found
+        return found
 
     def draw(self, strategy: Strategy, count: int, seed: int = 0) -> list[Candidate]:
         """Up to ``count`` different tilings of one strategy, drawn evenly from all of them, fast or not."""
@@ -162,12 +174,26 @@ class TilingSpace:
             return [self.kernels.strategy(self.strategy)]
         return list(self.kernels.strategies.values())
 
-    def _best_of(self, strategy: Strategy, limit: int, to_beat: int | None) -> list[Candidate]:
+    def _all_of(self, strategy: Strategy, limit: int) -> Listed | Solved:
+        """All tilings of a strategy; the best ``limit`` where there are too many to be listed."""
+        from kerneltune.tiling.ranking import Listed, Solved, TooManyError
+
+        model = self._read(strategy)
+        started = time.perf_counter()
+        try:
+            found = Listed(model, lambda values: self._candidate(strategy, values))
+        except TooManyError:
+            return Solved(self._best_of(strategy, model, limit))
+        self.solve_seconds[strategy.name] = time.perf_counter() - started
+        return found
+
+    def _read(self, strategy: Strategy) -> Model:
         started = time.perf_counter()
         model = self.model(strategy)
-        if to_beat is not None:
-            model.add(_named(model, "cycles") < to_beat)
         self.read_seconds[strategy.name] = time.perf_counter() - started
+        return model
+
+    def _best_of(self, strategy: Strategy, model: Model, limit: int) -> list[Candidate]:
         self.solve_seconds[strategy.name] = 0.0
         found: list[Candidate] = []
         while len(found) < limit:

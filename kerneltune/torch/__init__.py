@@ -27,13 +27,12 @@ from kerneltune.compiling.compile import Compiler
 from kerneltune.compiling.feedback import settle
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.descriptions import CellSpec, Kernels, discover
-from kerneltune.inputs.hardware import HardwareProfile, load_profile
+from kerneltune.inputs.hardware import GPU_VARIABLE, HardwareProfile, load_profile
 from kerneltune.inputs.problem import Problem
 from kerneltune.running.detect import detect
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 
-GPU_VARIABLE = "KERNELTUNE_GPU"
 _DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
 _OPTIONS = ("forward_clip", "gate_gradient_clip", "cut_recurrent_gradient")
 _ALIGNED = 16  # bytes that kernels read at once

@@ -2,7 +2,8 @@
 
 A row is keyed on everything that a time depends on: the kernel's sources and generated code, the compiler and
 its options, the profile, the problem and the candidate. It is written before the next trial begins, so a run
-that is cut off goes on where it was.
+that is cut off goes on where it was. While another process has the file locked, what was measured is kept and
+written later.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, TypeVar
 
 from kerneltune.compiling.cubin_cache import default_folder
 from kerneltune.errors import InputError
@@ -22,6 +25,8 @@ from kerneltune.inputs.problem import Problem
 from kerneltune.running.measure import Measurement
 from kerneltune.running.trial import Outcome
 from kerneltune.tiling.candidate import Candidate
+
+Found = TypeVar("Found")
 
 VERSION = 1
 SCHEMA = """
@@ -35,10 +40,28 @@ create table if not exists trials (
   candidate text not null,     -- JSON
   measurement text,            -- JSON; null where there is none
   failure text,                -- why there is none
-  died integer not null        -- whether the process that ran it crashed or hung
+  died integer not null        -- whether the process that ran it crashed, hung or gave no answer
 );
 create index if not exists trials_of_problem on trials (gpu, problem);
 """
+# Of the trials that ran into their time limit; older stores have no such table.
+LIMITS = "create table if not exists limits (key text primary key, seconds real not null)"
+HUNG = "no answer within "  # how the failure of a trial without a limit in that table begins
+
+
+INSERT = "insert or replace into trials values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT_LIMIT = "insert or replace into limits values (?, ?)"
+COLUMNS = "key, measured, candidate, measurement, failure, died"
+LIMIT = "(select seconds from limits where limits.key = trials.key)"
+
+PATIENCE = (
+    60.0  # seconds that a trial waits for a file that another process has locked, before the next is made
+)
+LAST_PATIENCE = 600.0  # and at the end, when nothing else is left to do
+ATTEMPT = 1.0  # seconds that sqlite itself waits for a lock
+QUIET = 5.0  # seconds of waiting before it is told
+# A locked file, a full disk: waiting may help.
+PASSING = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_FULL}
 
 
 @dataclass(frozen=True)
@@ -48,11 +71,6 @@ class StoredTrial:
     key: str
     measured: str
     outcome: Outcome
-
-    @property
-    def is_final(self) -> bool:
-        """Whether trying again would tell nothing new: it was measured, or it crashed or hung."""
-        return self.outcome.measurement is not None or self.outcome.died
 
     @property
     def candidate(self) -> Candidate:
@@ -84,18 +102,27 @@ class Store:
 
     Args:
         path: The file; by default in the user's cache folder.
+        patience: Seconds to wait for a file that another process has locked.
+        notice: Called with a sentence where that takes long.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        patience: float = PATIENCE,
+        notice: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
         self.path = path or default_folder() / "trials.sqlite"
+        self._patience, self._notice = patience, notice
+        self._pending: dict[str, tuple[object, ...]] = {}  # rows that could not be written yet
+        self._has_limits = True
+        self._limits: dict[str, float | None] = {}  # of them
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(self.path)
+            self._connection = sqlite3.connect(self.path, timeout=ATTEMPT)
             with self._asked():
-                (version,) = self._connection.execute("pragma user_version").fetchone()
-                if version == 0:
-                    script = f"begin immediate; {SCHEMA} pragma user_version = {VERSION}; commit;"
-                    self._connection.executescript(script)
+                version = self._patiently(self._prepared)
         except (OSError, sqlite3.OperationalError) as error:
             raise InputError(f"the store {self.path} cannot be opened: {error}") from None
         if version not in (0, VERSION):
@@ -107,9 +134,12 @@ class Store:
         return found[0] if found else None
 
     def add(self, key: str, outcome: Outcome) -> None:
-        """Keep a trial, in place of an earlier one with its key."""
+        """Keep a trial, in place of an earlier one with its key.
+
+        Where the file stays locked it is written by a later call, of `add` or `flush`.
+        """
         measurement = outcome.measurement
-        row = (
+        self._pending[key] = (
             key,
             datetime.now(UTC).isoformat(timespec="seconds"),
             outcome.candidate.gpu,
@@ -121,10 +151,18 @@ class Store:
             outcome.failure,
             int(outcome.died),
         )
-        with self._asked(), self._connection:
-            self._connection.execute(
-                "insert or replace into trials values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row
-            )
+        self._limits[key] = outcome.limit
+        with self._asked():
+            try:
+                self._patiently(self._write)
+            except sqlite3.OperationalError as error:
+                if not _may_pass(error):
+                    raise
+
+    def flush(self, patience: float = LAST_PATIENCE) -> None:
+        """Write what could not be written yet; `InputError` where it still cannot be."""
+        with self._asked():
+            self._patiently(self._write, patience)
 
     def trials(self, gpu: str | None = None, problem: Problem | None = None) -> list[StoredTrial]:
         """All trials, the oldest first; of one profile or one problem, if named."""
@@ -134,32 +172,98 @@ class Store:
         return list(self._select(f"{where} order by measured, rowid", tuple(named.values())))
 
     def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
+        """Write what is left, and close the file."""
+        try:
+            self.flush(self._patience)
+        finally:
+            self._connection.close()
+
+    def _prepared(self) -> int:
+        """The version that the file has, or had where it was made just now."""
+        (version,) = self._connection.execute("pragma user_version").fetchone()
+        if version == 0:
+            script = f"begin immediate; {SCHEMA} {LIMITS}; pragma user_version = {VERSION}; commit;"
+            self._connection.executescript(script)
+        elif version == VERSION:
+            self._add_limits()
+        return int(version)
+
+    def _add_limits(self) -> None:
+        """A file that cannot be written to is read without them."""
+        tables = self._connection.execute("select name from sqlite_master where name = 'limits'").fetchall()
+        if not tables:
+            try:
+                self._connection.execute(LIMITS)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
+                    raise
+                self._has_limits = False
+
+    def _write(self) -> None:
+        if self._pending:
+            limits = [(key, limit) for key, limit in self._limits.items() if limit is not None]
+            with self._connection:
+                self._connection.executemany(INSERT, list(self._pending.values()))
+                self._connection.executemany("delete from limits where key = ?", [(k,) for k in self._limits])
+                self._connection.executemany(INSERT_LIMIT, limits)
+            self._pending.clear()
+            self._limits.clear()
 
     def _select(self, rest: str, values: tuple[str, ...]) -> Iterator[StoredTrial]:
-        with self._asked():
-            rows = self._connection.execute(
-                f"select key, measured, candidate, measurement, failure, died from trials {rest}", values
+        def ask() -> list[tuple[object, ...]]:
+            self._write()
+            limit = LIMIT if self._has_limits else "null"
+            return self._connection.execute(
+                f"select {COLUMNS}, {limit} from trials {rest}", values
             ).fetchall()
-        for key, measured, candidate, measurement, failure, died in rows:
+
+        with self._asked():
+            rows = self._patiently(ask)
+        for row in rows:
+            yield self._trial(*row)
+
+    def _trial(self, key: Any, measured: Any, candidate: Any, *rest: Any) -> StoredTrial:
+        measurement, failure, died, limit = rest
+        if died and limit is None and str(failure).startswith(HUNG):
+            limit = 0.0  # not known: any other is tried
+        try:
+            outcome = Outcome(
+                Candidate.from_json(json.loads(candidate)),
+                None if measurement is None else Measurement.from_json(json.loads(measurement)),
+                failure,
+                bool(died),
+                limit,
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"the store {self.path} has a damaged trial {key[:12]}: {error}") from None
+        return StoredTrial(key, measured, outcome)
+
+    def _patiently(self, action: Callable[[], Found], patience: float | None = None) -> Found:
+        """What the action gives, tried again while another process is in its way."""
+        started, told = time.monotonic(), False
+        while True:
             try:
-                outcome = Outcome(
-                    Candidate.from_json(json.loads(candidate)),
-                    None if measurement is None else Measurement.from_json(json.loads(measurement)),
-                    failure,
-                    bool(died),
-                )
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InputError(f"the store {self.path} has a damaged trial {key[:12]}: {error}") from None
-            yield StoredTrial(key, measured, outcome)
+                return action()
+            except sqlite3.OperationalError as error:
+                waited = time.monotonic() - started
+                if not _may_pass(error) or waited >= (self._patience if patience is None else patience):
+                    raise
+                if waited >= QUIET and not told:
+                    self._notice(f"the store {self.path} cannot be used yet ({error}): waiting")
+                    told = True
+                time.sleep(0.05)
 
     @contextmanager
     def _asked(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise InputError(f"the store {self.path} cannot be used: {error}") from None
+            kept = f"; {len(self._pending)} trials are not written" if self._pending else ""
+            raise InputError(f"the store {self.path} cannot be used: {error}{kept}") from None
+
+
+def _may_pass(error: sqlite3.OperationalError) -> bool:
+    return error.sqlite_errorcode & 0xFF in PASSING
 
 
 def _text(data: object) -> str:

@@ -154,7 +154,7 @@ def tune(
     known: dict[int, Outcome] = {}
     for i, key in enumerate(keys):
         stored = None if options.again else store.find(key)
-        if stored is not None and stored.is_final:
+        if stored is not None and stored.outcome.is_final(options.timeout):
             known[i] = _as_of_now(stored.outcome, kept[i].candidate)
             notice(known[i], True)
     missing = [i for i in range(len(kept)) if i not in known]
@@ -167,6 +167,7 @@ def tune(
         store.add(keys[i], outcome)
         known[i] = outcome
         notice(outcome, False)
+    store.flush()
     outcomes = tuple(known[i] for i in range(len(kept)))
     return Tuned(outcomes, from_store, tuple(left_out), settled.tightenings)
 

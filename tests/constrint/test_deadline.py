@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import subprocess
 import sys
@@ -9,10 +10,21 @@ import sys
 import pytest
 from job_shops import draw_jobs, job_shop
 
-from constrint import Model, Status, all_different, sum_
+from constrint import (
+    LimitError,
+    Model,
+    Status,
+    all_different,
+    max_,
+    sum_,
+    table,
+)
 from constrint.engine import background_compile as compiling
 from constrint.engine import cache, claims
 from constrint.learning import compiled
+from constrint.preparing.options import Options
+from constrint.preparing.prepared import Plan
+from constrint.search import easy
 from constrint.support import deadline
 from constrint.support.deadline import Deadline, Pace, Stopped
 
@@ -78,6 +90,136 @@ def test_every_phase_looks_at_the_clock(clock, stops, learn):
     assert phases <= set(stops)
 
 
+def wide_cover(n: int = 40) -> tuple[Model, object]:
+    """0/1 variables and triples of them; all ones is a solution."""
+    m = Model()
+    x = [m.int_var(f"x{i}", 0, 1) for i in range(n)]
+    m.add(*[x[i] + x[(7 * i + 1) % n] + x[(3 * i + 2) % n] >= 1 for i in range(n)])
+    return m, sum_(x)
+
+
+def many_kinds() -> tuple[Model, object]:
+    """A model with tables, products, extremes, permutations and conditions."""
+    m = Model()
+    x = [m.int_var(f"x{i}", 0, 12) for i in range(6)]
+    m.add(table(x[:3], {(a, b, (a * b) % 13) for a in range(13) for b in range(13)}))
+    m.add(x[0] * x[3] + x[4] <= 80, all_different(x), (x[1] > 3) | (x[2] % 5 == x[5] % 3))
+    return m, max_(x[0], x[4]) + abs(x[1] - x[5])
+
+
+def outcome(call, model, goal, limit):
+    """What an entry point says under a limit; whatever it is, it ends."""
+    try:
+        return call(model, goal, limit)
+    except LimitError:
+        return None
+
+
+ENTRIES = {
+    "best": lambda m, g, t: m.solve(minimize=g, time_limit=t, engine="interpreted"),
+    "sweep": lambda m, g, t: m.solve(minimize=g, time_limit=t),
+    "learn": lambda m, g, t: m.solve(minimize=g, time_limit=t, learn=True, engine="interpreted"),
+    "lns": lambda m, g, t: m.solve(minimize=g, time_limit=t, lns=True, engine="interpreted"),
+    "list": lambda m, g, t: list(m.iter_solutions(5, time_limit=t, engine="interpreted")),
+    "count": lambda m, g, t: m.count(time_limit=t),
+    "set": lambda m, g, t: m.solutions(time_limit=t).size,
+    "pareto": lambda m, g, t: m.pareto([(g, "min"), (next(iter(m.variables.values())), "max")], time_limit=t),
+    "explain": lambda m, g, t: m.explain(assumptions=[g <= -5], time_limit=t),
+}
+
+
+@pytest.mark.parametrize("made", [wide_cover, many_kinds], ids=lambda made: made.__name__)
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_every_entry_point_ends_soon_after_its_limit(clock, monkeypatch, entry, made):
+    """The clock moves on by a second at each look: so many looks after the limit, each call has ended."""
+    for module in ("answers", "fronts", "model", "planner", "solving", "plan.layers", "plan.wide"):
+        monkeypatch.setattr(f"constrint.{module}.perf_counter", clock)
+    monkeypatch.setattr("constrint.answers.conflict.time.monotonic", clock)
+    for limit in (1, 5, 20, 60, 150, 400):
+        model, goal = made()
+        clock.looks = 0
+        outcome(ENTRIES[entry], model, goal, limit)
+        assert clock.looks <= limit + 12, limit
+
+
+@pytest.mark.parametrize("entry", ["best", "learn", "set"])
+def test_work_between_two_looks_is_bounded(clock, monkeypatch, entry):
+    """Lowering, root, planner and learner look at the clock after so many calls of functions, at most."""
+    # By this clock every slice of a search seems long, so that all of them are as short as they can be.
+    most = Counted.longest(monkeypatch, lambda: outcome(ENTRIES[entry], *wide_cover(300), 6000))
+    assert most < 15_000
+
+
+class Counted:
+    """Counts the calls of functions between two looks at the clock."""
+
+    @staticmethod
+    def longest(monkeypatch, run) -> int:
+        since, most = 0, 0
+        look_at = Deadline.check
+
+        def check(self):
+            nonlocal since
+            since = 0
+            look_at(self)
+
+        def called(frame, event, arg):
+            nonlocal since, most
+            if event == "call":
+                since += 1
+                most = max(most, since)
+
+        monkeypatch.setattr(Deadline, "check", check)
+        run()  # what is loaded at first use is no work of a call
+        since = most = 0
+        sys.setprofile(called)
+        try:
+            run()
+        finally:
+            sys.setprofile(None)
+        return most
+
+
+def test_a_limit_that_ends_a_call_leaves_a_solution_that_is_easy_to_find(clock):
+    for n in (40, 700):
+        model, goal = wide_cover(n)
+        clock.looks = 0  # the limit comes in the midst of lowering
+        told = []
+        r = model.solve(minimize=goal, time_limit=n + 20, on_solution=lambda r, told=told: told.append(r))
+        assert r.status is Status.FEASIBLE
+        assert r.objective == n
+        assert [one.objective for one in told] == [n]
+
+
+def test_an_easy_solution_satisfies_all_or_is_none():
+    m = Model()
+    x = [m.int_var(f"x{i}", 0, 3) for i in range(3)]
+    m.let("half", x[0] // x[1])
+    m.add(sum_(x) >= 9)
+    found = easy.at_an_end(m, [])
+    assert found is not None
+    assert set(found.values()) == {3}
+    m.add(x[0] != x[1])
+    assert easy.at_an_end(m, []) is None
+
+
+def test_a_dive_finds_what_ends_do_not(monkeypatch):
+    monkeypatch.setattr(easy, "FEW_CONSTRAINTS", 20)
+    m = Model()
+    n = 30
+    x = [m.int_var(f"x{i}", 0, n) for i in range(n)]
+    m.add(
+        *[b >= a + 1 for a, b in itertools.pairwise(x)], *[a + b != 3 * n for a, b in itertools.pairwise(x)]
+    )
+    plan = Plan(m, [(x[-1], "min")], [])
+    assert len(plan.root.nodes) >= easy.FEW_CONSTRAINTS
+    assert easy.at_an_end(m, []) is None
+    with deadline.until(Deadline(1e6)):
+        found = easy.by_diving(plan, plan.root, Options(engine="interpreted"))
+    assert found is not None
+    assert all(constraint.expr.evaluate(found) for constraint in m.constraints)
+
+
 def test_slices_grow_while_they_are_short_and_shrink_where_they_are_long(monkeypatch):
     times = iter([0.0, 0.001, 0.001, 0.002, 0.01, 0.02, 1.0, 1.1, 2.0, 2.5, 3.0, 3.9])
     monkeypatch.setattr(deadline, "perf_counter", lambda: next(times))
@@ -86,8 +228,8 @@ def test_slices_grow_while_they_are_short_and_shrink_where_they_are_long(monkeyp
         works.append(pace.work)
         pace.begin()
         pace.end()
-    assert works == [500, 2000, 8000, 20_000, 20_000, 5000]
-    assert pace.work == 1250
+    assert works == [1, 4, 16, 64, 16, 4]
+    assert pace.work == 1
 
 
 def test_a_deadline():

@@ -156,3 +156,32 @@ def test_domains():
     assert 10 in ci.Domain.of_range(None, 20, 5)
     assert 11 not in ci.Domain.of_range(None, 20, 5)
     assert ci.Domain.of_range(1, None).size is None
+
+
+def test_shared_and_deep_expressions_are_evaluated_in_linear_time():
+    m = ci.Model()
+    x = m.int_var("x", 0, 9)
+    e = x
+    for _ in range(20_000):  # 2^20000 paths, and as many levels
+        e = ci.min_(e + x, e + 1)
+    assert e.evaluate({x: 3}) == 20_003
+    undefined = (e // x) * (e // x)
+    for _ in range(200):
+        undefined = undefined + undefined * undefined
+    with pytest.raises(ci.errors.Undefined):
+        undefined.evaluate({x: 0})
+
+
+def test_a_sum_of_many_terms_shares_them():
+    m = ci.Model()
+    x = [m.int_var(f"x{i}", 0, 9) for i in range(30)]
+    base = sum(x[:20])
+    one, other = base + x[20], base + 2 * x[21] - 5
+    longer = one - x[22] + 7
+    names = [[term.name for _, term in total.terms] for total in (base, one, other, longer)]
+    own = [v.name for v in x]
+    assert names == [own[:20], own[:21], [*own[:20], "x21"], [*own[:21], "x22"]]
+    assert (other.constant, other.terms[-1][0]) == (-5, 2)
+    assert (longer.constant, longer.terms[-1][0]) == (7, -1)
+    with pytest.raises(AttributeError):
+        longer.constant = 3

@@ -117,9 +117,9 @@ def test_arrays_grow_in_both_engines(monkeypatch):
     for engine, module, name in (("interpreted", stepper, "grow"), ("compiled", session, "grow")):
         original = getattr(module, name)
 
-        def noted(state, original=original, engine=engine):
+        def noted(state, *more, original=original, engine=engine):
             grown.append(engine)
-            return original(state)
+            return original(state, *more)
 
         monkeypatch.setattr(module, name, noted)
         model = ci.Model()

@@ -202,7 +202,9 @@ def test_keys_that_disagree_have_the_place_of_one(
     assert "\n" not in found
 
 
-@pytest.mark.parametrize("value", ["2020-13-45", "9" * 5000, "!!int many", "!!bool perhaps"])
+@pytest.mark.parametrize(
+    "value", ["9" * 5000, "!!int many", "!!bool perhaps", "!!timestamp 2020-01-02", "!x 3"]
+)
 def test_values_that_python_refuses_have_a_place(tmp_path: Path, value: str) -> None:
     text = T4.replace("sm_count: 40", f"sm_count: {value}")
     found = message(tmp_path, text)

@@ -211,7 +211,7 @@ def test_without_the_extra_nothing_is_compiled(tmp_path: Path, command: str) -> 
         env=environment,
         check=False,
     )
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert done.stderr.startswith("running kernels needs the extra 'gpu': pip install 'constrint[gpu]'")
     assert not (cache / "cubins").exists()
 
@@ -269,7 +269,7 @@ def test_usage_errors_in_json(words: list[str], what: str) -> None:
 def broken_profile_list(*words: str) -> subprocess.CompletedProcess[str]:
     """The command line with a fault planted in it."""
     script = (
-        "import sys; from kerneltune import cli\n"
+        "import sys; from kerneltune.cli import main as cli\n"
         "def fault(): raise ZeroDivisionError('planted')\n"
         f"cli.profile_names = fault; sys.argv[1:] = ['profile', 'list', *{words!r}]; cli.main()\n"
     )

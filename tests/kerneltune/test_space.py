@@ -12,6 +12,7 @@ from kerneltune.errors import CompilationError, InfeasibleError, InputError
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
+from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 
 # A prediction that the compiler cannot keep.
@@ -222,3 +223,54 @@ def test_a_grid_has_a_largest_size(echo_space: TilingSpace) -> None:
     assert "needs 2147483648 of blocks in the grid, h100_sxm allows 2147483647" in reason
     assert f"nearest that works: --batch {2**33 - 16}" in reason
     assert space.for_problem(replace(space.problem, batch=2**33 - 16)).best().blocks == 2**31 - 4
+
+
+def key_of(candidate: Candidate) -> tuple[object, ...]:
+    return candidate.strategy, tuple(sorted(candidate.parameters.items()))
+
+
+@pytest.mark.parametrize(
+    ("problem", "gpu"),
+    [
+        (Problem("lstm", 12, 64, 16, "bf16"), "h100_sxm"),
+        (Problem("gru", 1, 768, 64, "fp32", direction="backward"), "a100_sxm_80gb"),
+        (Problem("elman", 2, 256, 8, "fp16", direction="training"), "t4"),
+    ],
+)
+def test_a_list_of_all_ranks_as_solving_one_by_one_does(problem: Problem, gpu: str) -> None:
+    """The same cycles in the same order; in equal cycles the same tilings, and the first is the same."""
+    space = TilingSpace(problem, load_profile(gpu), discover())
+    limit = 8
+    listed = space.candidates(limit)
+    solved: list[Candidate] = []
+    for strategy in space.applicable():
+        solved += space._best_of(strategy, space.model(strategy), limit)
+    solved.sort(key=lambda candidate: candidate.cycles)
+    solved = solved[:limit]
+    assert [candidate.cycles for candidate in listed] == [candidate.cycles for candidate in solved]
+    assert len({key_of(candidate) for candidate in listed}) == len(listed)
+    below = solved[-1].cycles  # of what is as good as the last, not all are taken
+    for found, wanted in ((listed, solved), (solved, listed)):
+        others = {key_of(candidate): candidate for candidate in wanted}
+        for candidate in found:
+            if candidate.cycles < below:
+                assert others[key_of(candidate)].values == candidate.values
+    assert key_of(listed[0]) == key_of(space.best())
+    assert [key_of(c) for c in space.candidates(3)] == [key_of(c) for c in listed[:3]]
+
+
+def test_a_space_that_is_too_large_to_list_is_solved_one_by_one(
+    echo_space: TilingSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = echo_space.candidates(6)
+    assert len(listed) > 3
+    monkeypatch.setattr("kerneltune.tiling.ranking.LONGEST_LIST", 2)
+    assert [c.cycles for c in echo_space.candidates(6)] == [c.cycles for c in listed]
+
+
+def test_more_than_there_are_is_all(echo_space: TilingSpace) -> None:
+    everything = echo_space.candidates(10_000)
+    strategy = echo_space.applicable()[0]
+    assert len(everything) == len({key_of(candidate) for candidate in everything})
+    assert len(everything) == echo_space.model(strategy).solutions().size  # each differs in a parameter
+    assert echo_space.candidates(len(everything)) == everything

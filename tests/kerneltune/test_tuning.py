@@ -58,7 +58,7 @@ class Tuning:
         self.candidates = self.space.candidates(4)
 
     def run(
-        self, dies: int = -1, refused: int = -1, gpu: dict[str, object] | None = None, **options: bool
+        self, dies: int = -1, refused: int = -1, gpu: dict[str, object] | None = None, **options: float
     ) -> Tuned:
         gpu = gpu or {"device": "pretended", "compute_capability": "9.0"}
         cycles = sorted({candidate.cycles for candidate in self.candidates})
@@ -141,6 +141,23 @@ def test_what_died_stays_lost_and_what_was_refused_is_tried_again(tuning: Tuning
     died = [outcome for outcome in found.outcomes if outcome.died]
     assert died
     assert tuning.run().from_store == 4 - cycles.count(cycles[-1])
+
+
+def test_what_hung_is_tried_again_with_more_time(tuning: Tuning, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what crashed is not; nor is what hung, with the same limit or a lower one."""
+    cycles = sorted(candidate.cycles for candidate in tuning.candidates)
+    tuning.run(dies=cycles[-1])
+    key = next(trial.key for trial in tuning.store.trials() if trial.candidate.cycles == cycles[0])
+    (stored,) = [trial.outcome for trial in tuning.store.trials() if trial.key == key]
+    tuning.store.add(key, replace(stored, measurement=None, failure="hung", died=True, limit=120.0))
+    assert tuning.run().from_store == 4
+    assert tuning.run(timeout=90.0).from_store == 4
+    assert tuning.trials == 4
+    again = tuning.run(timeout=300.0)
+    assert tuning.trials == 5
+    assert again.from_store == 3
+    assert len(again.ranked) == 3
+    assert len(tuning.store.trials()) == 4
 
 
 def test_another_kernel_compiler_or_request_is_another_trial(tuning: Tuning) -> None:

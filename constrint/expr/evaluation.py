@@ -1,0 +1,113 @@
+"""Evaluating expressions that share parts, or are nested deeply, in time linear in their size.
+
+Each class of expressions has a method `evaluate` that asks its children for their values. That is all for
+light expressions: small ones of little depth. Of others each part that is not light is evaluated once,
+children first, so that neither the number of paths through shared parts nor the depth of recursion matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from constrint.errors import Undefined
+
+DEEPEST = 60  # levels of a light expression
+LIGHTEST = 128  # evaluations, one for each path to a part, that a light expression takes
+
+_set = object.__setattr__
+
+
+class Values(dict[Any, Any]):
+    """An assignment of the variables, and the values of expressions that have been evaluated under it.
+
+    Passed in place of the assignment to the evaluation of several expressions, it makes them share work.
+
+    Args:
+        assignment: The values of the variables.
+        is_copied: Whether to copy them, which is worth it for several expressions.
+    """
+
+    def __init__(self, assignment: Mapping[Any, int], is_copied: bool = True) -> None:
+        super().__init__(assignment if is_copied else ())
+        self._assignment = assignment
+
+    def __missing__(self, variable: Any) -> int:
+        return self._assignment[variable]
+
+
+def share_work(*classes: type) -> None:
+    """Make the method `evaluate` of classes of expressions linear in the size of an expression."""
+    for cls in classes:
+        cls.evaluate = _linear(cls.__dict__["evaluate"])  # type: ignore[attr-defined] # expressions have it
+
+
+def _linear(plain: Callable[[Any, Any], int]) -> Callable[[Any, Any], int]:
+    def evaluate(self: Any, assignment: Any) -> int:
+        try:
+            is_light = self._is_light
+        except AttributeError:
+            weigh(self)
+            is_light = self._is_light
+        if is_light:
+            return plain(self, assignment)
+        if type(assignment) is not Values:
+            assignment = Values(assignment, is_copied=False)
+        if self not in assignment:
+            _evaluate_parts(self, assignment)
+        return _value(assignment[self])
+
+    evaluate.__doc__ = plain.__doc__
+    evaluate.plain = plain  # type: ignore[attr-defined] # functions take attributes
+    return evaluate
+
+
+def _value(known: Any) -> int:
+    if isinstance(known, Undefined):
+        raise known
+    return known  # type: ignore[no-any-return] # a number
+
+
+def _evaluate_parts(root: Any, values: Values) -> None:
+    """Evaluate an expression that is not light, after those of its parts that are not."""
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        before = len(stack)
+        if node not in values:
+            stack += [
+                child
+                for child in node.children
+                if not getattr(child, "_is_light", True) and child not in values
+            ]
+        if len(stack) > before:
+            continue
+        stack.pop()
+        if node not in values:
+            try:
+                values[node] = type(node).evaluate.plain(node, values)
+            except Undefined as undefined:
+                values[node] = undefined
+
+
+def weigh(root: Any) -> None:
+    """Note the weight of an expression and of its parts: evaluations without a memo, capped, and depth.
+
+    Variables and constants have none, and count as light.
+    """
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        children = node.children
+        before = len(stack)
+        stack += [child for child in children if child.children and not hasattr(child, "_weight")]
+        if len(stack) > before:
+            continue
+        stack.pop()
+        steps, depth = 1, 1
+        for child in children:
+            own, below = getattr(child, "_weight", (1, 1))
+            steps += own
+            depth = max(depth, below + 1)
+        _set(node, "_weight", (min(steps, LIGHTEST + 1), depth))
+        _set(node, "_is_light", steps <= LIGHTEST and depth <= DEEPEST)

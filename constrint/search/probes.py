@@ -1,0 +1,187 @@
+"""Short searches for a solution whose goal lies in a part of its range, before a long search goes on.
+
+A search that asks each solution to be better than the last may creep: over wide domains, solutions that are
+better by one each, and bounds that prove nothing before the last. Where the best values that root reasoning
+leaves are easily reached, or easily refuted, some short searches end it, or leave a narrow range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import isqrt
+from typing import TYPE_CHECKING
+
+from constrint.engine.build import LIMIT, Box
+from constrint.errors import UnboundedError
+from constrint.lowering.problem import Infeasible, NeedsWiderBounds
+from constrint.preparing.checks import Assignment
+from constrint.preparing.search import GaveUp
+from constrint.presolve.joint import relaxed_bounds
+from constrint.search.depth_first import Run
+
+if TYPE_CHECKING:
+    from constrint.preparing.prepared import Plan
+    from constrint.presolve import Root
+    from constrint.search.solver import Solver
+
+NODES = 60  # of a probe
+MOST_HALVES = 1000  # nodes of a probe for wide domains
+MOST_NODES = 2000  # of all probes of a goal
+MOST_FAILURES = 3  # probes in a row that end without an answer
+LEAST_RANGE = 4096  # values of a goal for which probes are worth it
+
+
+@dataclass
+class Probes:
+    """Probes of one goal.
+
+    Attributes:
+        solver: Whose work they are.
+        plan: The model made ready.
+        root: Where to look; its range of the goal is narrowed by what is refuted.
+        goal: The variable and the direction.
+        note: Called with each better solution, the value of its goal, and the search that found it.
+        value: The goal of the best solution so far, or None.
+        is_over: Whether it is proven that there is none better.
+    """
+
+    solver: Solver
+    plan: Plan
+    root: Root
+    goal: tuple[int, str]
+    note: Callable[[Assignment, int, Run], None]
+    value: int | None = None
+    is_over: bool = False
+    _left: int = MOST_NODES
+
+    def run(self) -> None:
+        """Probe until the goal is decided, or the nodes are spent."""
+        low, high = self._range()
+        huge = self.root.huge
+        if high - low < LEAST_RANGE or max(-low, high) >= (huge if huge == LIMIT else isqrt(huge)):
+            return
+        if not self.root.exact and not self._bound_jointly():
+            self.is_over = True
+            return
+        low, high = self._range()
+        low, high = self._from_below(low, high)
+        low, high = self._by_halves(low, high)
+        self.is_over = low > high
+        if not self.is_over:
+            narrowed = self._between(low, high)
+            self.is_over = narrowed is None
+            self.root = narrowed or self.root
+
+    def _from_below(self, low: int, high: int) -> tuple[int, int]:
+        """Probe the best part, wider while it is refuted; the range that is left."""
+        width = 1
+        while low <= high and self._left > 0:
+            outcome = self._probe(low, min(high, low + width - 1))
+            if outcome is None:
+                break
+            if outcome:
+                high = self._cost() - 1
+                width = max(1, (high - low + 1) // 2)
+            else:
+                low += width
+                width *= 4
+        return low, high
+
+    def _by_halves(self, low: int, high: int) -> tuple[int, int]:
+        """Probe the better half, or what is nearer to the best solution; the range that is left."""
+        hopeful = low  # nothing better than that is likely to be found soon
+        failures = 0
+        while hopeful <= high and self._left > 0 and failures < MOST_FAILURES:
+            middle = (hopeful + high) // 2
+            outcome = self._probe(low, middle)
+            if outcome:
+                high = self._cost() - 1
+                continue
+            if outcome is None:
+                failures += 1
+            else:
+                low = middle + 1
+            hopeful = middle + 1
+        return low, high
+
+    def _bound_jointly(self) -> bool:
+        """Bound the goal by all constraints that imply linear ones; False where nothing is left."""
+        box, v = self.root.box, self.goal[0]
+        try:
+            low, high = relaxed_bounds(self.root.nodes, box.lo, box.hi, v)
+        except Infeasible:
+            return False
+        narrowed = between(
+            self.root, v, box.lo[v] if low is None else low, box.hi[v] if high is None else high
+        )
+        self.root = narrowed or self.root
+        return narrowed is not None
+
+    def _nodes(self) -> int:
+        """Nodes of a probe: one that never fails must come to its end, though domains are halved."""
+        lo, hi = self.root.box.lo, self.root.box.hi
+        halves = sum([(hi[v] - lo[v]).bit_length() for v in set(self.plan.variables.values())])
+        return NODES + min(2 * halves, MOST_HALVES)
+
+    def _sign(self) -> int:
+        return 1 if self.goal[1] == "min" else -1
+
+    def _cost(self) -> int:
+        """The value of the best solution, where less is better."""
+        assert self.value is not None
+        return self._sign() * self.value
+
+    def _range(self) -> tuple[int, int]:
+        """Between what the cost of a better solution lies."""
+        v = self.goal[0]
+        ends = [self._sign() * self.root.box.lo[v], self._sign() * self.root.box.hi[v]]
+        low, high = min(ends), max(ends)
+        return low, high if self.value is None else min(high, self._cost() - 1)
+
+    def _between(self, low: int, high: int) -> Root | None:
+        """The root with a cost between two values only; None where there is none."""
+        first, last = sorted((self._sign() * low, self._sign() * high))
+        return between(self.root, self.goal[0], first, last)
+
+    def _probe(self, low: int, high: int) -> bool | None:
+        """Whether there is a solution with a cost between two values, which is noted; None for unknown."""
+        part = self._between(low, high)
+        if part is None:
+            return False
+        solver = self.solver
+        options = replace(solver.options, lns=False, restarts=None, watch=None)
+        run = Run(self.plan, part, options, solver.started, self.goal, most_nodes=self._nodes())
+        better = None
+        try:
+            better = run.next(checked=False)
+        except (GaveUp, UnboundedError, NeedsWiderBounds):
+            return None
+        finally:
+            self._left -= 1 + run.statistics().nodes
+            solver.add(run, 1 if better else 0)
+        if better is None:
+            return False
+        self.value = run.value(self.goal[0])
+        self.note(better, self.value, run)
+        return True
+
+
+def between(root: Root, v: int, low: int, high: int) -> Root | None:
+    """The root with the values of a variable between two bounds only; None where there is none."""
+    box = root.box
+    lo, hi, values = list(box.lo), list(box.hi), list(box.values)
+    own, step = values[v], box.step[v]
+    if own is not None:
+        left = tuple([x for x in own if low <= x <= high])
+        if not left:
+            return None
+        lo[v], hi[v], values[v] = left[0], left[-1], left
+    else:
+        if low > lo[v]:
+            lo[v] = low + (lo[v] - low) % step
+        if high < hi[v]:
+            hi[v] = high - (high - lo[v]) % step
+        if lo[v] > hi[v]:
+            return None
+    return replace(root, box=Box(lo, hi, box.step, values))

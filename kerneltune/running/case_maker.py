@@ -1,0 +1,159 @@
+"""Makes a case's files: input drawn by threads, its reference computed once, by a process for each block.
+
+Processes, because each cell's reference is plain numpy, whose small operations a thread would hold up, and
+because libraries of linear algebra do not share their own threads well.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import queue
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerneltune.errors import RunError
+from kerneltune.inputs.descriptions import Cell, Kernels
+from kerneltune.inputs.problem import Problem
+from kerneltune.running.case import made_case
+from kerneltune.running.case_files import create_array, open_array, write_manifest
+from kerneltune.running.child_process import ChildProcess, SilentError
+from kerneltune.running.drawn_input import random_arrays
+from kerneltune.running.reference import SUMS, Block, expected_shapes, fill, made_inputs
+
+WORKER = (sys.executable, "-m", "kerneltune.running.reference_child")
+ROWS_OF_A_BLOCK = 16  # at least: with fewer, reading R takes longer than its products
+OPERATIONS_PER_SECOND = 2e10  # of a core, for the guess whether processes are worth their start
+SECONDS_OF_A_VALUE = 2e-8  # of a gate's elementwise part
+WORTH_PROCESSES = 1.5  # seconds
+PASSES = {"forward": 1, "training": 2, "backward": 5}  # as many products as the forward pass alone
+# One thread in each process, or a few where there are fewer blocks than cores.
+THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+def expected_seconds(problem: Problem, cell: Cell) -> float:
+    """About how long the reference takes on one core."""
+    values = problem.steps * problem.batch * problem.heads * problem.head_dim * len(cell.spec.gates)
+    products = 2.0 * values * problem.head_dim
+    return PASSES[problem.direction] * (products / OPERATIONS_PER_SECOND + values * SECONDS_OF_A_VALUE)
+
+
+def case_bytes(problem: Problem, cell: Cell) -> int:
+    """The size of a case's files."""
+    wide = sum(8 * int(np.prod(shape)) for shape in expected_shapes(problem, cell).values())
+    units = problem.heads * problem.head_dim
+    drawn = problem.steps * problem.batch * units + units * problem.head_dim
+    stored = sum(int(np.prod(shape)) * d.itemsize for shape, d in made_inputs(problem, cell).values())
+    return wide + stored + drawn * len(cell.spec.gates) * problem.dtype_bytes
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def blocks_of(problem: Problem, workers: int) -> list[Block]:
+    """Blocks of heads, and of rows if there are fewer heads than workers: no more than workers."""
+    heads = min(problem.heads, workers)
+    rows = max(1, min(problem.batch // ROWS_OF_A_BLOCK, workers // heads))
+    return [
+        Block(of_heads, of_rows)
+        for of_heads in _parts(problem.heads, heads)
+        for of_rows in _parts(problem.batch, rows)
+    ]
+
+
+def make_case(
+    problem: Problem, kernels: Kernels, seed: int, folder: Path, workers: int | None = None
+) -> None:
+    """Draw a case and compute its reference into the files of a folder.
+
+    Args:
+        problem: The request.
+        kernels: Where its cell is.
+        seed: Of the input.
+        folder: An empty folder.
+        workers: Processes; by default one a core where the reference takes long, and else none.
+
+    Raises:
+        RunError: There is no space for the files, or the reference cannot be computed; it says why.
+    """
+    cell = kernels.cell(problem.cell)
+
+    def allocate(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        return create_array(folder, name, shape, dtype)
+
+    if workers is None:
+        workers = cores() if expected_seconds(problem, cell) > WORTH_PROCESSES else 0
+    arrays = random_arrays(problem, cell, seed, allocate)
+    made = {name: allocate(name, *about) for name, about in made_inputs(problem, cell).items()}
+    wide = np.dtype(np.float64)
+    shapes = expected_shapes(problem, cell)
+    expected = {name: allocate(name, shape, wide) for name, shape in shapes.items()}
+    if workers:
+        blocks = blocks_of(problem, workers)
+        jobs = [_job(problem, kernels, folder, number, block) for number, block in enumerate(blocks)]
+        _run_all(jobs, max(1, workers // len(blocks)))
+        for number, block in enumerate(blocks):
+            for name in SUMS:
+                if name in expected:
+                    part = block.of(name, expected[name])
+                    part += open_array(folder, partial(name, number))
+                    (folder / f"{partial(name, number)}.npy").unlink()
+    else:
+        fill(problem, cell, arrays, {**made, **expected})
+    arrays |= made
+    used = made_case(problem, cell, arrays, expected).inputs.keys() | {"initial"}
+    for name in arrays.keys() - used:
+        (folder / f"{name}.npy").unlink()
+    write_manifest(folder, problem, seed, sorted(used), shapes)
+
+
+def partial(name: str, number: int) -> str:
+    """The name of the array that the process of one block adds to a sum over rows."""
+    return f"{name}.{number}"
+
+
+def _parts(count: int, parts: int) -> list[tuple[int, int]]:
+    edges = [count * i // parts for i in range(parts + 1)]
+    return list(itertools.pairwise(edges))
+
+
+def _job(problem: Problem, kernels: Kernels, folder: Path, number: int, block: Block) -> bytes:
+    described = {"kernels_root": str(kernels.root), "folder": str(folder), "problem": asdict(problem)}
+    return json.dumps({**described, "number": number, **asdict(block)}).encode()
+
+
+def _run_all(jobs: Sequence[bytes], threads: int) -> None:
+    """A process for each job; the first that fails ends all."""
+    environment = dict.fromkeys(THREAD_VARIABLES, str(threads))
+    running: list[ChildProcess] = []
+    ended: queue.Queue[str | None] = queue.Queue()
+    try:
+        for job in jobs:
+            running.append(ChildProcess(WORKER, job, environment))
+        for process in running:
+            threading.Thread(target=_await, args=(process, ended), daemon=True).start()
+        for _ in running:
+            failure = ended.get()
+            if failure is not None:
+                raise RunError(f"the float64 reference could not be computed: {failure}")
+    finally:
+        for process in running:
+            process.end()
+
+
+def _await(process: ChildProcess, ended: queue.Queue[str | None]) -> None:
+    try:
+        said = json.loads(process.line(None))
+        ended.put(None if said == {"done": True} else str(said))
+    except (SilentError, ValueError) as error:
+        ended.put(str(error))

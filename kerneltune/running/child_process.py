@@ -1,0 +1,221 @@
+"""A child process that answers with lines: waiting for one ends, whatever the child does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import IO
+
+from kerneltune.running.answers import LONGEST
+from kerneltune.running.lifeline import Lifeline
+
+STDERR_SHOWN = 500  # characters of a line of a dead child's last words
+STDERR_LINES = 12  # how much of a dead child's last words is shown
+STDERR_BYTES = 1 << 16  # and how much of them is kept while it runs
+LINES_AHEAD = 64  # that are read before they are asked for; then the child waits
+POLL_SECONDS = 0.05  # between looks at whether a silent child is still there
+DRAIN_SECONDS = 0.5  # for what a child wrote before it ended to arrive
+CLOSED_SECONDS = 5.0  # between the end of a child's output and its own
+ENDING_SECONDS = 10.0  # that a child has to end by itself after its last answer
+
+
+class SilentError(Exception):
+    """There is no line, and none will come: ``timed_out`` tells a hang from an end."""
+
+    def __init__(self, reason: str, *, timed_out: bool = False) -> None:
+        super().__init__(reason)
+        self.timed_out = timed_out
+
+
+class ChildProcess:
+    """A child, the threads that feed it and read it, and all that it started: one process group.
+
+    Args:
+        command: Its command.
+        job: What it reads from standard input.
+        environment: Variables that it gets besides this process's own.
+    """
+
+    def __init__(
+        self, command: Sequence[str], job: bytes, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._lifeline = Lifeline()
+        own_group = {"process_group": 0} if os.name == "posix" else {}
+        try:
+            self._process = subprocess.Popen(  # type: ignore[call-overload]
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=self._lifeline.descriptors,
+                env={**os.environ, **(environment or {}), **self._lifeline.environment()},
+                **own_group,
+            )
+        except BaseException:
+            self._lifeline.close()
+            raise
+        self._lifeline.child_started()
+        self._lines: queue.Queue[bytes | None] = queue.Queue(LINES_AHEAD)
+        self._stderr = _Tail()
+        self._closing = threading.Event()
+        for work, arguments in (
+            (_feed, (self._process.stdin, job)),
+            (_read_lines, (self._process.stdout, self._lines, self._closing)),
+            (self._stderr.read, (self._process.stderr,)),
+        ):
+            threading.Thread(target=work, args=arguments, daemon=True).start()
+
+    def __enter__(self) -> ChildProcess:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._closing.set()
+        if kind is None:
+            self._wait(ENDING_SECONDS)
+        self.end()
+
+    def line(self, timeout: float | None) -> bytes:
+        """The next line with its end, or the first `LONGEST` bytes of one that is longer.
+
+        Args:
+            timeout: Seconds to wait; None: as long as the child lives.
+
+        Raises:
+            SilentError: The child ended, closed its output or did not answer in time.
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+        gone_at: float | None = None
+        while True:
+            left = POLL_SECONDS if until is None else min(POLL_SECONDS, max(0.0, until - time.monotonic()))
+            try:
+                line = self._lines.get(timeout=left)
+            except queue.Empty:
+                now = time.monotonic()
+                if gone_at is None and self._has_ended():
+                    gone_at = now
+                if gone_at is not None and now - gone_at >= DRAIN_SECONDS:
+                    # What it started may hold its output open for as long as it likes.
+                    raise SilentError(self._last_words()) from None
+                if until is not None and now >= until and gone_at is None:
+                    self.end()
+                    raise SilentError(f"no answer within {timeout:g} s", timed_out=True) from None
+                continue
+            if line is not None:
+                return line
+            if not self._wait(
+                CLOSED_SECONDS if until is None else min(CLOSED_SECONDS, until - time.monotonic())
+            ):
+                self.end()
+                raise SilentError("the process that ran it closed its output and did not end")
+            raise SilentError(self._last_words())
+
+    def end(self) -> None:
+        """End the child and all that it started, at once."""
+        self._closing.set()
+        if self._process.returncode is None:
+            self._kill_group()
+            self._process.kill()
+            self._process.wait()
+        self._lifeline.close()
+
+    def _kill_group(self) -> None:
+        if os.name == "posix":
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _has_ended(self) -> bool:
+        """Whether the child has ended; it is left to be waited for, so that its group keeps its number."""
+        if self._process.returncode is not None:
+            return True
+        if not hasattr(os, "waitid"):
+            return self._process.poll() is not None
+        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        try:
+            return os.waitid(os.P_PID, self._process.pid, flags) is not None
+        except ChildProcessError:
+            return True
+
+    def _wait(self, seconds: float) -> bool:
+        """Whether the child ends within so many seconds."""
+        until = time.monotonic() + seconds
+        while not self._has_ended():
+            if time.monotonic() >= until:
+                return False
+            time.sleep(POLL_SECONDS / 5)
+        return True
+
+    def _last_words(self) -> str:
+        self.end()
+        code = self._process.wait()
+        how = f"ended with exit code {code}" if code >= 0 else f"was ended by {_signal_name(-code)}"
+        tail = self._stderr.text()
+        return f"the process that ran it {how}" + (f":\n{tail}" if tail else "")
+
+
+class _Tail:
+    """The last that comes out of a pipe."""
+
+    def __init__(self) -> None:
+        self._kept: deque[bytes] = deque()
+        self._size = 0
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+
+    def read(self, pipe: IO[bytes]) -> None:
+        with contextlib.suppress(OSError, ValueError), pipe:
+            while piece := os.read(pipe.fileno(), 1 << 14):
+                with self._lock:
+                    self._kept.append(piece)
+                    self._size += len(piece)
+                    while self._size - len(self._kept[0]) >= STDERR_BYTES:
+                        self._size -= len(self._kept.popleft())
+        self._end.set()
+
+    def text(self) -> str:
+        """Its last lines, once it has ended, or has had the time to."""
+        self._end.wait(DRAIN_SECONDS)
+        with self._lock:
+            text = b"".join(self._kept)[-STDERR_BYTES:].decode("utf-8", errors="replace").strip()
+        lines = [line[:STDERR_SHOWN] for line in text.splitlines()[-STDERR_LINES:]]
+        return "\n".join(lines)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _feed(pipe: IO[bytes], job: bytes) -> None:
+    try:
+        with pipe:
+            pipe.write(job)
+    except OSError:
+        return  # a child that is gone is reported by the silence on its other end
+
+
+def _read_lines(pipe: IO[bytes], lines: queue.Queue[bytes | None], closing: threading.Event) -> None:
+    line: bytes | None = b""
+    while line is not None:
+        try:
+            line = pipe.readline(LONGEST + 1) or None
+        except (OSError, ValueError):
+            line = None
+        while not closing.is_set():
+            try:
+                lines.put(line, timeout=1.0)
+                break
+            except queue.Full:
+                continue
+        if closing.is_set():
+            break
+    with contextlib.suppress(OSError):
+        pipe.close()

@@ -1,0 +1,85 @@
+"""Random input of a launch, of the size that a trained layer sees; equal seeds give equal bits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerneltune.compiling.halffloat import encode
+from kerneltune.inputs.descriptions import Cell
+from kerneltune.inputs.problem import Problem
+from kerneltune.running.reference import storage
+
+Shape: TypeAlias = tuple[int, ...]
+Allocate: TypeAlias = Callable[[str, Shape, np.dtype[Any]], NDArray[Any]]
+
+PART = 1 << 20  # elements that are drawn from a generator of their own, so that threads share the work
+
+
+def in_memory(_: str, shape: Shape, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """An array of this process."""
+    return np.empty(shape, dtype)
+
+
+def random_arrays(
+    problem: Problem, cell: Cell, seed: int, allocate: Allocate = in_memory
+) -> dict[str, NDArray[Any]]:
+    """All that is drawn for a launch of the problem's pass, as bits.
+
+    Args:
+        problem: The request.
+        cell: Its cell.
+        seed: Of the generators.
+        allocate: Makes an array, given its name, shape and type.
+
+    Returns:
+        ``input`` (W x, unit variance), ``recurrent`` (R, variance 1 / head_dim), ``bias``, ``initial`` (the
+        states before the first step), and for the backward pass ``output_gradient`` and ``last_gradient``.
+    """
+    heads, dim, gates = problem.heads, problem.head_dim, len(cell.spec.gates)
+    states, row = len(cell.spec.states), (problem.batch, problem.heads, problem.head_dim)
+    shapes: dict[str, tuple[Shape, float]] = {
+        "input": ((problem.steps, *row, gates), 1.0),
+        "recurrent": ((heads, gates, dim, dim), cell.spec.recurrent_gain * dim**-0.5),
+        "bias": ((heads, gates, dim), 0.5),
+    }
+    random, found = np.random.default_rng(seed), {}
+    initial = random.standard_normal((states, *row), dtype=np.float32) * np.float32(0.5)
+    for state, name in enumerate(cell.spec.states):
+        if name in cell.spec.positive:
+            initial[state] = 0.5 + np.abs(initial[state])
+    found["initial"] = allocate("initial", initial.shape, storage(problem))
+    found["initial"][...] = encode(initial, problem.dtype)
+    gradients: dict[str, tuple[Shape, float]] = {}
+    if problem.direction == "backward":
+        gradients = {"output_gradient": ((problem.steps, *row), 1.0), "last_gradient": ((states, *row), 1.0)}
+    for generator, group in ((random, shapes), (np.random.default_rng([seed, 1]), gradients)):
+        for name, (shape, scale) in group.items():
+            array = allocate(name, shape, storage(problem))
+            number = len(found)
+            _draw(array, scale, problem.dtype, generator, [seed, 2, number])
+            found[name] = array
+    return found
+
+
+def _draw(array: NDArray[Any], scale: float, dtype: str, random: np.random.Generator, key: list[int]) -> None:
+    """Fill an array: its first part from ``random``, every other from a generator by its number."""
+    flat = array.reshape(-1)
+
+    def draw(start: int) -> None:
+        part = flat[start : start + PART]
+        generator = np.random.default_rng([*key, start // PART]) if start else random
+        numbers = generator.standard_normal(part.size, dtype=np.float32) * np.float32(scale)
+        part[...] = encode(numbers, dtype)
+
+    starts = range(0, flat.size, PART)
+    if len(starts) == 1:
+        draw(0)
+        return
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(draw, starts))

@@ -1,0 +1,120 @@
+"""All tilings of a strategy in order of their cycles, listed at once instead of solved for one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from heapq import merge
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrint import ConstrintError, Model
+from constrint.expr import IntExpr
+from kerneltune.tiling.candidate import Candidate
+
+CYCLES = "cycles_of_a_tiling"  # a variable that no constraint file has
+LONGEST_LIST = 1_000_000  # tilings; of more than so many the best are solved for one by one
+SECONDS = 10.0  # after which listing is given up
+
+Made: TypeAlias = Callable[[Mapping[str, int]], Candidate]
+
+
+class TooManyError(Exception):
+    """The tilings are more than are worth listing."""
+
+
+class Listed:
+    """The tilings of a strategy, fewest cycles first.
+
+    Of equal cycles, those come first whose variables have smaller values, in the order of their declaration.
+
+    Args:
+        model: A strategy's constraints, with ``cycles`` as an expression or a variable.
+        made: Makes a candidate of the values of variables and definitions.
+
+    Raises:
+        TooManyError: They cannot be listed in time and memory.
+    """
+
+    def __init__(self, model: Model, made: Made) -> None:
+        self._model, self._made = model, made
+        self._names = list(model.variables)
+        rows, cycles = _listed(model, self._names)
+        order = np.lexsort((*rows.T[::-1], cycles))
+        self._rows, self._cycles = rows[order], cycles[order]
+
+    def entries(self, number: int) -> Iterator[tuple[int, int, int]]:
+        """Cycles, the number of the list, and the place in it, of each tiling."""
+        for place, cycles in enumerate(self._cycles):
+            yield int(cycles), number, place
+
+    def at(self, place: int) -> Candidate:
+        """The tiling at a place."""
+        numbers = [int(number) for number in self._rows[place]]
+        variables = [self._model.variables[name] for name in self._names]
+        assignment: dict[IntExpr, int] = dict(zip(variables, numbers, strict=True))
+        lets = {name: expr.evaluate(assignment) for name, expr in self._model.lets.items()}
+        return self._made({**dict(zip(self._names, numbers, strict=True)), **lets})
+
+    def preferred(self) -> Candidate | None:
+        """Of several best tilings the one that solving gives; None where one is the best."""
+        if np.count_nonzero(self._cycles == self._cycles[0]) == 1:
+            return None
+        return self._made(self._model.solve().values)
+
+
+class Solved:
+    """Tilings that are candidates already, fewest cycles first."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        self._candidates = candidates
+
+    def entries(self, number: int) -> Iterator[tuple[int, int, int]]:
+        """As of `Listed`."""
+        for place, candidate in enumerate(self._candidates):
+            yield candidate.cycles, number, place
+
+    def at(self, place: int) -> Candidate:
+        """The tiling at a place."""
+        return self._candidates[place]
+
+    def preferred(self) -> Candidate | None:
+        """None: the first is the one that solving gives."""
+        return None
+
+
+def best_of(lists: Sequence[Listed | Solved], limit: int) -> list[Candidate]:
+    """The best tilings of several strategies; of equal cycles, an earlier strategy's come first.
+
+    Tilings of one strategy with equal parameters are the same kernel and count once.
+    """
+    found: dict[tuple[str, tuple[tuple[str, int], ...]], Candidate] = {}
+
+    def add(candidate: Candidate) -> None:
+        parameters = tuple(sorted(candidate.parameters.items()))
+        found.setdefault((candidate.strategy, parameters), candidate)
+
+    for _, number, place in merge(*(entry.entries(number) for number, entry in enumerate(lists))):
+        if not found and (preferred := lists[number].preferred()) is not None:
+            add(preferred)
+        if len(found) == limit:
+            break
+        add(lists[number].at(place))
+    return list(found.values())
+
+
+def _listed(model: Model, names: Sequence[str]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """All tilings, a row each, and their cycles."""
+    counted = model.copy()
+    cycles = counted.lets["cycles"] if "cycles" in counted.lets else counted.variables["cycles"]
+    counted.add(counted.int_var(CYCLES, 0, None) == cycles)
+    try:
+        found = counted.solutions(time_limit=SECONDS)
+    except ConstrintError as error:
+        raise TooManyError(str(error)) from None
+    if found.size > LONGEST_LIST:
+        raise TooManyError(f"{found.size} tilings")
+    table = found.to_numpy()
+    columns = {name: table[:, i] for i, name in enumerate(found.names)}
+    return np.stack([columns[name] for name in names], axis=1), columns[CYCLES]
