@@ -28,6 +28,7 @@ autodoc_typehints_description_target = "documented"
 autodoc_mock_imports = ["torch", "pycuda"]
 autodoc_default_options = {"members": True, "show-inheritance": True}
 napoleon_google_docstring = True
+default_role = "py:obj"  # names in backticks of docstrings are links where the reference has them
 
 html_theme = "furo"
 html_title = "ConstrINT and kerneltune"
@@ -40,3 +41,26 @@ copybutton_prompt_is_regexp = True
 
 # The text language has no highlighting of its own.
 lexers["constrint"] = TextLexer()
+
+
+def drop_module_docstring(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
+    """Module docstrings are for readers of the code; pages of the reference have their own text."""
+    if what == "module":
+        lines.clear()
+
+
+def link_short_name(app, env, node, contnode):  # type: ignore[no-untyped-def]
+    """Link `Brancher` to `constrint.preparing.branching.Brancher` where only one object has that name."""
+    if node.get("refdomain") != "py":
+        return None
+    domain = env.get_domain("py")
+    full = [name for name in domain.objects if name.endswith(f".{node['reftarget']}")]
+    if len(full) != 1:
+        return None
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", full[0], node, contnode)
+
+
+def setup(app):  # type: ignore[no-untyped-def]
+    """Connect both."""
+    app.connect("autodoc-process-docstring", drop_module_docstring)
+    app.connect("missing-reference", link_short_name)
