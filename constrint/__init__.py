@@ -59,6 +59,7 @@ from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.branching import Brancher, Group
 from constrint.preparing.callbacks import Decision, Domains
 from constrint.preparing.restart_rules import Restarts
+from constrint.support.limits import LimitExceeded, Limits
 
 __all__ = [
     "BoolExpr",
@@ -76,6 +77,8 @@ __all__ = [
     "IntVar",
     "InternalError",
     "LimitError",
+    "LimitExceeded",
+    "Limits",
     "Model",
     "ModelError",
     "ParseError",

@@ -64,6 +64,28 @@ class InternalError(ConstrintError):
     """A result did not pass the exact check against the model: a bug in constrint, never in the model."""
 
 
+MOST_SHOWN = 300
+"""Characters of a message, and of a line of the user's, that are shown."""
+
+
+def shown(text: str, most: int = MOST_SHOWN) -> str:
+    """A text for a message: its ends where it is long, and what cannot be printed as escapes."""
+    if len(text) > most:
+        text = f"{text[: most // 2]} … {text[-(most // 2) :]}"
+    if text.isprintable():
+        return text
+    return "".join([c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text])
+
+
+def _excerpt(line: str, column: int) -> tuple[str, int]:
+    """The part of a line that shows a column, and where the column is in it."""
+    start = max(0, column - 1 - MOST_SHOWN // 2) if len(line) > MOST_SHOWN else 0
+    text = line[start : start + MOST_SHOWN]
+    before, after = "… " * (start > 0), " …" * (start + MOST_SHOWN < len(line))
+    plain = "".join([c if c.isprintable() else " " if c == "\t" else "?" for c in text])
+    return f"{before}{plain}{after}", column - start + len(before)
+
+
 class ParseError(ConstrintError):
     """Model text could not be read.
 
@@ -79,7 +101,8 @@ class ParseError(ConstrintError):
     def __init__(
         self, message: str, *, filename: str, line: int, column: int, hint: str = "", source_line: str = ""
     ) -> None:
-        self.message = message
+        self.message = message = shown(message)
+        hint = shown(hint)
         self.filename = filename
         self.line = line
         self.column = column
@@ -90,8 +113,8 @@ class ParseError(ConstrintError):
     def __str__(self) -> str:
         lines = [f"{self.filename}:{self.line}:{self.column}: {self.message}"]
         if self.source_line:
-            shown = self.source_line.replace("\t", " ")
-            lines += [f"    {shown}", "    " + " " * (self.column - 1) + "^"]
+            excerpt, column = _excerpt(self.source_line, self.column)
+            lines += [f"    {excerpt}", "    " + " " * (column - 1) + "^"]
         if self.hint:
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)

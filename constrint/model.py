@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr, IntLike
@@ -17,6 +17,7 @@ from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction, Goal, as_goals, goals_of
 from constrint.modelling.result import Result, Status
 from constrint.support.arguments import check_bytes, check_limit, check_seconds
+from constrint.support.limits import Limits, budget_for, decoded, read_bytes
 from constrint.support.optional import needed
 
 if TYPE_CHECKING:
@@ -36,6 +37,15 @@ Backend: TypeAlias = Literal["constrint", "cp-sat"]
 
 class Model(Declarations):
     """Integer variables, constraints over them, and what to optimise; `Declarations` has its attributes."""
+
+    @classmethod
+    def of(cls, declared: Declarations) -> Model:
+        """The model of what a reader declared; expressions are shared."""
+        if isinstance(declared, Model):
+            return declared
+        model = cls(declared.name)
+        declared.copy_to(model)
+        return model
 
     def solve(
         self,
@@ -279,6 +289,9 @@ class Model(Declarations):
         filename: str = "<text>",
         constants: Mapping[str, int | Sequence[int]] | None = None,
         dialect: str = "constrint",
+        limits: Limits | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
     ) -> Model:
         """Read a model from text in the constrint language.
 
@@ -288,13 +301,19 @@ class Model(Declarations):
             constants: Names that stand for integers, or for sequences of them, in the text.
             dialect: Which language the text is in: "constrint", "flashrnn" (the first one of this name)
                 "json", "flatzinc" or "xcsp3".
+            limits: How large the model may be; `Limits()` has the defaults.
+            time_limit: Seconds that reading may take.
+            memory_limit: Bytes that the process may grow by while it reads.
 
         Returns:
-            The model. Raises `ParseError`, with line and column, for text that is none.
+            The model. Raises `ParseError`, with line and column, for text that is none, `LimitExceeded` for
+            a model that is larger than the limits, and `LimitError` where time or memory do not suffice.
         """
         from constrint.frontends.text.text import read_model
 
-        return read_model(text, filename=filename, constants=constants, dialect=dialect)
+        budget = budget_for(limits, time_limit, memory_limit)
+        read = read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
+        return Model.of(read)
 
     @staticmethod
     def from_file(
@@ -302,15 +321,18 @@ class Model(Declarations):
         *,
         constants: Mapping[str, int | Sequence[int]] | None = None,
         dialect: str = "constrint",
+        limits: Limits | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
     ) -> Model:
         """Read a model from a file; see `from_text`. The ending .json, .fzn or .xml says what it is."""
-        from pathlib import Path
-
-        text = Path(path).read_text(encoding="utf-8")
         from constrint.frontends.dialects import dialect_of
+        from constrint.frontends.text.text import read_model
 
-        dialect = dialect_of(str(path), dialect)
-        return Model.from_text(text, filename=str(path), constants=constants, dialect=dialect)
+        budget, filename = budget_for(limits, time_limit, memory_limit), str(path)
+        text, dialect = decoded(read_bytes(path, budget), filename), dialect_of(filename, dialect)
+        read = read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
+        return Model.of(read)
 
     def to_text(self) -> str:
         """The model in the constrint language; reading it back gives the same solutions."""
@@ -329,20 +351,29 @@ class Model(Declarations):
         return to_json(self, indent)
 
     @staticmethod
-    def from_json(text: str, *, filename: str = "<json>") -> Model:
+    def from_json(
+        text: str,
+        *,
+        filename: str = "<json>",
+        limits: Limits | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
+    ) -> Model:
         """Read a model from JSON, as `to_json` writes it.
 
         Args:
             text: The document.
             filename: Name of the document in messages.
+            limits: As for `from_text`.
+            time_limit: As for `from_text`.
+            memory_limit: As for `from_text`.
 
         Returns:
-            The model. Raises `ParseError` for text that is no JSON, `ModelError` with the place in the
-            document for JSON that is no model.
+            The model. Raises as `from_text` does; for JSON that is no model, `ModelError` with the place.
         """
         from constrint.frontends.json.model import from_json
 
-        return from_json(text, filename)
+        return Model.of(from_json(text, filename, budget_for(limits, time_limit, memory_limit)))
 
     @staticmethod
     def from_sympy(relations: Any, *, name: str = "sympy") -> Model:
@@ -356,14 +387,12 @@ class Model(Declarations):
             The model; its variables are the symbols, with the bounds of their assumptions.
         """
         bridge = needed("constrint.frontends.sympy.reader", "constrint[sympy]", "reading sympy relations")
-        model: Model = bridge.read_relations(relations, name)
-        return model
+        return Model.of(bridge.read_relations(relations, name))
 
     def to_sympy(self) -> list[Any]:
         """The variables and constraints as sympy relations; needs sympy (extra: sympy)."""
         writer = needed("constrint.frontends.sympy.writer", "constrint[sympy]", "writing sympy relations")
-        relations: list[Any] = writer.write_relations(self)
-        return relations
+        return cast("list[Any]", writer.write_relations(self))
 
     def _repr_html_(self) -> str:
         from constrint.modelling.notebook import model_html

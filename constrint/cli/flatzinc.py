@@ -11,9 +11,11 @@ from typing import Annotated
 
 import typer
 
-from constrint.cli.flatzinc_answers import Options, report
-from constrint.cli.main import read_text, reported, shown_name
+from constrint.cli.flatzinc_answers import UNKNOWN, Options, report
+from constrint.cli.limits import takes_limits
+from constrint.cli.main import budget_of, read_text, reported, shown_name
 from constrint.frontends.flatzinc import read_flatzinc
+from constrint.support.limits import Limits, ReadingStopped
 
 app = typer.Typer(
     name="fzn-constrint", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
@@ -21,6 +23,7 @@ app = typer.Typer(
 
 
 @app.command()
+@takes_limits
 def solve(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A .fzn file, or - for standard input.")] = "-",
     all_solutions: Annotated[bool, typer.Option("-a", help="All solutions; or each better one.")] = False,
@@ -29,21 +32,32 @@ def solve(
     free: Annotated[bool, typer.Option("-f", help="Search freely, whatever the annotations say.")] = False,
     statistics: Annotated[bool, typer.Option("-s", help="Print statistics.")] = False,
     verbose: Annotated[bool, typer.Option("-v", help="Accepted.")] = False,
-    milliseconds: Annotated[int | None, typer.Option("-t", help="Time limit in milliseconds.")] = None,
+    milliseconds: Annotated[int | None, typer.Option("-t", min=0, help="Time limit in milliseconds.")] = None,
+    memory: Annotated[
+        int | None, typer.Option("--memory", min=1, metavar="MB", help="Read in so much memory at most.")
+    ] = None,
     seed: Annotated[int, typer.Option("-r", help="Random seed.")] = 0,
     workers: Annotated[int, typer.Option("-p", min=1, help="Search with so many workers.")] = 1,
     install: Annotated[
         bool, typer.Option("--install", help="Write the solver's description to ~/.minizinc/solvers and end.")
     ] = False,
+    limits: Limits | None = None,
 ) -> None:
     """Solve a FlatZinc file."""
     with reported():
         if install:
             typer.echo(f"wrote {write_description()}; now: minizinc --solver constrint model.mzn")
             return
-        flat = read_flatzinc(read_text(file), shown_name(file))
-        seconds = None if milliseconds is None else milliseconds / 1000
-        options = Options(all_solutions, count, free, seconds, seed, statistics, intermediate, workers)
+        budget = budget_of(limits, None if milliseconds is None else milliseconds / 1000, memory)
+        try:
+            flat = read_flatzinc(read_text(file, budget), shown_name(file), budget)
+        except ReadingStopped as problem:
+            write(f"% {problem}")
+            write(UNKNOWN)
+            return
+        options = Options(
+            all_solutions, count, free, budget.seconds_left, seed, statistics, intermediate, workers
+        )
         report(flat, options, write)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import inf, isfinite
 from time import perf_counter
 
 from constrint.errors import UnboundedError
 from constrint.expr import BoolExpr, IntExpr
 from constrint.frontends.flatzinc.build import FlatModel, Output
-from constrint.frontends.flatzinc.document import Call
+from constrint.frontends.flatzinc.document import Call, Value
+from constrint.model import Model
 from constrint.modelling.result import Result, Status
 from constrint.preparing.branching import Brancher, Group, ValueSelector, VariableSelector
 from constrint.preparing.restart_rules import Restarts
@@ -90,7 +92,7 @@ def _optimise(flat: FlatModel, options: Options, write: Callable[[str], object],
         for line in shown(flat.outputs, result):
             write(line)
 
-    result = flat.model.solve(
+    result = Model.of(flat.model).solve(
         time_limit=options.seconds,
         seed=options.seed,
         branching=brancher(flat, options),
@@ -107,7 +109,7 @@ def _optimise(flat: FlatModel, options: Options, write: Callable[[str], object],
 def _enumerate(flat: FlatModel, options: Options, write: Callable[[str], object], answer: _Answer) -> None:
     limit = None if options.all_solutions else options.count or 1
     if limit == 1:  # one is found even where some variable has no bounds
-        answer.last = flat.model.solve(
+        answer.last = Model.of(flat.model).solve(
             time_limit=options.seconds,
             seed=options.seed,
             branching=brancher(flat, options),
@@ -121,7 +123,7 @@ def _enumerate(flat: FlatModel, options: Options, write: Callable[[str], object]
         # A search is complete where all solutions are known, not after the first of many.
         answer.status = Status.FEASIBLE if answer.last else answer.last.status
         return
-    solutions = flat.model.iter_solutions(
+    solutions = Model.of(flat.model).iter_solutions(
         limit,
         time_limit=options.seconds,
         seed=options.seed,
@@ -178,12 +180,22 @@ def restarts(flat: FlatModel, options: Options) -> Restarts | None:
         return None
     for annotation in flat.document.search:
         if isinstance(annotation, Call) and annotation.name in ("restart_luby", "restart_geometric"):
-            numbers = [float(value) for value in annotation.args if isinstance(value, int | str)]
+            numbers = [number for value in annotation.args if (number := _number(value)) is not None]
             unit = max(1, int(numbers[-1])) if numbers else 100
             if annotation.name == "restart_luby":
                 return Restarts("luby", unit)
-            return Restarts("geometric", unit, max(1.001, numbers[0]))
+            if numbers:
+                return Restarts("geometric", unit, max(1.001, numbers[0]))
     return None
+
+
+def _number(value: Value) -> float | None:
+    """A number of an annotation; None for anything else, and for what is too large to mean something."""
+    try:
+        number = float(value) if isinstance(value, int | str) else inf
+    except (ValueError, OverflowError):
+        return None
+    return number if isfinite(number) else None
 
 
 def shown(outputs: list[Output], result: Result) -> Iterator[str]:

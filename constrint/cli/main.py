@@ -16,8 +16,18 @@ from typing import Annotated, Any
 
 import typer
 
+from constrint.cli.limits import takes_limits
 from constrint.errors import ConstrintError, ParseError
 from constrint.model import Model
+from constrint.support.limits import (
+    Budget,
+    Limits,
+    ReadingStopped,
+    budget_for,
+    decoded,
+    read_bytes,
+    read_stream,
+)
 
 INFEASIBLE, BAD_INPUT, STOPPED = 1, 2, 3
 
@@ -59,7 +69,9 @@ TimeLimit = Annotated[
 Workers = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Search with N workers, each a part of the tree.")
 ]
-Memory = Annotated[int | None, typer.Option(min=1, metavar="MB", help="Build with so much memory at most.")]
+Memory = Annotated[
+    int | None, typer.Option(min=1, metavar="MB", help="Read and build in so much memory at most.")
+]
 Given = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=VALUE", help="Only solutions with this value; may be repeated."),
@@ -83,6 +95,9 @@ def reported() -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()
+    except ReadingStopped as error:
+        typer.secho(f"unknown: {error}", err=True)
+        raise typer.Exit(STOPPED) from None
     except (ConstrintError, BadInputError) as error:
         typer.secho(str(error) if isinstance(error, ParseError) else f"error: {error}", err=True)
         raise typer.Exit(BAD_INPUT) from None
@@ -100,17 +115,21 @@ def reported() -> Iterator[None]:
         raise typer.Exit(128 + signal.SIGINT) from None
 
 
-def read_text(file: str) -> str:
+def read_text(file: str, budget: Budget | None = None) -> str:
     """The text of a file or of standard input."""
+    budget = budget or Budget()
     try:
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise BadInputError(f"cannot read {file}: {(error.strerror or str(error)).lower()}") from None
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise BadInputError(f"{shown_name(file)}:{line}: this is no UTF-8 text") from None
+        if file == "-":
+            return decoded(read_stream(sys.stdin.buffer, budget, "<stdin>"), "<stdin>")
+        return decoded(read_bytes(file, budget), file)
+    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadInputError(f"cannot read {file}: {reason.lower()}") from None
+
+
+def budget_of(limits: Limits | None, time_limit: float | None, megabytes: int | None) -> Budget:
+    """What reading may take; the time counts from here."""
+    return budget_for(limits, time_limit, None if megabytes is None else megabytes * 1_000_000)
 
 
 def shown_name(file: str) -> str:
@@ -119,39 +138,46 @@ def shown_name(file: str) -> str:
 
 
 def load_space(
-    file: str, dialect: str, define: list[str] | None, assume: list[str] | None
+    file: str, dialect: str, define: list[str] | None, assume: list[str] | None, budget: Budget
 ) -> Model | Mapping[str, Any]:
     """The model in a file, or the search space of a tuner that its JSON describes."""
     from constrint.tuning import t1
 
-    text = read_text(file)
+    text = read_text(file, budget)
     if dialect in ("constrint", "json") and text.lstrip().startswith("{"):
-        data = t1.read_text(text, shown_name(file))
+        data = t1.read_text(text, shown_name(file), budget)
         if t1.is_space(data):
             if define or assume:
                 raise BadInputError("--define and --assume go with models; use --given")
             return data
         dialect = "json"
-    return model_of(text, file, dialect, define, assume)
+    return model_of(text, file, dialect, define, assume, budget)
 
 
-def load(file: str, dialect: str, define: list[str] | None, assume: list[str] | None = None) -> Model:
+def load(
+    file: str, dialect: str, define: list[str] | None, assume: list[str] | None, budget: Budget
+) -> Model:
     """The model in a file, with what is assumed."""
-    return model_of(read_text(file), file, dialect, define, assume)
+    return model_of(read_text(file, budget), file, dialect, define, assume, budget)
 
 
 def model_of(
-    text: str, file: str, dialect: str, define: list[str] | None, assume: list[str] | None = None
+    text: str,
+    file: str,
+    dialect: str,
+    define: list[str] | None,
+    assume: list[str] | None,
+    budget: Budget,
 ) -> Model:
     """The model in the text of a file, with what is assumed."""
     constants = dict(parse_definition(definition) for definition in define or [])
     from constrint.frontends.dialects import dialect_of
+    from constrint.frontends.text.text import read_condition, read_model
 
     dialect = dialect_of(file, dialect)
-    model = Model.from_text(text, filename=shown_name(file), constants=constants, dialect=dialect)
+    filename = shown_name(file)
+    model = Model.of(read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget))
     if assume:
-        from constrint.frontends.text.text import read_condition
-
         for condition in assume:
             model.assume(read_condition(condition, model, constants, filename="--assume"))
     return model
@@ -172,6 +198,7 @@ def parse_definition(definition: str) -> tuple[str, int | list[int]]:
 
 
 @app.command()
+@takes_limits
 def solve(
     file: File,
     every: Annotated[bool, typer.Option("--all", help="Every solution, one a line.")] = False,
@@ -191,11 +218,13 @@ def solve(
     progress: Annotated[
         bool, typer.Option("--progress", help="Show on a terminal how far one solution's search is.")
     ] = False,
+    memory: Memory = None,
     workers: Workers = None,
     json: Json = False,
     define: Define = None,
     assume: Assume = None,
     dialect: Dialect = "constrint",
+    limits: Limits | None = None,
 ) -> None:
     """Find a solution (the best one, if the file says what to optimise)."""
     from constrint.cli.solve import Mode, Request, answer
@@ -207,7 +236,9 @@ def solve(
             raise BadInputError("--limit goes with --all")
         if (learn and (every or count or sample is not None)) or (proof is not None and not learn):
             raise BadInputError("--learn finds one solution, and --proof goes with --learn")
-        model = load(file, dialect, define, assume)
+        budget = budget_of(limits, time_limit, memory)
+        model = load(file, dialect, define, assume, budget)
+        time_limit = budget.seconds_left
         mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
         request = Request(mode, sample or limit, seed, time_limit, json, learn, proof, progress, workers)
         code = answer(model, request)
@@ -216,6 +247,7 @@ def solve(
 
 
 @app.command()
+@takes_limits
 def space(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="As for solve, or a tuner's search space: T1, tune_params.")
@@ -234,6 +266,7 @@ def space(
     define: Define = None,
     assume: Assume = None,
     dialect: Dialect = "constrint",
+    limits: Limits | None = None,
 ) -> None:
     """Build the set of all solutions: its size, samples, lists, files and pictures."""
     from constrint.cli.space import Request, Shown, describe
@@ -244,6 +277,8 @@ def space(
         if limit is not None and not every:
             raise BadInputError("--limit goes with --list")
         shown: Shown = "list" if every else "count" if count else "summary" if sample is None else "sample"
+        budget = budget_of(limits, time_limit, memory)
+        source = load_space(file, dialect, define, assume, budget)
         request = Request(
             shown,
             number=sample or limit,
@@ -252,19 +287,29 @@ def space(
             out=out,
             picture=picture,
             json=json,
-            time_limit=time_limit,
+            time_limit=budget.seconds_left,
             memory_limit=None if memory is None else memory * 1_000_000,
+            limits=limits,
         )
-        code = describe(load_space(file, dialect, define, assume), shown_name(file), request)
+        code = describe(source, shown_name(file), request)
         if code:
             raise typer.Exit(code)
 
 
 @app.command()
-def check(file: File, json: Json = False, define: Define = None, dialect: Dialect = "constrint") -> None:
+@takes_limits
+def check(
+    file: File,
+    json: Json = False,
+    define: Define = None,
+    dialect: Dialect = "constrint",
+    time_limit: TimeLimit = None,
+    memory: Memory = None,
+    limits: Limits | None = None,
+) -> None:
     """Check that a file is a valid model, without solving it."""
     with reported():
-        model = load(file, dialect, define)
+        model = load(file, dialect, define, None, budget_of(limits, time_limit, memory))
         facts = {
             "variables": len(model.variables),
             "definitions": len(model.lets),
@@ -282,6 +327,7 @@ def check(file: File, json: Json = False, define: Define = None, dialect: Dialec
 
 
 @app.command()
+@takes_limits
 def explain(
     file: File,
     time_limit: Annotated[
@@ -291,32 +337,40 @@ def explain(
     define: Define = None,
     assume: Assume = None,
     dialect: Dialect = "constrint",
+    memory: Memory = None,
+    limits: Limits | None = None,
 ) -> None:
     """Say which constraints of an infeasible model contradict each other."""
     from constrint.cli.solve import explanation
 
     with reported():
-        code = explanation(load(file, dialect, define, assume), time_limit=time_limit, json=json)
+        budget = budget_of(limits, time_limit, memory)
+        model = load(file, dialect, define, assume, budget)
+        code = explanation(model, time_limit=budget.seconds_left or 0.0, json=json)
         if code:
             raise typer.Exit(code)
 
 
 @app.command()
+@takes_limits
 def fmt(
     files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Files, or - for standard input.")],
     write: Annotated[bool, typer.Option("--write", "-w", help="Change the files in place.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Only say which files would change; exit 1 if any.")
     ] = False,
+    time_limit: TimeLimit = None,
+    memory: Memory = None,
+    limits: Limits | None = None,
 ) -> None:
     """Format files; comments stay. Without options the result goes to standard output."""
     from constrint.frontends.text.format import format_text
 
     with reported():
-        changed = False
+        budget, changed = budget_of(limits, time_limit, memory), False
         for file in files:
-            text = read_text(file)
-            formatted = format_text(text, filename=shown_name(file))
+            text = read_text(file, budget)
+            formatted = format_text(text, filename=shown_name(file), budget=budget)
             changed = changed or formatted != text
             if check:
                 if formatted != text:

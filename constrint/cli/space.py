@@ -17,6 +17,7 @@ from constrint.errors import LimitError, ModelError
 if TYPE_CHECKING:
     from constrint.model import Model
     from constrint.solutions.solutionset import SolutionSet
+    from constrint.support.limits import Limits
     from constrint.tuning.spaces import Space
 
 Shown: TypeAlias = Literal["summary", "count", "list", "sample"]
@@ -41,6 +42,7 @@ class Request:
         json: Whether to answer in JSON.
         time_limit: Seconds for building, or None.
         memory_limit: Bytes for building, or None.
+        limits: How large a search space may be, or None.
     """
 
     shown: Shown = "summary"
@@ -52,6 +54,7 @@ class Request:
     json: bool = False
     time_limit: float | None = None
     memory_limit: int | None = None
+    limits: Limits | None = None
 
     def check(self) -> None:
         """Refuse file names that mean nothing before any work is done."""
@@ -110,7 +113,12 @@ def _built(source: Model | Mapping[str, Any], request: Request) -> Built:
     begun = perf_counter()
     with _waiting("building the space"):
         if isinstance(source, Mapping):
-            space = from_json(source, memory_limit=request.memory_limit)
+            space = from_json(
+                source,
+                limits=request.limits,
+                memory_limit=request.memory_limit,
+                time_limit=request.time_limit,
+            )
             return Built(space, space, perf_counter() - begun)
         solutions = source.solutions(memory_limit=request.memory_limit, time_limit=request.time_limit)
     return Built(solutions, source, perf_counter() - begun)

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import io
 import json
-import struct
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from constrint.diagrams.archives import Archive, DamagedArchive
 from constrint.diagrams.diagram import Diagram, Layer
 from constrint.diagrams.terms import OBJECT, Array
 from constrint.errors import ModelError
+from constrint.support.json_text import read_json
+from constrint.support.limits import Budget, LimitExceeded, Limits, read_bytes
 from constrint.support.placing import placed
 
 VERSION = 1
 FORMAT = "constrint solution set"
+UNLIMITED = Limits(depth=None, digits=None, variables=None, values=None, nodes=None, bytes=None)
 LONGEST = 80  # characters of a foreign error that are repeated
-BROKEN = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, MemoryError, EOFError)
-DAMAGED = (*BROKEN, OSError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, struct.error)
+BROKEN = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 
 Labels = Mapping[int, Mapping[Any, Any]]
 Parts = tuple[list[str], list[Diagram] | None, dict[int, dict[Any, Any]]]
@@ -52,16 +52,21 @@ def save(path: str | Path, names: Sequence[str], diagrams: Sequence[Diagram] | N
         write(file, diagrams, header)
 
 
-def load(path: str | Path) -> Parts:
-    """Read the parts of a set."""
-    with Path(path).open("rb") as file:
-        diagrams, header = read(file, str(path))
+def load(path: str | Path, budget: Budget | None = None) -> Parts:
+    """Read the parts of a set; raises `ModelError` where the file holds none, or a damaged one."""
+    budget = budget or Budget()
+    return load_bytes(read_bytes(path, budget), str(path), budget)
+
+
+def load_bytes(content: bytes, name: str, budget: Budget) -> Parts:
+    """Read the parts of a set from the bytes of its file, which is named so in messages."""
+    diagrams, header = read(content, name, budget)
     try:
-        names = [str(name) for name in header["names"]]
-        labels = {int(v): {code: _label(label) for code, label in table} for v, table in header["labels"]}
+        names = [_text(each) for each in header["names"]]
+        labels = {_number(v): {code: _label(label) for code, label in table} for v, table in header["labels"]}
         _check_variables(names, diagrams, labels)
     except BROKEN as problem:
-        raise _bad(str(path), problem) from problem
+        raise _bad(name, problem) from problem
     return names, diagrams, labels
 
 
@@ -74,7 +79,7 @@ def to_bytes(diagrams: Sequence[Diagram] | None, header: Mapping[str, Any]) -> b
 
 def of_bytes(content: bytes) -> tuple[list[Diagram] | None, dict[str, Any]]:
     """What `to_bytes` wrote."""
-    return read(io.BytesIO(content), "the answer of a worker")
+    return read(content, "the answer of a worker", Budget(UNLIMITED))
 
 
 def columns_to_bytes(columns: Mapping[int, Array]) -> bytes:
@@ -89,8 +94,9 @@ def columns_to_bytes(columns: Mapping[int, Array]) -> bytes:
 
 def columns_of_bytes(content: bytes) -> dict[int, Array]:
     """What `columns_to_bytes` wrote."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-        return {int(v): _integers(stored[v]) for v in stored.files}
+    budget = Budget(UNLIMITED)
+    stored = Archive(content, budget)
+    return {int(v): _integers(stored[v], budget) for v in stored.names}
 
 
 def write(file: IO[bytes], diagrams: Sequence[Diagram] | None, header: Mapping[str, Any]) -> None:
@@ -112,33 +118,52 @@ def write(file: IO[bytes], diagrams: Sequence[Diagram] | None, header: Mapping[s
     np.savez(file, header=text, **arrays)  # type: ignore[arg-type] # the names are ours
 
 
-def read(file: IO[bytes], name: str) -> tuple[list[Diagram] | None, dict[str, Any]]:
+def read(content: bytes, name: str, budget: Budget) -> tuple[list[Diagram] | None, dict[str, Any]]:
     """Read diagrams and their header; raises `ModelError` where the file is none of ours, or damaged."""
     try:
-        with np.load(file, allow_pickle=False) as stored:
-            header = json.loads(bytes(stored["header"]).decode())
-            if header.get("format") != FORMAT:
-                raise ModelError(f"{name}: no solution set")
-            if header["version"] != VERSION:
-                raise ModelError(
-                    f"{name}: version {header['version']} of the format; this constrint reads {VERSION}"
-                )
-            listed = header["diagrams"]
-            if listed is None:
-                return None, header
-            return [_diagram(stored, i, variables) for i, variables in enumerate(listed)], header
-    except DAMAGED as problem:
+        stored = Archive(content, budget)
+        header = read_json(stored["header"].tobytes().decode(), budget)
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise ModelError(f"{name}: no solution set")
+        if header["version"] != VERSION:
+            version = str(header["version"])[:LONGEST]
+            raise ModelError(f"{name}: version {version} of the format; this constrint reads {VERSION}")
+        listed = header["diagrams"]
+        if listed is None:
+            return None, header
+        diagrams = []
+        for i, variables in enumerate(listed):
+            budget.variable(len(variables), name)
+            diagrams.append(_diagram(stored, i, [_number(v) for v in variables], budget))
+        return diagrams, header
+    except LimitExceeded as problem:
+        raise LimitExceeded(problem.name, problem.limit, problem.where or name) from None
+    except (*BROKEN, DamagedArchive) as problem:
         raise _bad(name, problem) from problem
 
 
 def _bad(name: str, problem: BaseException) -> ModelError:
-    return ModelError(f"{name}: no solution set, or a damaged one ({str(problem)[:LONGEST]})")
+    said = ascii(str(problem)[:LONGEST])[1:-1]
+    return ModelError(f"{name}: no solution set, or a damaged one ({said})")
 
 
-def _diagram(stored: Any, i: int, variables: Sequence[int]) -> Diagram:
+def _number(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError("a variable is no number")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a name is no text")
+    value.encode()  # half of a character is no text either, and says so
+    return value
+
+
+def _diagram(stored: Archive, i: int, variables: Sequence[int], budget: Budget) -> Diagram:
     layers = []
     for k in range(len(variables)):
-        value = _integers(stored[f"value_{i}_{k}"])
+        value = _integers(stored[f"value_{i}_{k}"], budget)
         layers.append(Layer(stored[f"first_{i}_{k}"], value, stored[f"target_{i}_{k}"]))
     nodes = 1
     for k, layer in enumerate(layers):
@@ -166,6 +191,8 @@ def _check_layer(layer: Layer, nodes: int, below: int) -> None:
     starts[first[:-1]] = True
     if not np.all(starts[1:] | (value[1:] > value[:-1])):
         raise ValueError("values are not in order")
+    if value.dtype.kind == "f" and np.any(np.isnan(value)):
+        raise ValueError("a value is nan")
 
 
 def _check_variables(names: Sequence[str], diagrams: Sequence[Diagram] | None, labels: Labels) -> None:
@@ -190,10 +217,11 @@ def _decimals(values: Array) -> Array:
     return np.array([str(value) for value in values.tolist()], dtype=np.str_)
 
 
-def _integers(values: Array) -> Array:
+def _integers(values: Array, budget: Budget) -> Array:
     """What `_decimals` wrote, or any other array as it is."""
     if values.dtype.kind != "U":
         return values
+    budget.digits(values.dtype.itemsize // 4)
     return np.array([int(text) for text in values.tolist()], dtype=OBJECT)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from constrint.diagrams.planner import Planner
-from constrint.diagrams.restrictions import Parameters, parse
+from constrint.diagrams.reading import read
+from constrint.diagrams.restrictions import Parameters
 from constrint.diagrams.terms import FLOAT, INT64, OBJECT, Array
 from constrint.errors import ModelError
 
@@ -23,11 +23,9 @@ def checked(tune_params: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for name, given in tune_params.items():
         if not isinstance(name, str) or not name.isidentifier():
-            raise ModelError(f"a parameter's name must be an identifier, not {name!r}")
-        if keyword.iskeyword(name):
-            raise ModelError(f"'{name}' is a word of Python's own, so no restriction can name it: rename it")
+            raise ModelError(f"a parameter's name must be an identifier, not {_short(name)}")
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-            raise ModelError(f"'{name}': the values must be a list, not {given!r}")
+            raise ModelError(f"'{name}': the values must be a list, not {_short(given)}")
         values = [value.item() if isinstance(value, np.generic) else value for value in given]
         if not values:
             raise ModelError(f"'{name}' has no values")
@@ -39,6 +37,12 @@ def checked(tune_params: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
     return found
 
 
+def _short(value: Any) -> str:
+    """A value for a message."""
+    text = repr(value[:80] if isinstance(value, str | bytes) else value)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
 def _check_distinct(name: str, values: list[Any]) -> None:
     if len({_key(value) for value in values}) == len(values):
         return
@@ -46,8 +50,8 @@ def _check_distinct(name: str, values: list[Any]) -> None:
     for value in values:
         if value in seen:
             other = seen[seen.index(value)]
-            equal = "" if repr(other) == repr(value) else f" ({other!r} equals it)"
-            raise ModelError(f"'{name}' has the value {value!r} twice{equal}")
+            equal = "" if repr(other) == repr(value) else f" ({_short(other)} equals it)"
+            raise ModelError(f"'{name}' has the value {_short(value)} twice{equal}")
         seen.append(value)
 
 
@@ -101,4 +105,5 @@ def planned(tune_params: Mapping[str, list[Any]], texts: Sequence[str]) -> Plann
     """The plan of a space, made again by a worker."""
     domains, limits, labels = coded(tune_params)
     parameters = Parameters({name: v for v, name in enumerate(tune_params)}, labels)
-    return Planner(domains, limits, [part for text in texts for part in parse(text, parameters)])
+    values = list(tune_params.values())
+    return Planner(domains, limits, [part for text in texts for part in read(text, parameters, values)])

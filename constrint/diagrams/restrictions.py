@@ -15,6 +15,7 @@ from typing import Any
 
 from constrint.diagrams import functions
 from constrint.diagrams.conditionals import TooManyCases, chosen_outside, pairs
+from constrint.diagrams.python_text import parsed, shortened
 from constrint.diagrams.terms import BOOL, Term, Terms, Unsupported
 from constrint.errors import ModelError
 
@@ -110,15 +111,11 @@ class Restriction:
 
 def parse(text: str, parameters: Parameters) -> list[Restriction]:
     """The parts of a restriction that must each hold."""
+    tree = parsed(text, f"restriction {shortened(text)} is no Python expression")
     try:
-        tree = ast.parse(text.strip().replace("\n", " "), mode="eval").body
         return split(tree, parameters, text)
-    except SyntaxError as problem:
-        raise ModelError(f"restriction {text!r} is no Python expression: {problem.msg}") from problem
-    except ValueError as problem:  # a zero character
-        raise ModelError(f"restriction {text!r} is no Python expression: {problem}") from problem
-    except (RecursionError, MemoryError):
-        raise ModelError(f"restriction '{text[:60]}…' is nested too deeply") from None
+    except RecursionError:
+        raise ModelError(f"restriction {shortened(text)} is nested too deeply") from None
 
 
 def split(tree: ast.expr, parameters: Parameters, text: str) -> list[Restriction]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,8 @@ from constrint.diagrams.restrictions import Parameters, Restriction, split
 from constrint.diagrams.symbols import Symbol, tree_of, watched
 from constrint.diagrams.terms import BOOL, OBJECT, Array, Term, Terms
 from constrint.errors import ModelError
+
+_NO_NUMBERS = np.zeros(1, dtype=np.int64)
 
 TRIED = 200  # calls that look which parameters a callable reads
 
@@ -117,6 +120,7 @@ class Called:
         parameters: All parameters.
         text: What to call it in messages.
         scope: Set of its parameters.
+        is_text: Whether it was given as text.
         undefined: Calls that raised an arithmetic error, which counts as not allowed.
         example: The values of the first such call.
     """
@@ -127,6 +131,7 @@ class Called:
     parameters: Parameters
     text: str
     scope: int = 0
+    is_text: bool = False
     undefined: int = 0
     example: dict[str, Any] = field(default_factory=dict)
     _known: dict[tuple[Any, ...], bool] = field(default_factory=dict)
@@ -213,7 +218,7 @@ def trace(
         restrictions = split(tree_of(answer), parameters, text)
         for restriction in restrictions:
             _ = restriction.scope
-        if _is_understood(restrictions, len(values), values):
+        if is_understood(restrictions, len(values), values):
             return restrictions
     except Exception:
         pass
@@ -221,11 +226,18 @@ def trace(
     return Called(function, list(reads), by_name, parameters, text)
 
 
-def _is_understood(restrictions: Sequence[Restriction], count: int, values: Sequence[Sequence[Any]]) -> bool:
-    """Whether each traced part has a term; tried on terms of unknown numbers."""
+def is_understood(restrictions: Sequence[Restriction], count: int, values: Sequence[Sequence[Any]]) -> bool:
+    """Whether each part has a term, tried on the parameters' numbers; raises `ModelError` otherwise."""
     lists: list[Any] = []
     limits: list[tuple[int, int]] = []
+    mentioned = 0
+    for restriction in restrictions:
+        mentioned |= restriction.scope
     for v in range(count):
+        if not mentioned >> v & 1:
+            lists.append(_NO_NUMBERS)
+            limits.append((0, 0))
+            continue
         labels = restrictions[0].parameters.labels.get(v)
         numbers = sorted(labels) if labels is not None else sorted(values[v])
         integers = not any(isinstance(number, float) for number in numbers)
@@ -261,7 +273,7 @@ def _read(
     code = getattr(function, "__code__", None)
     constants = set(itertools.chain(code.co_consts, code.co_names)) if code is not None else set()
     read = {name: None for name in parameters.numbers if name in constants}
-    for row in itertools.islice(_trial_rows(values), TRIED):
+    for row in spread(values, TRIED):
         record = _Record(dict(zip(parameters.numbers, row, strict=True)))
         try:
             function(record)
@@ -273,8 +285,11 @@ def _read(
     return [name for name in parameters.numbers if name in read]
 
 
-def _trial_rows(values: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Assignments spread over all values; the same in every run."""
-    for i in range(TRIED):
+def spread(values: Sequence[Sequence[Any]], count: int) -> Iterator[tuple[Any, ...]]:
+    """So many assignments spread over all values, or all where they are fewer; the same in every run."""
+    if math.prod(map(len, values)) <= count:
+        yield from itertools.product(*values)
+        return
+    for i in range(count):
         places = [(i * (7 * v + 1) + i // len(column)) % len(column) for v, column in enumerate(values)]
         yield tuple([column[place] for column, place in zip(values, places, strict=True)])

@@ -57,8 +57,16 @@ def flat(kind: type[And] | type[Or], *parts: BoolExpr) -> tuple[BoolExpr, ...]:
     """The parts of a junction, with those of nested ones of its kind."""
     flat: list[BoolExpr] = []
     for part in parts:
-        flat.extend(part.args if isinstance(part, kind) else (part,))
+        merged = isinstance(part, kind) and (len(part.args) <= FEW or len(flat) + len(part.args) <= MOST_FLAT)
+        flat.extend(part.args if merged else (part,))  # type: ignore[attr-defined]  # what is merged is a junction
     return tuple(flat)
+
+
+MOST_FLAT = 1000
+"""Terms and factors up to which nested sums and products are merged; longer ones stay parts."""
+MOST_FACTORS = 64
+FEW = 8
+"""So few are merged always."""
 
 
 def linear(terms: Sequence[tuple[int, IntExpr]], constant: int = 0) -> IntExpr:
@@ -72,10 +80,16 @@ def linear(terms: Sequence[tuple[int, IntExpr]], constant: int = 0) -> IntExpr:
         if type(term) is Const:
             constant += coefficient * term.value
         elif type(term) is Sum:
+            inner = term.terms
+            if len(inner) > FEW and len(flat) + len(inner) > MOST_FLAT:
+                flat.append((coefficient, term))
+                continue
             constant += coefficient * term.constant
-            flat.extend([(coefficient * inner, part) for inner, part in term.terms])
+            flat.extend(inner if coefficient == 1 else [(coefficient * a, part) for a, part in inner])
         else:
             flat.append((coefficient, term))
+    if len(flat) > FEW:
+        flat = _merged(flat)
     if not flat:
         return Const(constant)
     if constant == 0 and len(flat) == 1 and flat[0][0] == 1 and not isinstance(flat[0][1], BoolExpr):
@@ -89,10 +103,21 @@ def _extended(left: Sum, coefficient: int, right: IntExpr) -> Sum | None:
         return None
     if type(right) is Const:
         return left.extended([], left.constant + coefficient * right.value)
-    if type(right) is Sum:
+    if type(right) is Sum and (right.count <= FEW or left.count + right.count <= MOST_FLAT):
         terms = [(coefficient * inner, part) for inner, part in right.terms]
         return left.extended(terms, left.constant + coefficient * right.constant)
     return left.extended([(coefficient, right)], left.constant)
+
+
+def _merged(terms: list[tuple[int, IntExpr]]) -> list[tuple[int, IntExpr]]:
+    """The same sum with each expression once; coefficients that become 0 stay."""
+    factors: dict[int, int] = {}
+    for factor, term in terms:
+        factors[id(term)] = factors.get(id(term), 0) + factor
+    if len(factors) == len(terms):
+        return terms
+    parts = {id(term): term for _, term in terms}
+    return [(factor, parts[key]) for key, factor in factors.items()]
 
 
 def product(left: IntExpr, right: IntExpr) -> IntExpr:
@@ -105,4 +130,6 @@ def product(left: IntExpr, right: IntExpr) -> IntExpr:
         return Mul((left, right))
     first = left.args if type(left) is Mul else (left,)
     second = right.args if type(right) is Mul else (right,)
+    if len(first) + len(second) > MOST_FACTORS:
+        return Mul((left, right))
     return Mul(first + second)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from constrint.errors import ModelError
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
+from constrint.support.limits import Budget
 
 DIALECTS = ("constrint", "flashrnn", "json", "flatzinc", "xcsp3")
 _ENDINGS = {".json": "json", ".fzn": "flatzinc", ".xml": "xcsp3"}
@@ -19,8 +20,8 @@ def dialect_of(filename: str, dialect: str) -> str:
     return _ENDINGS.get(Path(filename).suffix, dialect) if dialect == "constrint" else dialect
 
 
-def reader_of(dialect: str) -> Callable[[str, str], Model] | None:
-    """What reads a language that takes no constants, from text and filename; None for the others."""
+def reader_of(dialect: str) -> Callable[[str, str, Budget], Declarations] | None:
+    """What reads a language that takes no constants: text, filename and budget; None for the others."""
     if dialect not in DIALECTS:
         names = ", ".join(f"'{name}'" for name in DIALECTS)
         raise ModelError(f"there is no dialect '{dialect}': the dialects are {names}")
@@ -30,8 +31,12 @@ def reader_of(dialect: str) -> Callable[[str, str], Model] | None:
         return from_json
     if dialect == "flatzinc":
         flatzinc = import_module("constrint.frontends.flatzinc")
-        return lambda text, filename: cast("Model", flatzinc.read_flatzinc(text, filename).model)
+        return lambda text, filename, budget: cast(
+            "Declarations", flatzinc.read_flatzinc(text, filename, budget).model
+        )
     if dialect == "xcsp3":
         xcsp3 = import_module("constrint.frontends.xcsp3")
-        return lambda text, filename: cast("Model", xcsp3.read_xcsp3(text, filename=filename))
+        return lambda text, filename, budget: cast(
+            "Declarations", xcsp3.read_xcsp3(text, filename=filename, budget=budget)
+        )
     return None

@@ -15,40 +15,42 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lark import Lark
+    from lark import Lark, Tree
     from lark.lark import PostLex
 
 
 @cache
-def parser_of(name: str, postlex: type[PostLex] | None = None, positions: bool = True) -> Lark:
+def parser_of(
+    name: str,
+    postlex: type[PostLex] | None = None,
+    positions: bool = True,
+    nodes: type[Tree[Any]] | None = None,
+) -> Lark:
     """The LALR parser of the grammar `<name>.lark`, made once per process.
 
     Args:
         name: Where the grammar is: a frontend's folder and the file's name, as in "text/grammar".
         postlex: What changes the stream of tokens before it is parsed.
-        positions: Whether trees have positions; tokens always have.
+        positions: Whether lark notes the positions of trees; tokens always have theirs.
+        nodes: What trees are made of, where they are not lark's own.
     """
     grammar = files("constrint.frontends").joinpath(f"{name}.lark").read_text(encoding="utf-8")
     stage = None if postlex is None else postlex()
     place = _place(name.replace("/", "-"))
-    parser = _kept(place, grammar, stage, positions)
+    options: dict[str, Any] = {"postlex": stage, "propagate_positions": positions}
+    if nodes is not None:
+        options["tree_class"] = nodes
+    parser = _kept(place, grammar, options)
     if parser is None:
-        parser = _made(grammar, stage, positions)
+        parser = _made(grammar, options)
         _keep(place, grammar, parser)
     return parser
 
 
-def _made(grammar: str, postlex: PostLex | None, positions: bool) -> Lark:
+def _made(grammar: str, options: dict[str, Any]) -> Lark:
     from lark import Lark
 
-    return Lark(
-        grammar,
-        parser="lalr",
-        lexer="basic",
-        postlex=postlex,
-        propagate_positions=positions,
-        maybe_placeholders=False,
-    )
+    return Lark(grammar, parser="lalr", lexer="basic", maybe_placeholders=False, **options)
 
 
 def _place(name: str) -> Path:
@@ -58,7 +60,7 @@ def _place(name: str) -> Path:
     return Path(platformdirs.user_cache_dir("constrint")) / f"{name}-lark-{lark.__version__}.json"
 
 
-def _kept(place: Path, grammar: str, postlex: PostLex | None, positions: bool) -> Lark | None:
+def _kept(place: Path, grammar: str, options: dict[str, Any]) -> Lark | None:
     """The parser that an earlier process has kept, if there is one of just this grammar."""
     from lark import Lark
     from lark.exceptions import LarkError
@@ -67,7 +69,6 @@ def _kept(place: Path, grammar: str, postlex: PostLex | None, positions: bool) -
         kept = json.loads(place.read_bytes(), object_pairs_hook=_with_numbers)
         if kept["grammar"] != grammar:
             return None
-        options = {"postlex": postlex, "propagate_positions": positions}
         # The parsers that lark generates to stand alone are loaded by this call, too.
         parser: Lark = Lark._load_from_dict(kept["data"], kept["memo"], **options)  # type: ignore[no-untyped-call]
         return parser
@@ -87,7 +88,8 @@ def _keep(place: Path, grammar: str, parser: Lark) -> None:
     aside = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         data, memo = parser.memo_serialize([TerminalDef, Rule])
-        data["options"] = {**data["options"], "postlex": None}  # a copy: the parser itself uses the original
+        # A copy: the parser itself uses the original.
+        data["options"] = {**data["options"], "postlex": None, "tree_class": None}
         text = json.dumps({"grammar": grammar, "data": data, "memo": memo})
         place.parent.mkdir(parents=True, exist_ok=True)
         aside.write_text(text, encoding="utf-8")

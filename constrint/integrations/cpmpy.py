@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from time import perf_counter
 from typing import Any
@@ -144,30 +144,32 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
     def solve(
         self,
         time_limit: float | None = None,
-        assumptions: Sequence[Any] | None = None,
+        assumptions: Iterable[Any] | None = None,
         display: Any = None,
         **options: Any,
     ) -> bool:
         """Find a solution, the best one where there is an objective.
 
         Args:
-            time_limit: Seconds.
+            time_limit: Seconds, more than 0.
             assumptions: Boolean variables that hold in this call; see `get_core`.
             display: Expressions to print, or a function to call, at each better solution.
             **options: Further arguments of `constrint.Model.solve`, such as seed, learn or workers.
         """
+        _check_time(time_limit)
         self.solver_vars(list(self.user_vars))
         started = perf_counter()
-        conditions = [self.condition(one) for one in assumptions or ()]
+        assumed = [] if assumptions is None else list(assumptions)  # arrays have no truth
+        conditions = [self.condition(one) for one in assumed]
         if display is not None:
             options["on_solution"] = functools.partial(self._show, display)
         if self._goal is not None:
             options["minimize" if self._goal[1] else "maximize"] = self._goal[0]
         result = self._model.solve(assumptions=conditions, time_limit=time_limit, **options)
         self._core = None
-        if assumptions and result.conflict is not None:
+        if assumed and result.conflict is not None:
             guilty = {id(constraint.expr) for constraint in result.conflict.constraints}
-            pairs = zip(assumptions, conditions, strict=True)
+            pairs = zip(assumed, conditions, strict=True)
             self._core = [one for one, condition in pairs if id(condition) in guilty]
         status = {
             Status.OPTIMAL: ExitStatus.FEASIBLE if self._goal is None else ExitStatus.OPTIMAL,
@@ -191,6 +193,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         **options: Any,
     ) -> int:
         """Count all solutions (the best ones, where there is an objective), each shown if that is wanted."""
+        _check_time(time_limit)
         self.solver_vars(list(self.user_vars))
         started = perf_counter()
         model = self._model
@@ -299,6 +302,11 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
     def conditions(self, exprs: Any) -> list[BoolExpr]:
         """Expressions of CPMpy as conditions."""
         return [self.condition(expr) for expr in exprs]
+
+
+def _check_time(seconds: float | None) -> None:
+    if seconds is not None and seconds <= 0:
+        raise ValueError(f"time_limit must be more than 0 seconds, not {seconds}")
 
 
 def _is_boolean(expr: Any) -> bool:

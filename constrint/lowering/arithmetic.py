@@ -35,6 +35,7 @@ class Arithmetic(PartialTerms, ABC):
         self._partial: dict[
             int, tuple[int, ...]
         ] = {}  # what expressions need that were lowered within a condition
+        self._required: set[int] = set()
         self._kept: list[e.IntExpr] = []
         self._declared: Domain | None = None
         self._largest = 1 << (huge_bits // 8)

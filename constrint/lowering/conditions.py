@@ -192,6 +192,9 @@ class Lowering(Arithmetic):
             require(self, node)
 
     def _require_all(self, node: e.And) -> None:
+        if id(node) in self._required:  # a definition that stands in several places
+            return
+        self._required.add(id(node))
         for arg in node.args:
             self.require(arg)
 

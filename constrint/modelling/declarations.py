@@ -126,6 +126,11 @@ class Declarations:
     def _declare(self, name: str) -> None:
         if not isinstance(name, str) or not name:
             raise ModelError(f"a name must be a string that is not empty, not {name!r}")
+        if not name.isascii():
+            try:
+                name.encode("utf-8")
+            except UnicodeEncodeError:
+                raise ModelError(f"{name!r} is no name: half a surrogate pair is no character") from None
         if name in self.variables or name in self.lets:
             raise ModelError(f"'{name}' is declared twice: give each variable and let its own name")
 
@@ -166,8 +171,12 @@ class Declarations:
     def copy(self) -> Self:
         """A model of its own with the same contents; expressions, which never change, are shared."""
         copy = type(self)(self.name)
-        Snapshot.of(self).restore(copy)
+        self.copy_to(copy)
         return copy
+
+    def copy_to(self, other: Declarations) -> None:
+        """Give another model the same contents in place of its own."""
+        Snapshot.of(self).restore(other)
 
     def push(self) -> None:
         """Open a scope: `pop` takes back what is declared and added from here on."""

@@ -27,12 +27,16 @@ from constrint.preparing.options import Options
 from constrint.presolve import OutOfRange, Root, presolve
 from constrint.store.state import AS_BEST_OR_GREATEST, COUNT_FAILURES, GREATEST, IN_ORDER, LEAST
 from constrint.support.deadline import NEVER, Deadline
+from constrint.support.limits import recursion_room
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
     from constrint.modelling.objectives import Goal
 
 WIDEST_BITS = 1 << 14  # search is repeated with bounds up to this wide where narrower ones prove nothing
+
+LOWERING_FRAMES = 10_000
+"""How deep lowering may call itself: some twenty times for each level of an expression of usual depth."""
 
 
 class Plan:
@@ -75,7 +79,8 @@ class Plan:
         while True:
             self.bits = bits
             try:
-                self._lower(bits, goals, preferences)
+                with recursion_room(LOWERING_FRAMES):
+                    self._lower(bits, goals, preferences)
             except NeedsWiderBounds as signal:
                 if isinstance(signal, OutOfRange) and bits >= WIDEST_BITS:
                     raise UnboundedError(self.first_unbounded()) from None

@@ -16,6 +16,7 @@ from constrint.engine.build import Box
 from constrint.errors import LimitError, ModelError, UnboundedError, Undefined
 from constrint.expr import IntExpr, IntVar
 from constrint.expr.domain import BINARY, Domain
+from constrint.expr.values import value_in
 from constrint.lowering.problem import HUGE_BITS, NeedsWiderBounds
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.checks import Assignment
@@ -50,7 +51,7 @@ def values_of(model: Declarations, assignment: Assignment) -> dict[str, int]:
     values = {name: int(variable.evaluate(assignment)) for name, variable in model.variables.items()}
     for name, expr in model.lets.items():
         with suppress(Undefined):
-            values[name] = int(expr.evaluate(assignment))
+            values[name] = int(value_in(model, expr, assignment))
     return values
 
 
@@ -140,7 +141,7 @@ class Solver:
         statistics = self.total.within(perf_counter() - self.started)
         if assignment is None:
             return Result(status, statistics=statistics)
-        objective = tuple(expr.evaluate(assignment) for expr, _ in goals)
+        objective = tuple(value_in(self.model, expr, assignment) for expr, _ in goals)
         return Result(
             status,
             values_of(self.model, assignment),

@@ -24,6 +24,7 @@ from constrint.expr import IntExpr
 from constrint.solutions import setops
 from constrint.solutions.listed import Listed
 from constrint.solutions.numbered import Solution
+from constrint.support.limits import Limits, budget_for
 
 Operation = Literal["union", "intersection", "difference"]
 
@@ -63,14 +64,17 @@ class SolutionSet(Listed):
         return total, next(self._solutions({v: np.array([value]) for v, value in values.items()}))
 
     def value_counts(self, name: str) -> dict[Any, int]:
-        """How many solutions have each value of a variable; values of no solution are left out."""
+        """How many solutions have each value of a variable; values of no solution are left out.
+
+        Values that are lists, which cannot be keys, stand there as tuples.
+        """
         v = self._variable(name)
         for diagram in self._diagrams:
             if v in diagram.variables:
                 others = self.size // diagram.size
                 counts = diagram.value_counts(diagram.variables.index(v))
                 labels = self._labels.get(v, {})
-                return {labels.get(value, value): count * others for value, count in counts.items()}
+                return {_key(labels.get(value, value)): count * others for value, count in counts.items()}
         return {}
 
     def given(self, **values: Any) -> SolutionSet:
@@ -226,11 +230,32 @@ class SolutionSet(Listed):
         save(path, self.names, self._diagrams if self.size else None, self._labels)
 
     @staticmethod
-    def load(path: str | Path) -> SolutionSet:
-        """Read a set that `save` wrote."""
+    def load(
+        path: str | Path,
+        *,
+        limits: Limits | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
+    ) -> SolutionSet:
+        """Read a set that `save` wrote.
+
+        Args:
+            path: The file.
+            limits: How large it may be; `Limits()` has the defaults.
+            time_limit: Seconds that reading may take.
+            memory_limit: Bytes that the process may grow by while it reads.
+
+        Returns:
+            The set. Raises `ModelError` for a file that holds none or a damaged one, `LimitExceeded` for one
+            beyond the limits.
+        """
         from constrint.diagrams.files import load
 
-        return SolutionSet(*load(path))
+        return SolutionSet(*load(path, budget_for(limits, time_limit, memory_limit)))
+
+
+def _key(value: Any) -> Any:
+    return tuple(map(_key, value)) if isinstance(value, list | tuple) else value
 
 
 def _equals(code: Any) -> Callable[[Array], Array]:

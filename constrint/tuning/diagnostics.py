@@ -53,21 +53,21 @@ class Remarks:
             for part in parts:
                 if isinstance(part, Called):
                     names = ", ".join(part.names)
-                    yield f"{part.text} could not be traced and was called for each combination of {names}"
+                    how = "was worked out" if part.is_text else "could not be traced and was called"
+                    yield f"{part.text} {how} for each combination of {names}"
 
     def undefined(self) -> Iterator[str]:
         """Notes on restrictions that have no value for some combination of their parameters."""
         for parts in self.restrictions:
-            first = parts[0] if parts else None
-            if isinstance(first, Called):
-                if first.undefined:
-                    where = _shown(first.example)
+            for part in parts:
+                if isinstance(part, Called) and part.undefined:
+                    where = _shown(part.example)
                     yield (
-                        f"{first.text} raised an arithmetic error for {first.undefined} combinations of "
+                        f"{part.text} raised an arithmetic error for {part.undefined} combinations of "
                         f"values, such as {where}: those are not allowed"
                     )
-                continue
-            note = self._undefined([part for part in parts if isinstance(part, Restriction)])
+            terms = [part for part in parts if isinstance(part, Restriction)]
+            note = self._undefined(terms) if terms else None
             if note:
                 yield note
 
@@ -135,7 +135,7 @@ class Remarks:
                 guilty = fewer
             else:
                 place += 1
-        texts = [repr(parts[0].text) for parts in guilty if parts]
+        texts = [_quoted(parts[0]) for parts in guilty if parts]
         return (
             f"no configuration is valid: {' and '.join(texts)} exclude{'s' if len(texts) == 1 else ''} all "
             f"{prod(len(domain) for domain in self.domains):,} combinations of values"
@@ -157,6 +157,10 @@ def _evaluated(frame: Frame, condition: Term, rows: int) -> tuple[Array, Array]:
     values = np.broadcast_to(np.asarray(frame.value(condition)).astype(bool), rows)
     ok, frame.ok = frame.ok, None
     return np.broadcast_to(np.asarray(True if ok is None else ok), rows), values
+
+
+def _quoted(part: Restriction | Called) -> str:
+    return part.text if isinstance(part, Called) and part.is_text else repr(part.text)
 
 
 def _shown(values: Mapping[str, Any]) -> str:

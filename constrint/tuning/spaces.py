@@ -7,20 +7,25 @@ space.size, space[5], space.sample(10, seed=1), space.to_numpy(), space.neighbou
 from __future__ import annotations
 
 import ast
+import keyword
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from constrint.diagrams.diagram import Diagram
 from constrint.diagrams.layers import Budget, TooLarge
 from constrint.diagrams.parameters import checked, coded
 from constrint.diagrams.planner import Condition, Planner, built_by
-from constrint.diagrams.restrictions import Parameters, Restriction, parse
+from constrint.diagrams.reading import read
+from constrint.diagrams.restrictions import Parameters, Restriction
 from constrint.diagrams.terms import Unsupported
 from constrint.diagrams.tracing import Called, trace
 from constrint.errors import EmptySpaceError, LimitError, ModelError
 from constrint.solutions.solutionset import SolutionSet
+from constrint.support.arguments import check_bytes, check_seconds
+from constrint.support.limits import LimitExceeded, Limits, budget_for
 from constrint.tuning import t1
 from constrint.tuning.diagnostics import Given, Remarks
 
@@ -90,6 +95,7 @@ def from_tune_params(
     restrictions: Restrictions | str | Callable[..., Any] = (),
     *,
     memory_limit: int | None = None,
+    time_limit: float | None = None,
     executor: Executor | None = None,
     workers: int | None = None,
 ) -> Space:
@@ -101,12 +107,16 @@ def from_tune_params(
             that take parameters by name or one mapping of all. A restriction that raises an arithmetic
             error for a configuration, such as a division by zero, does not allow it.
         memory_limit: Bytes that the space may take while it is built; 2 GB by default.
+        time_limit: Seconds.
         executor: Builds large spaces with the workers of any executor of `concurrent.futures`.
         workers: How many workers; without an executor, threads of this process.
 
     Returns:
         The space. An empty one says in its `notes` which restrictions exclude all.
     """
+    check_bytes(memory_limit)
+    check_seconds(time_limit)
+    started = perf_counter()
     if isinstance(restrictions, str) or callable(restrictions):
         restrictions = [restrictions]
     if isinstance(restrictions, Mapping) or not isinstance(restrictions, Iterable):
@@ -119,6 +129,7 @@ def from_tune_params(
     texts = [one if isinstance(one, str) else _text(parts) for one, parts in zip(listed, given, strict=True)]
     conditions: list[Condition] = [part for parts in given for part in parts]
     budget = Budget.of_memory(memory_limit)
+    budget.deadline = None if time_limit is None else started + time_limit
     try:
         planner = Planner(domains, limits, conditions)
         built = built_by(planner, budget, executor, workers, lambda: _source(values, texts))
@@ -156,7 +167,7 @@ def _parts(
 ) -> Given:
     """The parts of a restriction, parsed, traced or to be called."""
     if isinstance(restriction, str):
-        return parse(restriction, parameters)
+        return read(restriction, parameters, values)
     if callable(restriction):
         traced = trace(restriction, parameters, values)
         return [traced] if isinstance(traced, Called) else traced
@@ -168,21 +179,49 @@ def _text(parts: Given) -> str | None:
     trees = [part.tree for part in parts if isinstance(part, Restriction)]
     if len(trees) < len(parts):
         return None
+    names = {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    if any(map(keyword.iskeyword, names)):
+        return None
     try:
         return ast.unparse(trees[0] if len(trees) == 1 else ast.BoolOp(ast.And(), trees))
     except ValueError:  # Python writes no integer of more than 4300 digits
         return None
 
 
-def from_json(source: str | Path | Mapping[str, Any], *, memory_limit: int | None = None) -> Space:
+def from_json(
+    source: str | Path | Mapping[str, Any],
+    *,
+    limits: Limits | None = None,
+    memory_limit: int | None = None,
+    time_limit: float | None = None,
+) -> Space:
     """The space of a JSON file or of its content.
 
     Two forms are read: `{"tune_params": {…}, "restrictions": […]}`, and the auto-tuning interchange format T1
     (`ConfigurationSpace` with `TuningParameters` and `Conditions`).
+
+    Args:
+        source: The file, or what it says.
+        limits: How large it may be; `Limits()` has the defaults.
+        memory_limit: Bytes that the space may take while it is built; 2 GB by default.
+        time_limit: Seconds for reading and building.
     """
-    data = source if isinstance(source, Mapping) else t1.read_file(source)
-    tune_params, restrictions = t1.described(data)
-    return from_tune_params(tune_params, restrictions, memory_limit=memory_limit)
+    budget = budget_for(limits, time_limit)
+    name = "" if isinstance(source, Mapping) else f"{source}: "
+    data = source if isinstance(source, Mapping) else t1.read_file(source, budget)
+    try:
+        tune_params, restrictions = t1.described(data, budget)
+        return from_tune_params(
+            tune_params, restrictions, memory_limit=memory_limit, time_limit=budget.seconds_left
+        )
+    except LimitExceeded as problem:
+        raise LimitExceeded(
+            problem.name, problem.limit, f"{name}{problem.where}".removesuffix(": ")
+        ) from None
+    except LimitError as problem:
+        raise type(problem)(f"{name}{problem}") from None
+    except ModelError as problem:
+        raise ModelError(f"{name}{problem}") from None
 
 
 def to_t1(tune_params: Mapping[str, Sequence[Any]], restrictions: Sequence[str]) -> dict[str, Any]:
@@ -193,7 +232,7 @@ def to_t1(tune_params: Mapping[str, Sequence[Any]], restrictions: Sequence[str])
     scopes = []
     for text in restrictions:
         scope = 0
-        for part in parse(text, parameters):
+        for part in read(text, parameters, list(values.values())):
             scope |= part.scope
         scopes.append([name for v, name in enumerate(names) if scope >> v & 1])
     return t1.description(values, list(zip(restrictions, scopes, strict=True)))

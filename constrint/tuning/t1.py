@@ -13,10 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from constrint.diagrams.python_text import parsed
 from constrint.errors import ModelError, ParseError
+from constrint.support.json_text import read_json
+from constrint.support.limits import Budget, LimitExceeded, decoded, read_bytes, recursion_room
 
 MOST_VALUES = 1_000_000
 MOST_BITS = 4096
+LONGEST = 80  # characters of a value in a message
 KINDS: Mapping[str, tuple[type, ...]] = {
     "int": (int,),
     "uint": (int,),
@@ -35,31 +39,34 @@ _OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = {
 }
 
 
-def read_file(path: str | Path) -> Mapping[str, Any]:
+def read_file(path: str | Path, budget: Budget | None = None) -> Mapping[str, Any]:
     """The JSON of a file."""
+    budget = budget or Budget()
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = decoded(read_bytes(path, budget), str(path))
     except OSError as problem:
         raise ModelError(f"cannot read {path}: {(problem.strerror or str(problem)).lower()}") from problem
-    except UnicodeDecodeError as problem:
-        raise ModelError(f"{path}: this is no UTF-8 text") from problem
-    return read_text(text, str(path))
+    return read_text(text, str(path), budget)
 
 
-def read_text(text: str, filename: str = "<json>") -> Mapping[str, Any]:
+def read_text(text: str, filename: str = "<json>", budget: Budget | None = None) -> Mapping[str, Any]:
     """The JSON of a text: an object, in which no name stands twice."""
     try:
-        data = json.loads(text, object_pairs_hook=_object)
+        data = read_json(text, budget or Budget(), _object)
     except json.JSONDecodeError as problem:
         raise ParseError(
             f"this is no JSON: {problem.msg}",
             filename=filename,
             line=problem.lineno,
             column=problem.colno,
-            source_line=text.split("\n")[problem.lineno - 1],
+            source_line=_source_line(text, problem.lineno),
         ) from None
-    except RecursionError:
-        raise ModelError(f"{filename}: the JSON is nested too deeply") from None
+    except UnicodeEncodeError:
+        raise ModelError(f"{filename}: a string has half of a character (a lone surrogate)") from None
+    except (ValueError, RecursionError) as problem:
+        raise ModelError(f"{filename}: this is no JSON: {problem}") from None
+    except LimitExceeded as problem:
+        raise LimitExceeded(problem.name, problem.limit, problem.where or filename) from None
     except ModelError as problem:
         raise ModelError(f"{filename}: {problem}") from None
     if not isinstance(data, dict):
@@ -67,11 +74,29 @@ def read_text(text: str, filename: str = "<json>") -> Mapping[str, Any]:
     return data
 
 
+def _source_line(text: str, number: int) -> str:
+    line = text.split("\n")[number - 1]
+    return line if len(line) <= LONGEST and line.isprintable() else ""
+
+
+def _shown(value: Any) -> str:
+    """A value for a message, shortened."""
+    if isinstance(value, str):
+        return repr(value[:LONGEST])
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**20:
+        return "a long number"
+    if isinstance(value, list | tuple | dict):
+        return f"a {'object' if isinstance(value, dict) else 'list'} of {len(value)}"
+    return (
+        json.dumps(value) if value is None or isinstance(value, bool | int | float) else repr(value)[:LONGEST]
+    )
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ModelError(f"the name {name!r} stands twice in one object")
+            raise ModelError(f"the name {_shown(name)} stands twice in one object")
         found[name] = value
     return found
 
@@ -81,82 +106,105 @@ def is_space(data: Mapping[str, Any]) -> bool:
     return "ConfigurationSpace" in data or "tune_params" in data
 
 
-def described(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def described(data: Mapping[str, Any], budget: Budget | None = None) -> tuple[dict[str, Any], list[Any]]:
     """Parameters and restrictions of either form."""
+    budget = budget or Budget()
     if "ConfigurationSpace" in data:
-        return _from_t1(data["ConfigurationSpace"])
+        return _from_t1(data["ConfigurationSpace"], budget)
     if "tune_params" not in data:
         raise ModelError("the JSON has neither 'tune_params' nor T1's 'ConfigurationSpace'")
     restrictions = data.get("restrictions") or []
     if not isinstance(restrictions, Sequence) or isinstance(restrictions, str):
         restrictions = [restrictions]
-    return data["tune_params"], list(restrictions)
+    tune_params = data["tune_params"]
+    if isinstance(tune_params, Mapping):
+        budget.variable(len(tune_params))
+        budget.values(sum([len(values) for values in tune_params.values() if isinstance(values, list)]))
+    return tune_params, list(restrictions)
 
 
-def _from_t1(space: Any) -> tuple[dict[str, list[Any]], list[str]]:
+def _from_t1(space: Any, budget: Budget) -> tuple[dict[str, list[Any]], list[str]]:
     if not isinstance(space, Mapping) or not isinstance(space.get("TuningParameters"), list):
         raise ModelError("T1's 'ConfigurationSpace' needs a list of 'TuningParameters'")
     tune_params: dict[str, list[Any]] = {}
-    for parameter in space["TuningParameters"]:
+    for number, parameter in enumerate(space["TuningParameters"], 1):
         if not isinstance(parameter, Mapping) or "Name" not in parameter or "Values" not in parameter:
-            raise ModelError(f"a tuning parameter needs a Name and Values: {parameter!r}")
+            raise ModelError(f"tuning parameter {number} needs a Name and Values, not {_shown(parameter)}")
         name = parameter["Name"]
+        if not isinstance(name, str):
+            raise ModelError(f"tuning parameter {number}: the Name must be text, not {_shown(name)}")
         if name in tune_params:
-            raise ModelError(f"two tuning parameters are named {name!r}")
-        tune_params[name] = _values(name, parameter.get("Type"), parameter["Values"])
-    restrictions = []
-    for condition in space.get("Conditions") or []:
-        if not isinstance(condition, Mapping) or not isinstance(condition.get("Expression"), str):
-            raise ModelError(f"a condition needs an Expression as text: {condition!r}")
-        unknown = [name for name in condition.get("Parameters") or [] if name not in tune_params]
-        if unknown:
-            raise ModelError(
-                f"condition {condition['Expression']!r}: no tuning parameter is named {', '.join(unknown)}"
-            )
-        restrictions.append(condition["Expression"])
-    return tune_params, restrictions
+            raise ModelError(f"two tuning parameters are named {_shown(name)}")
+        budget.variable()
+        tune_params[name] = _values(name, parameter.get("Type"), parameter["Values"], budget)
+    conditions = space.get("Conditions") or []
+    if not isinstance(conditions, list):
+        raise ModelError(f"the Conditions must be a list, not {_shown(conditions)}")
+    return tune_params, [_restriction(one, tune_params, i) for i, one in enumerate(conditions, 1)]
 
 
-def _values(name: str, kind: str | None, given: Any) -> list[Any]:
+def _restriction(condition: Any, tune_params: Mapping[str, Any], number: int) -> str:
+    """The expression of a condition, whose parameters must exist."""
+    if not isinstance(condition, Mapping) or not isinstance(condition.get("Expression"), str):
+        raise ModelError(f"condition {number} needs an Expression as text")
+    expression: str = condition["Expression"]
+    names = condition.get("Parameters") or []
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ModelError(f"condition {number}: the Parameters must be a list of names, not {_shown(names)}")
+    unknown = [name for name in names if name not in tune_params]
+    if unknown:
+        listed = ", ".join(unknown)
+        raise ModelError(f"condition {_shown(expression)}: no tuning parameter is named {listed[:LONGEST]}")
+    return expression
+
+
+def _values(name: str, kind: Any, given: Any, budget: Budget) -> list[Any]:
     """The values of a parameter, of its type."""
     values = given
     if isinstance(given, str):
         try:
-            values = json.loads(given)  # some programs write true and false
-        except json.JSONDecodeError:
-            values = _Reader(name, given).values()
+            values = read_json(given, budget)  # some programs write true and false
+        except (ValueError, RecursionError):
+            values = _Reader(name, given, budget).values()
     if not isinstance(values, list | tuple):
-        raise ModelError(f"'{name}': {given!r} is no list of values")
+        raise ModelError(f"{_shown(name)}: {_shown(given)} is no list of values")
+    budget.values(len(values))
     if kind is None:
         return list(values)
-    if kind not in KINDS:
-        raise ModelError(f"'{name}': the type is one of {', '.join(KINDS)}, not {kind!r}")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ModelError(f"{_shown(name)}: the type is one of {', '.join(KINDS)}, not {_shown(kind)}")
     if kind == "bool":
-        values = [bool(value) if value in (0, 1) else value for value in values]
+        values = [
+            bool(value) if isinstance(value, int | float) and value in (0, 1) else value for value in values
+        ]
     for value in values:
         wrong = isinstance(value, bool) != (kind == "bool") or not isinstance(value, KINDS[kind])
         if wrong or (kind == "uint" and value < 0):
-            raise ModelError(f"'{name}' is of type {kind}, and {value!r} is not")
+            raise ModelError(f"{_shown(name)} is of type {kind}, and {_shown(value)} is not")
     return list(values)
 
 
 class _Reader:
     """Reads Python's notation of a list of values as data."""
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, budget: Budget) -> None:
         self.name = name
         self.text = text
+        self.budget = budget
 
     def values(self) -> list[Any]:
         """The values."""
+        what = f"{_shown(self.name)}: {_shown(self.text)}"
+        tree = parsed(self.text, f"{what} is no list of values", self.budget)
         try:
-            return list(self._sequence(ast.parse(self.text.strip(), mode="eval").body, {}))
-        except (SyntaxError, ValueError, ArithmeticError, TypeError, RecursionError, MemoryError) as problem:
-            why = problem.msg if isinstance(problem, SyntaxError) else str(problem)
-            raise ModelError(f"'{self.name}': {self.text!r} is no list of values: {why}") from problem
+            with recursion_room(self.budget.frames):
+                return list(self._sequence(tree, {}))
+        except (ValueError, ArithmeticError, TypeError, RecursionError) as problem:
+            raise ModelError(f"{what} is no list of values: {problem}") from problem
 
     def _sequence(self, node: ast.expr, known: Mapping[str, Any]) -> Sequence[Any]:
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            self.budget.values(len(node.elts))
             return [self._item(one, known) for one in node.elts]
         if isinstance(node, ast.ListComp | ast.GeneratorExp):
             return self._comprehension(node, known)
@@ -167,38 +215,60 @@ class _Reader:
             if node.func.id == "range" and 1 <= len(node.args) <= 3:
                 return self._short(range(*[self._item(one, known) for one in node.args]))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            return [*self._sequence(node.left, known), *self._sequence(node.right, known)]
-        raise ValueError(f"{ast.unparse(node)} is not understood")
+            left, right = self._sequence(node.left, known), self._sequence(node.right, known)
+            self.budget.values(len(left) + len(right))
+            return [*left, *right]
+        raise ValueError(f"{_part(node)} is not understood")
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, known: Mapping[str, Any]) -> list[Any]:
         loop = node.generators[0]
         if len(node.generators) > 1 or loop.ifs or not isinstance(loop.target, ast.Name):
             raise ValueError("a comprehension has one `for` and no `if`")
         variable = loop.target.id
-        return [self._item(node.elt, {**known, variable: one}) for one in self._sequence(loop.iter, known)]
+        listed = self._sequence(loop.iter, known)
+        self.budget.values(len(listed))
+        return [self._item(node.elt, {**known, variable: one}) for one in listed]
 
     def _item(self, node: ast.expr, known: Mapping[str, Any]) -> Any:
+        self.budget.node()
         if isinstance(node, ast.Constant):
-            return node.value
+            if node.value is None or isinstance(node.value, bool | int | float | str):
+                return node.value
+            raise ValueError(f"{_part(node)} is no number, text or Boolean")
         if isinstance(node, ast.Name) and node.id in known:
             return known[node.id]
         if isinstance(node, ast.Tuple | ast.List):
-            return tuple(self._item(one, known) for one in node.elts)
+            return tuple([self._item(one, known) for one in node.elts])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -self._item(node.operand, known)
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-            left, right = self._item(node.left, known), self._item(node.right, known)
-            if not all(isinstance(side, int | float) for side in (left, right)):
-                raise ValueError(f"{ast.unparse(node)} is not understood")
-            if isinstance(node.op, ast.Pow) and _bits(left) * abs(right) > MOST_BITS:
-                raise ValueError(f"{ast.unparse(node)} is too large")
-            return _OPERATORS[type(node.op)](left, right)
-        raise ValueError(f"{ast.unparse(node)} is not understood")
+            return self._calculated(node, self._item(node.left, known), self._item(node.right, known))
+        raise ValueError(f"{_part(node)} is not understood")
+
+    def _calculated(self, node: ast.BinOp, left: Any, right: Any) -> Any:
+        if not all(isinstance(side, int | float) for side in (left, right)):
+            raise ValueError(f"{_part(node)} is not understood")
+        is_power = isinstance(node.op, ast.Pow)
+        bits = _bits(left) * abs(right) if is_power else _bits(left) + _bits(right)
+        if bits > MOST_BITS:
+            raise ValueError(f"{_part(node)} is too large")
+        found = _OPERATORS[type(node.op)](left, right)
+        if not isinstance(found, int | float):
+            raise ValueError(f"{_part(node)} is no number")
+        return found
 
     def _short(self, values: range) -> range:
-        if len(values) > MOST_VALUES:
-            raise ValueError(f"{len(values):,} values are too many")
+        length = max(0, -((values.start - values.stop) // values.step))
+        if length > MOST_VALUES:
+            raise ValueError(f"{length:,} values are too many")
+        self.budget.values(length)
         return values
+
+
+def _part(node: ast.expr) -> str:
+    """A part of an expression for a message."""
+    text = ast.unparse(node)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def _bits(value: float) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.dtypes import DTYPES, dtype_of
@@ -62,6 +63,19 @@ class Problem:
                 f"the nearest is {max(HEAD_DIM_STEP, _rounded(self.head_dim, HEAD_DIM_STEP))}"
             )
 
+    @classmethod
+    def from_json(cls, data: Any) -> Problem:
+        """The problem that `dataclasses.asdict` gave; for anything else `ValueError` or `InputError`."""
+        kinds = {"str": str, "int": int, "float": float, "bool": bool}
+        known = {one.name: kinds[str(one.type)] for one in fields(cls)}
+        for name, value in checked(data, dict, "problem").items():
+            if name not in known:
+                raise ValueError(f"problem: unknown field {name[:40]!r}")
+            checked(value, known[name], name)
+        if missing := [name for name in ("cell", "heads", "head_dim", "batch", "dtype") if name not in data]:
+            raise ValueError(f"problem: {missing[0]} is missing")
+        return cls(**data)
+
     @property
     def dtype_bytes(self) -> int:
         """Bytes of one stored number."""
@@ -88,6 +102,24 @@ class Problem:
     def with_head_dim(self, head_dim: int) -> Problem:
         """The same request for another head dimension."""
         return replace(self, head_dim=head_dim)
+
+
+def checked(value: Any, kind: type, name: str) -> Any:
+    """The value, if it is of this kind; raises `ValueError` with its name for any other."""
+    right = isinstance(value, int | float) if kind is float else isinstance(value, kind)
+    if not right or (kind is not bool and isinstance(value, bool)):
+        raise ValueError(f"{name} is no {_KINDS[kind]}")
+    if kind is str and not value.isascii():
+        value.encode()  # half of a character is none, and a `ValueError` says so
+    if kind is float and not math.isfinite(value):
+        raise ValueError(f"{name} is no finite number")
+    if kind in (int, float) and abs(value) > _MOST:
+        raise ValueError(f"{name} is too large a number")
+    return value
+
+
+_MOST = 1 << 63
+_KINDS = {str: "text", int: "integer", float: "number", bool: "truth value", dict: "object"}
 
 
 def _rounded(value: int, step: int) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from kerneltune.errors import RunError
+from kerneltune.inputs.problem import checked
 from kerneltune.running.case import Case
 from kerneltune.running.runner import Runner
 from kerneltune.running.verify import Verdict
@@ -46,11 +47,27 @@ class Measurement:
         return data
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Measurement:
-        """The inverse of `to_json`."""
-        error = data["relative_error"]
-        fields = {name: value for name, value in data.items() if name != "passed"}
-        return cls(**{**fields, "relative_error": math.inf if error is None else error})
+    def from_json(cls, data: Any) -> Measurement:
+        """The inverse of `to_json`; raises `ValueError` or `KeyError` for what is no measurement."""
+        kinds = {"str": str, "int": int, "float": float, "bool": bool}
+        known = {one.name: str(one.type) for one in fields(cls)}
+        given = {
+            name: value for name, value in checked(data, dict, "measurement").items() if name != "passed"
+        }
+        if given["relative_error"] is None:
+            given["relative_error"] = math.inf
+        for name, kind in known.items():
+            value = given.get(name) if kind.endswith("| None") else given[name]
+            if name != "relative_error" and not (value is None and kind.endswith("| None")):
+                checked(value, kinds[kind.partition(" ")[0]], name)
+        if given["relative_error"] != math.inf:
+            checked(given["relative_error"], float, "relative_error")
+        if given.keys() - known.keys():
+            raise ValueError(f"measurement: unknown field {min(given.keys() - known.keys())[:40]!r}")
+        for name in ("milliseconds", "fastest", "microseconds_per_step", "ratio"):
+            if given.get(name) is not None and given[name] <= 0:
+                raise ValueError(f"{name} must be above 0")
+        return cls(**given)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.problem import Problem, checked
+
+REQUIRED_VALUES = ("threads", "blocks", "cluster", "shared_memory", "registers", "blocks_per_sm", "cycles")
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,22 @@ class Candidate:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Candidate:
-        """The inverse of `to_json`."""
+        """The inverse of `to_json`; for anything else `ValueError`, `KeyError` or `InputError`."""
+        for name in ("strategy", "gpu"):
+            checked(data[name], str, name)
+        for name in ("boost_mhz", "register_slack", "workspace_fill"):
+            checked(data[name], int, name)
+        for name in ("parameters", "values"):
+            for key, number in checked(data[name], dict, name).items():
+                checked(number, int, f"{name}: {key[:40]}")
+        if data["boost_mhz"] <= 0:
+            raise ValueError("boost_mhz must be above 0")
+        for name in REQUIRED_VALUES:
+            if name not in data["values"]:
+                raise ValueError(f"values: {name} is missing")
         return cls(
             strategy=data["strategy"],
-            problem=Problem(**data["problem"]),
+            problem=Problem.from_json(data["problem"]),
             gpu=data["gpu"],
             boost_mhz=data["boost_mhz"],
             parameters=data["parameters"],

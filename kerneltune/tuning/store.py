@@ -22,9 +22,9 @@ from typing import Any, TypeVar
 from kerneltune.compiling.cubin_cache import default_folder
 from kerneltune.errors import InputError
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.measure import Measurement
 from kerneltune.running.trial import Outcome
 from kerneltune.tiling.candidate import Candidate
+from kerneltune.tuning.stored_row import StoredRow
 
 Found = TypeVar("Found")
 
@@ -224,19 +224,13 @@ class Store:
 
     def _trial(self, key: Any, measured: Any, candidate: Any, *rest: Any) -> StoredTrial:
         measurement, failure, died, limit = rest
-        if died and limit is None and str(failure).startswith(HUNG):
+        row = StoredRow.read(self.path, key, measured, candidate, measurement, failure)
+        if not isinstance(limit, int | float) or not limit >= 0:
+            limit = None
+        if died and limit is None and str(row.failure).startswith(HUNG):
             limit = 0.0  # not known: any other is tried
-        try:
-            outcome = Outcome(
-                Candidate.from_json(json.loads(candidate)),
-                None if measurement is None else Measurement.from_json(json.loads(measurement)),
-                failure,
-                bool(died),
-                limit,
-            )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"the store {self.path} has a damaged trial {key[:12]}: {error}") from None
-        return StoredTrial(key, measured, outcome)
+        outcome = Outcome(row.candidate, row.measurement, row.failure, bool(died), limit)
+        return StoredTrial(row.key, row.measured, outcome)
 
     def _patiently(self, action: Callable[[], Found], patience: float | None = None) -> Found:
         """What the action gives, tried again while another process is in its way."""
@@ -260,6 +254,8 @@ class Store:
         except sqlite3.DatabaseError as error:
             kept = f"; {len(self._pending)} trials are not written" if self._pending else ""
             raise InputError(f"the store {self.path} cannot be used: {error}{kept}") from None
+        except UnicodeDecodeError:  # a message of sqlite's about the file, with names that are no UTF-8
+            raise InputError(f"the store {self.path} cannot be used: it is damaged") from None
 
 
 def _may_pass(error: sqlite3.OperationalError) -> bool:

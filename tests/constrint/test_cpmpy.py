@@ -6,6 +6,7 @@ from itertools import product
 import cpmpy as cp
 import pytest
 from cpmpy.solvers.solver_interface import ExitStatus
+from cpmpy.tools.explain.mus import mus, quickxplain
 
 import constrint.integrations.cpmpy as backend
 
@@ -173,3 +174,32 @@ def test_better_solutions_are_displayed():
     assert model.solve(solver="constrint", display=lambda: seen.append(x.value()))
     assert seen[-1] == 7 == model.objective_value()
     assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize("call", ["solve", "solveAll"])
+@pytest.mark.parametrize("seconds", [0, -1])
+def test_a_time_limit_that_is_none_is_refused(call, seconds):
+    model = cp.Model(cp.intvar(0, 3) > 1)
+    with pytest.raises(ValueError, match="more than 0 seconds"):
+        getattr(cp.SolverLookup.get("constrint", model), call)(time_limit=seconds)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_cpmpys_own_explanations_are_minimal(seed):
+    rng = random.Random(seed)
+    x = cp.intvar(0, 4, shape=3)
+    soft = [_condition(rng, list(x), list(cp.boolvar(shape=2)), 1) for _ in range(7)]
+    hard = [cp.sum(x) <= 6]
+    if cp.Model(soft + hard).solve(solver="ortools"):
+        soft += [x[0] + x[1] > 5, x[0] < 2, x[1] < 3]
+    for explain in (mus, quickxplain):
+        core = explain(soft, hard, solver="constrint")
+        assert not cp.Model(core + hard).solve(solver="ortools")
+        for one in range(len(core)):
+            assert cp.Model(core[:one] + core[one + 1 :] + hard).solve(solver="ortools")
+
+
+def test_tasks_without_duration_overlap_with_none():
+    start = cp.intvar(0, 2, shape=2)
+    model = cp.Model(cp.NoOverlap(list(start), [3, 0]))
+    assert model.solveAll(solver="constrint") == model.solveAll(solver="ortools") == 9

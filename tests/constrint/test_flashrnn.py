@@ -13,7 +13,9 @@ from typer.testing import CliRunner
 
 from constrint import Model, ParseError, UnboundedError
 from constrint.cli.main import app
+from constrint.expr import And, Or
 from constrint.frontends import parsers
+from constrint.frontends.text.flashrnn_bounds import with_bounds
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "constrint-flashrnn.md"
 BLOCKS = re.findall(
@@ -76,6 +78,26 @@ SOLVED = [
     ("(x == 1 |\n x == 2)\nx <= 9", [(1,), (2,)]),
     ("x <= 3\nx >= 3", [(3,)]),
     ("x != 2; x < 4", [(1,), (3,)]),
+    ("(x == 1; y == 2) | (y == 3; z == 4)", [(1, 2, 4), (1, 3, 4)]),
+    ("x == y # (\n * 2 # [;\n; y ==\n[1,\n2]", [(2, 1), (4, 2)]),
+    ("x == 3\n(y) == [4]\n\n[5] == z", [(3, 4, 5)]),
+    ("x <= 3 * (2\n) - 3\n;2 <= x", [(2,), (3,)]),
+    ("x + y % 5 == 0; x <= 4; y <= 4", [(1, 4), (2, 3), (3, 2), (4, 1)]),
+    ("12 % x + y == 0; x <= 3; y <= 2", [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1)]),
+    ("x % 4 + 1 == 2; x <= 9", [(2,), (7,)]),
+    ("9 - x % 4 - 1 == 2; x <= 8", [(1,), (4,), (7,)]),
+    ("[2, 4] <= x; x <= 5", [(2,), (3,), (4,), (5,)]),
+    ("x <= [2, 4]; 2 < x", [(3,), (4,)]),
+    ("x + [1, 3] == 5", [(2,), (4,)]),
+    ("x % [2, 3] == 0; x <= 6", [(2,), (3,), (4,), (6,)]),
+    ("x == [2, 3] * y; y <= 2", [(2, 1), (3, 1), (4, 2), (6, 2)]),
+    ("2 <= [2, 4] < x; x <= 6", [(3,), (4,), (5,), (6,)]),
+    ("[1, 2] * x == [6, 8]", [(3,), (4,), (6,), (8,)]),
+    ("[3] == [4]", []),
+    ("[3, 4] == [4, 5]", [()]),
+    ("[] <= 3", []),
+    ("x == 3 | x == 5", [(3,), (5,)]),
+    ("x * y == 4 | x + y <= 2", [(1, 1), (1, 4), (2, 2), (4, 1)]),
     ("x == [3, 1, 1, 0]", [(1,), (3,)]),
     ("[2,\n 4,] == x", [(2,), (4,)]),
     ("x == []", []),
@@ -134,24 +156,20 @@ MISTAKES = [
     ("x == 3 and y == 4", 8, "missing between '3' and 'and'", "written ;"),
     ("x in [3]", 3, "missing between 'x' and 'in'", "x == [16, 32]"),
     ("x == [3] 4", 10, "missing between ']' and '4'", "';'"),
-    ("x % 4 + 1 == 2", 7, "'%' beside '+' or '-'", "other side"),
-    ("x + 1 % 4 == 2", 7, "'%' beside '+' or '-'", "other side"),
     ("x % 2 % 3 == 1", 7, "remainders in a row", "brackets"),
     ("x ^ 2 ^ 3 == 1", 7, "powers in a row", "inner"),
     ("x ** 2 == 4", 4, "operand is missing before '*'", "^"),
     ("x == 1 || x == 2", 9, "operand is missing before '|'", "|"),
     ("x == -3", 6, "operand is missing before '-'", "0 - 3"),
-    ("x ==", 5, "ends too early", "brackets"),
-    ("x == 3 |\ny == 4", 9, "ends too early", "brackets"),
+    ("x ==", 5, "ends too early", "after '=='"),
+    ("x == 3 | ; y == 4", 10, "ends too early", "after '|'"),
     ("x + y", 1, "a number, not a condition", "!= 0"),
     ("x | y == 3", 1, "a number, not a condition", "!= 0"),
-    ("x != [3]", 6, "list cannot be compared", "=="),
-    ("x == [3] == y", 6, "list cannot be compared", "=="),
-    ("[3] == [4]", 1, "list cannot be compared", "=="),
-    ("x == [[3]]", 7, "a list is not a number", "=="),
-    ("x + [3] == 4", 5, "a list is not a number", "=="),
+    ("x != [3]", 6, "list cannot be compared", "!="),
+    ("x == [[3]]", 7, "list cannot stand in a list", "one list"),
+    ("x == 1 \\\n + 2", 8, "unexpected character", "need nothing"),
     ("f() == 3", 2, "brackets are empty", "no functions"),
-    ("(x == 3; y == 4)", 1, "not closed before ';'", "do not group"),
+    ("(x == 3; y == 4", 1, "never closed", ")"),
     ("x == (y\nb == 3", 6, "never closed", ")"),
     ("x == 3)", 7, "closes nothing", "("),
     ("(x == 3]", 8, "does not match", ""),
@@ -184,7 +202,7 @@ def test_a_mistake_is_named_with_its_place(text, column, message, hint, tmp_path
 def product(text: str, values: dict[str, int]) -> int:
     result = 1
     for factor in text.split("*"):
-        base, *exponent = (values[a] if a.isalpha() else int(a) for a in factor.split("^"))
+        base, *exponent = (int(a) if a.isdigit() else values[a] for a in factor.split("^"))
         result *= base ** exponent[0] if exponent else base
     return result
 
@@ -192,18 +210,23 @@ def product(text: str, values: dict[str, int]) -> int:
 def side(text: str, values: dict[str, int]) -> int:
     if "%" in text:
         dividend, divisor = text.split("%")
-        return product(dividend, values) % product(divisor, values)
+        return side(dividend, values) % side(divisor, values)
     terms = re.findall(r"[+-]?[^+-]+", text)
     return sum((-1 if t[0] == "-" else 1) * product(t.lstrip("+-"), values) for t in terms)
 
 
 def condition(text: str, values: dict[str, int]) -> bool:
-    if "[" in text:
-        subject, items = text.rstrip("]").split("==[")
-        return any(compared("==", subject, item, values) for item in items.split(","))
-    sides = COMPARISON.split(text)
-    operators = COMPARISON.findall(text)
-    return all(compared(op, a, b, values) for op, a, b in zip(operators, sides, sides[1:], strict=False))
+    lists = re.findall(r"\[(.*?)\]", text)
+    for items in itertools.product(*(one.split(",") for one in lists)):
+        named = {**values, **{f"L{i}": side(item, values) for i, item in enumerate(items)}}
+        numbers = itertools.count()
+        chosen = re.sub(r"\[.*?\]", lambda _: f"L{next(numbers)}", text)  # noqa: B023
+        sides = COMPARISON.split(chosen)
+        operators = COMPARISON.findall(chosen)
+        links = zip(operators, sides, sides[1:], strict=False)
+        if all(compared(op, a, b, named) for op, a, b in links):
+            return True
+    return False
 
 
 def compared(operator: str, left: str, right: str, values: dict[str, int]) -> bool:
@@ -214,8 +237,9 @@ def compared(operator: str, left: str, right: str, values: dict[str, int]) -> bo
 
 
 def holds(text: str, values: dict[str, int]) -> bool:
-    text = re.sub(r"[()\s]", "", text)
-    return all(any(condition(c, values) for c in part.split("|")) for part in text.split(";"))
+    text = re.sub(r"#.*|[()\s]", "", text)
+    results = [[condition(c, values) for c in part.split("|")] for part in text.split(";") if part]
+    return all(any(part) for part in results)
 
 
 def draw(random: Random) -> str:
@@ -231,23 +255,38 @@ def draw(random: Random) -> str:
 
     def total() -> str:
         if random.random() < 0.4:
-            return f"{factors()} % {factors()}"
+            return f"{terms()} % {divisor()}"
+        return f"({terms()})" if random.random() < 0.3 else terms()
+
+    def divisor() -> str:  # never 0: what is undefined is another test's matter
+        return " + ".join(random.choice([*"abc", "2 * c", "3", "a ^ 2"]) for _ in range(random.randint(1, 2)))
+
+    def terms() -> str:
         text = factors()
         for _ in range(random.choice([0, 0, 1, 2])):
             text = f"{text} {random.choice('+-')} {factors()}"
-        return f"({text})" if random.random() < 0.3 else text
+        return text
 
     def comparison() -> str:
         if random.random() < 0.2:
             return f"{total()} == [{', '.join(total() for _ in range(random.randint(1, 3)))}]"
         text = total()
         for _ in range(random.choice([1, 1, 1, 2])):
-            text += f" {random.choice(list(COMPARE))} {total()}"
+            operator = random.choice([op for op in COMPARE if "[" not in text or op != "!="])
+            text += f" {operator} {total()}"
+        if "!=" not in text and random.random() < 0.3:  # a list in place of a number
+            text = re.sub(
+                r"(?<!\^ )\b\d+\b(?! \^)", f"[{random.randint(0, 2)}, {random.randint(2, 5)}]", text, count=2
+            )
         return text
 
-    return "; ".join(
+    text = "; ".join(
         " | ".join(comparison() for _ in range(random.choice([1, 1, 2]))) for _ in range(random.randint(1, 2))
     )
+    if random.random() < 0.2:  # brackets that say nothing
+        text = f"({text})"
+    breaks = ["\n", " # a ; (comment]\n", "\n\n"]
+    return re.sub(" ", lambda _: random.choice(breaks) if random.random() < 0.2 else " ", text)
 
 
 def evaluated(model: Model, values: dict[str, int]) -> bool:
@@ -285,3 +324,11 @@ def test_commands_print_what_the_reference_says(session, tmp_path, monkeypatch):
     if words[0] == "echo":
         text, words = words[1] + "\n", words[3:]
     assert CliRunner().invoke(app, words[1:], input=text).output == expected
+
+
+def test_a_bound_of_alternatives_is_taken_only_from_what_always_has_a_value():
+    m = Model()
+    x, y = m.int_var("x", 1), m.int_var("y", 1)
+    assert isinstance(with_bounds([x == 2 * y, x == 3]), And)
+    assert isinstance(with_bounds([x == 12 % (y - 2), x == 3]), Or)
+    assert isinstance(with_bounds([x == 2 + 12 % (y - 2) * y, x == 3]), Or)

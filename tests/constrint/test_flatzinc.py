@@ -9,6 +9,7 @@ from constrint import ParseError, Restarts
 from constrint.cli.flatzinc import app, description, write_description
 from constrint.cli.flatzinc_answers import Options, lines, restarts, shown
 from constrint.frontends.flatzinc import read_flatzinc
+from constrint.model import Model
 
 SEND = """
 predicate fzn_all_different_int(array [int] of var int: x);
@@ -62,14 +63,14 @@ def trunc(x, y):
 )
 def test_constraints_mean_what_minizinc_says(constraint, condition):
     declared = "var -4..4: x:: output_var; var -4..4: y:: output_var; var -4..4: z:: output_var;\n"
-    assert read_flatzinc(f"{declared} constraint {constraint}; solve satisfy;").model.count() == brute(
-        condition
-    )
+    assert Model.of(
+        read_flatzinc(f"{declared} constraint {constraint}; solve satisfy;").model
+    ).count() == brute(condition)
     # The same, as a definition of z or b that search does not decide, and reified.
     name, _, args = constraint.partition("(")
     reified = f"{declared} var bool: b; constraint {name}_reif({args[:-1]},b); constraint bool_eq(b,true);"
     reified += "solve satisfy;"
-    assert read_flatzinc(reified).model.count() == brute(condition)
+    assert Model.of(read_flatzinc(reified).model).count() == brute(condition)
     defined = f"{declared} constraint {constraint} :: defines_var(z); solve satisfy;"
     found = [line for line in output(defined, all_solutions=True) if line.startswith("---")]
     assert len(found) == brute(condition)
@@ -92,7 +93,7 @@ BOOLS = "var bool: a; var bool: b; var bool: c;"
     ],
 )
 def test_booleans(constraint, condition):
-    model = read_flatzinc(f"{BOOLS} constraint {constraint}; solve satisfy;").model
+    model = Model.of(read_flatzinc(f"{BOOLS} constraint {constraint}; solve satisfy;").model)
     truths = (False, True)
     assert model.count() == sum(condition(a, b, c) for a in truths for b in truths for c in truths)
 
@@ -226,13 +227,13 @@ def test_what_a_variable_is_must_be_defined_even_where_nothing_uses_it(partial, 
         f"constraint {partial} :: defines_var(z);\n"
         "constraint int_le_reif(z, 5, b) :: defines_var(b);\nsolve satisfy;"
     )
-    assert sorted(result["x"] for result in flat.model.iter_solutions()) == allowed
-    assert all(list(shown(flat.outputs, result)) for result in flat.model.iter_solutions())
+    assert sorted(result["x"] for result in Model.of(flat.model).iter_solutions()) == allowed
+    assert all(list(shown(flat.outputs, result)) for result in Model.of(flat.model).iter_solutions())
 
 
 def test_numbers_may_begin_with_zeros():
     flat = read_flatzinc("var -9..09: x;\nconstraint int_le(x, -08);\nsolve satisfy;")
-    assert sorted(result["x"] for result in flat.model.iter_solutions()) == [-9, -8]
+    assert sorted(result["x"] for result in Model.of(flat.model).iter_solutions()) == [-9, -8]
 
 
 def test_arrays_of_every_kind():
@@ -281,7 +282,7 @@ def test_one_solution_is_found_without_bounds():
 def test_entries_of_lists_of_truth_values(values):
     array = str([str(value).lower() for value in values]).replace("'", "")
     text = f"var 0..4: i; var bool: b; constraint array_bool_element(i, {array}, b); solve satisfy;"
-    found = {(r["i"], bool(r["b"])) for r in read_flatzinc(text).model.iter_solutions()}
+    found = {(r["i"], bool(r["b"])) for r in Model.of(read_flatzinc(text).model).iter_solutions()}
     assert found == set(enumerate(values, 1))
 
 
@@ -291,10 +292,10 @@ def test_entries_of_lists_of_conditions():
     constraint array_var_bool_element(i, [p, q], b);
     solve satisfy;
     """
-    found = {tuple(r[name] for name in "ipqb") for r in read_flatzinc(text).model.iter_solutions()}
+    found = {tuple(r[name] for name in "ipqb") for r in Model.of(read_flatzinc(text).model).iter_solutions()}
     assert found == {(i, p, q, (p, q)[i - 1]) for i in (1, 2) for p in (0, 1) for q in (0, 1)}
     only = text.replace("], b)", "], true)")
-    found = {tuple(r[name] for name in "ipq") for r in read_flatzinc(only).model.iter_solutions()}
+    found = {tuple(r[name] for name in "ipq") for r in Model.of(read_flatzinc(only).model).iter_solutions()}
     assert found == {(1, 1, 0), (1, 1, 1), (2, 0, 1), (2, 1, 1)}
 
 
@@ -324,7 +325,7 @@ def test_an_entry_of_a_list_of_sets_is_a_table():
     flat = read_flatzinc(text)
     assert set(flat.model.variables) == {"x", "y"}
     assert any(isinstance(constraint.expr, Table) for constraint in flat.model.constraints)
-    solutions = {(r["x"], r["y"]) for r in flat.model.iter_solutions()}
+    solutions = {(r["x"], r["y"]) for r in Model.of(flat.model).iter_solutions()}
     assert solutions == {(1, 1), (1, 3), (3, 2)}
 
 
@@ -339,7 +340,7 @@ def test_an_entry_of_a_list_of_sets_is_a_table():
 )
 def test_an_index_of_a_list_of_constants_lies_inside_whatever_the_entry_is_used_for(condition, expected):
     flat = read_flatzinc(set_access(DEFINITIONS, condition))
-    assert sorted({r["y"] for r in flat.model.iter_solutions()}) == expected
+    assert sorted({r["y"] for r in Model.of(flat.model).iter_solutions()}) == expected
     apart = read_flatzinc(set_access(re.sub("::[^;]*", "", DEFINITIONS), condition))
-    same = {tuple(r[name] for name in "xy") for r in apart.model.iter_solutions()}
-    assert {tuple(r[name] for name in "xy") for r in flat.model.iter_solutions()} == same
+    same = {tuple(r[name] for name in "xy") for r in Model.of(apart.model).iter_solutions()}
+    assert {tuple(r[name] for name in "xy") for r in Model.of(flat.model).iter_solutions()} == same

@@ -9,6 +9,7 @@ import pytest
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.frontends.flatzinc.builtins import relation
 from constrint.frontends.flatzinc.library import GLOBALS
+from constrint.model import Model
 
 LIBRARY = [
     place for place in files("constrint").joinpath("minizinc").iterdir() if place.name.endswith(".mzn")
@@ -137,8 +138,8 @@ def test_a_global_and_its_truth_value(name):
     values = range(-1, 5)
     expected = sum(bool(holds(x, y, z)) for x, y, z in product(values, repeat=3))
     declared = "var -1..4: x; var -1..4: y; var -1..4: z; var bool: b;"
-    required = read_flatzinc(f"{declared} constraint {name}({args}); solve satisfy;").model
+    required = Model.of(read_flatzinc(f"{declared} constraint {name}({args}); solve satisfy;").model)
     assert required.count() == 2 * expected
     for truth, count in (("true", expected), ("false", 6**3 - expected)):
         text = f"{declared} constraint {name}_reif({args},b); constraint bool_eq(b,{truth}); solve satisfy;"
-        assert read_flatzinc(text).model.count() == count
+        assert Model.of(read_flatzinc(text).model).count() == count

@@ -17,6 +17,8 @@ import constrint.expr
 from constrint import (
     BoolExpr,
     IntExpr,
+    LimitExceeded,
+    Limits,
     Model,
     ModelError,
     ParseError,
@@ -130,7 +132,9 @@ def test_integers_of_any_size():
     m = Model()
     x = m.int_var("x", 0, 7**9000)
     m.add(x + 7**5000 == 7**8000)
-    again = Model.from_json(m.to_json())
+    with pytest.raises(LimitExceeded, match=r"variables\[0\].domain.hi: .* more than 4,000 digits"):
+        Model.from_json(m.to_json())
+    again = Model.from_json(m.to_json(), limits=Limits(digits=None))
     assert again.variables["x"].domain.hi == 7**9000
     assert again.constraints[0].expr.evaluate({again.variables["x"]: 7**8000 - 7**5000})
     json.loads(m.to_json())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import warnings
 from pathlib import Path
 
 import pytest
@@ -111,3 +113,65 @@ def test_an_empty_space_is_empty_there_too_and_says_why():
     finally:
         bridge.uninstall()
     assert (built.size, built.list) == (0, [])
+
+
+MIXED = {
+    "bx": [1, 2, 3, 8, 12],
+    "mix": ["a", 1, None, 2.5],
+    "t": [(1, 2), (4, 3)],
+    "lambda": [1, 2],
+    "flag": [True, False],
+}
+
+
+@pytest.mark.parametrize(
+    "restriction",
+    [
+        "bx & (bx - 1) == 0",
+        "bx ^ 3 > 2 and ~bx < -2",
+        "bx << 1 in range(2, 20, 2)",
+        "mix is None or mix == 'a'",
+        "mix is not None and mix != 'a' and mix < 2",
+        "t[0] == 1 and len(t) + sum(t) > bx",
+        "pow(bx, 2) > max([bx, 5]) or any([flag, bx == 1])",
+        "bx > 2 if flag else bx < 3",
+        "all([bx > 1, max(t) < bx])",
+    ],
+)
+def test_what_is_no_arithmetic_is_read_all_the_same(restriction, installed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # Kernel Tuner did not have to help
+        ours = own(MIXED, [restriction])
+    bridge.uninstall()
+    expected = {
+        row
+        for row in itertools.product(*MIXED.values())
+        if eval(restriction, dict(zip(MIXED, row, strict=True)))  # noqa: S307 - a text of this file
+    }
+    assert set(ours.list) == expected
+    assert len(ours.list) == ours.size == len(expected)
+
+
+@pytest.mark.parametrize(
+    ("params", "restrictions", "reason"),
+    [
+        ({"a": ["a", 1, True, 2.5], "b": [1, 2]}, ["b < 2"], "the value True twice"),
+        ({"a": ["a", 1, True, 2.5]}, ["a == 'a'"], "the value True twice"),
+        ({"a": [1, 2, 3]}, ["str(a).zfill(3) < '003'"], "not understood"),
+        ({"a b": [1, 2], "c": [1, 2]}, ["c < 2"], "must be an identifier"),
+    ],
+)
+def test_what_cannot_be_read_kernel_tuner_builds(params, restrictions, reason, installed):
+    with pytest.warns(UserWarning, match=f"Kernel Tuner builds this search space itself: .*{reason}"):
+        ours = built_or_refused(params, restrictions)
+    bridge.uninstall()
+    assert ours == built_or_refused(params, restrictions)
+
+
+def built_or_refused(params, restrictions):
+    """The configurations and their places, or what Kernel Tuner says against the parameters."""
+    try:
+        space = own(params, restrictions)
+    except ValueError as refused:
+        return type(refused), str(refused.args[0])
+    return space.list, space.get_list_dict()

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from random_models import draw_model
 
-from constrint import Model, ModelError, ParseError
+from constrint import LimitExceeded, Model, ModelError, ParseError
 
 DECLARED = "x, y in 1..4; b bool\n"
 
@@ -58,7 +58,6 @@ MISTAKES = [
     ("z in {1..}", 2, 7, "needs both bounds", ""),
     ("z in {0..10 ** 12}", 2, 7, "too long", "lo..hi"),
     ("z in 1 // 0..4", 2, 6, "no value: division by zero", ""),
-    ("z in 1..2 ** 10 ** 10", 2, 9, "too large", ""),
     ("z in 3", 2, 6, "'3' is no set", "{3}"),
     ("label: z in 1..4", 2, 8, "a declaration has no name", ""),
     ("prefer x up", 2, 10, "'up' is no direction", "prefer bm max"),
@@ -66,7 +65,6 @@ MISTAKES = [
     ("[1, 2] == 3", 2, 1, "a list is not a number", "[3, 5, 7][k]"),
     ("t := [1, 2]; t == 3", 2, 14, "'t' is a sequence", "t[k]"),
     ("x == 010", 2, 6, "begins with 0", "write 10"),
-    (f"x == {'9' * 5000}", 2, 6, "too many digits", ""),
     ("x == 1\\ \n", 2, 7, "unexpected character", "last character"),
     ("(x == 1; b)", 2, 1, "'(' is never closed", ")"),
     ("x in 1..2..3", 2, 10, "'..' cannot stand here", ""),
@@ -91,7 +89,7 @@ def test_a_mistake_is_named_with_its_place(text, line, column, message, hint):
 @pytest.mark.parametrize("opening", ["(", "-", "not ", "abs("])
 def test_deep_nesting_is_an_error_not_a_crash(opening):
     closing = ")" if opening.endswith("(") else ""
-    with pytest.raises(ParseError, match="nested too deeply"):
+    with pytest.raises(LimitExceeded, match="nested more than 500 deep"):
         Model.from_text(f"{DECLARED}b == (x == 1)\n{opening * 5000}b{closing * 5000} == 1")
 
 

@@ -144,7 +144,7 @@ CASES = {
 def test_a_constraint(name):
     text, holds = CASES[name]
     expected = sum(bool(holds(*x)) for x in product(range(LOW, HIGH + 1), repeat=4))
-    assert read_xcsp3(instance(text)).count() == expected
+    assert Model.of(read_xcsp3(instance(text))).count() == expected
     assert 0 < expected < 5**4
 
 
@@ -155,7 +155,7 @@ def test_variables_of_all_kinds():
         <domain for="others"> 7 </domain> </array>
     """
     matrix = "<lex><matrix> m[][] </matrix><operator> le </operator></lex>"
-    model = read_xcsp3(instance(matrix, variables))
+    model = Model.of(read_xcsp3(instance(matrix, variables)))
     assert [str(v.domain.size) for v in model.variables.values()] == list("44222221")
     rows = [
         (a, b)
@@ -168,12 +168,15 @@ def test_variables_of_all_kinds():
 
 def test_objectives():
     goal = '<objectives><maximize type="sum"><list> x[] </list><coeffs> 1 1 1 -1 </coeffs></maximize></objectives>'
-    result = read_xcsp3(instance("<allDifferent> x[] </allDifferent>", objectives=goal)).solve()
+    result = Model.of(read_xcsp3(instance("<allDifferent> x[] </allDifferent>", objectives=goal))).solve()
     assert result.status is Status.OPTIMAL
     assert result.objective == 7
     spread = "<objectives><minimize> sub(max(x[0],x[1]),x[2]) </minimize></objectives>"
     assert (
-        read_xcsp3(instance("<allDifferent> x[] </allDifferent>", objectives=spread)).solve().objective == -3
+        Model.of(read_xcsp3(instance("<allDifferent> x[] </allDifferent>", objectives=spread)))
+        .solve()
+        .objective
+        == -3
     )
 
 
@@ -245,7 +248,10 @@ def test_exceptions_and_truth_values(constraint, holds):
     truth = "reified" in constraint
     variables = XS + ('<var id="b"> 0 1 </var>' if truth else "")
     columns = [range(-1, 4)] * 4 + [range(2)] * truth
-    found = {tuple(r.values.values()) for r in read_xcsp3(instance(constraint, variables)).iter_solutions()}
+    found = {
+        tuple(r.values.values())
+        for r in Model.of(read_xcsp3(instance(constraint, variables))).iter_solutions()
+    }
     assert found == {row for row in product(*columns) if holds(*row)}
 
 

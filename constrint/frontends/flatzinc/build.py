@@ -6,21 +6,29 @@ expression that defines them, so search does not decide them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from constrint.errors import ConstrintError
+from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr, as_bool
 from constrint.expr.domain import Domain
 from constrint.expr.functions import sum_
+from constrint.frontends.flatzinc.arguments import Arguments
 from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, PARTIAL, member, relation
-from constrint.frontends.flatzinc.document import Call, Declaration, Document, Item, Name, Value
+from constrint.frontends.flatzinc.document import Call, Declaration, Document, Item, Name, Value, shortened
 from constrint.frontends.flatzinc.library import GLOBALS
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
+from constrint.support.limits import LimitExceeded
 
 DEEPEST = 40
 """Definitions nested deeper than this are cut by a variable: expressions are walked recursively."""
+
+
+LARGEST = 1000
+"""So are definitions with more operators and operands than this, where those of others in them count."""
+_COPIES = {"int_div": 6, "int_mod": 6, "int_pow": 12, "int_pow_fixed": 12}  # of an argument in its definition
 
 
 @dataclass(frozen=True)
@@ -49,7 +57,7 @@ class FlatModel:
         searched: The variables of the search annotations in order, with their selectors.
     """
 
-    model: Model
+    model: Declarations
     outputs: list[Output] = field(default_factory=list)
     document: Document = field(default_factory=Document)
     searched: list[tuple[tuple[IntExpr, ...], str, str]] = field(default_factory=list)
@@ -60,77 +68,17 @@ def build(document: Document) -> FlatModel:
     return _Builder(document).build()
 
 
-class Arguments:
-    """The arguments of a constraint, looked up as what they are asked for."""
-
-    def __init__(self, builder: _Builder, item: Item, args: Sequence[Value], depth: int = 0) -> None:
-        self._builder = builder
-        self._item = item
-        self._args = args
-        self.depth = depth
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return len(self._args)
-
-    def number(self, place: int) -> IntExpr:
-        """An integer expression."""
-        return self._builder.number(self._args[place], self._item.line, self.depth)
-
-    def condition(self, place: int) -> BoolExpr:
-        """A condition."""
-        return self._builder.condition(self._args[place], self._item.line, self.depth)
-
-    def numbers(self, place: int) -> list[IntExpr]:
-        """An array of integer expressions."""
-        return [self._builder.number(value, self._item.line, self.depth) for value in self._entries(place)]
-
-    def conditions(self, place: int) -> list[BoolExpr]:
-        """An array of conditions."""
-        return [self._builder.condition(value, self._item.line, self.depth) for value in self._entries(place)]
-
-    def constant(self, place: int) -> Any:
-        """A constant."""
-        return self._builder.constant(self._args[place], self._item.line)
-
-    def constants(self, place: int) -> list[Any]:
-        """An array of constants."""
-        return [self._builder.constant(value, self._item.line) for value in self._entries(place)]
-
-    def members(self, place: int) -> Domain:
-        """A constant set."""
-        return self._builder.members(self._args[place], self._item.line)
-
-    def member_sets(self, place: int) -> list[Domain]:
-        """An array of constant sets."""
-        return [self._builder.members(value, self._item.line) for value in self._entries(place)]
-
-    def require(self, condition: BoolExpr) -> None:
-        """Make a condition hold, whatever becomes of what these are the arguments of."""
-        self._builder.model.add(condition, name=f"line {self._item.line}: {self._item.name}")
-
-    def but_last(self) -> Arguments:
-        """These without the last."""
-        return Arguments(self._builder, self._item, self._args[:-1], self.depth)
-
-    def last(self) -> BoolExpr:
-        """The last, a condition."""
-        return self.condition(len(self._args) - 1)
-
-    def _entries(self, place: int) -> list[Value]:
-        return self._builder.entries(self._args[place], self._item.line)
-
-
 class _Builder:
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.model = Model(document.filename)
+        self.model = Declarations(document.filename)
         self.flat = FlatModel(self.model, document=document)
         self._known: dict[str, IntExpr] = {}
         self._arrays: dict[str, list[Value]] = {}
         self._definitions: dict[str, Item] = {}
         self._active: set[str] = set()
+        self._sizes: dict[str, int] = {}  # of definitions
+        self._size = 0  # of the definition that is being made
         self._used: set[int] = set()
 
     def build(self) -> FlatModel:
@@ -157,16 +105,18 @@ class _Builder:
         """Which constraint stands for which variable that search need not decide."""
         for item in self.document.constraints:
             name = item.defines
-            if item.name == "bool2int" and isinstance(item.args[1], Name) and item.args[1].index is None:
-                name = item.args[1].name
+            last = item.args[-1]
+            if item.name == "bool2int" and isinstance(last, Name) and last.index is None:
+                name = last.name
             declaration = self.document.declarations.get(name or "")
             if name is None or declaration is None or declaration.value is not None or declaration.is_array:
                 continue
             domain = declaration.domain
             if item.name in PARTIAL and domain is not None and domain.lo is None and domain.hi is None:
                 continue  # no bound would be left that says that it must be defined, wherever it is used
-            if name not in self._definitions and self._target(item, name) is not None:
-                self._definitions[name] = item
+            with self._guarded(item):
+                if name not in self._definitions and self._target(item, name) is not None:
+                    self._definitions[name] = item
 
     # ------------------------------------------------------------ looking up
 
@@ -174,7 +124,9 @@ class _Builder:
         if not isinstance(declaration.value, list):
             if isinstance(declaration.value, Name):
                 return self.entries(declaration.value, declaration.line)
-            raise self.document.error(declaration.line, f"the array '{declaration.name}' has no value")
+            raise self.document.error(
+                declaration.line, f"the array '{shortened(declaration.name)}' has no value"
+            )
         return declaration.value
 
     def entries(self, value: Value, line: int) -> list[Value]:
@@ -183,7 +135,7 @@ class _Builder:
             return value
         if isinstance(value, Name) and value.index is None and value.name in self._arrays:
             return self._arrays[value.name]
-        raise self.document.error(line, f"an array is expected, not {value}")
+        raise self.document.expected(line, "an array", value)
 
     def number(self, value: Value, line: int, depth: int = 0) -> IntExpr:
         """An integer expression; a condition counts 1 where it holds."""
@@ -191,7 +143,7 @@ class _Builder:
             return Const(int(value))
         if isinstance(value, Name):
             return self._looked_up(value, line, depth)
-        raise self.document.error(line, f"an integer is expected, not {value}")
+        raise self.document.expected(line, "an integer", value)
 
     def condition(self, value: Value, line: int, depth: int = 0) -> BoolExpr:
         """A condition."""
@@ -202,13 +154,13 @@ class _Builder:
             if isinstance(found, BoolExpr):
                 return found
             return as_bool(bool(found.value)) if isinstance(found, Const) else found == 1
-        raise self.document.error(line, f"a Boolean is expected, not {value}")
+        raise self.document.expected(line, "a Boolean", value)
 
     def constant(self, value: Value, line: int) -> int:
         """A constant."""
         found = self.number(value, line)
         if not isinstance(found, Const):
-            raise self.document.error(line, f"a constant is expected, not {value}")
+            raise self.document.expected(line, "a constant", value)
         return found.value
 
     def members(self, value: Value, line: int) -> Domain:
@@ -219,13 +171,15 @@ class _Builder:
             found = named if value.index is None else self._entry(value, line)
         if isinstance(found, Domain):
             return found
-        raise self.document.error(line, f"a set of integers is expected, not {value}")
+        raise self.document.expected(line, "a set of integers", value)
 
     def _entry(self, name: Name, line: int) -> Value:
         entries = self.entries(Name(name.name), line)
         assert name.index is not None
         if not 1 <= name.index <= len(entries):
-            raise self.document.error(line, f"{name.name}[{name.index}] is outside 1..{len(entries)}")
+            raise self.document.error(
+                line, f"'{shortened(name.name)}' has no such entry: the index is outside 1..{len(entries)}"
+            )
         return entries[name.index - 1]
 
     def _looked_up(self, name: Name, line: int, depth: int) -> IntExpr:
@@ -236,24 +190,48 @@ class _Builder:
     def _declaration(self, name: Name, line: int) -> Declaration:
         declaration = self.document.declarations.get(name.name)
         if declaration is None:
-            raise self.document.error(line, f"'{name.name}' is not declared")
+            raise self.document.error(line, f"'{shortened(name.name)}' is not declared")
         return declaration
 
     def _named(self, name: str, line: int, depth: int) -> IntExpr:
         known = self._known.get(name)
         if known is not None:
+            self._size += self._sizes.get(name, 1)
             return known
         declaration = self._declaration(Name(name), line)
         if declaration.is_array:
-            raise self.document.error(line, f"'{name}' is an array, where a single value is expected")
+            raise self.document.error(
+                line, f"'{shortened(name)}' is an array, where a single value is expected"
+            )
         if declaration.value is not None:
+            self._resolve(declaration)
             found = self._equal(declaration, depth)
         elif name in self._definitions and depth < DEEPEST and name not in self._active:
             found = self._defined(declaration, self._definitions[name], depth)
         else:
             found = self._variable(declaration)
         self._known.setdefault(name, found)
+        self._size += self._sizes.get(name, 1)
         return self._known[name]
+
+    def _resolve(self, declaration: Declaration) -> None:
+        """Look up what a variable equals, where that is declared equal to another, and so on."""
+        chain: dict[str, Declaration] = {}
+        while declaration.name not in self._known:
+            if declaration.name in chain:
+                message = f"'{shortened(declaration.name)}' is declared equal to itself"
+                raise self.document.error(declaration.line, message)
+            chain[declaration.name] = declaration
+            value = declaration.value
+            if isinstance(value, Name) and value.index is not None:
+                value = self._entry(value, declaration.line)
+            if not isinstance(value, Name) or value.index is not None:
+                break
+            declaration = self._declaration(value, declaration.line)
+            if declaration.is_array or declaration.value is None:
+                break
+        for other in list(chain.values())[:0:-1]:
+            self._known.setdefault(other.name, self._equal(other, 0))
 
     def _equal(self, declaration: Declaration, depth: int) -> IntExpr:
         """A constant, or a variable that is declared equal to something."""
@@ -266,6 +244,7 @@ class _Builder:
         return found
 
     def _variable(self, declaration: Declaration) -> IntExpr:
+        self.document.budget.variable(1, self.document.place(declaration.line))
         if declaration.domain is None:
             return self.model.bool_var(declaration.name)
         domain = declaration.domain
@@ -279,14 +258,22 @@ class _Builder:
     def _defined(self, declaration: Declaration, item: Item, depth: int) -> IntExpr:
         """The expression that a constraint says a variable is."""
         self._active.add(declaration.name)
+        around, self._size = self._size, 0
         try:
             found = self._target(item, declaration.name)
             assert found is not None
-            expr: IntExpr = found(Arguments(self, item, item.args, depth + 1))
+            with self._guarded(item):
+                expr: IntExpr = found(Arguments(self, item, item.args, depth + 1))
         finally:
             self._active.discard(declaration.name)
+            size, self._size = self._size, around
         if declaration.name in self._known:  # it was met again below itself, and is a variable since
             return self._known[declaration.name]
+        size *= _COPIES.get(item.name, 1)
+        own = sum([len(arg) if isinstance(arg, list) else 1 for arg in item.args])
+        if size > LARGEST + 20 * own:
+            return self._variable(declaration)
+        self._sizes[declaration.name] = size
         self._used.add(id(item))
         if declaration.domain is None:
             return expr if isinstance(expr, BoolExpr) else expr == 1
@@ -303,17 +290,27 @@ class _Builder:
         condition = relation(item.name, GLOBALS)
         if condition is None:
             raise self.document.error(
-                item.line, f"the constraint '{item.name}' is not supported (with {len(item.args)} arguments)"
+                item.line,
+                f"the constraint '{shortened(item.name)}' is not supported (with {len(item.args)} arguments)",
             )
+        with self._guarded(item):
+            arguments = Arguments(self, item, item.args)
+            self.model.add(condition(arguments), name=f"line {item.line}: {item.name}")
+            self.document.budget.look_after(1, self.document.place(item.line))
+
+    @contextmanager
+    def _guarded(self, item: Item) -> Iterator[None]:
+        """What goes wrong with a constraint is said with its line."""
         try:
-            self.model.add(condition(Arguments(self, item, item.args)), name=f"line {item.line}: {item.name}")
-        except (IndexError, ValueError) as problem:
-            message = f"'{item.name}' has arguments that do not fit ({problem})"
+            yield
+        except (IndexError, ValueError, TypeError) as problem:
+            message = f"'{shortened(item.name)}' has arguments that do not fit ({problem})"
             raise self.document.error(item.line, message) from None
-        except ConstrintError as problem:
-            if type(problem).__name__ == "ParseError":
-                raise
-            raise self.document.error(item.line, f"{item.name}: {problem}") from None
+        except LimitExceeded as problem:
+            where = problem.where or self.document.place(item.line)
+            raise LimitExceeded(problem.name, problem.limit, where) from None
+        except ModelError as problem:
+            raise self.document.error(item.line, f"{shortened(item.name)}: {problem}") from None
 
     def _outputs(self) -> None:
         for declaration in self.document.declarations.values():
@@ -329,6 +326,8 @@ class _Builder:
                     exprs = tuple(read(entry, declaration.line) for entry in entries)
                     ranges = []
                     for part in self.entries(annotation.args[0], declaration.line):
+                        if not isinstance(part, Domain | Name):
+                            raise self.document.error(declaration.line, "output_array needs sets of indices")
                         domain = self.members(part, declaration.line)
                         ranges.append((domain.lo or 0, domain.hi or 0) if not domain.is_empty else (1, 0))
                     self.flat.outputs.append(Output(declaration.name, exprs, tuple(ranges)))

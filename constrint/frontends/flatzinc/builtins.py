@@ -74,12 +74,16 @@ def known_entry(a: Arguments) -> BoolExpr:
     return all_of([index >= 1, index <= len(values), index.is_in(places).iff(a.condition(2))])
 
 
+def _is_within(domain: Domain, lo: int, hi: int) -> bool:
+    return domain.lo is not None and domain.hi is not None and lo <= domain.lo and domain.hi <= hi
+
+
 def holding_entry(a: Arguments) -> BoolExpr:
     """The entry of a list of constants as a condition; the index must lie inside all the same."""
     index: IntExpr = a.number(0)
     values = a.constants(1)
     domain = getattr(index, "domain", None)
-    if not (isinstance(domain, Domain) and domain.is_finite and {*domain} <= {*range(1, len(values) + 1)}):
+    if not (isinstance(domain, Domain) and _is_within(domain, 1, len(values))):
         a.require((index >= 1) & (index <= len(values)))
     return index.is_in([place for place, value in enumerate(values, 1) if value])
 
@@ -194,6 +198,9 @@ def member(value: IntExpr, domain: Domain) -> BoolExpr:
     return value.is_in(domain)
 
 
+ENDINGS = ("_reif", "_imp")
+
+
 def relation(name: str, extra: Mapping[str, Relation]) -> Relation | None:
     """The condition of a constraint by its name; None for one that is unknown."""
     known = extra.get(name) or RELATIONS.get(name)
@@ -202,9 +209,10 @@ def relation(name: str, extra: Mapping[str, Relation]) -> Relation | None:
     if name in FUNCTIONS:
         function, target = FUNCTIONS[name]
         return lambda a: function(a) == a.number(target)
-    for ending in ("_reif", "_imp"):
+    for ending in ENDINGS:
         if name.endswith(ending):
-            inner = relation(name.removesuffix(ending), extra)
+            rest = name.removesuffix(ending)
+            inner = None if rest.endswith(ENDINGS) else relation(rest, extra)
             if inner is None:
                 return None
             if ending == "_reif":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -9,8 +10,11 @@ from typing import Any, TypeAlias
 from constrint.errors import ParseError
 from constrint.expr.domain import Domain
 from constrint.frontends.parsers import parser_of
+from constrint.support.limits import Budget, LimitExceeded
 
 Node: TypeAlias = Any  # a lark tree or token: which of them, the grammar says
+_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+"|%[^\n]*|[\[({]|[\])}]')
+_SHORT = 18  # digits that are not counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,8 @@ class Item:
         """The name of the variable that this constraint defines, where MiniZinc says so."""
         for annotation in self.annotations:
             if isinstance(annotation, Call) and annotation.name == "defines_var":
-                (defined,) = annotation.args
-                if isinstance(defined, Name) and defined.index is None:
+                defined = annotation.args[0]
+                if len(annotation.args) == 1 and isinstance(defined, Name) and defined.index is None:
                     return defined.name
         return None
 
@@ -94,6 +98,8 @@ class Document:
         objective: What is optimised.
         search: The annotations of the solve item.
         filename: Where the text came from, for messages.
+        budget: What reading may take.
+        is_complete: Whether there was a solve item, which ends the text.
     """
 
     declarations: dict[str, Declaration] = field(default_factory=dict)
@@ -102,32 +108,122 @@ class Document:
     objective: Value | None = None
     search: tuple[Value, ...] = ()
     filename: str = "<flatzinc>"
+    budget: Budget = field(default_factory=Budget)
+    is_complete: bool = False
+
+    def place(self, line: int) -> str:
+        """A line for the messages of limits."""
+        return f"{self.filename}:{line}"
+
+    def expected(self, line: int, what: str, value: Value) -> ParseError:
+        """An error for a value that is something else."""
+        return self.error(line, f"{what} is expected, not {_said(value)}")
 
     def error(self, line: int, message: str) -> ParseError:
         """An error at a line."""
         return ParseError(message, filename=self.filename, line=line, column=1)
 
 
-def parse(text: str, filename: str = "<flatzinc>") -> Document:
-    """Read FlatZinc; raises `ParseError` with line and column for text that is none."""
+def parse(text: str, filename: str = "<flatzinc>", budget: Budget | None = None) -> Document:
+    """Read FlatZinc.
+
+    Args:
+        text: The FlatZinc.
+        filename: Its name in messages.
+        budget: What reading may take; the usual limits where it is left out.
+
+    Returns:
+        The document; raises `ParseError` with line and column for text that is none.
+    """
+    budget = budget or Budget()
+    budget.size(len(text), filename)
+    _check_depth(text, filename, budget)
+    tree = _tree(text, filename, budget)
+    document = Document(filename=filename, budget=budget)
+    nodes: list[Node] = tree.children
+    for node in nodes:
+        try:
+            _READERS[node.data](document, node)
+        except LimitExceeded as problem:
+            where = problem.where or document.place(_line(node))
+            raise LimitExceeded(problem.name, problem.limit, where) from None
+    if not document.is_complete:
+        line = text.count("\n") + 1
+        raise document.error(line, "the text ends without a solve item: write 'solve satisfy;' at its end")
+    return document
+
+
+def _line(node: Node) -> int:
+    """Where a tree begins."""
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if hasattr(part, "children"):
+            stack.extend(reversed(part.children))
+        elif part is not None and part.line:
+            return int(part.line)
+    return 1
+
+
+def _said(value: Value) -> str:
+    """A value for a message."""
+    if isinstance(value, Name):
+        return f"'{shortened(value.name)}{'' if value.index is None else '[…]'}'"
+    if isinstance(value, Call):
+        return f"'{shortened(value.name)}(…)'"
+    if isinstance(value, list):
+        return f"an array of {len(value)}"
+    if isinstance(value, Domain):
+        return "a set"
+    if isinstance(value, int) and abs(value) > 10**20:
+        return "a long number"
+    return f"'{shortened(value)}'" if isinstance(value, str) else str(value).lower()
+
+
+def shortened(word: str) -> str:
+    """A name for a message."""
+    return word if len(word) <= 60 else f"{word[:59]}…"
+
+
+def _check_depth(text: str, filename: str, budget: Budget) -> None:
+    """Refuse brackets that are nested too deep before they are a tree."""
+    depth = deepest = 0
+    for match in _BRACKETS.finditer(text):
+        bracket = text[match.start()]
+        if bracket in "[({":
+            depth += 1
+            if depth > deepest:
+                deepest = depth
+                line = text.count("\n", 0, match.start()) + 1
+                budget.depth(deepest, f"{filename}:{line}")
+        elif bracket in "])}":
+            depth = max(0, depth - 1)
+
+
+def _tree(text: str, filename: str, budget: Budget) -> Node:
+    """The tree of a text, parsed token by token so that the clock is looked at."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
     try:
-        tree = parser_of("flatzinc/flatzinc", positions=False).parse(text)
+        parsing = parser_of("flatzinc/flatzinc", positions=False).parse_interactive(text)
+        token = None
+        for token in parsing.iter_parse():  # noqa: B007 - the last one is the place of the end
+            budget.look_after(1, filename)
+        return parsing.feed_eof(token)  # type: ignore[no-untyped-call]  # lark's own
     except UnexpectedInput as problem:
         found = ""
         if isinstance(problem, UnexpectedToken):
-            found = "the end of the text" if problem.token.type == "$END" else repr(str(problem.token))
+            found = "the end of the text" if problem.token.type == "$END" else _shown(problem.token)
         elif isinstance(problem, UnexpectedCharacters):
-            found = repr(problem.char)
+            found = _shown(problem.char)
         line, column = max(problem.line, 1), max(problem.column, 1)
         message = f"this is no FlatZinc: unexpected {found}"
         raise ParseError(message, filename=filename, line=line, column=column) from None
-    document = Document(filename=filename)
-    nodes: list[Node] = tree.children
-    for node in nodes:
-        _READERS[node.data](document, node)
-    return document
+
+
+def _shown(token: object) -> str:
+    word = str(token)
+    return ascii(word if len(word) <= 40 else f"{word[:40]}…") if not word.isprintable() else repr(word[:40])
 
 
 def _declaration(document: Document, node: Node) -> None:
@@ -137,7 +233,7 @@ def _declaration(document: Document, node: Node) -> None:
     (domain,) = base.children
     line = name.line or 1
     if str(name) in document.declarations:
-        raise document.error(line, f"'{name}' is declared twice")
+        raise document.error(line, f"'{shortened(name)}' is declared twice")
     document.declarations[str(name)] = Declaration(
         str(name),
         _domain(document, domain, line),
@@ -160,10 +256,11 @@ def _domain(document: Document, node: Node, line: int) -> Domain | None:
     if kind in ("int_domain", "sets_domain"):
         return Domain.of_range(None, None, 1)
     if kind == "range_domain":
-        low, high = (_integer(part) for part in node.children)
+        low, high = (_integer(document, part) for part in node.children)
         return Domain.of_range(low, high, 1)
     if kind == "set_domain":
-        return Domain.of_values([_integer(part) for part in node.children])
+        document.budget.values(len(node.children), document.place(line))
+        return Domain.of_values([_integer(document, part) for part in node.children])
     raise document.error(line, "floats are not supported: this solver is for integers")
 
 
@@ -182,6 +279,9 @@ def _constraint(document: Document, node: Node) -> None:
 
 
 def _solve(document: Document, node: Node) -> None:
+    if document.is_complete:
+        raise document.error(1, "there are two solve items, where one ends the text")
+    document.is_complete = True
     document.goal = node.data
     parts = list(node.children)
     if document.goal != "satisfy":
@@ -200,23 +300,27 @@ def _advice(document: Document, node: Node) -> Value:
 
 def _value(document: Document, node: Node) -> Value:
     kind, parts = node.data, node.children
+    document.budget.node()
     if kind == "number":
-        return _integer(parts[0])
+        return _integer(document, parts[0])
     if kind == "name":
         return Name(str(parts[0]))
     if kind == "plain_array":
-        return [_plain(part) for part in parts[0][1:-1].split(",")]
+        words = parts[0][1:-1].split(",")
+        document.budget.node(len(words), document.place(parts[0].line or 1))
+        return [_plain(document, word, parts[0].line or 1) for word in words]
     if kind == "array":
         return [_value(document, part) for part in parts if part is not None]
     if kind in ("true", "false"):
         return bool(kind == "true")
     if kind == "item":
-        return Name(str(parts[0]), int(parts[1]))
+        return Name(str(parts[0]), _integer(document, parts[1]))
     if kind == "range":
-        low, high = (_integer(part) for part in parts)
+        low, high = (_integer(document, part) for part in parts)
         return Domain.of_range(low, high, 1) if low <= high else Domain.of_values([])
     if kind == "set":
-        return Domain.of_values([_integer(part) for part in parts if part is not None])
+        document.budget.values(len(parts))
+        return Domain.of_values([_integer(document, part) for part in parts if part is not None])
     if kind == "call":
         return Call(str(parts[0]), tuple(_value(document, part) for part in parts[1:]))
     if kind == "string":
@@ -224,17 +328,21 @@ def _value(document: Document, node: Node) -> Value:
     raise document.error(parts[0].line or 1, "floats are not supported: this solver is for integers")
 
 
-def _plain(text: str) -> Value:
+def _plain(document: Document, text: str, line: int) -> Value:
     """A name or a number of an array that is one token."""
     text = text.strip()
     if text[0] == "-" or text[0].isdigit():
+        if len(text) > _SHORT:
+            document.budget.digits(text, document.place(line))
         return int(text)
     return text == "true" if text in ("true", "false") else Name(text)
 
 
-def _integer(text: object) -> int:
+def _integer(document: Document, token: Any) -> int:
     """An integer; Python reads no zeros before decimal digits where it tells the base by itself."""
-    word = str(text)
+    word = str(token)
+    if len(word) > _SHORT:
+        document.budget.digits(word, document.place(token.line or 1))
     return int(word, 0) if word.lstrip("-")[:2] in ("0x", "0o") else int(word)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from constrint.expr import BoolExpr, IntExpr
-from constrint.expr.functions import all_of, table
+from constrint.expr.functions import all_of, sum_, table
 from constrint.frontends.flatzinc.builtins import Arguments, Relation
 from constrint.globals import (
     all_different,
@@ -56,6 +56,7 @@ def _counts(a: Arguments, closed: bool) -> BoolExpr:
 def _bounded_counts(a: Arguments, closed: bool) -> BoolExpr:
     """The counts of values lie between constants."""
     values, cover = a.numbers(0), a.constants(1)
+    a.combine(len(values) * len(cover))
     counts = [count(values, value) for value in cover]
     limits = zip(counts, a.constants(2), a.constants(3), strict=True)
     parts = [(low <= number) & (number <= high) for number, low, high in limits]
@@ -72,7 +73,7 @@ def _regular(a: Arguments) -> BoolExpr:
         for symbol, following in enumerate(row)
         if following > 0
     ]
-    return regular(a.numbers(0), transitions, a.constant(4), list(a.members(5)))
+    return regular(a.numbers(0), transitions, a.constant(4), a.listed(5))
 
 
 def _lexicographic(a: Arguments, strict: bool) -> BoolExpr:
@@ -93,9 +94,12 @@ def _of_numbers(function: Callable[[list[IntExpr]], BoolExpr]) -> Relation:
 def _capacities(a: Arguments) -> BoolExpr:
     """Bins count from 0; each load is at most its constant."""
     capacities, bins, sizes = a.constants(0), a.numbers(1), a.constants(2)
+    a.combine(4 * len(bins) * len(capacities))
     inside = [(one >= 0) & (one < len(capacities)) for one in bins]
-    loads = [sum((size * (one == i) for one, size in zip(bins, sizes, strict=True)), start=0)
-             for i in range(len(capacities))]  # fmt: skip
+    loads = [
+        sum_([size * (one == i) for one, size in zip(bins, sizes, strict=True)])
+        for i in range(len(capacities))
+    ]
     return all_of([*inside, *(load <= most for load, most in zip(loads, capacities, strict=True))])
 
 
@@ -113,7 +117,7 @@ GLOBALS: dict[str, Relation] = {
     "fzn_strictly_increasing_int": _of_numbers(lambda xs: increasing(xs, strict=True)),
     "fzn_strictly_decreasing_int": _of_numbers(lambda xs: decreasing(xs, strict=True)),
     "fzn_count_eq": lambda a: count(a.numbers(0), a.number(1)) == a.number(2),
-    "fzn_among": lambda a: among(a.numbers(1), list(a.members(2))) == a.number(0),
+    "fzn_among": lambda a: among(a.numbers(1), a.listed(2)) == a.number(0),
     "fzn_nvalue": lambda a: nvalue(a.numbers(1)) == a.number(0),
     "fzn_global_cardinality": lambda a: _counts(a, closed=False),
     "fzn_global_cardinality_closed": lambda a: _counts(a, closed=True),

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from constrint.errors import ModelError, ParseError, Position
+from constrint.errors import ModelError, Position, shown
 from constrint.expr import BoolConst, BoolVar, Const, IntExpr, IntVar
 from constrint.expr.domain import Domain
-from constrint.frontends.json.nodes import READERS, WRITERS, Place
-
-if TYPE_CHECKING:
-    from constrint.model import Model
-    from constrint.modelling.declarations import Constraint, Declarations
+from constrint.expr.values import Depths
+from constrint.frontends.json.nodes import READERS, WRITERS
+from constrint.frontends.json.places import Place
+from constrint.frontends.json.text import parsed
+from constrint.modelling.declarations import Constraint, Declarations
+from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
 Json: TypeAlias = Any
 
@@ -37,25 +38,17 @@ def to_json(model: Declarations, indent: int | None = None) -> str:
         raise ModelError("an expression is nested too deeply to be written as JSON") from None
 
 
-def from_json(text: str, filename: str = "<json>") -> Model:
+def from_json(text: str, filename: str = "<json>", budget: Budget | None = None) -> Declarations:
     """The model that a text describes; see `Model.from_json`."""
-    try:
-        document = json.loads(text, parse_float=_no_float, parse_constant=_no_float)
-        return _Reader(filename).model(document)
-    except json.JSONDecodeError as error:
-        raise ParseError(
-            f"this is no JSON: {error.msg}",
-            filename=filename,
-            line=error.lineno,
-            column=error.colno,
-            source_line=text.split("\n")[error.lineno - 1],
-        ) from None
-    except RecursionError:
-        raise ModelError(f"{filename}: an expression is nested too deeply") from None
+    budget = budget or Budget()
+    budget.size(len(text), filename)
+    document = parsed(text, filename, budget, _no_float)
+    with recursion_room(budget.frames):
+        return _Reader(filename, budget).model(document)
 
 
 def _no_float(text: str) -> int:
-    raise ModelError(f"{text} is no integer: a model in JSON has integers only")
+    raise ValueError(f"{text} is no integer: a model in JSON has integers only")
 
 
 # ---------------------------------------------------------------- writing
@@ -174,28 +167,30 @@ def _with_position(written: dict[str, Json], position: Position | None) -> dict[
 
 
 class _Reader:
-    def __init__(self, filename: str) -> None:
+    def __init__(self, filename: str, budget: Budget) -> None:
         self.filename = filename
+        self.budget = budget
+        self._depth = 0
+        self._depths = Depths(budget.limits.depth)
         self.names: dict[str, IntExpr] = {}
         self.shared: list[IntExpr] = []
         self.written: list[Json] = []
         self.begun: set[int] = set()  # shared parts that are being read, or have been
 
-    def model(self, document: Json) -> Model:
+    def model(self, document: Json) -> Declarations:
         """The model of a document."""
-        from constrint.model import Model
-
-        top = Place(self.filename, "")
+        top = Place(self.filename, budget=self.budget)
         head = top.object(
             document,
             required=("format", "version", "variables", "constraints"),
             optional=("name", "shared", "definitions", "goals", "preferences"),
         )
         if head["format"] != FORMAT:
-            raise top.error(f"the format is {head['format']!r}, not '{FORMAT}'")
+            raise top.error(f"the format is {shown(repr(head['format']))}, not '{FORMAT}'")
         if head["version"] != VERSION:
-            raise top.error(f"this is version {head['version']!r} of the format; version {VERSION} is known")
-        model = Model(top.at("name").text(head.get("name", "model")))
+            given = shown(repr(head["version"]))
+            raise top.error(f"this is version {given} of the format; version {VERSION} is known")
+        model = Declarations(top.at("name").text(head.get("name", "model")))
         for place, item in top.at("variables").items(head["variables"]):
             self._variable(model, place, item)
         # A shared part may use a definition and the other way round, so each is read when it is needed.
@@ -212,9 +207,10 @@ class _Reader:
                 goals.append((expr, entry["direction"]))
         return model
 
-    def _variable(self, model: Model, place: Place, item: Json) -> None:
+    def _variable(self, model: Declarations, place: Place, item: Json) -> None:
         entry = place.object(item, required=("name", "domain"), optional=("position",))
         name = place.at("name").text(entry["name"])
+        self.budget.variable(1, place.__str__)
         try:
             variable: IntVar | BoolVar
             if entry["domain"] == "bool":
@@ -230,15 +226,17 @@ class _Reader:
         variable.at(_position(place, entry))
         self.names[name] = variable
 
-    def _definitions(self, model: Model, top: Place, head: Json) -> None:
+    def _definitions(self, model: Declarations, top: Place, head: Json) -> None:
         for place, item in top.at("definitions").items(head.get("definitions", [])):
             entry = place.object(item, required=("name", "expr"))
             name = place.at("name").text(entry["name"])
             if name in self.names:
                 raise place.error(f"'{name}' is declared twice")
-            self.names[name] = model.let(name, self.expr(entry["expr"], place.at("expr")))
+            if not name:
+                raise place.error("a name must not be empty")
+            self.names[name] = model.let(name, self.kept(entry["expr"], place.at("expr")))
 
-    def _constraint(self, model: Model, place: Place, item: Json) -> None:
+    def _constraint(self, model: Declarations, place: Place, item: Json) -> None:
         entry = place.object(item, required=("expr",), optional=("name", "assumed", "position"))
         name = None if entry.get("name") is None else place.at("name").text(entry["name"])
         expr = place.at("expr").condition(self.expr(entry["expr"], place.at("expr")))
@@ -246,8 +244,18 @@ class _Reader:
         add(expr, name=name)
         expr.at(_position(place, entry))
 
+    def kept(self, written: Json, place: Place) -> IntExpr:
+        """An expression that others refer to."""
+        expr = self.expr(written, place)
+        try:
+            self._depths.note(expr)
+        except LimitExceeded as error:
+            raise LimitExceeded(error.name, error.limit, str(place)) from None
+        return expr
+
     def expr(self, written: Json, place: Place) -> IntExpr:
         """An expression."""
+        self.budget.node(1, place.__str__)
         if isinstance(written, bool):
             return BoolConst(written)
         if isinstance(written, int):
@@ -263,7 +271,11 @@ class _Reader:
             return self._shared(place, operands[0])
         if not isinstance(operator, str) or operator not in READERS:
             raise place.error(f"there is no operator {operator!r}")
-        return READERS[operator](place, operands, self.expr)
+        self._depth += 1
+        self.budget.depth(self._depth, place.__str__)
+        expr = READERS[operator](place, operands, self.expr)
+        self._depth -= 1
+        return expr
 
     def _shared(self, place: Place, index: Json) -> IntExpr:
         position = place.integer(index)
@@ -271,11 +283,11 @@ class _Reader:
             raise place.error(f"there is no shared part {position}")
         while len(self.shared) <= position:
             i = len(self.shared)
-            where = Place(self.filename, f"shared[{i}]")
+            where = Place(self.filename, "shared", budget=self.budget).at(i)
             if i in self.begun:
                 raise where.error("a shared part may use earlier parts only")
             self.begun.add(i)
-            self.shared.append(self.expr(self.written[i], where))
+            self.shared.append(self.kept(self.written[i], where))
         return self.shared[position]
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from constrint.errors import ModelError
 from constrint.expr import (
     Abs,
     And,
-    BoolExpr,
     Comparison,
     Divides,
     Element,
@@ -34,97 +32,13 @@ from constrint.expr import (
 )
 from constrint.expr.domain import Domain
 from constrint.expr.global_expr import node_of
+from constrint.frontends.json.places import Place
 from constrint.globals import GLOBALS, Definition, Field, Function, Relation
 
 Json: TypeAlias = Any
 Write: TypeAlias = Callable[[IntExpr], Json]
 Number: TypeAlias = Callable[[int], Json]
 WriteSet: TypeAlias = Callable[[Domain], Json]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A place in a document; what is read there is checked.
-
-    Attributes:
-        filename: Name of the document.
-        path: The way to the place, such as ``constraints[3].expr``.
-    """
-
-    filename: str
-    path: str
-
-    def at(self, key: str) -> Place:
-        """The place of a member."""
-        return Place(self.filename, f"{self.path}.{key}" if self.path else key)
-
-    def error(self, message: str) -> ModelError:
-        """An error at this place."""
-        return ModelError(f"{self.filename}: {self.path + ': ' if self.path else ''}{message}")
-
-    def object(self, value: Json, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Json]:
-        """An object with these members."""
-        if not isinstance(value, dict):
-            raise self.error(f"an object is needed here, not {_kind(value)}")
-        for name in required:
-            if name not in value:
-                raise self.error(f"'{name}' is missing")
-        for name in value:
-            if name not in required and name not in optional:
-                raise self.error(f"'{name}' is unknown here")
-        return value
-
-    def array(self, value: Json) -> list[Json]:
-        """An array."""
-        if not isinstance(value, list):
-            raise self.error(f"an array is needed here, not {_kind(value)}")
-        return value
-
-    def items(self, value: Json) -> Iterator[tuple[Place, Json]]:
-        """The items of an array with their places."""
-        for i, item in enumerate(self.array(value)):
-            yield Place(self.filename, f"{self.path}[{i}]"), item
-
-    def text(self, value: Json) -> str:
-        """A string."""
-        if not isinstance(value, str):
-            raise self.error(f"a string is needed here, not {_kind(value)}")
-        return value
-
-    def integer(self, value: Json) -> int:
-        """An integer, or a hexadecimal one as a string."""
-        if isinstance(value, str) and value.lstrip("-").startswith("0x"):
-            try:
-                return int(value, 16)
-            except ValueError:
-                raise self.error(f"{value!r} is no hexadecimal number") from None
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise self.error(f"an integer is needed here, not {_kind(value)}")
-        return value
-
-    def domain(self, value: Json) -> Domain:
-        """A set of integers: an array, or an object with bounds."""
-        if isinstance(value, list):
-            return Domain.of_values([place.integer(item) for place, item in self.items(value)])
-        bounds = self.object(value, required=("lo", "hi"), optional=("step",))
-        lo, hi = (None if bounds[key] is None else self.at(key).integer(bounds[key]) for key in ("lo", "hi"))
-        step = self.at("step").integer(bounds.get("step", 1))
-        if step < 1 or (step > 1 and lo is None and hi is None):
-            raise self.error("a step is at least 1 and needs a bound to count from")
-        return Domain.of_range(lo, hi, step)
-
-    def condition(self, expr: IntExpr) -> BoolExpr:
-        """A condition."""
-        if not isinstance(expr, BoolExpr):
-            raise self.error("a condition is needed here, not a number")
-        return expr
-
-
-def _kind(value: Json) -> str:
-    if value is None:
-        return "null"
-    names = {dict: "an object", list: "an array", str: "a string", bool: "a truth value", int: "an integer"}
-    return names.get(type(value), type(value).__name__)
 
 
 Read: TypeAlias = Callable[[Json, Place], IntExpr]
@@ -164,7 +78,7 @@ def _operands(place: Place, operands: list[Json], read: Read, least: int, most: 
     if len(operands) < least or (most is not None and len(operands) > most):
         wanted = f"{least}" if least == most else f"at least {least}"
         raise place.error(f"{wanted} operands are needed here, not {len(operands)}")
-    return [read(item, Place(place.filename, f"{place.path}[{i}]")) for i, item in enumerate(operands, 1)]
+    return [read(item, place.at(i)) for i, item in enumerate(operands, 1)]
 
 
 def _plain(name: str, node: type[Any], count: int) -> Reader:
@@ -207,7 +121,7 @@ def _read_sum(place: Place, operands: list[Json], read: Read) -> IntExpr:
     constant, *terms = operands or [None]
     pairs = []
     for i, term in enumerate(terms, 2):
-        where = Place(place.filename, f"{place.path}[{i}]")
+        where = place.at(i)
         coefficient, expr = _fixed(where, where.array(term), 2)
         pairs.append((where.integer(coefficient), read(expr, where)))
     if not pairs:
@@ -217,8 +131,7 @@ def _read_sum(place: Place, operands: list[Json], read: Read) -> IntExpr:
 
 def _read_element(place: Place, operands: list[Json], read: Read) -> IntExpr:
     values, index = _fixed(place, operands, 2)
-    table = tuple(where.integer(item) for where, item in place.items(values))
-    return Element(table, read(index, place))
+    return Element(tuple(place.integers(values)), read(index, place))
 
 
 def _read_member(place: Place, operands: list[Json], read: Read) -> IntExpr:
@@ -231,7 +144,7 @@ def _read_table(place: Place, operands: list[Json], read: Read) -> IntExpr:
     args = tuple(read(item, where) for where, item in place.items(written))
     listed = set()
     for where, row in place.items(rows):
-        values = tuple(where.integer(value) for value in where.array(row))
+        values = tuple(where.integers(row))
         if len(values) != len(args):
             raise where.error(f"a row has {len(args)} values here, not {len(values)}")
         listed.add(values)
@@ -246,12 +159,11 @@ def _part(place: Place, field: Field, written: Json, read: Read) -> Any:
         return place.integer(written)
     if field.kind == "word":
         return place.text(written)
-    items = list(place.items(written))
     if field.kind == "exprs":
-        return tuple([read(item, where) for where, item in items])
+        return tuple([read(item, where) for where, item in place.items(written)])
     if field.kind == "ints":
-        return tuple([where.integer(item) for where, item in items])
-    return tuple([tuple([at.integer(entry) for at, entry in where.items(item)]) for where, item in items])
+        return tuple(place.integers(written))
+    return tuple([tuple(where.integers(item)) for where, item in place.items(written)])
 
 
 def _global(definition: Definition) -> Reader:
@@ -262,7 +174,7 @@ def _global(definition: Definition) -> Reader:
         if not needed <= len(operands) <= len(fields):
             raise place.error(f"{needed} operands are needed here, not {len(operands)}")
         parts = [
-            _part(Place(place.filename, f"{place.path}[{i}]"), field, written, read)
+            _part(place.at(i), field, written, read)
             for i, (field, written) in enumerate(zip(fields, operands, strict=False), 1)
         ]
         parts += [field.words[0] for field in fields[len(parts) :]]

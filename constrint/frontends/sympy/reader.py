@@ -43,7 +43,7 @@ from constrint.expr import (
     linear,
 )
 from constrint.expr.domain import Domain
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
 
 _SYMBOLS = (sp.Symbol, sp.Indexed)
 _REFUSED = ("irrational", "imaginary", "noninteger", "transcendental", "prime", "composite", "infinite")
@@ -54,12 +54,12 @@ class _NoIntegerError(Exception):
     """An expression has fractions; multiplied or rounded it may still be one of integers."""
 
 
-def read_relations(relations: Iterable[Any] | Any, name: str = "sympy") -> Model:
+def read_relations(relations: Iterable[Any] | Any, name: str = "sympy") -> Declarations:
     """The model of relations; see `Model.from_sympy`."""
     listed = [relations] if isinstance(relations, sp.Basic | bool) else list(relations)
     for number, relation in enumerate(listed, 1):
         _check(relation, number)
-    reader = _Reader(Model(name), listed)
+    reader = _Reader(Declarations(name), listed)
     for number, relation in enumerate(listed, 1):
         condition = reader.condition(relation)
         condition.at(Position("<sympy>", number, 1, text=str(relation)))
@@ -81,7 +81,7 @@ def _check(relation: Any, number: int) -> None:
 
 
 class _Reader:
-    def __init__(self, model: Model, relations: list[Any]) -> None:
+    def __init__(self, model: Declarations, relations: list[Any]) -> None:
         self.model = model
         self.integers: dict[Any, IntExpr] = {}
         self.conditions: dict[Any, BoolExpr] = {}

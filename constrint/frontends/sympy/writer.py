@@ -46,14 +46,14 @@ from constrint.expr import (
 )
 from constrint.expr.domain import Domain
 from constrint.globals import Function, Relation
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
 
 Writers: TypeAlias = dict[type[Any], Callable[["_Writer", Any], Any]]
 
 _RELATIONS = {"==": sp.Eq, "!=": sp.Ne, "<": sp.Lt, "<=": sp.Le, ">": sp.Gt, ">=": sp.Ge}
 
 
-def write_relations(model: Model) -> list[Any]:
+def write_relations(model: Declarations) -> list[Any]:
     """The relations of a model; see `Model.to_sympy`."""
     writer = _Writer()
     relations = [

@@ -6,11 +6,10 @@ Nodes are built directly rather than with Python's operators, because each carri
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
-from math import log2
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from constrint.errors import ParseError, Position, Undefined
+from constrint.errors import ParseError, Undefined
 from constrint.expr import (
     Abs,
     And,
@@ -36,9 +35,14 @@ from constrint.expr import (
     Pow,
     linear,
 )
+from constrint.expr.build import product
 from constrint.expr.domain import Domain
+from constrint.frontends.constants import ConstantReader, as_token, nearest, subtrees
+from constrint.frontends.constants import as_tree as as_tree
+from constrint.frontends.constants import name_of as name_of
 from constrint.frontends.text import global_calls
 from constrint.frontends.text.syntax import Source
+from constrint.support.limits import Budget
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -50,42 +54,33 @@ Meaning: TypeAlias = IntExpr | tuple[int, ...]
 
 MOST_MEMBERS = 1_000_000
 """A range in braces may have this many members; a longer one belongs outside braces."""
-MOST_BITS = 14_000
-"""The largest constant power that is worked out while reading; Python prints integers up to about that."""
 
 
-class ExpressionReader:
+class ExpressionReader(ConstantReader):
     """Turns trees into expressions, sets and constants, given what the names mean."""
 
-    def __init__(self, source: Source, names: dict[str, Meaning]) -> None:
-        self.source = source
+    def __init__(self, source: Source, names: dict[str, Meaning], budget: Budget | None = None) -> None:
+        super().__init__(source, budget or Budget())
         self.names = names
         self.line = 1  # of the statement that is being read
+        self._depth = 0
 
     def declared_later(self, name: str) -> int | None:
         """The line of a declaration that is still to come, if there is one."""
         raise NotImplementedError
 
-    # ------------------------------------------------------------ places and errors
-
-    def position(self, tree: Node) -> Position:
-        """Where a tree stands."""
-        meta = tree.meta
-        text = self.source.text[meta.start_pos : meta.end_pos]
-        return Position(self.source.filename, meta.line, meta.column, meta.end_line, meta.end_column, text)
-
-    def error(self, place: Node | Token, message: str, hint: str = "") -> ParseError:
-        """An error at a tree or token."""
-        from lark import Tree
-
-        where = place.meta if isinstance(place, Tree) else place
-        return self.source.error(where.line or 1, where.column or 1, message, hint)
-
     # ------------------------------------------------------------ expressions
 
     def expression(self, tree: Node) -> IntExpr:
         """An integer or a condition."""
-        return _EXPRESSIONS[tree.data](self, tree).at(self.position(tree))
+        self.budget.node(1, partial(self.where, tree))
+        nests = tree.data in _NESTING
+        self._depth += nests
+        if nests:
+            self.budget.depth(self._depth, partial(self.where, tree))
+        expr = _EXPRESSIONS[tree.data](self, tree).at(self.position(tree))
+        self._depth -= nests
+        return expr
 
     def integer(self, tree: Node) -> IntExpr:
         """An operand of arithmetic; a condition counts as 0 or 1."""
@@ -101,31 +96,25 @@ class ExpressionReader:
 
     def constant(self, tree: Node) -> int:
         """A number that is known while reading."""
+        if tree.data == "number":
+            return self.number(as_token(tree.children[0]))
         expr = self.integer(tree)
         for variable in expr.variables():
             hint = "for bounds that depend on variables write comparisons: lo <= x <= hi"
             raise self.error(tree, f"'{variable.name}' is a variable; a constant is needed here", hint)
         try:
-            return int(expr.evaluate({}))
+            return int(self.value_of(tree, expr))
         except Undefined as error:
             raise self.error(tree, f"this has no value: {error}") from None
 
     def _number(self, tree: Node) -> IntExpr:
-        text = str(tree.children[0])
-        try:
-            return Const(int(text, 0))
-        except ValueError:
-            if text.startswith("0"):
-                message, hint = f"the number {text} begins with 0", f"write {text.lstrip('0')}"
-            else:
-                message, hint = "this number has too many digits", "write it as a product or power"
-            raise self.error(tree, message, hint) from None
+        return Const(self.number(as_token(tree.children[0])))
 
     def _truth(self, tree: Node) -> IntExpr:
         return BoolConst(tree.children[0] == "true")
 
     def _group(self, tree: Node) -> IntExpr:
-        return self.expression(as_tree(tree.children[0]))
+        return self.expression(as_tree(tree.children[1]))
 
     def _named(self, tree: Node) -> IntExpr:
         meaning = self.lookup(tree)
@@ -140,7 +129,7 @@ class ExpressionReader:
         if name in self.names:
             return self.names[name]
         later = self.declared_later(name)
-        near = get_close_matches(name, [*self.names, "true", "false"], n=1)
+        near = nearest(name, [*self.names, "true", "false"])
         if later:
             hint = f"it is declared in line {later}; move that line up"
         elif near:
@@ -154,24 +143,32 @@ class ExpressionReader:
         terms = [(1, self.integer(as_tree(first)))]
         for sign, term in zip(rest[::2], rest[1::2], strict=True):
             terms.append((1 if sign == "+" else -1, self.integer(as_tree(term))))
-        return linear(terms)
+        return self.moderate(tree, linear(terms))
 
     def _product(self, tree: Node) -> IntExpr:
         first, *rest = tree.children
-        result = self.integer(as_tree(first))
-        remainder = False
+        factors = [self.integer(as_tree(first))]
+        quotients, remainder = 0, False
         for i in range(0, len(rest), 2):
             operator, factor = rest[i], self.integer(as_tree(rest[i + 1]))
             if operator == "*":
                 if remainder:
                     raise self._ambiguous_remainder(tree, i)
-                result = result * factor
-            elif operator == "//":
-                result = FloorDiv(result, factor)
-            else:
-                remainder = True
-                result = Mod(result, factor)
-        return result
+                factors.append(factor)
+                continue
+            quotients += 1
+            remainder = remainder or operator == "%"
+            self.budget.depth(self._depth + quotients, partial(self.where, tree))
+            kind = FloorDiv if operator == "//" else Mod
+            factors = [kind(self._multiplied(tree, factors), factor)]
+        return self._multiplied(tree, factors)
+
+    def _multiplied(self, tree: Node, factors: list[IntExpr]) -> IntExpr:
+        self.check_bits(tree, factors, sum)
+        result = factors[0]
+        for factor in factors[1:]:
+            result = product(result, factor)
+        return self.moderate(tree, result)
 
     def _ambiguous_remainder(self, tree: Node, i: int) -> ParseError:
         def text(first: int, last: int) -> str:
@@ -195,29 +192,29 @@ class ExpressionReader:
 
     def _power(self, tree: Node) -> IntExpr:
         base, exponent = (self.integer(as_tree(child)) for child in tree.children)
-        if next(Pow(base, exponent).variables(), None) is None and _bits(base, exponent) > MOST_BITS:
-            raise self.error(tree, f"this power is too large: more than {MOST_BITS} binary digits")
+        self.check_power(tree, base, exponent)
         return Pow(base, exponent)
 
     def _chain(self, tree: Node) -> IntExpr:
-        children = list(tree.children)
-        left = self.integer(as_tree(children.pop(0)))
+        children = tree.children
+        left = self.integer(as_tree(children[0]))
         links: list[BoolExpr] = []
-        while children:
-            operator = cast("Token", children.pop(0))
+        for i in range(1, len(children), 2):
+            operator = as_token(children[i])
             if operator.type in ("IN", "NOT"):
-                inside: BoolExpr = Member(left, self.members(as_tree(children.pop())))
+                inside: BoolExpr = Member(left, self.members(as_tree(children[-1])))
                 links.append(inside if operator.type == "IN" else Not(inside))
                 break
-            right = self.integer(as_tree(children.pop(0)))
+            right = self.integer(as_tree(children[i + 1]))
             links.append(_compare(str(operator), left, right))
             left = right
+        place = self.position(tree)
         for link in links:
-            link.at(self.position(tree))
+            link.at(place)
         return links[0] if len(links) == 1 else And(tuple(links))
 
     def _call(self, tree: Node) -> IntExpr:
-        name, *arguments = (as_tree(child) for child in tree.children)
+        name, *arguments = subtrees(tree)
         if name_of(name) in global_calls.NAMES:
             return global_calls.read_call(self, tree, name_of(name), arguments)
         if name_of(name) not in _FUNCTIONS:
@@ -228,19 +225,23 @@ class ExpressionReader:
             raise self.error(tree, f"{name_of(name)} takes {wanted} arguments, not {len(arguments)}")
         if build is _if_then_else:
             self.boolean(arguments[0])
-        return build(tuple(self.integer(argument) for argument in arguments))
+        parts = tuple([self.integer(argument) for argument in arguments])
+        if build is Lcm:
+            self.check_bits(tree, parts, sum)
+        return build(parts)
 
     def _no_function(self, tree: Node) -> ParseError:
         name = name_of(tree)
         if name in self.names:
             return self.error(tree, f"'{name}' is not a function", f"a product is written {name} * (…)")
         known = [*_FUNCTIONS, *global_calls.NAMES]
-        near = get_close_matches(name, known, n=1)
+        near = nearest(name, known)
         hint = f"did you mean '{near[0]}'?" if near else f"the functions are {', '.join(known)}"
         return self.error(tree, f"there is no function '{name}'", hint)
 
     def _index(self, tree: Node) -> IntExpr:
-        return Element(self.sequence(as_tree(tree.children[0])), self.integer(as_tree(tree.children[1])))
+        sequence, index = subtrees(tree)
+        return Element(self.sequence(sequence), self.integer(index))
 
     def _list(self, tree: Node) -> IntExpr:
         raise self.error(
@@ -252,7 +253,12 @@ class ExpressionReader:
     def sequence(self, tree: Node) -> tuple[int, ...]:
         """A list of constants: written out, or a name for one."""
         if tree.data == "list":
-            return tuple(self.constant(as_tree(child)) for child in tree.children)
+            inner = self.inner_token(tree)
+            if inner is not None and inner.type == "NUMBERS":
+                return tuple(self.long_list(inner))
+            if inner is not None:
+                raise self.error(tree, "a list of lists is no sequence", "take one of them: [3, 5, 7]")
+            return tuple([self._listed(child) for child in subtrees(tree)])
         if tree.data == "name":
             meaning = self.lookup(tree)
             if isinstance(meaning, tuple):
@@ -267,10 +273,12 @@ class ExpressionReader:
         if tree.data == "range":
             return self._range(tree)
         if tree.data == "braces":
+            inner = self.inner_token(tree)
+            if inner is not None:
+                return Domain.of_values(self.long_list(inner))
             values: set[int] = set()
-            for child in tree.children:
-                item = as_tree(child)
-                values.update(self._written_out(item) if item.data == "range" else [self.constant(item)])
+            for item in subtrees(tree):
+                values.update(self._written_out(item) if item.data == "range" else [self._listed(item)])
             return Domain.of_values(values)
         if tree.data == "list" or (tree.data == "name" and isinstance(self.lookup(tree), tuple)):
             return Domain.of_values(self.sequence(tree))
@@ -278,8 +286,13 @@ class ExpressionReader:
         hint = f"write a range 1..{text}, a set {{{text}}} or the name of a sequence"
         raise self.error(tree, f"'{text}' is no set", hint)
 
+    def _listed(self, tree: Node) -> int:
+        """A constant in a list or set."""
+        self.budget.values(1, partial(self.where, tree))
+        return self.constant(tree)
+
     def _range(self, tree: Node) -> Domain:
-        lo, hi, *step = (as_tree(child) for child in tree.children)
+        lo, hi, *step = subtrees(tree)
         low = self.constant(as_tree(lo.children[0])) if lo.children else None
         high = self.constant(as_tree(hi.children[0])) if hi.children else None
         stride = self.constant(step[0]) if step else 1
@@ -295,19 +308,11 @@ class ExpressionReader:
         domain = self._range(tree)
         if domain.lo is None or domain.hi is None:
             raise self.error(tree, "a range inside braces needs both bounds")
-        if (domain.hi - domain.lo) // domain.step >= MOST_MEMBERS:
+        size = (domain.hi - domain.lo) // domain.step + 1
+        if size > MOST_MEMBERS:
             raise self.error(tree, "this range is too long to stand inside braces", "write x in lo..hi")
+        self.budget.values(size, partial(self.where, tree))
         return range(domain.lo, domain.hi + 1, domain.step)
-
-
-def as_tree(child: Node | Token) -> Node:
-    """A child that the grammar says is a tree."""
-    return cast("Node", child)
-
-
-def name_of(child: Node | Token) -> str:
-    """The name in a `name` node, without its quotes."""
-    return str(as_tree(child).children[0]).strip("`")
 
 
 def _compare(operator: str, left: IntExpr, right: IntExpr) -> BoolExpr:
@@ -316,15 +321,6 @@ def _compare(operator: str, left: IntExpr, right: IntExpr) -> BoolExpr:
     if operator == "==" and isinstance(left, BoolExpr) and isinstance(right, BoolExpr):
         return Iff(left, right)
     return Comparison(operator, left, right)
-
-
-def _bits(base: IntExpr, exponent: IntExpr) -> float:
-    """About how many binary digits a constant power has; its value is not worked out."""
-    try:
-        low, high = abs(base.evaluate({})), exponent.evaluate({})
-    except Undefined:
-        return 0
-    return high * log2(low) if low > 1 else 0
 
 
 def _ceildiv(arguments: tuple[IntExpr, ...]) -> IntExpr:
@@ -347,6 +343,9 @@ _FUNCTIONS: dict[str, tuple[Callable[[tuple[IntExpr, ...]], IntExpr], int, int |
     "if_then_else": (_if_then_else, 3, 3),
 }
 """How a function is built, and how few and how many arguments it takes."""
+
+_NESTING = frozenset(["group", "call", "index", "not_", "unary", "power", "implies", "iff", "list"])
+"""What makes an expression deeper; a sum in brackets is as deep as the brackets."""
 
 _EXPRESSIONS: dict[str, Callable[[ExpressionReader, Node], IntExpr]] = {
     "iff": lambda reader, tree: Iff(*(reader.boolean(as_tree(child)) for child in tree.children)),

@@ -1,304 +1,258 @@
 """Reads models in the first ConstrINT dialect: constraints over positive integers that nobody declares.
 
-docs/constrint-flashrnn.md says what this reader makes of that language, and what it refuses. Brackets are
-stripped from the stream of tokens before the parser sees it; the rest is a grammar of its own and the
-expressions of the main language.
+docs/constrint-flashrnn.md says what this reader makes of that language, and what it refuses. Most expressions
+are read as in the main language; a list stands for one of its values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeAlias, cast
+import itertools
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from math import prod
+from typing import Any, TypeAlias, cast
 
 from constrint.errors import ParseError, Position
-from constrint.expr import BoolExpr, Comparison, IntExpr, Member, Mod, Or
+from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, Member, Mod
 from constrint.expr.domain import Domain
-from constrint.frontends.parsers import parser_of
-from constrint.frontends.text.expressions import ExpressionReader, Meaning, as_tree, name_of
+from constrint.frontends.text.expressions import ExpressionReader, Meaning
+from constrint.frontends.text.flashrnn_bounds import with_bounds
+from constrint.frontends.text.flashrnn_syntax import COMMENT, parse
 from constrint.frontends.text.syntax import Source
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
+from constrint.support.limits import Budget
 
-if TYPE_CHECKING:
-    from lark import Token, Tree
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+Node: TypeAlias = Any
+"""A tree or a token of lark's."""
 
-    Node: TypeAlias = Tree[Token]
-
-_OPENING = {"LPAR": ")", "LSQB": "]"}
-_CLOSING = {"RPAR": "(", "RSQB": "["}
-_OPERAND_START = frozenset(["NAME", "NUMBER", "LSQB"])
-_OPERAND_END = frozenset(["NAME", "NUMBER", "RSQB"])
-_SIDE_START = frozenset(["COMPARE", "VBAR", "COMMA", "LSQB", "_SEP"])
-"""Tokens before which an operand of a comparison, or an item of a list, has ended."""
-
-_MAIN = "the constrint dialect has brackets that group"
-_CHARACTER_HINTS = {
-    "/": "there is no division: multiply the other side, as in a == b * c",
-    "&": "'and' is written ;",
-    "!": "there is no 'not'; 'differs from' is written !=",
-    "~": "there is no 'not'; 'differs from' is written !=",
-    "=": "an equation is written ==",
-    "{": "allowed values are a list: x == [16, 32]",
-    ".": "numbers are integers; a range is written 1 <= x <= 8",
-    ":": "constraints have no names here, and nothing is declared",
-    "\\": "a backslash joins two lines only as the last character of a line",
-}
-_WORD_HINTS = {
-    "and": "'and' is written ;",
-    "or": "'or' is written |",
-    "in": "allowed values are a list: x == [16, 32]",
-    "divides": "write x % d == 0",
-}
+MOST_CHOICES = 10_000
+"""Ways to choose one value from each list of a comparison that are written out."""
+_COUNTED = re.compile(r"[()\[\]]|[0-9]+")
+LONGEST_NUMBER = 4_000
+"""Digits that Python reads without asking."""
 
 
-class _BracketError(Exception):
-    """A bracket that does not pair up."""
-
-    def __init__(self, token: Token, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.token, self.message, self.hint = token, message, hint
-
-
-class _StripBrackets:
-    """Drops round brackets, and the line ends inside brackets of either kind.
-
-    All tokens are looked at before the first is handed on: a bracket that is never closed swallows the line
-    ends after it, so any other error would point at an innocent place.
-    """
-
-    always_accept = ("LPAR", "RPAR")
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        kept: list[Token] = []
-        stack: list[Token] = []
-        last = None
-        for token in stream:
-            if token.type in _OPENING:
-                stack.append(token)
-            elif token.type in _CLOSING:
-                _close(stack, token)
-                if last is not None and last.type == "LPAR":
-                    raise _BracketError(
-                        last, "these brackets are empty", "there are no functions; leave them out"
-                    )
-            elif stack and token.value == ";":
-                hint = f"write {_OPENING[stack[-1].type]!r}, or leave it out: brackets do not group here"
-                raise _BracketError(stack[-1], f"{stack[-1].value!r} is not closed before ';'", hint)
-            line_end = token.type == "_SEP" and bool(stack)
-            if token.type not in self.always_accept and not line_end:
-                kept.append(token)
-            if not line_end:
-                last = token
-        if stack:
-            hint = f"write {_OPENING[stack[-1].type]!r}"
-            raise _BracketError(stack[-1], f"{stack[-1].value!r} is never closed", hint)
-        return iter(kept)
-
-
-def _close(stack: list[Token], token: Token) -> None:
-    if not stack:
-        hint = f"write a {_CLOSING[token.type]!r} before it or remove it"
-        raise _BracketError(token, f"{token.value!r} closes nothing", hint)
-    opening = stack.pop()
-    if _OPENING[opening.type] != token.value:
-        raise _BracketError(token, f"{token.value!r} does not match {opening.value!r} in line {opening.line}")
-
-
-def read_constraints(source: Source, model: Model, constants: dict[str, Meaning]) -> None:
+def read_constraints(
+    source: Source, model: Declarations, constants: dict[str, Meaning], budget: Budget | None = None
+) -> None:
     """Add the constraints of a text to a model, and the variables that they mention.
 
     Args:
         source: The text.
         model: A model without variables.
         constants: Names that stand for integers or sequences of them.
+        budget: What the text may ask for.
     """
-    reader = _Reader(source, model, constants)
-    for statement in _parse(source).children:
-        reader.add(as_tree(statement))
+    code = COMMENT.sub(lambda found: " " * len(found[0]), source.text)
+    budget = budget or Budget()
+    _check_size(source, code, budget)
+    reader = _Reader(source, code, model, constants, budget)
+    for begin, tree in parse(source, code):
+        reader.add(begin, tree)
 
 
-# ---------------------------------------------------------------- from text to a tree
+def _check_size(source: Source, code: str, budget: Budget) -> None:
+    """Count brackets inside each other and the digits of numbers before anything is parsed."""
+    depth = 0
+    for token in _COUNTED.finditer(code):
+        if token[0] in "([":
+            depth += 1
+            budget.depth(depth, partial(_where, source, token.start()))
+        elif token[0] in ")]":
+            depth -= 1
+        elif len(token[0]) > LONGEST_NUMBER:
+            budget.digits(token[0], partial(_where, source, token.start()))
+    budget.node(len(code) // 8, source.filename)
 
 
-def _parse(source: Source) -> Node:
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
-
-    try:
-        return parser_of("text/flashrnn", _StripBrackets).parse(source.text)
-    except _BracketError as error:
-        line, column = error.token.line or 1, error.token.column or 1
-        raise source.error(line, column, error.message, error.hint) from None
-    except UnexpectedCharacters as error:
-        raise _explain_character(source, error) from None
-    except UnexpectedToken as error:
-        raise _explain_token(source, error) from None
-
-
-def _explain_character(source: Source, error: UnexpectedCharacters) -> ParseError:
-    character = source.text[error.pos_in_stream or 0]
-    hint = _CHARACTER_HINTS.get(character, "names are letters, digits and _; comments begin with #")
-    return source.error(error.line, error.column, f"unexpected character {character!r}", hint)
-
-
-def _explain_token(source: Source, error: UnexpectedToken) -> ParseError:
-    """What to say about a token that the grammar does not allow where it stands."""
-    token = error.token
-    tokens = list(parser_of("text/flashrnn", _StripBrackets).lex(source.text))
-    if token.type == "$END":
-        last = tokens[-1]
-        line, column, before = last.end_line or 1, last.end_column or 1, tokens
-    else:
-        line, column = token.line or 1, token.column or 1
-        before = [other for other in tokens if (other.start_pos or 0) < (token.start_pos or 0)]
-    return source.error(line, column, *_describe(source, token, before))
-
-
-def _describe(source: Source, token: Token, before: list[Token]) -> tuple[str, str]:
-    """Message and hint; `before` are the tokens before the one that cannot stand where it does."""
-    last = before[-1] if before else None
-    if last is not None and last.type in _OPERAND_END:
-        if token.type in _OPERAND_START:
-            return _missing_operator(source, token, last)
-        if token.type == "_POWER":
-            return "powers in a row can be read in two ways", "name the inner one: t == y ^ z; x ^ t <= 64"
-        if token.type == "_REMAINDER" and "%" in _side(before):
-            return "remainders in a row can be read in two ways", f"{_MAIN}: (a % b) % c"
-        if token.type in ("_REMAINDER", "PLUS_MINUS"):
-            hint = f"move it to the other side of the comparison, or: {_MAIN}"
-            return "'%' beside '+' or '-' can be read in two ways", hint
-        return f"'{token}' cannot stand here", "a constraint ends at a line end or ';'"
-    if token.type in ("$END", "_SEP"):
-        return "the constraint ends too early", "what goes on over several lines stands in brackets"
-    message = f"an operand is missing before '{token}'"
-    if last is not None and last == token == "*":
-        return message, "a power is written ^"
-    if last is not None and last == token == "|":
-        return message, "'or' is written |"
-    if token.type == "PLUS_MINUS":
-        return message, "there are no signs: names are positive, and -3 is written 0 - 3"
-    return message, ""
-
-
-def _side(before: list[Token]) -> list[str]:
-    """The tokens from the beginning of the side of a comparison that the last one belongs to."""
-    begin = max((i + 1 for i, token in enumerate(before) if token.type in _SIDE_START), default=0)
-    return [str(token) for token in before[begin:]]
-
-
-def _missing_operator(source: Source, token: Token, last: Token) -> tuple[str, str]:
-    message = f"an operator is missing between '{last}' and '{token}'"
-    between = source.text[last.end_pos : token.start_pos]
-    if word := _WORD_HINTS.get(token.value) or _WORD_HINTS.get(last.value):
-        return message, word
-    if last.type == "NAME" and between.strip() == "(":
-        return message, f"there are no functions; a product is written {last} * {token}"
-    if token.type == "LSQB":
-        return message, "allowed values are a list after ==: x == [16, 32]"
-    if "\n" not in between and last.type != "RSQB":
-        return message, f"a product is written {last} * {token}; a constraint ends at a line end or ';'"
-    return message, "a constraint ends at ';', or at a line end outside brackets"
-
-
-# ---------------------------------------------------------------- from the tree to a model
+def _where(source: Source, start: int) -> str:
+    line = source.text.count("\n", 0, start) + 1
+    return f"{source.filename}:{line}:{start - source.text.rfind(chr(10), 0, start)}"
 
 
 class _Reader(ExpressionReader):
     """Turns statements into constraints; a name is declared where it is mentioned first."""
 
-    def __init__(self, source: Source, model: Model, constants: dict[str, Meaning]) -> None:
-        super().__init__(source, constants)
+    def __init__(
+        self, source: Source, code: str, model: Declarations, constants: dict[str, Meaning], budget: Budget
+    ) -> None:
+        super().__init__(source, constants, budget)
+        self.code = code
         self.model = model
-        self._statement: Node | None = None
+        self._begin = 0
+        self._knows_lists = any(isinstance(meaning, tuple) for meaning in constants.values())
+        self._has_lists = False
+        self._chosen: dict[int, IntExpr] = {}
 
-    def add(self, tree: Node) -> None:
-        """Add the constraint of a statement."""
-        self._statement = tree
-        self.model.add(self.boolean(tree))
+    def add(self, begin: int, tree: Node) -> None:
+        """Add the constraint of a statement whose tokens are counted from a place of the text."""
+        self._begin = begin
+        start, end = self._span(tree)
+        self._has_lists = self._knows_lists or "[" in self.code[start:end]
+        condition = self.boolean(tree)
+        condition.at(self._place(*_with_brackets(self.code, start, end)))
+        self.model.add(condition)
+
+    # ------------------------------------------------------------ places
+
+    def _span(self, tree: Node) -> tuple[int, int]:
+        """Where a tree begins and ends in the text."""
+        first = last = tree
+        while hasattr(first, "children"):
+            first = first.children[0]
+        while hasattr(last, "children"):
+            last = last.children[-1]
+        return self._begin + first.start_pos, self._begin + last.end_pos
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """Where each line begins."""
+        return [0, *(found.end() for found in re.finditer("\n", self.source.text))]
+
+    def _place(self, start: int, end: int) -> Position:
+        first, last = bisect_right(self._lines, start), bisect_right(self._lines, end)
+        columns = start - self._lines[first - 1] + 1, end - self._lines[last - 1] + 1
+        return Position(
+            self.source.filename, first, columns[0], last, columns[1], self.source.text[start:end]
+        )
 
     def position(self, tree: Node) -> Position:
-        """Where a tree stands; a whole constraint is shown with the brackets that the parser did not see."""
-        inner = super().position(tree)
-        if tree is not self._statement or not ("(" in inner.text or ")" in inner.text):
-            return inner
-        text = self.source.text
-        start, end = _with_brackets(text, tree.meta.start_pos, tree.meta.end_pos)
-        return Position(
-            inner.file, *_line_and_column(text, start), *_line_and_column(text, end), text[start:end]
-        )
+        """Where a tree stands."""
+        return self._place(*self._span(tree))
+
+    def error(self, place: Node, message: str, hint: str = "") -> ParseError:
+        """An error at a tree or token."""
+        where = self.position(place)
+        return self.source.error(where.line, where.column, message, hint)
+
+    # ------------------------------------------------------------ expressions
 
     def expression(self, tree: Node) -> IntExpr:
-        """An integer or a condition."""
-        own = _EXPRESSIONS.get(tree.data)
-        return own(self, tree).at(self.position(tree)) if own else super().expression(tree)
+        """An integer or a condition; only whole constraints and variables are given their places."""
+        self.budget.node(1, lambda: self.where(tree))
+        kind = tree.data if hasattr(tree, "data") else tree.type
+        return _EXPRESSIONS[kind](self, tree)
 
-    def lookup(self, tree: Node) -> Meaning:
-        """What a name means: a positive integer, unless it is a constant."""
-        name = name_of(tree)
-        if name not in self.names:
-            self.names[name] = self.model.int_var(name, 1).at(self.position(tree))
-        return self.names[name]
+    def _name(self, token: Node) -> IntExpr:
+        meaning = self.names.get(token)
+        if meaning is None:
+            self.budget.variable(1, lambda: self.where(token))
+            meaning = self.model.int_var(str(token), 1).at(self.position(token))
+            self.names[str(token)] = meaning
+        return self._list(token) if isinstance(meaning, tuple) else meaning
 
-    def _name(self, tree: Node) -> IntExpr:
-        meaning = self.lookup(tree)
-        if isinstance(meaning, tuple):
-            name = name_of(tree)
-            raise self.error(tree, f"'{name}' is a list, not a number", f"allowed values: x == {name}")
-        return meaning
+    def _number(self, token: Node) -> IntExpr:
+        from lark import Tree
+
+        if (token[0] == "0" and len(token) > 1) or len(token) > LONGEST_NUMBER:
+            return super()._number(Tree("number", [token]))
+        return Const(int(token))
 
     def _list(self, tree: Node) -> IntExpr:
-        raise self.error(tree, "a list is not a number", "allowed values stand alone: x == [16, 32]")
+        if id(tree) not in self._chosen:
+            raise self.error(tree, "a list cannot stand in a list", "write all values in one list")
+        return self._chosen[id(tree)]
 
     def _remainder(self, tree: Node) -> IntExpr:
-        dividend, divisor = (self.integer(as_tree(child)) for child in tree.children)
+        dividend, divisor = map(self.integer, tree.children)
         return Mod(dividend, divisor)
 
-    def _comparison(self, tree: Node) -> IntExpr:
-        lists = [side for side in tree.children[::2] if self._is_list(as_tree(side))]
-        if not lists:
-            return super()._chain(tree)
-        if len(tree.children) > 3 or tree.children[1] != "==" or len(lists) > 1:
-            hint = "allowed values stand alone on one side of '==': x == [16, 32]"
-            raise self.error(as_tree(lists[0]), "a list cannot be compared like this", hint)
-        left, _, right = (as_tree(child) for child in tree.children)
-        return self._allowed(left, right) if right is lists[0] else self._allowed(right, left)
+    # ------------------------------------------------------------ comparisons
 
-    def _is_list(self, tree: Node) -> bool:
-        return tree.data == "list" or (
-            tree.data == "name" and isinstance(self.names.get(name_of(tree)), tuple)
-        )
+    def _comparison(self, tree: Node) -> IntExpr:
+        lists = list(self._lists(tree)) if self._has_lists else []
+        if not lists:
+            return self._plain(tree)
+        if "!=" in tree.children:
+            hint = "a list is one of its values, any that fits; to rule values out write x != 1; x != 2"
+            raise self.error(lists[0], "a list cannot be compared with !=", hint)
+        if len(tree.children) == 3 and tree.children[1] == "==" and len(lists) == 1:
+            left, _, right = tree.children
+            if lists[0] is left or lists[0] is right:
+                return self._allowed(left if lists[0] is right else right, lists[0])
+        return self._some_choice(tree, lists)
+
+    def _plain(self, tree: Node) -> BoolExpr:
+        """Each side compared with the next."""
+        sides = [self.integer(side) for side in tree.children[::2]]
+        links = [
+            Comparison(str(operator), left, right)
+            for operator, left, right in zip(tree.children[1::2], sides, sides[1:], strict=False)
+        ]
+        return links[0] if len(links) == 1 else And(tuple(links))
+
+    def _lists(self, tree: Node) -> Iterator[Node]:
+        """The lists in an expression, each of which stands for one of its values."""
+        if isinstance(tree, str):
+            if isinstance(self.names.get(tree), tuple):
+                yield tree
+        elif tree.data == "list":
+            yield tree
+        else:
+            for child in tree.children:
+                yield from self._lists(child)
+
+    def _items(self, tree: Node) -> Sequence[IntExpr]:
+        if isinstance(tree, str):
+            return [Const(value) for value in cast("tuple[int, ...]", self.names[tree])]
+        return [self.integer(child) for child in tree.children[1:-1]]
+
+    def _some_choice(self, tree: Node, lists: list[Node]) -> BoolExpr:
+        """The comparison for some value of each list."""
+        items = [self._items(one) for one in lists]
+        if prod(map(len, items)) > MOST_CHOICES:
+            hint = "give each list a name of its own: t == [1, 2, 3]; x + t == 5"
+            raise self.error(tree, f"these lists allow more than {MOST_CHOICES} choices of values", hint)
+        cases = []
+        for choice in itertools.product(*items):
+            self._chosen = {id(one): value for one, value in zip(lists, choice, strict=True)}
+            cases.append(self._plain(tree))
+        self._chosen = {}
+        return with_bounds(cases)
 
     def _allowed(self, subject: Node, values: Node) -> BoolExpr:
         """The subject has one of these values; values that are not constants give one equation each."""
         wanted = self.integer(subject)
-        if values.data == "name":
-            return Member(wanted, Domain.of_values(cast("tuple[int, ...]", self.lookup(values))))
-        items = [(as_tree(child), self.integer(as_tree(child))) for child in values.children]
-        if all(next(item.variables(), None) is None for _, item in items):
-            return Member(wanted, Domain.of_values([self.constant(tree) for tree, _ in items]))
-        return Or(tuple(Comparison("==", wanted, item) for _, item in items))
+        items = self._items(values)
+        constants = [item.value for item in items if isinstance(item, Const)]
+        if len(constants) == len(items):
+            return Member(wanted, Domain.of_values(constants))
+        return with_bounds([Comparison("==", wanted, item) for item in items])
+
+    def _alternatives(self, tree: Node) -> BoolExpr:
+        return with_bounds([self.boolean(child) for child in tree.children])
 
 
 def _with_brackets(text: str, start: int, end: int) -> tuple[int, int]:
-    """The place of a constraint from the brackets before its first operand to those after its last."""
+    """The place of a constraint from the brackets before its first operand to those after its last.
+
+    Brackets that stand on both sides of a ';' belong to several constraints, and are left out.
+    """
     depth = lowest = 0
-    for character in text[start:end]:
-        depth += (character == "(") - (character == ")")
-        lowest = min(lowest, depth)
+    if "(" in text[start:end] or ")" in text[start:end]:
+        for character in text[start:end]:
+            depth += (character == "(") - (character == ")")
+            lowest = min(lowest, depth)
+    before, after = text.rfind(";", 0, start) + 1, text.find(";", end)
     for _ in range(-lowest):
-        start = text.rindex("(", 0, start)
+        place = text.rfind("(", before, start)
+        start = place if place >= 0 else start
     for _ in range(depth - lowest):
-        end = text.index(")", end) + 1
+        place = text.find(")", end, after if after >= 0 else len(text))
+        end = place + 1 if place >= 0 else end
     return start, end
 
 
-def _line_and_column(text: str, place: int) -> tuple[int, int]:
-    return text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
-
-
-_EXPRESSIONS: dict[str, Callable[[_Reader, Node], IntExpr]] = {
-    "chain": _Reader._comparison,
-    "remainder": _Reader._remainder,
-    "name": _Reader._name,
+_EXPRESSIONS: dict[str, Callable[[_Reader, Any], IntExpr]] = {
+    "NAME": _Reader._name,
+    "NUMBER": _Reader._number,
     "list": _Reader._list,
+    "chain": _Reader._comparison,
+    "or_": _Reader._alternatives,
+    "remainder": _Reader._remainder,
+    "sum": ExpressionReader._sum,
+    "product": ExpressionReader._product,
+    "power": ExpressionReader._power,
 }
-"""What this language reads in its own way; the rest is read as in the main one."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from constrint.frontends.text.syntax import CLOSING, OPENING, OPERAND_END, Source, parse, tokens
+from constrint.support.limits import Budget
 
 if TYPE_CHECKING:
     from lark import Token
@@ -15,16 +16,17 @@ if TYPE_CHECKING:
 _INDENT = "    "
 
 
-def format_text(text: str, *, filename: str = "<text>") -> str:
+def format_text(text: str, *, filename: str = "<text>", budget: Budget | None = None) -> str:
     """The text with uniform spacing.
 
     Raises:
         ParseError: the text is not valid; it is then not formatted at all.
     """
+    budget = budget or Budget()
     source = Source(text.removeprefix("\ufeff"), filename)
-    parse(source)
+    parse(source, budget)
     layout = _Layout()
-    for token in tokens(source):
+    for token in tokens(source, budget):
         layout.add(token)
     return layout.finish()
 

@@ -72,14 +72,32 @@ def _list(reader: ExpressionReader, field: Field, tree: Node) -> list[Node]:
     return [child for child in tree.children if not isinstance(child, str)]
 
 
+def _long_list(reader: ExpressionReader, field: Field, tree: Node) -> list[tuple[int, ...]] | None:
+    """The rows of a list that is one token: one row of a list of numbers; None for other lists."""
+    token = reader.inner_token(tree)
+    if token is None:
+        return None
+    kind, is_flat = field.kind, token.type == "NUMBERS"
+    if is_flat and kind == "rows":
+        raise reader.error(tree, f"{field.name} must be a list of lists", "write such as [[1, 2], [3, 4]]")
+    if not is_flat and kind != "rows":
+        raise reader.error(tree, f"{field.name} must be a list of numbers, not of lists")
+    return [tuple(reader.long_list(token))] if is_flat else reader.long_rows(token)
+
+
 def _exprs(reader: ExpressionReader, field: Field, tree: Node) -> tuple[IntExpr, ...]:
     if tree.data == "name" and isinstance(meaning := reader.lookup(tree), tuple):
         return tuple([Const(value) for value in meaning])
-    return tuple([reader.integer(child) for child in _list(reader, field, tree)])
+    written = _list(reader, field, tree)
+    long = _long_list(reader, field, tree)
+    if long is not None:
+        return tuple([Const(value) for value in long[0]])
+    return tuple([reader.integer(child) for child in written])
 
 
 def _rows(reader: ExpressionReader, field: Field, tree: Node) -> tuple[tuple[int, ...], ...]:
-    return tuple([reader.sequence(child) for child in _list(reader, field, tree)])
+    written, long = _list(reader, field, tree), _long_list(reader, field, tree)
+    return tuple([reader.sequence(child) for child in written] if long is None else long)
 
 
 def _word(reader: ExpressionReader, field: Field, tree: Node) -> str:

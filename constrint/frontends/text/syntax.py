@@ -8,15 +8,17 @@ lark itself is imported at the first parse, so that programs without text models
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from constrint.errors import ParseError
 from constrint.expr.written import KEYWORDS
 from constrint.frontends.parsers import parser_of
+from constrint.support.limits import Budget
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 
 OPENING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 CLOSING = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
-OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "TRUE", "FALSE", *CLOSING])
-_OPERAND_START = frozenset(["NAME", "QUOTED", "NUMBER", "TRUE", "FALSE", *OPENING])
+OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "NUMBERS", "ROWS", "TRUE", "FALSE", *CLOSING])
+_OPERAND_START = frozenset(["NAME", "QUOTED", "NUMBER", "NUMBERS", "ROWS", "TRUE", "FALSE", *OPENING])
 
 LONGEST_KNOWN = 20_000
 """Trees of shorter texts are kept: the same text is often read again, with other constants."""
@@ -58,6 +60,10 @@ class Source:
         lines = self.text.split("\n")
         return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
 
+    def place(self, token: Token) -> str:
+        """A token's place, as messages name it."""
+        return f"{self.filename}:{token.line}:{token.column}"
+
     def error(self, line: int, column: int, message: str, hint: str = "") -> ParseError:
         """An error at a place of this text."""
         return ParseError(
@@ -84,7 +90,9 @@ class _JoinLines:
 
 def parser() -> Lark:
     """The parser of the language."""
-    return parser_of("text/grammar", _JoinLines)
+    from constrint.frontends.nodes import Node
+
+    return parser_of("text/grammar", _JoinLines, positions=False, nodes=Node)
 
 
 @lru_cache(maxsize=32)
@@ -92,26 +100,75 @@ def _known_tree(text: str) -> Tree[Token]:
     return parser().parse(text)
 
 
-def parse(source: Source) -> Tree[Token]:
+def parse(source: Source, budget: Budget) -> Tree[Token]:
     """The syntax tree of a text, not to be changed; its children are the statements in order."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 
     try:
-        return (_known_tree if len(source.text) <= LONGEST_KNOWN else parser().parse)(source.text)
+        if len(source.text) <= LONGEST_KNOWN:
+            return _known_tree(source.text)
+        return _watched_tree(source, budget)
     except UnexpectedCharacters as error:
         raise _explain_character(source, error) from None
     except UnexpectedInput as error:
         raise _explain_token(source, error) from None
 
 
-def tokens(source: Source) -> list[Token]:
-    """All tokens of a text, comments included; newlines inside brackets left out."""
-    from lark.exceptions import UnexpectedCharacters
+def _watched_tree(source: Source, budget: Budget) -> Tree[Token]:
+    """The tree of a long text, with a look at the limits before each token that is parsed."""
+    depth = 0
+    parsing = parser().parse_interactive(source.text)
+    token = None
+    for token in parsing.iter_parse():
+        budget.look_after()
+        if token.type in OPENING:
+            depth += 1
+            budget.depth(depth, partial(source.place, token))
+        elif token.type in CLOSING:
+            depth -= 1
+    tree: Tree[Token] = parsing.feed_eof(token)  # type: ignore[no-untyped-call]  # lark's own
+    return tree
 
-    try:
-        return list(parser().lex(source.text, dont_ignore=True))
-    except UnexpectedCharacters as error:
-        raise _explain_character(source, error) from None
+
+def tokens(source: Source, budget: Budget | None = None) -> Iterator[Token]:
+    """All tokens of a text that can be parsed, comments included; newlines inside brackets left out."""
+    budget = budget or Budget()
+    for token in parser().lex(source.text, dont_ignore=True):
+        if token.type in LONG_LISTS:
+            for part in _parts(token):
+                budget.look_after()
+                yield part
+        else:
+            budget.look_after()
+            yield token
+
+
+LONG_LISTS = frozenset(["NUMBERS", "ROWS"])
+_PIECES = re.compile(
+    r"(?P<NUMBER>[0-9]+)|(?P<PLUS_MINUS>-)|(?P<COMMA>,)|(?P<LSQB>\[)|(?P<RSQB>\])|(?P<LINE>\n)"
+)
+
+
+def _parts(token: Token) -> Iterator[Token]:
+    """The tokens that a long list consists of."""
+    from lark import Token
+
+    line, begin = token.line or 1, 1 - (token.column or 1)  # where column 1 of the line would be in the token
+    for piece in _PIECES.finditer(token):
+        if piece.lastgroup == "LINE":
+            line, begin = line + 1, piece.end()
+            continue
+        column = piece.start() - begin + 1
+        yield Token(
+            str(piece.lastgroup),
+            piece.group(),
+            start_pos=(token.start_pos or 0) + piece.start(),
+            line=line,
+            column=column,
+            end_line=line,
+            end_column=column + len(piece.group()),
+            end_pos=(token.start_pos or 0) + piece.end(),
+        )
 
 
 def _explain_character(source: Source, error: UnexpectedCharacters) -> ParseError:

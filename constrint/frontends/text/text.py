@@ -6,6 +6,7 @@ The syntax tree of `syntax.parse` is walked once, so every name is declared befo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from operator import index
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -13,11 +14,13 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const
 from constrint.expr.domain import Domain
+from constrint.expr.values import Depths
 from constrint.frontends.dialects import reader_of
 from constrint.frontends.text.expressions import ExpressionReader, Meaning, as_tree, name_of
 from constrint.frontends.text.syntax import Source, parse
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
+from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -35,36 +38,34 @@ def read_model(
     filename: str = "<text>",
     constants: Mapping[str, int | Sequence[int]] | None = None,
     dialect: str = "constrint",
-) -> Model:
+    budget: Budget | None = None,
+) -> Declarations:
     """Build the model that a text describes; see `Model.from_text`."""
+    budget = budget or Budget()
     if not isinstance(text, str):
         raise ModelError(f"a model is read from a str, not {type(text).__name__}: from_file takes a path")
     read = reader_of(dialect)
     if read is not None:
         if constants:
             raise ModelError(f"a model in the dialect '{dialect}' takes no constants")
-        return read(text, filename)
+        return read(text, filename, budget)
     source = Source(text.removeprefix("\ufeff"), filename)
     if dialect == "flashrnn":
         from constrint.frontends.text.flashrnn import read_constraints
 
         model = _empty_model(filename)
-        read_constraints(source, model, _check_constants(constants or {}))
+        with recursion_room(budget.frames):
+            read_constraints(source, model, _check_constants(constants or {}), budget)
         return model
-    reader = _Reader(source, constants or {})
-    try:
-        for statement in parse(source).children:
-            reader.statement(cast("Node", statement))
-    except RecursionError:
-        raise source.error(
-            reader.line, 1, "brackets are nested too deeply here", "name a part with :="
-        ) from None
+    reader = _Reader(source, constants or {}, budget)
+    with recursion_room(budget.frames):
+        reader.read()
     return reader.model
 
 
 def read_condition(
     text: str,
-    model: Model,
+    model: Declarations,
     constants: Mapping[str, int | Sequence[int]] | None = None,
     *,
     filename: str = "<text>",
@@ -78,17 +79,19 @@ def read_condition(
         filename: Name of the text in messages.
     """
     source = Source(text, filename)
-    reader = _Reader(source, constants or {})
+    budget = Budget()
+    reader = _Reader(source, constants or {}, budget)
     reader.names.update({**model.variables, **model.lets})
-    statements = [cast("Node", statement) for statement in parse(source).children]
+    statements = [cast("Node", statement) for statement in parse(source, budget).children]
     if len(statements) != 1 or statements[0].data in _NO_CONDITIONS:
         raise source.error(1, 1, "one condition is needed here", "such as x >= 3 and y in {1, 2}")
-    return reader.boolean(statements[0])
+    with recursion_room(budget.frames):
+        return reader.boolean(statements[0])
 
 
-def _empty_model(filename: str) -> Model:
+def _empty_model(filename: str) -> Declarations:
     named = not filename.startswith("<") and filename != "-"
-    return Model(PurePath(filename).stem) if named else Model()
+    return Declarations(PurePath(filename).stem) if named else Declarations()
 
 
 def _check_constants(constants: Mapping[str, int | Sequence[int]]) -> dict[str, Meaning]:
@@ -108,9 +111,17 @@ def _check_constants(constants: Mapping[str, int | Sequence[int]]) -> dict[str, 
 class _Reader(ExpressionReader):
     """Turns statements into calls on a model."""
 
-    def __init__(self, source: Source, constants: Mapping[str, int | Sequence[int]]) -> None:
-        super().__init__(source, _check_constants(constants))
+    def __init__(self, source: Source, constants: Mapping[str, int | Sequence[int]], budget: Budget) -> None:
+        super().__init__(source, _check_constants(constants), budget)
         self.model = _empty_model(source.filename)
+        self._statements: list[Node] = []
+        self._depths = Depths(budget.limits.depth)
+
+    def read(self) -> None:
+        """Read the whole text."""
+        self._statements = [as_tree(child) for child in parse(self.source, self.budget).children]
+        for statement in self._statements:
+            self.statement(statement)
 
     def statement(self, tree: Node) -> None:
         self.line = tree.meta.line
@@ -127,6 +138,7 @@ class _Reader(ExpressionReader):
         elif kind == "declare_bool":
             for name in tree.children:
                 self._new_name(as_tree(name))
+                self.budget.variable(1, partial(self.where, name))
                 self.names[name_of(name)] = self.model.bool_var(name_of(name)).at(
                     self.position(as_tree(name))
                 )
@@ -155,6 +167,7 @@ class _Reader(ExpressionReader):
 
     def _declare(self, tree: Node, domain: Domain) -> None:
         self._new_name(tree)
+        self.budget.variable(1, partial(self.where, tree))
         name = name_of(tree)
         if domain.values is not None:
             variable = self.model.int_var(name, values=domain.values)
@@ -172,7 +185,12 @@ class _Reader(ExpressionReader):
         elif value.data == "list":
             self.names[name_of(name)] = self.sequence(value)
         else:
-            self.names[name_of(name)] = self.model.let(name_of(name), self.integer(value))
+            expr = self.integer(value)
+            try:
+                self._depths.note(expr)
+            except LimitExceeded as error:
+                raise LimitExceeded(error.name, error.limit, self.where(name)) from None
+            self.names[name_of(name)] = self.model.let(name_of(name), expr)
 
     def _prefer(self, tree: Node) -> None:
         direction = name_of(tree.children[1])
@@ -191,8 +209,7 @@ class _Reader(ExpressionReader):
         self.model.add(expr, name=name)
 
     def declared_later(self, name: str) -> int | None:
-        for statement in parse(self.source).children:
-            tree = as_tree(statement)
+        for tree in self._statements:
             if tree.data == "chain" and not _is_membership(tree):
                 continue
             if tree.data in ("declare", "declare_bool", "let", "chain") and tree.meta.line > self.line:

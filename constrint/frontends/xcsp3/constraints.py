@@ -9,19 +9,21 @@ from xml.etree.ElementTree import Element
 
 from constrint import globals as g
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, Const, IntExpr
+from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, Or
 from constrint.expr.functions import all_of, any_of, element, max_, min_, sum_, table
-from constrint.frontends.xcsp3 import placing
+from constrint.frontends.xcsp3 import automata, placing
 from constrint.frontends.xcsp3.functions import condition
-from constrint.frontends.xcsp3.reader import OPERATORS, Reader, values_of
-from constrint.frontends.xcsp3.variables import integers, text_of
+from constrint.frontends.xcsp3.numbers import groups, shown
+from constrint.frontends.xcsp3.reader import OPERATORS, Reader
+from constrint.frontends.xcsp3.variables import text_of
 
 
 def constraint(reader: Reader, node: Element) -> BoolExpr:
-    """The condition of an element; raises `ModelError` for one that is not supported."""
+    """The condition of an element; raises `ModelError` for one that is not supported, or is none."""
+    reader.budget.node()
     rule = _RULES.get(node.tag)
     if rule is None:
-        raise ModelError(f"the constraint <{node.tag}> is not supported")
+        raise ModelError(f"the constraint <{shown(node.tag)}> is not supported")
     _refuse_unknown(node)
     found = rule(reader, node)
     for attribute, states in _REIFIED.items():
@@ -43,28 +45,34 @@ def _refuse_unknown(node: Element) -> None:
     if node.get("type") == "soft" or node.get("cost") is not None:
         raise ModelError(f"soft constraints are not supported: <{node.tag}> must hold or not be there")
     tags = [part.tag for part in node]
-    for tag in tags:
+    for part in node:
+        tag = part.tag
+        if len(part):
+            raise ModelError(f"<{shown(part[0].tag)}> in <{shown(tag)}> is not supported")
         if tag not in _PARTS[node.tag].split():
-            raise ModelError(f"<{tag}> in <{node.tag}> is not supported")
+            raise ModelError(f"<{shown(tag)}> in <{node.tag}> is not supported")
     if tags.count("list") > 1 and node.tag not in ("allDifferent", "lex", "channel"):
         raise ModelError(f"several lists in <{node.tag}> are not supported")
     index = node.find("index")
     if index is not None and index.get("rank", "any") != "any":
-        raise ModelError(f"the rank '{index.get('rank')}' of an index is not supported: only any is")
+        raise ModelError(
+            f"the rank '{shown(index.get('rank') or '')}' of an index is not supported: only any is"
+        )
 
 
 def _intension(reader: Reader, node: Element) -> BoolExpr:
     part = node.find("function")
-    return condition(text_of(node if part is None else part), reader.variables.variable)
+    return condition(text_of(node if part is None else part), reader.variables.variable, reader.budget)
 
 
 def _extension(reader: Reader, node: Element) -> BoolExpr:
     args = reader.listed(node)
     supports, conflicts = node.find("supports"), node.find("conflicts")
     text = text_of(conflicts if supports is None else supports)
-    rows, starred = _tuples(text, len(args))
+    rows, starred = _tuples(reader, text, len(args))
     parts: list[BoolExpr] = [table(args, rows)] if rows or not starred else []
     # A star allows every value: such rows are conditions on the other places.
+    reader.combine(len(starred), 1 + 3 * len(args))
     for row in starred:
         parts.append(
             all_of([arg == value for arg, value in zip(args, row, strict=True) if value is not None])
@@ -73,64 +81,83 @@ def _extension(reader: Reader, node: Element) -> BoolExpr:
     return found if supports is not None else ~found
 
 
-def _tuples(text: str, width: int) -> tuple[list[list[int]], list[list[int | None]]]:
+def _tuples(reader: Reader, text: str, width: int) -> tuple[list[list[int]], list[list[int | None]]]:
     rows: list[list[int]] = []
     starred: list[list[int | None]] = []
     if width == 1 and "(" not in text:
-        return [[value] for value in integers(text)], []
-    for inner in re.findall(r"\(([^()]*)\)", text):
-        row = [None if word.strip() == "*" else int(word) for word in inner.split(",")]
-        if len(row) != width:
-            raise ModelError(f"the tuple ({inner}) has {len(row)} entries for {width} variables")
-        if None in row:
-            starred.append(row)
+        return [[value] for value in reader.integers(text)], []
+    for words in groups(text, "tuples", reader.budget):
+        if len(words) != width:
+            inner = shown(",".join(words))
+            raise ModelError(f"the tuple ({inner}) has {len(words)} entries for {width} variables")
+        if "*" in words:
+            starred.append([None if word == "*" else reader.integer(word) for word in words])
         else:
-            rows.append([value for value in row if value is not None])
+            rows.append([reader.integer(word) for word in words])
     return rows, starred
 
 
 def _all_different(reader: Reader, node: Element) -> BoolExpr:
     excepted = text_of(node.find("except"))
     if node.find("matrix") is not None:
-        rows = reader.rows(node)
+        rows, free = _rectangle(reader, node), reader.integers(excepted)
         lines = [*rows, *(list(column) for column in zip(*rows, strict=True))]
-        return all_of([_values_differ(line, integers(excepted)) for line in lines])
+        return all_of([_values_differ(reader, line, free) for line in lines])
     if len(node.findall("list")) > 1:
-        found = reader.rows(node)
-        free = _tuples(excepted, len(found[0]))[0]
-        return all_of(
-            [
-                _differ(a, b) | (table(a, free) if free else any_of([]))
-                for i, a in enumerate(found)
-                for b in found[:i]
-            ]
-        )
-    return _values_differ(reader.listed(node), integers(excepted))
+        found = _rectangle(reader, node)
+        excused = _tuples(reader, excepted, len(found[0]))[0]
+        reader.combine(len(found) * (len(found) - 1) // 2, 3 * len(found[0]) + 3)
+        are_free = [table(row, excused) if excused else any_of([]) for row in found]
+        return all_of([_differ(a, b) | are_free[i] for i, a in enumerate(found) for b in found[:i]])
+    return _values_differ(reader, reader.listed(node), reader.integers(excepted))
 
 
-def _values_differ(args: Sequence[IntExpr], free: Sequence[int]) -> BoolExpr:
+def _rectangle(reader: Reader, node: Element) -> list[list[IntExpr]]:
+    """Rows of one length, which is not 0."""
+    rows = reader.rows(node)
+    if len({len(row) for row in rows}) != 1 or not rows[0]:
+        raise ModelError("the rows must have one length, and none may be empty")
+    return rows
+
+
+def _values_differ(reader: Reader, args: Sequence[IntExpr], free: Sequence[int]) -> BoolExpr:
     """All different, but for some values that may be taken more than once."""
     if not free:
         return g.all_different(args) if args else all_of([])
-    return all_of([(a != b) | a.is_in(free) for i, a in enumerate(args) for b in args[:i]])
+    reader.combine(len(args) * (len(args) - 1) // 2, 5)
+    are_free = [a.is_in(free) for a in args]
+    return all_of([Or((Comparison("!=", a, b), are_free[i])) for i, a in enumerate(args) for b in args[:i]])
 
 
 def _differ(xs: Sequence[IntExpr], ys: Sequence[IntExpr]) -> BoolExpr:
-    return any_of([x != y for x, y in zip(xs, ys, strict=True)])
+    return Or(tuple([Comparison("!=", x, y) for x, y in zip(xs, ys, strict=True)]))
 
 
 def _all_equal(reader: Reader, node: Element) -> BoolExpr:
-    free = integers(text_of(node.find("except")))
-    first, *others = args = reader.listed(node)
+    free = reader.integers(text_of(node.find("except")))
+    args = reader.listed(node)
     if not free:
-        return all_of([first == other for other in others])
-    return all_of([(a == b) | a.is_in(free) | b.is_in(free) for i, a in enumerate(args) for b in args[:i]])
+        return all_of([args[0] == other for other in args[1:]])
+    reader.combine(len(args) * (len(args) - 1) // 2, 6)
+    are_free = [a.is_in(free) for a in args]
+    return all_of(
+        [
+            Or((Comparison("==", a, b), are_free[i], are_free[j]))
+            for i, a in enumerate(args)
+            for j, b in enumerate(args[:i])
+        ]
+    )
 
 
 def _ordered(reader: Reader, node: Element) -> BoolExpr:
     args = reader.listed(node)
-    compare = OPERATORS[text_of(node.find("operator")) or node.get("case") or "le"]
+    operator = text_of(node.find("operator")) or node.get("case") or "le"
+    if operator not in OPERATORS:
+        raise ModelError(f"the operator '{shown(operator)}' is not known")
+    compare = OPERATORS[operator]
     lengths = reader.terms(text_of(node.find("lengths"))) or [Const(0)] * (len(args) - 1)
+    if len(lengths) < len(args) - 1:
+        raise ModelError(f"there are {len(lengths)} lengths for {len(args)} variables")
     return all_of([compare(x + gap, y) for x, gap, y in zip(args, lengths, args[1:], strict=False)])
 
 
@@ -160,6 +187,7 @@ def _sum(reader: Reader, node: Element) -> BoolExpr:
 
 def _count(reader: Reader, node: Element) -> BoolExpr:
     args, values = reader.listed(node), reader.terms(text_of(node.find("values")))
+    reader.combine(len(args), 2 + 3 * len(values))
     number = sum_([1 * any_of([x == value for value in values]) for x in args])
     return reader.compared(number, text_of(node.find("condition")))
 
@@ -168,18 +196,21 @@ def _n_values(reader: Reader, node: Element) -> BoolExpr:
     args, excepted = reader.listed(node), node.find("except")
     if excepted is None:
         return reader.compared(g.nvalue(args), text_of(node.find("condition")))
-    free = integers(text_of(excepted))
-    new = [all_of([~x.is_in(free), *(x != y for y in args[:i])]) for i, x in enumerate(args)]
+    free = reader.integers(text_of(excepted))
+    reader.combine(len(args) * (len(args) + 1) // 2, 3)
+    new = [And((~x.is_in(free), *[Comparison("!=", x, y) for y in args[:i]])) for i, x in enumerate(args)]
     return reader.compared(sum_([1 * one for one in new]), text_of(node.find("condition")))
 
 
 def _cardinality(reader: Reader, node: Element) -> BoolExpr:
     args, part = reader.listed(node), node.find("values")
     values = reader.terms(text_of(part))
+    reader.combine(len(values), 6 * len(args))
     counts = [sum_([1 * (x == value) for x in args]) for value in values]
-    parts = [
-        _occurs(reader, count, word) for count, word in zip(counts, _occurrences(reader, node), strict=True)
-    ]
+    occurs = _occurrences(reader, node)
+    if len(occurs) != len(counts):
+        raise ModelError(f"there are {len(occurs)} numbers of occurrences for {len(counts)} values")
+    parts = [_occurs(reader, count, word) for count, word in zip(counts, occurs, strict=True)]
     if part is not None and part.get("closed") == "true":
         parts += [any_of([x == value for value in values]) for x in args]
     return all_of(parts)
@@ -189,9 +220,9 @@ def _occurrences(reader: Reader, node: Element) -> list[str]:
     """How often each value occurs: integers, ranges or variables, one word each."""
     words: list[str] = []
     for word in text_of(node.find("occurs")).split():
-        repeated = re.fullmatch(r"(-?\d+)x(\d+)", word)
+        repeated = re.fullmatch(r"(-?[0-9]+)x([0-9]+)", word)
         if repeated:
-            words += [repeated[1]] * int(repeated[2])
+            words += map(str, reader.integers(word))
         elif ".." in word and not reader.variables.is_one(word):
             words.append(word)
         else:
@@ -202,7 +233,7 @@ def _occurrences(reader: Reader, node: Element) -> list[str]:
 def _occurs(reader: Reader, count: IntExpr, word: str) -> BoolExpr:
     low, dots, high = word.partition("..")
     if dots and "[" not in word:
-        return (count >= int(low)) & (count <= int(high))
+        return (count >= reader.integer(low)) & (count <= reader.integer(high))
     return count == reader.term(word)
 
 
@@ -223,9 +254,10 @@ def _element(reader: Reader, node: Element) -> BoolExpr:
     args = reader.listed(node)
     if part is None:
         chosen_by = reader.term(text_of(value))
+        reader.combine(len(args), 3)
         return any_of([x == chosen_by for x in args])
-    holder = node.find("list")
-    start = int((holder.get("startIndex") if holder is not None else None) or 0)
+    start = reader.attribute(node.find("list"), "startIndex")
+    reader.combine(len(args), 5)
     chosen = element(args, reader.term(text_of(part)) - start)
     if wanted is not None:
         return reader.compared(chosen, text_of(wanted))
@@ -235,13 +267,18 @@ def _element(reader: Reader, node: Element) -> BoolExpr:
 def _matrix_element(reader: Reader, node: Element, matrix: Element) -> BoolExpr:
     text = text_of(matrix)
     if text.startswith("("):
-        rows = [reader.terms(row.replace(",", " ")) for row in re.findall(r"\(([^()]*)\)", text)]
+        rows = reader.term_rows(text, "matrix")
     else:
         rows = reader.rows(node)
-    row, column = reader.terms(text_of(node.find("index")))
-    row = row - int(matrix.get("startRowIndex") or 0)
-    column = column - int(matrix.get("startColIndex") or 0)
+    indices = reader.terms(text_of(node.find("index")))
+    if len(indices) != 2:
+        raise ModelError(f"a matrix has two indices, not {len(indices)}")
+    if len({len(line) for line in rows}) != 1 or not rows[0]:
+        raise ModelError("the rows must have one length, and none may be empty")
+    row = indices[0] - reader.attribute(matrix, "startRowIndex")
+    column = indices[1] - reader.attribute(matrix, "startColIndex")
     width = len(rows[0])
+    reader.combine(len(rows) * width, 5)
     inside = (column >= 0) & (column < width)
     chosen = element([x for line in rows for x in line], row * width + column)
     wanted, value = node.find("condition"), node.find("value")
@@ -257,54 +294,18 @@ def _instantiation(reader: Reader, node: Element) -> BoolExpr:
     args = reader.listed(node)
     values: list[int | None] = []  # a star leaves a variable as it is
     for word in text_of(node.find("values")).split():
-        values += [None] if word == "*" else integers(word)
+        values += [None] if word == "*" else reader.integers(word)
+    if len(values) != len(args):
+        raise ModelError(f"there are {len(values)} values for {len(args)} variables")
     return all_of([x == value for x, value in zip(args, values, strict=True) if value is not None])
-
-
-def _regular(reader: Reader, node: Element) -> BoolExpr:
-    names: dict[str, int] = {}
-
-    def state(name: str) -> int:
-        return names.setdefault(name.strip(), len(names))
-
-    start = state(text_of(node.find("start")))
-    rows = [part.split(",") for part in re.findall(r"\(([^()]*)\)", text_of(node.find("transitions")))]
-    transitions = [(state(a), int(value), state(b)) for a, value, b in rows]
-    accepting = [state(word) for word in text_of(node.find("final")).split()]
-    return g.regular(reader.listed(node), transitions, start, accepting)
-
-
-def _mdd(reader: Reader, node: Element) -> BoolExpr:
-    """The first state of the first transition is the root; the one that nothing leaves is the end."""
-    names: dict[str, int] = {}
-    rows = [part.split(",") for part in re.findall(r"\(([^()]*)\)", text_of(node.find("transitions")))]
-    transitions = [
-        (names.setdefault(a.strip(), len(names)), int(value), names.setdefault(b.strip(), len(names)))
-        for a, value, b in rows
-    ]
-    left = {source for source, _, _ in transitions}
-    ends = [end for end in names.values() if end not in left]
-    return g.regular(reader.listed(node), transitions, transitions[0][0], ends)
-
-
-def _precedence(reader: Reader, node: Element) -> BoolExpr:
-    args, part = reader.listed(node), node.find("values")
-    if part is None:
-        values = sorted({value for one in args for value in values_of(one)})
-    else:
-        values = integers(text_of(part))
-    covered = (
-        [any_of([x == values[-1] for x in args])]
-        if part is not None and part.get("covered") == "true"
-        else []
-    )
-    return all_of([g.value_precede(values, args), *covered])
 
 
 def _clause(reader: Reader, node: Element) -> BoolExpr:
     tests = []
     for word in text_of(node.find("list") if node.find("list") is not None else node).split():
         negated = word.startswith("not(")
+        if negated and not word.endswith(")"):
+            raise ModelError(f"'{shown(word)}': ')' is missing")
         name = word[4:-1] if negated else word
         tests.append(reader.variables.variable(name) == (0 if negated else 1))
     return any_of(tests)
@@ -359,8 +360,8 @@ _RULES: dict[str, Callable[[Reader, Element], BoolExpr]] = {
     "knapsack": placing.knapsack,
     "circuit": placing.circuit,
     "instantiation": _instantiation,
-    "regular": _regular,
-    "mdd": _mdd,
-    "precedence": _precedence,
+    "regular": automata.regular,
+    "mdd": automata.mdd,
+    "precedence": automata.precedence,
     "clause": _clause,
 }

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from constrint.errors import ModelError, ParseError
@@ -13,109 +11,105 @@ from constrint.expr import IntExpr
 from constrint.expr.functions import max_, min_, sum_
 from constrint.frontends.xcsp3.constraints import constraint
 from constrint.frontends.xcsp3.functions import product_of
+from constrint.frontends.xcsp3.numbers import shown
 from constrint.frontends.xcsp3.reader import Reader
+from constrint.frontends.xcsp3.tree import Node, parse
 from constrint.frontends.xcsp3.variables import Variables, text_of
 from constrint.globals import nvalue
-from constrint.model import Model
+from constrint.modelling.declarations import Declarations
+from constrint.support.limits import Budget, LimitExceeded
 
-_PLACES = re.compile(r"%(\d+|\.\.\.)")
-_NOT_CONSTRAINTS = ("block", "group", "slide")
+_PLACES = re.compile(r"%([0-9]+|\.\.\.)")
 
 
-def read_xcsp3(text: str, *, filename: str = "<xcsp3>") -> Model:
+def read_xcsp3(text: str, *, filename: str = "<xcsp3>", budget: Budget | None = None) -> Declarations:
     """Read an XCSP3 instance.
 
     Args:
         text: The XML.
         filename: Its name in messages.
+        budget: What reading may take; the usual limits where it is left out.
 
     Returns:
         The model, with its objective. Raises `ParseError` for text that is no XML and, naming the constraint,
-        for what XCSP3-core does not have.
+        for what XCSP3-core does not have, and `LimitExceeded` for an instance beyond the limits.
     """
-    try:
-        root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as problem:
-        line, column = problem.position
-        message = f"this is no XML: {problem.msg.partition(':')[0]}"
-        raise ParseError(message, filename=filename, line=line, column=column + 1) from None
+    budget = budget or Budget()
+    budget.size(len(text), filename)
+    root = parse(text, filename, budget)
     if root.tag != "instance":
-        raise ParseError(f"<{root.tag}> is no XCSP3 instance", filename=filename, line=1, column=1)
-    return _Instance(text, filename).read(root)
+        message = f"<{shown(root.tag)}> is no XCSP3 instance"
+        raise ParseError(message, filename=filename, line=root.line, column=1)
+    return _Instance(filename, budget).read(root)
 
 
 class _Instance:
-    def __init__(self, text: str, filename: str) -> None:
-        self._text = text
+    def __init__(self, filename: str, budget: Budget) -> None:
         self._filename = filename
-        self.model = Model(filename)
-        self.variables = Variables(self.model)
+        self._budget = budget
+        self.model = Declarations(filename)
+        self.variables = Variables(self.model, budget)
         self.reader = Reader(self.variables)
 
-    def read(self, root: Element) -> Model:
-        for part in root.findall("variables"):
-            for element in part:
-                self._guarded(element, self.variables.declare)
-        for part in root.findall("constraints"):
-            for element in part:
-                self._guarded(element, self._add)
-        for part in root.findall("objectives"):
-            for element in part:
-                self._guarded(element, self._objective)
+    def read(self, root: Node) -> Declarations:
+        for element in _parts(root, "variables"):
+            self._guarded(element, self.variables.declare)
+        for element in _constraints(_parts(root, "constraints")):
+            self._guarded(element, self._add)
+        for element in _parts(root, "objectives"):
+            self._guarded(element, self._objective)
         return self.model
 
-    def _guarded(self, element: Element, do: Callable[[Element], None]) -> None:
+    def _guarded(self, element: Node, do: Callable[[Node], None]) -> None:
         """Do something with an element; what goes wrong is said with the place of the element."""
+        where = f"{self._filename}:{element.line}"
         try:
             do(element)
-        except ParseError:
-            raise
-        except (ModelError, ValueError, KeyError, IndexError, TypeError) as problem:
-            said = str(problem) if isinstance(problem, ModelError) else f"cannot be read ({problem})"
-            named = element.get("id") or text_of(element)[:40]
-            message = f"<{element.tag}> {named}: {said}".replace("  ", " ")
-            raise ParseError(message, filename=self._filename, line=self._line(element), column=1) from None
+            self._budget.look_after(1, where)
+        except LimitExceeded as problem:
+            raise LimitExceeded(problem.name, problem.limit, problem.where or where) from None
+        except ModelError as problem:
+            named = shown(element.get("id") or text_of(element))
+            message = f"<{shown(element.tag)}> {named}: {problem}".replace("  ", " ").replace(" :", ":")
+            raise ParseError(message, filename=self._filename, line=element.line, column=1) from None
 
-    def _line(self, element: Element) -> int:
-        """The line of an element, found by its id or its text; 1 where that says nothing."""
-        for wanted in (f'id="{element.get("id")}"' if element.get("id") else "", text_of(element)):
-            place = self._text.find(wanted) if wanted else -1
-            if place >= 0:
-                return self._text.count("\n", 0, place) + 1
-        return 1
+    def _add(self, element: Node) -> None:
+        for one in self._instances(element):
+            self._budget.look_after()
+            self.model.add(constraint(self.reader, one), name=element.get("id"))
 
-    def _add(self, element: Element) -> None:
-        if element.tag == "block":
-            for inner in element:
-                self._guarded(inner, self._add)
-        elif element.tag == "group":
-            for one in self._of_group(element):
-                self.model.add(constraint(self.reader, one), name=element.get("id"))
-        elif element.tag == "slide":
-            for one in self._of_slide(element):
-                self.model.add(constraint(self.reader, one), name=element.get("id"))
-        else:
-            self.model.add(constraint(self.reader, element), name=element.get("id"))
+    def _instances(self, element: Node) -> Iterator[Node]:
+        """The constraints that an element stands for: itself, or those of a group or slide."""
+        if element.tag == "group":
+            return self._of_group(element)
+        return self._of_slide(element) if element.tag == "slide" else iter([element])
 
-    def _of_group(self, group: Element) -> Iterator[Element]:
+    def _of_group(self, group: Node) -> Iterator[Node]:
         """The template of a group with each of its lists of arguments."""
-        template = next(part for part in group if part.tag != "args")
+        template = self._template(group, "args")
         for args in group.findall("args"):
-            yield _filled(template, self._words(text_of(args)))
+            yield template.filled(self._words(text_of(args)))
 
-    def _of_slide(self, slide: Element) -> Iterator[Element]:
+    def _template(self, element: Node, beside: str) -> _Template:
+        found = [part for part in element if part.tag != beside]
+        if len(found) != 1:
+            raise ModelError(f"a {element.tag} needs one constraint as its template, not {len(found)}")
+        return _Template(found[0], self._budget)
+
+    def _of_slide(self, slide: Node) -> Iterator[Node]:
         """The template of a slide over each window of its list."""
         holder = slide.find("list")
-        template = next(part for part in slide if part.tag != "list")
-        if holder is None:
-            raise ModelError("a slide needs a list")
+        if holder is None or len(slide.findall("list")) > 1:
+            raise ModelError("a slide needs one list")
+        template = self._template(slide, "list")
         words = self._words(text_of(holder))
-        places = [int(place) for place in _PLACES.findall(_all_text(template)) if place != "..."]
-        width = int(holder.get("collect") or max(places, default=0) + 1)
-        step = int(holder.get("offset") or 1)
+        width = self.reader.attribute(holder, "collect", max(template.named, default=0) + 1)
+        step = self.reader.attribute(holder, "offset", 1)
+        if not 1 <= width <= len(words) or step < 1:
+            raise ModelError(f"a slide of {width} by {step} over {len(words)} variables is not possible")
         last = len(words) if slide.get("circular") == "true" else len(words) - width + 1
         for first in range(0, last, step):
-            yield _filled(template, [words[(first + i) % len(words)] for i in range(width)])
+            yield template.filled([words[(first + i) % len(words)] for i in range(width)])
 
     def _words(self, text: str) -> list[str]:
         """Arguments one by one: arrays are taken apart."""
@@ -124,9 +118,9 @@ class _Instance:
             words.extend(self.variables.named(word) if self.variables.is_one(word) else [word])
         return words
 
-    def _objective(self, element: Element) -> None:
+    def _objective(self, element: Node) -> None:
         if element.tag not in ("minimize", "maximize"):
-            raise ModelError(f"the objective <{element.tag}> is not supported")
+            raise ModelError(f"the objective <{shown(element.tag)}> is not supported")
         set_goal = self.model.minimize if element.tag == "minimize" else self.model.maximize
         kind = element.get("type") or "expression"
         if kind == "expression":
@@ -136,14 +130,16 @@ class _Instance:
         part = element.find("coeffs")
         if part is not None:
             factors = self.reader.terms(text_of(part))
+            if len(factors) != len(args):
+                raise ModelError(f"there are {len(factors)} coefficients for {len(args)} variables")
             args = [a * x for a, x in zip(factors, args, strict=True)]
         if kind == "lex":
             set_goal(*args)
         else:
-            set_goal(_total(kind, args))
+            set_goal(_total(kind, args, self._budget))
 
 
-def _total(kind: str, args: Sequence[IntExpr]) -> IntExpr:
+def _total(kind: str, args: Sequence[IntExpr], budget: Budget) -> IntExpr:
     if kind == "sum":
         return sum_(args)
     if kind == "maximum":
@@ -153,22 +149,61 @@ def _total(kind: str, args: Sequence[IntExpr]) -> IntExpr:
     if kind == "nValues":
         return nvalue(args)
     if kind == "product":
-        return product_of(args)
-    raise ModelError(f"an objective of type '{kind}' is not supported")
+        return product_of(args, budget)
+    raise ModelError(f"an objective of type '{shown(kind)}' is not supported")
 
 
-def _all_text(element: Element) -> str:
-    return " ".join(part.text or "" for part in element.iter())
+def _parts(root: Node, tag: str) -> list[Node]:
+    """The elements in all parts of a name."""
+    return [element for part in root.findall(tag) for element in part]  # type: ignore[misc] # all are nodes
 
 
-def _filled(template: Element, words: Sequence[str]) -> Element:
-    """A template with its numbered places filled; `%...` are all arguments that no number names."""
-    named = {int(place) for place in _PLACES.findall(_all_text(template)) if place != "..."}
-    rest = " ".join(words[max(named, default=-1) + 1 :])
-    filled = deepcopy(template)
-    for part in filled.iter():
-        if part.text:
-            part.text = _PLACES.sub(
-                lambda match: rest if match[1] == "..." else words[int(match[1])], part.text
-            )
-    return filled
+def _constraints(elements: Sequence[Node]) -> Iterator[Node]:
+    """The constraints among some elements, those in blocks, and in blocks of these, included."""
+    stack = list(reversed(elements))
+    while stack:
+        element = stack.pop()
+        if element.tag == "block":
+            stack.extend(reversed(element))  # type: ignore[arg-type] # as above
+        else:
+            yield element
+
+
+class _Template:
+    """A constraint with numbered places; `%...` are all arguments that no number names.
+
+    Attributes:
+        named: The numbers.
+    """
+
+    def __init__(self, template: Element, budget: Budget) -> None:
+        self._template = template
+        self._budget = budget
+        text = " ".join([part.text or "" for part in [template, *template]])
+        places = _PLACES.findall(text)
+        self._rests = places.count("...")
+        for place in places:
+            budget.digits(place)
+        self.named = {int(place) for place in places if place != "..."}
+
+    def filled(self, words: Sequence[str]) -> Node:
+        """The constraint with these words in its places."""
+        most = max(self.named, default=-1)
+        if most >= len(words):
+            raise ModelError(f"the template names %{shown(str(most))}, and there are {len(words)} arguments")
+        self._budget.node(len(self.named) + self._rests * max(0, len(words) - most - 1))
+        rest = " ".join(words[most + 1 :]) if self._rests else ""
+
+        def word(match: re.Match[str]) -> str:
+            return rest if match[1] == "..." else words[int(match[1])]
+
+        def copied(part: Element) -> Node:
+            copy = Node(part.tag, part.attrib)
+            copy.text = _PLACES.sub(word, part.text or "")
+            return copy
+
+        filled = copied(self._template)
+        for part in self._template:
+            filled.append(copied(part))
+            filled[-1].extend(part)  # parts of parts, which are refused
+        return filled

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from constrint import globals as g
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, Const, IntExpr
+from constrint.expr import And, BoolExpr, Comparison, Const, Implies, IntExpr, Or
 from constrint.expr.functions import all_of, any_of, sum_
-from constrint.frontends.xcsp3.reader import Reader, values_of
-from constrint.frontends.xcsp3.variables import integers, text_of
+from constrint.frontends.xcsp3.numbers import shown
+from constrint.frontends.xcsp3.reader import Reader
+from constrint.frontends.xcsp3.variables import text_of
 
 
 def channel(reader: Reader, node: Element) -> BoolExpr:
     """Positions of one list in another, or of the one that is 1."""
     lists = node.findall("list")
     value = node.find("value")
-    starts = [int(part.get("startIndex") or 0) for part in lists]
+    starts = [reader.attribute(part, "startIndex") for part in lists]
     if value is not None:
         args, chosen = reader.listed(node), reader.term(text_of(value))
         indicators = [x.iff(chosen == i) if isinstance(x, BoolExpr) else (x == 1).iff(chosen == i)
@@ -34,12 +34,13 @@ def channel(reader: Reader, node: Element) -> BoolExpr:
     small, large = (first, second) if len(first) < len(second) else (second, first)
     if small is second:
         starts = starts[::-1]
+    reader.combine(len(small) * len(large), 7)
     inside = [(x >= starts[1]) & (x < starts[1] + len(large)) for x in small]
     return all_of(
         [
             *inside,
             *(
-                (x == j).implies(y == i)
+                Implies(Comparison("==", x, Const(j)), Comparison("==", y, Const(i)))
                 for i, x in enumerate(small, starts[0])
                 for j, y in enumerate(large, starts[1])
             ),
@@ -56,8 +57,10 @@ def no_overlap(reader: Reader, node: Element) -> BoolExpr:
         if keep_zero:
             return g.no_overlap(starts, durations)
         return g.cumulative(starts, durations, [Const(1)] * len(starts), Const(1))
-    corners = [reader.terms(row.replace(",", " ")) for row in re.findall(r"\(([^()]*)\)", origins)]
-    sizes = [reader.terms(row.replace(",", " ")) for row in re.findall(r"\(([^()]*)\)", lengths)]
+    corners, sizes = reader.term_rows(origins, "origins"), reader.term_rows(lengths, "lengths")
+    if len({*map(len, corners), *map(len, sizes)}) != 1 or len(corners) != len(sizes):
+        raise ModelError("each box needs an origin and a length in every direction")
+    reader.combine(len(corners) * (len(corners) - 1) // 2, 12 * len(corners[0]))
     pairs = [(i, j) for i in range(len(corners)) for j in range(i)]
     return all_of([_apart(corners, sizes, i, j, keep_zero) for i, j in pairs])
 
@@ -81,26 +84,30 @@ def cumulative(reader: Reader, node: Element) -> BoolExpr:
     lengths = reader.terms(text_of(node.find("lengths")))
     heights = reader.terms(text_of(node.find("heights")))
     text = text_of(node.find("condition"))
-    match = re.fullmatch(r"\s*\(\s*(\w+)\s*,(.*)\)\s*", text)
-    if match is None or match[1] not in ("le", "lt"):
-        raise ModelError(f"cumulative: the condition {text} is not supported: only le and lt are")
-    capacity = reader.term(match[2]) - (match[1] == "lt")
+    operator, operand = reader.condition_parts(text)
+    if operator not in ("le", "lt"):
+        raise ModelError(f"cumulative: the condition {shown(text)} is not supported: only le and lt are")
+    capacity = reader.term(operand) - (operator == "lt")
     parts = [g.cumulative(starts, lengths, heights, capacity)]
     ends = node.find("ends")
     if ends is not None:
         finished = reader.terms(text_of(ends))
+        _same_lengths(origins=starts, ends=finished)
         parts += [s + d == e for s, d, e in zip(starts, lengths, finished, strict=True)]
     return all_of(parts)
 
 
 def bin_packing(reader: Reader, node: Element) -> BoolExpr:
     """Loads of bins, by a condition, by limits or by variables."""
-    bins, sizes = reader.listed(node), integers(text_of(node.find("sizes")))
+    bins, sizes = reader.listed(node), reader.integers(text_of(node.find("sizes")))
+    _same_lengths(list=bins, sizes=sizes)
     wanted, limits, loads = node.find("condition"), node.find("limits"), node.find("loads")
     if limits is None and loads is None:
-        places = sorted({value for one in bins for value in values_of(one)})
+        places = reader.all_values(bins)
+        reader.combine(len(places) * len(bins), 4)
         return all_of([reader.compared(_load(bins, sizes, i), text_of(wanted)) for i in places])
     bounds = reader.terms(text_of(limits if loads is None else loads))
+    reader.combine(len(bounds) * len(bins), 4)
     inside = [(one >= 0) & (one < len(bounds)) for one in bins]
     if loads is not None:
         return g.bin_packing(bins, sizes, bounds)
@@ -115,22 +122,33 @@ def knapsack(reader: Reader, node: Element) -> BoolExpr:
     """Weights and profits under a condition each."""
     args = reader.listed(node)
     conditions = node.findall("condition")
-    totals = [
-        sum_([a * x for a, x in zip(integers(text_of(node.find(tag))), args, strict=True)])
-        for tag in ("weights", "profits")
-    ]
-    return all_of(
-        [reader.compared(total, text_of(one)) for total, one in zip(totals, conditions, strict=True)]
-    )
+    if len(conditions) != 2:
+        raise ModelError(
+            f"a knapsack has two conditions, of its weight and its profit, not {len(conditions)}"
+        )
+    parts = []
+    for tag, one in zip(("weights", "profits"), conditions, strict=True):
+        factors = reader.integers(text_of(node.find(tag)))
+        lists: dict[str, Sequence[object]] = {"list": args, tag: factors}
+        _same_lengths(**lists)
+        total = sum_([a * x for a, x in zip(factors, args, strict=True)])
+        parts.append(reader.compared(total, text_of(one)))
+    return all_of(parts)
+
+
+def _same_lengths(**lists: Sequence[object]) -> None:
+    if len({len(part) for part in lists.values()}) > 1:
+        said = " and ".join([f"{len(part)} entries in <{tag}>" for tag, part in lists.items()])
+        raise ModelError(f"the lists must have one length, not {said}")
 
 
 def circuit(reader: Reader, node: Element) -> BoolExpr:
     """Places that point to themselves are not on the circuit, which has at least two places."""
-    holder = node.find("list")
-    start = int((holder.get("startIndex") if holder is not None else None) or 0)
+    start = reader.attribute(node.find("list"), "startIndex")
     args = [x - start for x in reader.listed(node)]
     size = node.find("size")
     n = len(args)
+    reader.combine(n**3, 3)
     on = [x != i for i, x in enumerate(args)]
     length = sum_([1 * one for one in on])
     # A partial circuit: one cycle over the places that are on it. Positions along it count from the first
@@ -146,9 +164,11 @@ def circuit(reader: Reader, node: Element) -> BoolExpr:
 def _one_cycle(args: Sequence[IntExpr], on: Sequence[BoolExpr], first: Sequence[BoolExpr]) -> BoolExpr:
     """Following the circuit from its first place meets every place that is on it."""
     n = len(args)
+    leads = [[Comparison("==", arg, Const(j)) for j in range(n)] for arg in args]
     reached: list[BoolExpr] = list(first)
     for _ in range(n - 1):
+        before = reached
         reached = [
-            any_of([reached[j], *(reached[i] & (args[i] == j) for i in range(n) if i != j)]) for j in range(n)
+            Or((before[j], *[And((before[i], leads[i][j])) for i in range(n) if i != j])) for j in range(n)
         ]
     return all_of([one.implies(there) for one, there in zip(on, reached, strict=True)])

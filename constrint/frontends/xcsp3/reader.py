@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -11,8 +11,11 @@ from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr
 from constrint.expr.domain import Domain
 from constrint.frontends.xcsp3.functions import expression
-from constrint.frontends.xcsp3.variables import Variables, integers, text_of
+from constrint.frontends.xcsp3.numbers import count_of, domain_of, groups, integer, integers, shown, words_of
+from constrint.frontends.xcsp3.variables import Variables, text_of
+from constrint.support.limits import Budget
 
+_USES = 6  # operators and operands that an integer in a list of terms comes to: it is compared, or added
 OPERATORS: dict[str, Callable[[IntExpr, IntExpr], BoolExpr]] = {
     "lt": lambda x, y: x < y,
     "le": lambda x, y: x <= y,
@@ -33,21 +36,59 @@ class Reader:
 
     variables: Variables
 
+    @property
+    def budget(self) -> Budget:
+        """What reading may take."""
+        return self.variables.budget
+
     def term(self, text: str) -> IntExpr:
         """A variable, an integer or an expression."""
-        return expression(text, self.variables.variable)
+        return expression(text, self.variables.variable, self.budget)
 
     def terms(self, text: str) -> list[IntExpr]:
         """A list of variables, integers and expressions."""
         found: list[IntExpr] = []
-        for word in re.findall(r"\w+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+", text):
+        for word in words_of(text):
             if "(" in word:
                 found.append(self.term(word))
             elif self.variables.is_one(word):
-                found.extend(self.variables.variable(name) for name in self.variables.named(word))
+                found.extend([self.variables.variable(name) for name in self.variables.named(word)])
             else:
-                found.extend(Const(value) for value in integers(word))
+                values = self.integers(word)
+                self.budget.node(_USES * len(values))
+                found.extend([Const(value) for value in values])
         return found
+
+    def integers(self, text: str) -> list[int]:
+        """A list of integers, with its short forms."""
+        return integers(text, self.budget)
+
+    def tuples(self, element: Element | None, what: str) -> list[list[str]]:
+        """The words of groups such as `(a,0,b)(b,1,c)`."""
+        return list(groups(text_of(element), what, self.budget))
+
+    def term_rows(self, text: str, what: str) -> list[list[IntExpr]]:
+        """The terms of groups such as `(x,1)(y,2)`."""
+        return [self.terms(" ".join(row)) for row in groups(text, what, self.budget)]
+
+    def integer(self, word: str) -> int:
+        """One integer."""
+        return integer(word, self.budget)
+
+    def attribute(self, node: Element | None, name: str, default: int = 0) -> int:
+        """The integer of an attribute."""
+        text = None if node is None else node.get(name)
+        return count_of(text, default, name, self.budget)
+
+    def all_values(self, variables: Sequence[IntExpr]) -> list[int]:
+        """The values that some variables have, ascending."""
+        domains = {id(domain): domain for domain in map(_domain_of_variable, variables)}
+        self.budget.values(sum([domain.size or 0 for domain in domains.values()]))
+        return sorted({value for domain in domains.values() for value in domain})
+
+    def combine(self, pairs: int, nodes: int) -> None:
+        """Count what a constraint becomes that has none of its own here: so many parts of so many nodes."""
+        self.budget.node(pairs * nodes)
 
     def listed(self, node: Element, tag: str = "list") -> list[IntExpr]:
         """The list of an element: in a part of that name, or its own text."""
@@ -56,16 +97,20 @@ class Reader:
 
     def compared(self, value: IntExpr, text: str) -> BoolExpr:
         """A value under a condition such as `(le,5)`, `(in,1..4)` or `(eq,x)`."""
-        match = re.fullmatch(r"\s*\(\s*(\w+)\s*,(.*)\)\s*", text, re.DOTALL)
-        if match is None:
-            raise ModelError(f"'{text.strip()}' is no condition: (operator,operand)")
-        operator, operand = match[1], match[2].strip()
+        operator, operand = self.condition_parts(text)
         if operator in ("in", "notin"):
-            members = value.is_in(Domain.of_values(integers(operand.strip("{}").replace(",", " "))))
+            members = value.is_in(domain_of(operand.strip("{}").replace(",", " "), self.budget))
             return members if operator == "in" else ~members
         if operator not in OPERATORS:
-            raise ModelError(f"'{text.strip()}': the operator '{operator}' is not known")
+            raise ModelError(f"'{shown(text)}': the operator '{shown(operator)}' is not known")
         return OPERATORS[operator](value, self.term(operand))
+
+    def condition_parts(self, text: str) -> tuple[str, str]:
+        """The operator and the operand of a condition."""
+        match = re.fullmatch(r"\(\s*(\w+)\s*,(.*)\)", text.strip(), re.DOTALL)
+        if match is None:
+            raise ModelError(f"'{shown(text)}' is no condition: (operator,operand)")
+        return match[1], match[2].strip()
 
     def rows(self, node: Element) -> list[list[IntExpr]]:
         """The rows of a matrix or the lists of an element."""
@@ -78,7 +123,7 @@ class Reader:
         return [self.terms(text_of(part)) for part in node.findall("list")]
 
 
-def values_of(expr: IntExpr) -> Domain:
+def _domain_of_variable(expr: IntExpr) -> Domain:
     """The values of a variable."""
     domain = getattr(expr, "domain", None)
     if not isinstance(domain, Domain):

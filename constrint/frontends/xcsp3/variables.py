@@ -11,11 +11,12 @@ from xml.etree.ElementTree import Element
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
 from constrint.expr.domain import Domain
-from constrint.model import Model
+from constrint.frontends.xcsp3.numbers import domain_of, groups, integer, shown
+from constrint.modelling.declarations import Declarations
+from constrint.support.limits import Budget, exceeded
 
-_INDEX = re.compile(r"\[(\d*)(\.\.)?(\d*)\]")
-_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)$")
-_REPEATED = re.compile(r"(-?\d+)x(\d+)$")
+_INDEX = re.compile(r"\[([0-9]*)(\.\.)?([0-9]*)\]")
+_SIZE = re.compile(r"\s*\[\s*([0-9]+)\s*\]\s*")
 
 
 def text_of(element: Element | None) -> str:
@@ -23,44 +24,17 @@ def text_of(element: Element | None) -> str:
     return "" if element is None or element.text is None else element.text.strip()
 
 
-def integers(text: str) -> list[int]:
-    """Integers with their short forms: `1..4` is 1 2 3 4, and `0x3` is 0 0 0."""
-    found: list[int] = []
-    for word in text.split():
-        if match := _RANGE.match(word):
-            found.extend(range(int(match[1]), int(match[2]) + 1))
-        elif match := _REPEATED.match(word):
-            found.extend([int(match[1])] * int(match[2]))
-        else:
-            found.append(integer(word))
-    return found
-
-
-def integer(word: str) -> int:
-    """One integer."""
-    try:
-        return int(word)
-    except ValueError:
-        raise ModelError(f"'{word}' is no integer") from None
-
-
-def domain_of(text: str) -> Domain:
-    """A domain such as `0..9 15 20..22`."""
-    words = text.split()
-    if len(words) == 1 and (match := _RANGE.match(words[0])):
-        return Domain.of_range(int(match[1]), int(match[2]))
-    return Domain.of_values(integers(text))
-
-
 class Variables:
     """The variables of an instance.
 
     Attributes:
         model: The model that they are declared in.
+        budget: What reading may take.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Declarations, budget: Budget) -> None:
         self.model = model
+        self.budget = budget
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._domains: dict[str, Element] = {}
 
@@ -72,10 +46,10 @@ class Variables:
         like = element.get("as")
         source = self._domains.get(like, element) if like else element
         if like and like not in self._domains:
-            raise ModelError(f"'{name}' is declared as '{like}', which is not declared before it")
+            raise ModelError(f"'{shown(name)}' is as '{shown(like)}', which is not declared before it")
         self._domains[name] = source
         if element.tag == "var":
-            self._variable(name, domain_of(text_of(source)))
+            self._variable(name, domain_of(text_of(source), self.budget))
         elif element.tag == "array":
             self._array(name, element, source)
         else:
@@ -83,23 +57,19 @@ class Variables:
 
     def _variable(self, name: str, domain: Domain) -> None:
         if domain.is_empty:
-            raise ModelError(f"the domain of '{name}' is empty")
-        if domain.values is not None or domain.step != 1:
-            self.model.int_var(name, values=domain)
-        else:
-            self.model.int_var(name, domain.lo, domain.hi)
+            raise ModelError(f"the domain of '{shown(name)}' is empty")
+        self.budget.variable()
+        self.model._int_var(name, domain)  # cells of an array share their domain
 
     def _array(self, name: str, element: Element, source: Element) -> None:
-        shape = tuple(int(size) for size in re.findall(r"\[(\d+)\]", element.get("size") or ""))
-        if not shape:
-            raise ModelError(f"the array '{name}' needs a size such as [5] or [3][4]")
+        shape = self._size(name, element.get("size") or "")
         self._shapes[name] = shape
         parts = source.findall("domain")
-        general = None if parts else domain_of(text_of(source))
+        general = None if parts else domain_of(text_of(source), self.budget)
         domains: dict[str, Domain] = {}
         others: Domain | None = None
         for part in parts:
-            domain, scope = domain_of(text_of(part)), part.get("for") or "others"
+            domain, scope = domain_of(text_of(part), self.budget), part.get("for") or "others"
             if scope.strip() == "others":
                 others = domain
             else:
@@ -107,10 +77,29 @@ class Variables:
                     word = name + word[word.index("[") :] if "[" in word else word
                     domains.update(dict.fromkeys(self.names(word), domain))
         for place in product(*map(range, shape)):
-            one = name + "".join(f"[{i}]" for i in place)
+            one = name + "".join([f"[{i}]" for i in place])
+            self.budget.look_after()
             found = general or domains.get(one) or others
             if found is not None:  # a cell without a domain is no variable
                 self._variable(one, found)
+
+    def _size(self, name: str, text: str) -> tuple[int, ...]:
+        """The lengths of an array; all its cells are counted before any is made."""
+        lengths = _SIZE.findall(text)
+        if not lengths or _SIZE.sub("", text):
+            raise ModelError(
+                f"the array '{shown(name)}' needs a size such as [5] or [3][4], not '{shown(text)}'"
+            )
+        self.budget.depth(len(lengths))
+        shape = tuple([integer(length, self.budget) for length in lengths])
+        self._count(prod(shape))
+        return shape
+
+    def _count(self, cells: int) -> None:
+        """Refuse what names more cells than there may be variables."""
+        limit = self.budget.limits.variables
+        if limit is not None and cells > limit:
+            raise exceeded("variables", limit)
 
     # ------------------------------------------------------------ looking up
 
@@ -121,37 +110,48 @@ class Variables:
             if name in self._shapes:
                 word = name + "[]" * len(self._shapes[name])
                 return self.names(word)
+            self.budget.node()
             return [name]
         shape = self._shapes.get(name)
         if shape is None:
-            raise ModelError(f"no array is named '{name}'")
+            raise ModelError(f"no array is named '{shown(name)}'")
         indices = _INDEX.findall("[" + rest)
         if (
             len(indices) != len(shape)
             or "".join(f"[{low}{dots}{high}]" for low, dots, high in indices) != "[" + rest
         ):
-            raise ModelError(f"'{word}' does not fit the array '{name}', which has {len(shape)} indices")
-        ranges = []
-        for (low, dots, high), size in zip(indices, shape, strict=True):
-            if low == "":
-                ranges.append(range(size))
-            else:
-                ranges.append(range(int(low), int(high if dots else low) + 1))
-        return [name + "".join(f"[{i}]" for i in place) for place in product(*ranges)]
+            raise ModelError(
+                f"'{shown(word)}' does not fit the array '{shown(name)}', which has {len(shape)} indices"
+            )
+        ranges = [self._range(index, size) for index, size in zip(indices, shape, strict=True)]
+        cells = prod([max(0, one.stop - one.start) for one in ranges])
+        self._count(cells)
+        self.budget.node(cells)
+        return [name + "".join([f"[{i}]" for i in place]) for place in product(*ranges)]
+
+    def _range(self, index: tuple[str, str, str], size: int) -> range:
+        """The numbers that an index such as `2`, `1..3` or none stands for."""
+        low, dots, high = index
+        if low == "" and not dots and not high:
+            return range(size)
+        if low == "" or (dots and high == ""):
+            raise ModelError(f"'[{low}{dots}{high}]' is no index: write such as [2], [1..3] or []")
+        first = integer(low, self.budget)
+        return range(first, (integer(high, self.budget) if dots else first) + 1)
 
     def shape(self, word: str) -> tuple[int, ...]:
         """The lengths of the open indices of a word such as `x[][]`."""
         name = word.partition("[")[0]
         size = self._shapes.get(name)
         if size is None:
-            raise ModelError(f"no array is named '{name}'")
+            raise ModelError(f"no array is named '{shown(name)}'")
         indices = _INDEX.findall(word) or [("", "", "")] * len(size)
         lengths = []
         for (low, dots, high), full in zip(indices, size, strict=True):
             if low == "":
                 lengths.append(full)
             elif dots:
-                lengths.append(int(high) - int(low) + 1)
+                lengths.append(len(self._range((low, dots, high), full)))
         return tuple(lengths)
 
     def named(self, text: str) -> list[str]:
@@ -165,7 +165,7 @@ class Variables:
         """A variable by its name."""
         found = self.model.variables.get(name)
         if found is None:
-            raise ModelError(f"no variable is named '{name}'")
+            raise ModelError(f"no variable is named '{shown(name)}'")
         return found
 
     def is_one(self, word: str) -> bool:
@@ -176,11 +176,11 @@ class Variables:
         """The rows of a matrix: `x[][]`, or lists in brackets."""
         text = text.strip()
         if text.startswith("("):
-            for row in re.findall(r"\(([^()]*)\)", text):
-                yield self.named(row.replace(",", " "))
+            for row in groups(text, "matrix", self.budget):
+                yield self.named(" ".join(row))
             return
         names, shape = self.named(text), self.shape(text)
         if len(shape) != 2 or prod(shape) != len(names):
-            raise ModelError(f"'{text}' is no matrix")
+            raise ModelError(f"'{shown(text)}' is no matrix")
         for i in range(shape[0]):
             yield names[i * shape[1] : (i + 1) * shape[1]]

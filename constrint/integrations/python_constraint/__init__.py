@@ -11,10 +11,10 @@
 Names and meanings are those of python-constraint2 2.9. Solver classes are accepted and change nothing.
 """
 
+from constrint.integrations.python_constraint.base import Constraint
 from constrint.integrations.python_constraint.constraints import (
     AllDifferentConstraint,
     AllEqualConstraint,
-    Constraint,
     ExactProdConstraint,
     ExactSumConstraint,
     FunctionConstraint,
@@ -33,16 +33,15 @@ from constrint.integrations.python_constraint.constraints import (
     VariableMinProdConstraint,
     VariableMinSumConstraint,
 )
-from constrint.integrations.python_constraint.problem import (
+from constrint.integrations.python_constraint.domains import Domain, Unassigned, Variable
+from constrint.integrations.python_constraint.problem import Problem
+from constrint.integrations.python_constraint.solvers import (
     BacktrackingSolver,
-    Domain,
     MinConflictsSolver,
     OptimizedBacktrackingSolver,
     ParallelSolver,
-    Problem,
     RecursiveBacktrackingSolver,
     Solver,
-    Variable,
 )
 
 __all__ = [
@@ -68,6 +67,7 @@ __all__ = [
     "Solver",
     "SomeInSetConstraint",
     "SomeNotInSetConstraint",
+    "Unassigned",
     "Variable",
     "VariableExactProdConstraint",
     "VariableExactSumConstraint",

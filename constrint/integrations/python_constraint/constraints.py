@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from constrint.diagrams.symbols import Symbol, tree_of, watched
@@ -13,25 +13,9 @@ from constrint.expr import BoolExpr, Const, IntExpr
 from constrint.expr.functions import all_of, any_of, member, sum_
 from constrint.globals import all_different
 from constrint.integrations.python_constraint import restrictions
+from constrint.integrations.python_constraint.base import Constraint
+from constrint.integrations.python_constraint.domains import Unassigned
 from constrint.integrations.python_constraint.scope import Coded, Scope, integer_of
-
-
-class Constraint:
-    """What a problem's variables must fulfil; subclasses say it in `condition`."""
-
-    def condition(self, scope: Scope) -> BoolExpr:
-        """The constraint over these variables."""
-        raise NotImplementedError
-
-    def __call__(
-        self,
-        variables: Sequence[Hashable],
-        domains: Mapping[Any, Any],
-        assignments: Mapping[Any, Any],
-        *_: Any,
-    ) -> bool:
-        """Whether it holds for an assignment, as python-constraint's solvers ask; overridden by users."""
-        raise NotImplementedError
 
 
 class FunctionConstraint(Constraint):
@@ -46,6 +30,20 @@ class FunctionConstraint(Constraint):
         if not callable(func):
             raise ModelError(f"FunctionConstraint needs a function, not {func!r}")
         self.func = func
+        self._assigned = assigned
+
+    def __call__(
+        self,
+        variables: Sequence[Hashable],
+        domains: MutableMapping[Any, Any],
+        assignments: Mapping[Any, Any],
+        forwardcheck: bool = False,
+    ) -> bool:
+        """As for every constraint; a function of what is `Unassigned` is called only where that was asked."""
+        values = [assignments.get(one, Unassigned) for one in variables]
+        if (Unassigned not in values or not self._assigned) and not self.func(*values):
+            return False
+        return not forwardcheck or self.forwardCheck(variables, domains, assignments)
 
     def condition(self, scope: Scope) -> BoolExpr:
         """The function, traced or called."""
@@ -71,6 +69,10 @@ class AllDifferentConstraint(Constraint):
         """All different."""
         return all_different([coded.variable for coded in scope.variables])
 
+    def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
+        values = [value for _, value in assigned]
+        return all(value not in values[:place] for place, value in enumerate(values))
+
 
 class AllEqualConstraint(Constraint):
     """All values are equal."""
@@ -79,6 +81,9 @@ class AllEqualConstraint(Constraint):
         """Each equal to the first."""
         first, *others = [coded.variable for coded in scope.variables]
         return all_of([first == other for other in others])
+
+    def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
+        return all(value == assigned[0][1] for _, value in assigned)
 
 
 class _Aggregate(Constraint):
@@ -93,31 +98,28 @@ class _Aggregate(Constraint):
 
     def condition(self, scope: Scope) -> BoolExpr:
         """The comparison; over values that are no integers, a table."""
-        factors = self._multipliers or [1] * len(scope.variables)
-        if len(factors) != len(scope.variables):
-            raise ModelError(
-                f"{scope.described} has {len(factors)} multipliers for {len(scope.variables)} variables"
-            )
+        factors = self._factors(len(scope.variables))
         if scope.is_arithmetic and all(isinstance(factor, int) for factor in factors):
-            variables = [coded.variable for coded in scope.variables]
-            if self._is_product:
-                value: IntExpr = Const(1)
-                for variable in variables:
-                    value = value * variable
-            else:
-                value = sum_(
-                    [int(factor) * variable for factor, variable in zip(factors, variables, strict=True)]
-                )
+            variables = [coded.variable for coded in scope.variables[: len(factors)]]
+            value = _aggregate(variables, [int(factor) for factor in factors], self._is_product)
             return _compared(self._operator, value, self._bound)
+        return scope.listed(lambda *values: self._may_hold(len(values), list(enumerate(values))))
 
-        def holds(*values: Any) -> bool:
-            if self._is_product:
-                return _holds(self._operator, math.prod(values), self._bound)
-            return _holds(
-                self._operator, sum(f * v for f, v in zip(factors, values, strict=True)), self._bound
-            )
+    def _factors(self, count: int) -> list[float]:
+        """A multiplier for each variable, as far as both are there."""
+        return self._multipliers[:count] if self._multipliers else [1] * count
 
-        return scope.listed(holds)
+    def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
+        if len(assigned) < count:
+            return True
+        scaled = [factor * value for factor, (_, value) in zip(self._factors(count), assigned, strict=False)]
+        return _holds(self._operator, _total(scaled, self._is_product), self._bound)
+
+
+def _total(values: Sequence[Any], is_product: bool) -> Any:
+    """The sum or product; floats are rounded to ten digits after the point, as python-constraint does."""
+    found = math.prod(values) if is_product else sum(values)
+    return round(found, 10) if isinstance(found, float) else found
 
 
 def _compared(operator: str, value: IntExpr, bound: float) -> BoolExpr:
@@ -208,9 +210,8 @@ class _VariableAggregate(Constraint):
     def condition(self, scope: Scope) -> BoolExpr:
         """The comparison; over values that are no integers, a table."""
         target, *parts = scope.of([self._target, *self._variables])
-        factors = self._multipliers or [1] * len(parts)
-        if len(factors) != len(parts):
-            raise ModelError(f"{scope.described} has {len(factors)} multipliers for {len(parts)} variables")
+        factors = self._multipliers[: len(parts)] if self._multipliers else [1] * len(parts)
+        parts = parts[: len(factors)]
         if scope.is_arithmetic and all(isinstance(factor, int) for factor in factors):
             value = _aggregate(
                 [coded.variable for coded in parts], [int(f) for f in factors], self._is_product
@@ -222,7 +223,7 @@ class _VariableAggregate(Constraint):
 
         def holds(bound: Any, *values: Any) -> bool:
             scaled = [factor * value for factor, value in zip(factors, values, strict=True)]
-            return _holds(self._operator, math.prod(scaled) if self._is_product else sum(scaled), bound)
+            return _holds(self._operator, _total(scaled, self._is_product), bound)
 
         return named.listed(holds)
 
@@ -298,6 +299,9 @@ class InSetConstraint(_SetConstraint):
         """All in."""
         return all_of([self._is_in(coded) for coded in scope.variables])
 
+    def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
+        return all(value in self._values for _, value in assigned)
+
 
 class NotInSetConstraint(_SetConstraint):
     """No value is in a set."""
@@ -305,6 +309,9 @@ class NotInSetConstraint(_SetConstraint):
     def condition(self, scope: Scope) -> BoolExpr:
         """None in."""
         return all_of([~self._is_in(coded) for coded in scope.variables])
+
+    def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
+        return not any(value in self._values for _, value in assigned)
 
 
 class SomeInSetConstraint(_SetConstraint):
@@ -322,6 +329,30 @@ class SomeInSetConstraint(_SetConstraint):
         tests = [self._is_in(coded) for coded in scope.variables]
         number = sum_([1 * (test if self._wanted else ~test) for test in tests])
         return number == self._n if self._exact else number >= self._n
+
+    def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
+        found = sum((value in self._values) is self._wanted for _, value in assigned)
+        return found + count - len(assigned) >= self._n and not (self._exact and found > self._n)
+
+    def forwardCheck(  # noqa: N802
+        self, variables: Sequence[Hashable], domains: Any, assignments: Mapping[Any, Any], *_: Any
+    ) -> bool:
+        """Hide what no variable without a value can take, where all or none of them must be in the set."""
+        missing = [one for one in variables if one not in assignments]
+        found = sum(
+            (assignments[one] in self._values) is self._wanted for one in variables if one in assignments
+        )
+        if found + len(missing) == self._n:
+            keep = self._wanted
+        elif self._exact and found == self._n:
+            keep = not self._wanted
+        else:
+            return True
+        for one in missing:
+            for value in list(domains[one]):
+                if (value in self._values) is not keep:
+                    domains[one].hideValue(value)
+        return all(bool(domains[one]) for one in missing)
 
 
 class SomeNotInSetConstraint(SomeInSetConstraint):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from constrint.diagrams.interpreted import interpreted
+from constrint.diagrams.restrictions import Refused
 from constrint.errors import LimitError, ModelError
 from constrint.expr import IntExpr
 from constrint.integrations.python_constraint import restrictions
-from constrint.integrations.python_constraint.constraints import Constraint, FunctionConstraint
+from constrint.integrations.python_constraint.base import Constraint, is_called
+from constrint.integrations.python_constraint.constraints import FunctionConstraint
+from constrint.integrations.python_constraint.domains import Domain
 from constrint.integrations.python_constraint.scope import Coded, Codes, Scope
+from constrint.integrations.python_constraint.solvers import Solver
 from constrint.model import Model
 
 SET_BYTES = 40_000_000
@@ -18,53 +24,12 @@ SET_BYTES = 40_000_000
 Solution = dict[Any, Any]
 
 
-class Solver:
-    """Accepted where python-constraint takes a solver; the solver is always this one."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        pass
-
-
-class BacktrackingSolver(Solver):
-    """See `Solver`."""
-
-
-class OptimizedBacktrackingSolver(Solver):
-    """See `Solver`."""
-
-
-class RecursiveBacktrackingSolver(Solver):
-    """See `Solver`."""
-
-
-class MinConflictsSolver(Solver):
-    """See `Solver`; unlike python-constraint's, every answer is exact."""
-
-
-class ParallelSolver(Solver):
-    """See `Solver`."""
-
-
-class Variable:
-    """A variable by a name of its own, as python-constraint has it."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-class Domain(list[Any]):
-    """The values of a variable."""
-
-
 class Problem:
     """Variables with their values, and constraints over them."""
 
     def __init__(self, solver: Solver | None = None) -> None:
         self._solver = solver
-        self._values: dict[Hashable, list[Any]] = {}
+        self._values: dict[Hashable, Domain] = {}
         self._constraints: list[tuple[Constraint | str, list[Hashable] | None]] = []
 
     def reset(self) -> None:
@@ -86,50 +51,62 @@ class Problem:
             raise ModelError(f"Tried to insert duplicated variable {variable!r}: each may be added once")
         if not isinstance(domain, Iterable):
             raise ModelError(f"the domain of {variable!r} must be a list of values, not {domain!r}")
-        values = list(domain)
+        values = copy.deepcopy(domain) if isinstance(domain, Domain) else Domain(domain)
         if not values:
             raise ModelError(f"the domain of {variable!r} is empty: give it at least one value")
         self._values[variable] = values
 
     def addVariables(self, variables: Iterable[Hashable], domain: Iterable[Any]) -> None:  # noqa: N802
         """Add several variables with the same values."""
-        values = list(domain)
+        values = domain if isinstance(domain, Domain) else list(domain)
         for variable in variables:
             self.addVariable(variable, values)
 
     def addConstraint(  # noqa: N802
         self,
-        constraint: Constraint | Callable[..., Any] | str,
+        constraint: Constraint | Callable[..., Any] | str | list[str],
         variables: Iterable[Hashable] | None = None,
     ) -> None:
         """Add a constraint.
 
         Args:
-            constraint: A constraint object, a function of the values, or a Python expression as a string.
-            variables: The variables it is about, in the order of the function's arguments; all by default
-                (for a string, those that it names).
+            constraint: A constraint object, a function of the values, a Python expression as a string, or a
+                list of such strings.
+            variables: The variables it is about, in the order of the function's arguments; all by
+                default (for a string, those that it names).
         """
+        if isinstance(constraint, list) and all(isinstance(one, str) for one in constraint):
+            for one in constraint:
+                self.addConstraint(one)
+            return
         if not isinstance(constraint, Constraint | str):
             if not callable(constraint):
-                raise ModelError(f"a constraint is a function, a string or a Constraint, not {constraint!r}")
+                kinds = "a function, a string, a list of strings or a Constraint"
+                raise ModelError(f"a constraint is {kinds}, not {constraint!r}")
             constraint = FunctionConstraint(constraint)
-        names = None if variables is None else list(variables)
+        names = list(variables or ()) or None
         if isinstance(constraint, str):
             restrictions.names_in(constraint)
         self._constraints.append((constraint, names))
 
     def getSolution(self) -> Solution | None:  # noqa: N802
         """A solution, or None."""
+        if not self._values:
+            return None
         model, coded = self._model()
         result = model.solve()
         return _decoded(coded, result.values) if result else None
 
     def getSolutions(self) -> list[Solution]:  # noqa: N802
-        """All solutions."""
-        return list(self.getSolutionIter())
+        """All solutions; the last values come first, as they mostly do in python-constraint."""
+        found = list(self.getSolutionIter())
+        found.reverse()
+        return found
 
     def getSolutionIter(self) -> Iterator[Solution]:  # noqa: N802
         """All solutions, one after the other."""
+        if not self._values:
+            return
         model, coded = self._model()
         try:
             rows = model.solutions(memory_limit=SET_BYTES)
@@ -147,7 +124,7 @@ class Problem:
     def getSolutionsOrderedList(self, order: Sequence[Hashable] | None = None) -> list[tuple[Any, ...]]:  # noqa: N802
         """All solutions as tuples of values, in the order of these variables."""
         names = list(order or self._values)
-        return [tuple([solution[name] for name in names]) for solution in self.getSolutionIter()]
+        return [tuple([solution[name] for name in names]) for solution in self.getSolutions()]
 
     def getSolutionsAsListDict(  # noqa: N802
         self, order: Sequence[Hashable] | None = None, validate: bool = True
@@ -157,8 +134,6 @@ class Problem:
         return rows, {row: i for i, row in enumerate(rows)}, len(rows)
 
     def _model(self) -> tuple[Model, list[Coded]]:
-        if not self._values:
-            raise ModelError("the problem has no variables: call addVariable first")
         codes = Codes(value for values in self._values.values() for value in values)
         model = Model("python-constraint")
         coded: dict[Hashable, Coded] = {}
@@ -181,36 +156,55 @@ class Problem:
         coded: Mapping[Hashable, Coded],
         codes: Codes,
     ) -> Any:
-        described = repr(constraint) if isinstance(constraint, str) else type(constraint).__name__
         if isinstance(constraint, str):
-            names = [*restrictions.names_in(constraint)]
-        elif names is None:
-            names = list(coded)
-        unknown = [name for name in names if name not in coded]
-        if unknown:
-            raise ModelError(f"the constraint {described} is about {unknown[0]!r}, which is no variable")
-        scope = Scope([coded[name] for name in names], codes, f"the constraint {described}")
-        if isinstance(constraint, str):
-            if not scope.is_arithmetic:
-                raise ModelError(
-                    f"{scope.described} speaks of variables whose values are no integers: give a function"
-                )
-            variables: dict[str, IntExpr] = {str(one.name): one.variable for one in scope.variables}
-            return restrictions.condition_of(constraint, variables)
-        if type(constraint).condition is Constraint.condition:
-            return _own(constraint, scope)
+            return _of_text(constraint, coded, codes)
+        scope = _scope(names or list(coded), coded, codes, type(constraint).__name__)
+        if is_called(constraint):
+            return self._called(constraint, scope)
         return constraint.condition(scope)
 
+    def _called(self, constraint: Constraint, scope: Scope) -> Any:
+        """A user's own constraint class: called with assignments, as python-constraint's solvers do."""
+        names = [one.name for one in scope.variables]
+        domains = {name: copy.deepcopy(self._values[name]) for name in names}
 
-def _own(constraint: Constraint, scope: Scope) -> Any:
-    """A user's own constraint class: called with assignments, as python-constraint's solvers do."""
-    names = [one.name for one in scope.variables]
-    domains = {one.name: Domain(one.values.values()) for one in scope.variables}
+        def holds(*values: Any) -> bool:
+            return constraint(names, domains, dict(zip(names, values, strict=True)))
+
+        return scope.listed(holds)
+
+
+def _scope(names: Iterable[Hashable], coded: Mapping[Hashable, Coded], codes: Codes, described: str) -> Scope:
+    listed = list(names)
+    unknown = [name for name in listed if name not in coded]
+    if unknown:
+        raise ModelError(f"the constraint {described} is about {unknown[0]!r}, which is no variable")
+    return Scope([coded[name] for name in listed], codes, f"the constraint {described}")
+
+
+def _of_text(text: str, coded: Mapping[Hashable, Coded], codes: Codes) -> Any:
+    """A Python expression: as arithmetic, or worked out for all combinations of values."""
+    try:
+        scope = _scope(restrictions.names_in(text), coded, codes, repr(text))
+        if scope.is_arithmetic:
+            variables: dict[str, IntExpr] = {str(one.name): one.variable for one in scope.variables}
+            return restrictions.condition_of(text, variables)
+        problem = ModelError(f"{scope.described} is not understood: give a function")
+    except ModelError as refused:
+        problem = refused
+    try:
+        names = [name for name in coded if isinstance(name, str)]
+        function, read = interpreted(restrictions.parsed(text), names)
+    except Refused:
+        raise problem from None
 
     def holds(*values: Any) -> bool:
-        return constraint(names, domains, dict(zip(names, values, strict=True)))
+        try:
+            return bool(function(**dict(zip(read, values, strict=True))))
+        except ArithmeticError:  # what is undefined does not hold
+            return False
 
-    return scope.listed(holds)
+    return _scope(read, coded, codes, repr(text)).listed(holds)
 
 
 def _decoded(coded: Sequence[Coded], values: Mapping[str, int]) -> Solution:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from constrint.diagrams import python_text
 from constrint.diagrams.conditionals import TooManyCases, chosen_outside, pairs
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr, IntVar
@@ -38,13 +39,13 @@ class Part:
 
 def names_in(text: str) -> list[str]:
     """The names that a restriction speaks of, in order of appearance; raises `ModelError` for no Python."""
-    names = [node.id for node in ast.walk(_parsed(text)) if isinstance(node, ast.Name)]
+    names = [node.id for node in ast.walk(parsed(text)) if isinstance(node, ast.Name)]
     return [name for name in dict.fromkeys(names) if name not in _FUNCTIONS]
 
 
 def condition_of(text: str, variables: Mapping[str, IntExpr]) -> BoolExpr:
     """The condition that a restriction states over these variables; what is undefined does not hold."""
-    part = read(_parsed(text), variables, text)
+    part = read(parsed(text), variables, text)
     return part.holds if part.defined is TRUE else part.defined & part.holds
 
 
@@ -58,11 +59,9 @@ def read(tree: ast.expr, variables: Mapping[str, IntExpr], text: str) -> Part:
         ) from None
 
 
-def _parsed(text: str) -> ast.expr:
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except SyntaxError as problem:
-        raise ModelError(f"the constraint {text!r} is no Python expression: {problem.msg}") from problem
+def parsed(text: str) -> ast.expr:
+    """The syntax tree of an expression; raises `ModelError` for no Python."""
+    return python_text.parsed(text, f"the constraint {python_text.shortened(text)} is no Python expression")
 
 
 @dataclass

@@ -1,0 +1,84 @@
+"""A pytest plugin for `foreign_suites.py`: puts a drop-in in its place and keeps each test's outcome.
+
+The environment says what to do: FOREIGN_DROP_IN names the drop-in, FOREIGN_OUT the JSON file to write,
+FOREIGN_STUBS the modules that tests import and need not have.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+_outcomes: dict[str, dict[str, str]] = {}
+
+
+def _python_constraint() -> None:
+    """`import constraint` and its modules are ours."""
+    package = "constrint.integrations.python_constraint"
+    sys.modules["constraint"] = importlib.import_module(package)
+    for name, place in {
+        "problem": "problem",
+        "solvers": "solvers",
+        "domain": "domains",
+        "constraints": "constraints",
+    }.items():
+        sys.modules[f"constraint.{name}"] = importlib.import_module(f"{package}.{place}")
+        setattr(sys.modules["constraint"], name, sys.modules[f"constraint.{name}"])
+
+
+def _kernel_tuner() -> None:
+    """Kernel Tuner's search spaces are built by us."""
+    importlib.import_module("constrint.integrations.kernel_tuner").install()
+
+
+def _cpmpy() -> None:
+    """constrint is among CPMpy's solvers, and the one that its models take."""
+    importlib.import_module("constrint.integrations.cpmpy")
+    lookup: Any = importlib.import_module("cpmpy.solvers.utils").SolverLookup
+    every = lookup.base_solvers()
+    first = [one for one in every if one[0] == "constrint"] + [one for one in every if one[0] != "constrint"]
+    lookup.base_solvers = classmethod(lambda cls: first)
+
+
+def pytest_configure(config: Any) -> None:
+    """Put the drop-in in its place before any test is imported."""
+    if os.environ.get("FOREIGN_SOLVER"):
+        helpers = importlib.import_module("foreign_cpmpy")
+        helpers.install_helpers()
+        config.pluginmanager.register(helpers)
+    for stub in os.environ.get("FOREIGN_STUBS", "").split():
+        module, _, name = stub.partition(":")
+        sys.modules[module] = ModuleType(module)
+        setattr(sys.modules[module], name or "__path__", None)
+    which = os.environ.get("FOREIGN_DROP_IN", "")
+    if which:
+        {"python-constraint": _python_constraint, "kernel-tuner": _kernel_tuner, "cpmpy": _cpmpy}[which]()
+
+
+def _keep(report: Any, outcome: str) -> None:
+    crash = getattr(getattr(report, "longrepr", None), "reprcrash", None)
+    why = crash.message if crash is not None else str(report.longrepr or "")
+    _outcomes[report.nodeid] = {"outcome": outcome, "why": " ".join(why.split())[-200:]}
+
+
+def pytest_runtest_logreport(report: Any) -> None:
+    """Keep how a test ended; one that cannot be set up has failed."""
+    if report.when == "call" or report.outcome != "passed":
+        expected = hasattr(report, "wasxfail")
+        _keep(report, "xfail" if expected else report.outcome)
+
+
+def pytest_collectreport(report: Any) -> None:
+    """A file that cannot be imported is one failure."""
+    if report.outcome != "passed":
+        _keep(report, report.outcome)
+
+
+def pytest_sessionfinish() -> None:
+    """Write them all."""
+    Path(os.environ["FOREIGN_OUT"]).write_text(json.dumps(_outcomes), encoding="utf-8")

@@ -1,0 +1,335 @@
+"""Python expressions worked out on Python's own values: parsed, made closures of, never run as code.
+
+For restrictions that have no term: bit operators, `is None`, subscripts, `len`, strings and tuples. What has
+an effect, or may run for long on a short text, is refused or raises `ValueError`.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from constrint.diagrams.restrictions import Refused
+from constrint.diagrams.terms import MOST_POWER_BITS
+
+MOST_ITEMS = 1_000_000
+"""Items that a sequence may have which an expression makes or looks through."""
+
+Values = dict[str, Any]
+Code = Callable[[Values], Any]
+
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.Not: operator.not_,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
+}
+_METHODS: dict[type, tuple[str, ...]] = {
+    str: (
+        "startswith",
+        "endswith",
+        "lower",
+        "upper",
+        "strip",
+        "count",
+        "find",
+        "index",
+        "isdigit",
+        "isalpha",
+    ),
+    tuple: ("count", "index"),
+    list: ("count", "index"),
+}
+_MATH = (
+    "sqrt",
+    "log",
+    "log2",
+    "log10",
+    "exp",
+    "floor",
+    "ceil",
+    "trunc",
+    "gcd",
+    "lcm",
+    "prod",
+    "fabs",
+    "isqrt",
+)
+
+
+def _power(base: Any, exponent: Any, modulus: Any = None) -> Any:
+    if modulus is None and isinstance(base, int) and isinstance(exponent, int) and exponent > 0:
+        _check_bits(base.bit_length() * exponent)
+    return pow(base, exponent, modulus)
+
+
+def _shift(value: Any, count: Any) -> Any:
+    if isinstance(value, int) and isinstance(count, int) and value:
+        _check_bits(value.bit_length() + count)
+    return value << count
+
+
+def _product(left: Any, right: Any) -> Any:
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, int) and isinstance(other, str | bytes | tuple | list):
+            _check_items(one * len(other))
+    return left * right
+
+
+def _remainder(left: Any, right: Any) -> Any:
+    if isinstance(left, str | bytes):
+        raise ValueError("a format, which may ask for any width")
+    return left % right
+
+
+def _check_bits(bits: int) -> None:
+    if bits > MOST_POWER_BITS:
+        raise ValueError("a number of more than a thousand digits")
+
+
+def _check_items(count: int) -> None:
+    if count > MOST_ITEMS:
+        raise ValueError(f"a sequence of more than {MOST_ITEMS} items")
+
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: _product,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: _remainder,
+    ast.Pow: _power,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: _shift,
+    ast.RShift: operator.rshift,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{function.__name__: function for function in (abs, all, any, bool, divmod, float, int, len, list)},
+    **{function.__name__: function for function in (max, min, range, round, set, sorted, str, sum, tuple)},
+    "pow": _power,
+    "gcd": math.gcd,
+    "lcm": math.lcm,
+}
+
+
+def interpreted(tree: ast.expr, parameters: Collection[str]) -> tuple[Callable[..., Any], list[str]]:
+    """An expression as a function of keyword arguments, and the parameters that it takes.
+
+    Args:
+        tree: The expression.
+        parameters: The names that it may speak of.
+
+    Returns:
+        The function, which has Python's value of the expression or raises what Python raises; its arguments.
+
+    Raises:
+        Refused: A part is not known here; the message says which.
+    """
+    compiler = _Compiler(parameters)
+    code = compiler.code(tree)
+    return lambda **values: code(values), list(compiler.read)
+
+
+class _Compiler:
+    """Syntax trees as closures; `read` is filled with the parameters they mention."""
+
+    def __init__(self, parameters: Collection[str]) -> None:
+        self.parameters = parameters
+        self.bound: list[str] = []
+        self.read: dict[str, None] = {}
+
+    def code(self, node: ast.expr) -> Code:
+        """The closure of an expression."""
+        rule: Callable[[Any], Code] | None = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if rule is None:
+            raise self._refused(node)
+        return rule(node)
+
+    def _refused(self, node: ast.AST) -> Refused:
+        return Refused(f"{ast.unparse(node)} is not understood; it can be given as a callable")
+
+    def _codes(self, nodes: Iterable[ast.expr]) -> list[Code]:
+        return [self.code(node) for node in nodes]
+
+    def _constant(self, node: ast.Constant) -> Code:
+        value = node.value
+        return lambda _: value
+
+    def _name(self, node: ast.Name) -> Code:
+        name = node.id
+        if name not in self.bound:
+            if name not in self.parameters:
+                raise self._refused(node)
+            self.read[name] = None
+        return lambda values: values[name]
+
+    def _unaryop(self, node: ast.UnaryOp) -> Code:
+        apply, operand = _UNARY[type(node.op)], self.code(node.operand)
+        return lambda values: apply(operand(values))
+
+    def _binop(self, node: ast.BinOp) -> Code:
+        apply = _BINARY.get(type(node.op))
+        if apply is None:
+            raise self._refused(node)
+        left, right = self.code(node.left), self.code(node.right)
+        return lambda values: apply(left(values), right(values))
+
+    def _boolop(self, node: ast.BoolOp) -> Code:
+        *firsts, last = self._codes(node.values)
+        stops_at = isinstance(node.op, ast.Or)
+
+        def run(values: Values) -> Any:
+            for first in firsts:
+                value = first(values)
+                if bool(value) is stops_at:
+                    return value
+            return last(values)
+
+        return run
+
+    def _ifexp(self, node: ast.IfExp) -> Code:
+        test, body, other = self._codes([node.test, node.body, node.orelse])
+        return lambda values: body(values) if test(values) else other(values)
+
+    def _compare(self, node: ast.Compare) -> Code:
+        sides = [node.left, *node.comparators]
+        for i, op in enumerate(node.ops):
+            if isinstance(op, ast.Is | ast.IsNot) and not any(map(_is_singleton, sides[i : i + 2])):
+                raise self._refused(node)  # whether equal numbers are one object is Python's own matter
+        first, *others = self._codes(sides)
+        tests = list(zip([_COMPARE[type(op)] for op in node.ops], others, strict=True))
+
+        def run(values: Values) -> Any:
+            left, holds = first(values), True
+            for test, other in tests:
+                right = other(values)
+                holds = test(left, right)
+                if not holds:
+                    break
+                left = right
+            return holds
+
+        return run
+
+    def _sequence(self, node: Any) -> Code:
+        make: Callable[[Iterable[Any]], Any] = {ast.Tuple: tuple, ast.List: list, ast.Set: set}[type(node)]
+        items = self._codes(node.elts)
+        return lambda values: make([item(values) for item in items])
+
+    _tuple = _list = _set = _sequence
+
+    def _subscript(self, node: ast.Subscript) -> Code:
+        value, place = self.code(node.value), self.code(node.slice)
+        return lambda values: value(values)[place(values)]
+
+    def _slice(self, node: ast.Slice) -> Code:
+        parts = [part or ast.Constant(None) for part in (node.lower, node.upper, node.step)]
+        low, high, step = self._codes(parts)
+        return lambda values: slice(low(values), high(values), step(values))
+
+    def _call(self, node: ast.Call) -> Code:
+        if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
+            raise self._refused(node)
+        if isinstance(node.func, ast.Attribute) and not _is_math(node.func, self.parameters):
+            return self._method(node, node.func)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        known = name in _FUNCTIONS or (isinstance(node.func, ast.Attribute) and name in _MATH)
+        if not known or (isinstance(node.func, ast.Name) and name in (*self.parameters, *self.bound)):
+            raise self._refused(node)
+        function = (
+            getattr(math, name)
+            if isinstance(node.func, ast.Attribute) and name != "pow"
+            else _FUNCTIONS[name]
+        )
+        args = self._codes(node.args)
+
+        def run(values: Values) -> Any:
+            given = [arg(values) for arg in args]
+            for one in given:
+                if isinstance(one, range) and name != "len":
+                    _check_items(len(one))
+            return function(*given)
+
+        return run
+
+    def _method(self, node: ast.Call, func: ast.Attribute) -> Code:
+        """A method of a text or sequence that only looks at it."""
+        name = func.attr
+        if not any(name in names for names in _METHODS.values()):
+            raise self._refused(node)
+        subject, args = self.code(func.value), self._codes(node.args)
+
+        def run(values: Values) -> Any:
+            value = subject(values)
+            if name not in _METHODS.get(type(value), ()):
+                raise AttributeError(f"{type(value).__name__} has no {name}")
+            return getattr(value, name)(*[arg(values) for arg in args])
+
+        return run
+
+    def _attribute(self, node: ast.Attribute) -> Code:
+        if not _is_math(node, self.parameters) or node.attr not in ("pi", "e", "inf", "tau"):
+            raise self._refused(node)
+        value = getattr(math, node.attr)
+        return lambda _: value
+
+    def _generatorexp(self, node: Any) -> Code:
+        """A comprehension over one sequence, as a generator."""
+        if len(node.generators) != 1 or node.generators[0].is_async:
+            raise self._refused(node)
+        loop = node.generators[0]
+        targets = loop.target.elts if isinstance(loop.target, ast.Tuple) else [loop.target]
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        if len(names) != len(targets):
+            raise self._refused(node)
+        items = self.code(loop.iter)
+        self.bound += names
+        item, tests = self.code(node.elt), self._codes(loop.ifs)
+        del self.bound[len(self.bound) - len(names) :]
+        return _loop(items, names if isinstance(loop.target, ast.Tuple) else names[0], item, tests)
+
+    def _listcomp(self, node: ast.ListComp) -> Code:
+        inner = self._generatorexp(node)
+        return lambda values: list(inner(values))
+
+    def _setcomp(self, node: ast.SetComp) -> Code:
+        inner = self._generatorexp(node)
+        return lambda values: set(inner(values))
+
+
+def _loop(items: Code, names: str | list[str], item: Code, tests: Sequence[Code]) -> Code:
+    def each(values: Values, sequence: Any) -> Iterator[Any]:
+        for count, value in enumerate(sequence):
+            _check_items(count)
+            bound = {names: value} if isinstance(names, str) else dict(zip(names, value, strict=True))
+            inner = {**values, **bound}
+            if all(test(inner) for test in tests):
+                yield item(inner)
+
+    return lambda values: each(values, items(values))
+
+
+def _is_singleton(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool))
+
+
+def _is_math(node: ast.Attribute, parameters: Collection[str]) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "math" and "math" not in parameters

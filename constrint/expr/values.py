@@ -1,0 +1,188 @@
+"""Values of expressions whose parts are shared or deep: each part is evaluated once, without recursion.
+
+`IntExpr.evaluate` follows every path to a part, which is fastest where there are few; sixty definitions
+`a := a * a` have 2**60. Here a part is evaluated by its own `evaluate` with the values of its operands in
+their places, so what an operator means is said in one place only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from constrint.errors import Undefined
+from constrint.expr.base import Assignment, IntExpr
+from constrint.expr.conditions import BoolConst, BoolVar
+from constrint.expr.integers import Const, IntVar, Lcm, Mul, Pow
+from constrint.support.limits import exceeded
+
+MOST_PATHS = 20
+"""Paths for each part, on average, up to which expressions are evaluated along all of them."""
+DEEPEST = 100
+"""Nesting up to which `evaluate` may call itself."""
+LONGEST_VALUE = 1_000_000
+_LEAVES = (Const, IntVar, BoolVar, BoolConst)
+_ENOUGH = 10**12
+
+
+class _Known(IntExpr):
+    """An operand whose value is known; None where it has none, and why."""
+
+    __slots__ = ("reason", "value")
+
+    def __init__(self, value: int | None, reason: str = "") -> None:
+        self.value = value
+        self.reason = reason
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return ()
+
+    def evaluate(self, assignment: Assignment) -> int:
+        if self.value is None:
+            raise Undefined(self.reason)
+        return self.value
+
+
+class Values:
+    """Values under one assignment; a part that several expressions share is evaluated once.
+
+    Args:
+        assignment: Values of the variables.
+        digits: How many decimal digits a value may have; `LimitExceeded` is raised for a longer one. None
+            for no limit.
+    """
+
+    def __init__(self, assignment: Assignment, digits: int | None = None) -> None:
+        self._assignment = assignment
+        self._digits = digits
+        self._bits = None if digits is None else int(digits * 3.33) + 4
+        self._known: dict[int, _Known] = {}
+        self._kept: list[IntExpr] = []  # what is known of expressions is known by identity
+
+    def of(self, expr: IntExpr) -> int:
+        """The value of an expression; raises `Undefined` where it has none."""
+        known = self._known
+        if id(expr) not in known:
+            self._kept.append(expr)
+        stack = [expr]
+        while stack:
+            node = stack[-1]
+            if id(node) in known:
+                stack.pop()
+                continue
+            waiting = [child for child in node.children if id(child) not in known]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            known[id(node)] = self._value(node)
+        return known[id(expr)].evaluate({})
+
+    def _value(self, node: IntExpr) -> _Known:
+        if not isinstance(node, _LEAVES):
+            self._check_operands(node)
+            node = _with(node, self._known)
+        try:
+            value = node.evaluate(self._assignment)
+        except Undefined as problem:
+            return _Known(None, str(problem))
+        self._check(value.bit_length())
+        return _Known(value)
+
+    def _check_operands(self, node: IntExpr) -> None:
+        """Refuse a value that would be too long before it is worked out."""
+        if self._bits is None or not isinstance(node, Mul | Pow | Lcm):
+            return
+        values = [self._known[id(child)].value for child in node.children]
+        if any(value is None for value in values):
+            return
+        bits = [max(0, abs(value).bit_length() - 1) for value in values if value is not None]
+        if isinstance(node, Pow):
+            self._check(bits[0] * max(0, values[1] or 0))
+        elif 0 not in values:
+            self._check(sum(bits))
+
+    def _check(self, bits: int) -> None:
+        if self._bits is not None and self._digits is not None and bits > self._bits:
+            raise exceeded("digits", self._digits)
+
+
+def _with(node: IntExpr, known: dict[int, _Known]) -> IntExpr:
+    """The same operator over operands that are known."""
+    return type(node)(*[_replaced(getattr(node, name), known) for name in type(node).__match_args__])  # type: ignore[attr-defined]  # nodes are records
+
+
+def _replaced(part: Any, known: dict[int, _Known]) -> Any:
+    if isinstance(part, IntExpr):
+        return known[id(part)]
+    if type(part) is not tuple or (part and type(part[0]) is int and not isinstance(part[-1], IntExpr)):
+        return part  # a number, a word, or a list of numbers
+    return tuple([_replaced(inner, known) for inner in part])
+
+
+class Depths:
+    """How deep expressions are that others refer to, each part looked at once.
+
+    Args:
+        limit: The greatest depth; None for no limit.
+    """
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self._depth: dict[int, int] = {}
+        self._kept: list[IntExpr] = []
+
+    def note(self, expr: IntExpr) -> int:
+        """The depth of an expression; raises `LimitExceeded` beyond the limit."""
+        depth = self._depth
+        own: dict[int, int] = {}  # parts in between are forgotten: they may be gone later
+        stack = [expr]
+        while stack:
+            node = stack[-1]
+            children = node.children
+            waiting = [child for child in children if id(child) not in depth and id(child) not in own]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            deepest = max([own.get(id(child)) or depth.get(id(child), 0) for child in children], default=0)
+            own[id(node)] = deepest + 1
+        self._kept.append(expr)
+        depth[id(expr)] = own[id(expr)]
+        if self._limit is not None and own[id(expr)] > self._limit:
+            raise exceeded("depth", self._limit)
+        return own[id(expr)]
+
+
+def value_in(model: object, expr: IntExpr, assignment: Assignment) -> int:
+    """The value of an expression of a model, whatever its shape; raises `Undefined` where it has none.
+
+    Which expressions are plain is noted in the model. `LimitExceeded` is raised for a value of more than
+    `LONGEST_VALUE` digits.
+    """
+    noted: dict[int, tuple[IntExpr, bool]] = model.__dict__.setdefault("_plain", {})
+    entry = noted.get(id(expr))
+    if entry is None:
+        entry = noted[id(expr)] = (expr, is_plain(expr))
+    return expr.evaluate(assignment) if entry[1] else Values(assignment, LONGEST_VALUE).of(expr)
+
+
+def is_plain(expr: IntExpr) -> bool:
+    """Whether an expression has few paths to its parts, and is not deep."""
+    paths: dict[int, int] = {}
+    depth: dict[int, int] = {}
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        if id(node) in paths:
+            stack.pop()
+            continue
+        children = node.children
+        waiting = [child for child in children if id(child) not in paths]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        stack.pop()
+        paths[id(node)] = min(_ENOUGH, 1 + sum([paths[id(child)] for child in children]))
+        depth[id(node)] = 1 + max([depth[id(child)] for child in children], default=0)
+    return depth[id(expr)] <= DEEPEST and paths[id(expr)] <= MOST_PATHS * len(paths) + 1000

@@ -1,0 +1,187 @@
+"""What the readers of text need of constants: numbers, long lists of them, and what they amount to.
+
+Constants are worked out while reading, so each step is checked before it makes a number of too many digits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from difflib import get_close_matches
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from constrint.errors import ParseError, Position, Undefined
+from constrint.expr import Const, IntExpr, Sum
+from constrint.expr.values import Values
+from constrint.frontends.text.syntax import Source
+from constrint.support.limits import Budget, LimitExceeded
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+    Node: TypeAlias = Tree[Token]
+
+BITS_OF_DIGIT = 3.33
+LONGER = 10
+"""Constants may amount to so many times the digits that a written number may have."""
+LONGEST_WORD, MOST_WORDS = 60, 2_000
+"""For hints: how long a misspelled word may be, and how many others it is compared with."""
+_ROW = re.compile(r"\[([^\]]*)\]")
+
+
+class ConstantReader:
+    """Reads what is known without variables, and names places.
+
+    Attributes:
+        source: The text.
+        budget: What it may ask for.
+    """
+
+    def __init__(self, source: Source, budget: Budget) -> None:
+        self.source = source
+        self.budget = budget
+        self._constants = Values({}, _times(budget.limits.digits))
+
+    def position(self, tree: Node) -> Position:
+        """Where a tree stands."""
+        meta = tree.meta
+        text = self.source.text[meta.start_pos : meta.end_pos]
+        return Position(self.source.filename, meta.line, meta.column, meta.end_line, meta.end_column, text)
+
+    def where(self, place: Node | Token) -> str:
+        """A place as limits name it."""
+        from lark import Tree
+
+        at = place.meta if isinstance(place, Tree) else place
+        return f"{self.source.filename}:{at.line}:{at.column}"
+
+    def error(self, place: Node | Token, message: str, hint: str = "") -> ParseError:
+        """An error at a tree or token."""
+        from lark import Tree
+
+        where = place.meta if isinstance(place, Tree) else place
+        return self.source.error(where.line or 1, where.column or 1, message, hint)
+
+    def value_of(self, tree: Node, expr: IntExpr) -> int:
+        """The value of an expression without variables; raises `Undefined` where it has none."""
+        try:
+            return self._constants.of(expr)
+        except LimitExceeded as error:
+            raise self.too_large(tree, error.limit) from None
+
+    def too_large(self, tree: Node, limit: int) -> LimitExceeded:
+        """The error for constants that amount to a number of too many digits."""
+        return LimitExceeded("digits", limit, self.where(tree))
+
+    def number(self, token: Token) -> int:
+        """The number that a token is."""
+        self.budget.digits(token, partial(self.where, token))
+        try:
+            return int(token, 0)
+        except ValueError:
+            if token.startswith("0"):
+                hint = f"write {token.lstrip('0')}"
+                raise self.error(token, f"the number {token} begins with 0", hint) from None
+            hint = "call sys.set_int_max_str_digits(0) before, or write it as a product or power"
+            raise self.error(token, "Python does not read numbers of so many digits", hint) from None
+
+    def long_list(self, token: Token) -> list[int]:
+        """The numbers in a list that is one token."""
+        parts = token.split(",")
+        if not parts[-1].strip():
+            parts.pop()
+        self.budget.values(len(parts), partial(self.where, token))
+        self.budget.digits(max(map(len, map(str.strip, parts))), partial(self.where, token))
+        return list(map(int, parts))
+
+    def long_rows(self, token: Token) -> list[tuple[int, ...]]:
+        """The lists of numbers in a list that is one token."""
+        rows = [row.split(",") for row in _ROW.findall(token)]
+        for row in rows:
+            if not row[-1].strip():
+                row.pop()
+        self.budget.values(sum(map(len, rows)), partial(self.where, token))
+        longest = max([len(part.strip()) for row in rows for part in row], default=0)
+        self.budget.digits(longest, partial(self.where, token))
+        return [tuple(map(int, row)) for row in rows]
+
+    @staticmethod
+    def inner_token(tree: Node) -> Token | None:
+        """What stands between two brackets, where it is one token: a long list."""
+        inner = tree.children[1] if len(tree.children) == 3 else None
+        return None if inner is None or hasattr(inner, "data") else inner
+
+    def check_power(self, tree: Node, base: IntExpr, exponent: IntExpr) -> None:
+        """Refuse a constant power that would have too many digits."""
+        digits, low, high = (
+            _times(self.budget.limits.digits),
+            self.known(tree, base),
+            self.known(tree, exponent),
+        )
+        if digits is None or low is None or high is None:
+            return
+        if (abs(low).bit_length() - 1) * max(high, 0) > digits * BITS_OF_DIGIT:
+            raise self.too_large(tree, digits)
+
+    def check_bits(self, tree: Node, parts: Sequence[IntExpr], total: Callable[[Sequence[int]], int]) -> None:
+        """Refuse constants that would have too many digits; their value is not worked out."""
+        digits = _times(self.budget.limits.digits)
+        if digits is None or len(parts) < 2:
+            return
+        values = [self.known(tree, part) for part in parts]
+        bits = total([abs(value).bit_length() - 1 for value in values if value])
+        if bits > digits * BITS_OF_DIGIT and 0 not in values:
+            raise self.too_large(tree, digits)
+
+    def known(self, tree: Node, expr: IntExpr) -> int | None:
+        """The value of an expression without variables; None where there are some, or no value."""
+        if type(expr) is Const:
+            return expr.value
+        if next(expr.variables(), None) is not None:
+            return None
+        try:
+            return self.value_of(tree, expr)
+        except Undefined:
+            return None
+
+    def moderate(self, tree: Node, expr: IntExpr) -> IntExpr:
+        """An expression whose coefficients are not too long."""
+        digits = _times(self.budget.limits.digits)
+        if digits is not None and type(expr) is Sum:
+            most = max(abs(expr.constant), max([abs(factor) for factor, _ in expr.terms], default=0))
+            if most.bit_length() > digits * BITS_OF_DIGIT + 4:
+                raise self.too_large(tree, digits)
+        return expr
+
+
+def _times(digits: int | None) -> int | None:
+    return None if digits is None else LONGER * digits
+
+
+def as_tree(child: Node | Token) -> Node:
+    """A child that the grammar says is a tree."""
+    return cast("Node", child)
+
+
+def as_token(child: Node | Token) -> Token:
+    """A child that the grammar says is a token."""
+    return cast("Token", child)
+
+
+def subtrees(tree: Node) -> list[Node]:
+    """The children that are no tokens: what stands between the brackets of a list or call."""
+    return [as_tree(child) for child in tree.children if hasattr(child, "data")]
+
+
+def nearest(word: str, known: Collection[str]) -> list[str]:
+    """The known word that is most like another, if one is; of very many only some are looked at."""
+    if len(word) > LONGEST_WORD:
+        return []
+    alike = [other for other in known if abs(len(other) - len(word)) <= 2 + len(word) // 3]
+    return get_close_matches(word, alike[:MOST_WORDS], n=1)
+
+
+def name_of(child: Node | Token) -> str:
+    """The name in a `name` node, without its quotes."""
+    return str(as_tree(child).children[0]).strip("`")

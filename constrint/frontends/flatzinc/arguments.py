@@ -1,0 +1,112 @@
+"""The arguments of a FlatZinc constraint, as its definition asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from constrint.expr import BoolExpr, IntExpr
+from constrint.expr.domain import Domain
+from constrint.frontends.flatzinc.document import Document, Item, Value
+from constrint.modelling.declarations import Declarations
+
+
+class Builder(Protocol):
+    """What makes expressions of values.
+
+    Attributes:
+        document: The text as data.
+        model: The model that is made.
+    """
+
+    document: Document
+    model: Declarations
+
+    def number(self, value: Value, line: int, depth: int = 0) -> IntExpr:
+        """An integer expression."""
+
+    def condition(self, value: Value, line: int, depth: int = 0) -> BoolExpr:
+        """A condition."""
+
+    def constant(self, value: Value, line: int) -> int:
+        """A constant."""
+
+    def members(self, value: Value, line: int) -> Domain:
+        """A constant set."""
+
+    def entries(self, value: Value, line: int) -> list[Value]:
+        """The entries of an array."""
+
+
+class Arguments:
+    """The arguments of a constraint, looked up as what they are asked for."""
+
+    def __init__(self, builder: Builder, item: Item, args: Sequence[Value], depth: int = 0) -> None:
+        self._builder = builder
+        self._item = item
+        self._args = args
+        self.depth = depth
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._args)
+
+    def number(self, place: int) -> IntExpr:
+        """An integer expression."""
+        return self._builder.number(self._args[place], self._item.line, self.depth)
+
+    def condition(self, place: int) -> BoolExpr:
+        """A condition."""
+        return self._builder.condition(self._args[place], self._item.line, self.depth)
+
+    def numbers(self, place: int) -> list[IntExpr]:
+        """An array of integer expressions."""
+        return [self._builder.number(value, self._item.line, self.depth) for value in self._entries(place)]
+
+    def conditions(self, place: int) -> list[BoolExpr]:
+        """An array of conditions."""
+        return [self._builder.condition(value, self._item.line, self.depth) for value in self._entries(place)]
+
+    def constant(self, place: int) -> Any:
+        """A constant."""
+        return self._builder.constant(self._args[place], self._item.line)
+
+    def constants(self, place: int) -> list[Any]:
+        """An array of constants."""
+        return [self._builder.constant(value, self._item.line) for value in self._entries(place)]
+
+    def members(self, place: int) -> Domain:
+        """A constant set."""
+        return self._builder.members(self._args[place], self._item.line)
+
+    def member_sets(self, place: int) -> list[Domain]:
+        """An array of constant sets."""
+        return [self._builder.members(value, self._item.line) for value in self._entries(place)]
+
+    def listed(self, place: int) -> list[int]:
+        """The members of a constant set."""
+        domain = self.members(place)
+        if domain.size is None:
+            raise ValueError("a set without bounds")
+        self._builder.document.budget.values(domain.size, self._builder.document.place(self._item.line))
+        return list(domain)
+
+    def combine(self, nodes: int) -> None:
+        """Count so many operators and operands that the constraint becomes."""
+        self._builder.document.budget.node(nodes, self._builder.document.place(self._item.line))
+
+    def require(self, condition: BoolExpr) -> None:
+        """Make a condition hold, whatever becomes of what these are the arguments of."""
+        self._builder.model.add(condition, name=f"line {self._item.line}: {self._item.name}")
+
+    def but_last(self) -> Arguments:
+        """These without the last."""
+        return Arguments(self._builder, self._item, self._args[:-1], self.depth)
+
+    def last(self) -> BoolExpr:
+        """The last, a condition."""
+        return self.condition(len(self._args) - 1)
+
+    def _entries(self, place: int) -> list[Value]:
+        return self._builder.entries(self._args[place], self._item.line)

@@ -1,0 +1,308 @@
+"""What a text or file may ask for before it is refused: `Limits`, and `Budget`, which counts as it is read.
+
+Every reader takes `Limits`, makes one `Budget` of them and asks it before it builds what the text describes.
+A limit that is exceeded is an input error, `LimitExceeded`; a time or memory limit that is reached is a
+`LimitError`, as it is in a search.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from threading import Lock
+from typing import BinaryIO, TypeAlias
+
+from constrint.errors import LimitError, ModelError, Position
+from constrint.support.arguments import check_bytes, check_seconds
+from constrint.support.deadline import NEVER, Deadline
+
+Where: TypeAlias = str | Position | Callable[[], str | Position]
+"""A place for a message; a function is called only where there is something to say."""
+
+_WHAT = {
+    "depth": "this is nested more than {limit} deep",
+    "digits": "this number has more than {limit} digits",
+    "variables": "the model has more than {limit} variables",
+    "values": "the model lists more than {limit} values and cells of tables",
+    "nodes": "the model has more than {limit} operators and operands",
+    "bytes": "this has more than {limit} bytes",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """How large a model that is read may be; None stands for no limit.
+
+    Attributes:
+        depth: Nesting of brackets, lists, blocks, elements, and of operators in an expression.
+        digits: Digits of a number as it is written; what constants amount to may have ten times as many.
+        variables: Variables of the model, those of arrays included.
+        values: Values listed in domains, sets and lists, and cells of tables, over the whole model.
+        nodes: Operators and operands of all expressions, after templates, loops and groups are expanded.
+        bytes: Size of the text or file.
+    """
+
+    depth: int | None = 500
+    digits: int | None = 4_000
+    variables: int | None = 1_000_000
+    values: int | None = 10_000_000
+    nodes: int | None = 5_000_000
+    bytes: int | None = 200_000_000
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise ModelError(
+                    f"Limits({field.name}=…) must be an integer of at least 1, or None, not {value!r}"
+                )
+
+
+DEFAULT = Limits()
+_PIECE = 1 << 20
+_FRAMES_OF_DEPTH, _VERY_DEEP = 8, 100_000
+
+
+class LimitExceeded(ModelError):  # noqa: N818 - what happened, as in `LimitExceeded: model.json: …`
+    """A text or file asks for more than `Limits` allow.
+
+    Attributes:
+        name: Name of the limit, as `Limits` has it.
+        limit: Its value.
+        where: The place, such as ``model.constrint:3:7``; may be empty.
+    """
+
+    def __init__(self, name: str, limit: int, where: str = "") -> None:
+        self.name = name
+        self.limit = limit
+        self.where = where
+        self.message = _WHAT[name].format(limit=f"{limit:,}")
+        self.hint = f"raise the limit: limits=Limits({name}=…) in Python, --max-{name} N on the command line"
+        super().__init__(
+            f"{where}: {self.message}\nhint: {self.hint}" if where else f"{self.message}: {self.hint}"
+        )
+
+    def __reduce__(self) -> tuple[type[LimitExceeded], tuple[str, int, str]]:
+        return type(self), (self.name, self.limit, self.where)
+
+
+class ReadingStopped(LimitError):  # noqa: N818 - what happened
+    """The time or memory limit was reached while a text or file was being read."""
+
+
+class Budget:
+    """Counts what a text asks for, and looks at the clock and the memory now and then.
+
+    Args:
+        limits: The limits; those of `Limits()` where they are left out.
+        deadline: When reading must end.
+        memory: Bytes that the process may grow by while it reads; None for no limit.
+
+    Each method raises `LimitExceeded` with the place where its limit is exceeded, and `ReadingStopped` where
+    the deadline has passed or the memory is used up.
+    """
+
+    LOOK = 500  # counted things between two looks at the clock
+
+    __slots__ = (
+        "_deadline",
+        "_memory",
+        "_most",
+        "_seen",
+        "limits",
+        "node_count",
+        "value_count",
+        "variable_count",
+    )
+
+    def __init__(
+        self, limits: Limits | None = None, deadline: Deadline = NEVER, memory: int | None = None
+    ) -> None:
+        self.limits = limits or DEFAULT
+        self.node_count = self.value_count = self.variable_count = 0
+        self._deadline = deadline
+        self._memory = memory
+        self._most = None if memory is None else (resident_bytes() or 0) + memory
+        self._seen = 0
+
+    @property
+    def deadline(self) -> Deadline:
+        """When reading must end."""
+        return self._deadline
+
+    @property
+    def frames(self) -> int:
+        """How deep a reader may call itself for what is as deep as the limit allows."""
+        depth = self.limits.depth
+        return _FRAMES_OF_DEPTH * (depth if depth is not None else _VERY_DEEP)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left of the time; None where there is no limit."""
+        return max(0.0, self._deadline.left) if self._deadline.is_set else None
+
+    def depth(self, n: int, where: Where = "") -> None:
+        """Something stands `n` deep."""
+        limit = self.limits.depth
+        if limit is not None and n > limit:
+            raise exceeded("depth", limit, where)
+
+    def digits(self, text: str | int, where: Where = "") -> None:
+        """A number is written with this text, or has so many digits."""
+        limit = self.limits.digits
+        if limit is not None and (len(text) if isinstance(text, str) else text) > limit:
+            raise exceeded("digits", limit, where)
+
+    def node(self, n: int = 1, where: Where = "") -> None:
+        """There are `n` more operators and operands."""
+        self.node_count += n
+        limit = self.limits.nodes
+        if limit is not None and self.node_count > limit:
+            raise exceeded("nodes", limit, where)
+        self.look_after(n, where)
+
+    def variable(self, n: int = 1, where: Where = "") -> None:
+        """There are `n` more variables."""
+        self.variable_count += n
+        limit = self.limits.variables
+        if limit is not None and self.variable_count > limit:
+            raise exceeded("variables", limit, where)
+        self.look_after(n, where)
+
+    def values(self, n: int = 1, where: Where = "") -> None:
+        """There are `n` more listed values or cells of tables."""
+        self.value_count += n
+        limit = self.limits.values
+        if limit is not None and self.value_count > limit:
+            raise exceeded("values", limit, where)
+        self.look_after(n, where)
+
+    def size(self, n: int, where: Where = "") -> None:
+        """The text or file has `n` bytes."""
+        limit = self.limits.bytes
+        if limit is not None and n > limit:
+            raise exceeded("bytes", limit, where)
+        self.look(where)
+
+    def look_after(self, n: int = 1, where: Where = "") -> None:
+        """So much work was done; look at the clock and the memory when it has come to enough."""
+        self._seen += n
+        if self._seen >= self.LOOK:
+            self.look(where)
+
+    def look(self, where: Where = "") -> None:
+        """Look at the clock and the memory."""
+        self._seen = 0
+        if self._deadline.is_set and self._deadline.left < 0:
+            raise ReadingStopped(_at(where) + "the time limit came while the model was being read")
+        if self._most is not None and (resident_bytes() or 0) > self._most:
+            raise ReadingStopped(
+                _at(where) + f"reading the model takes more than the memory limit of {self._memory:,} bytes"
+            )
+
+
+def budget_for(
+    limits: Limits | None = None, time_limit: float | None = None, memory_limit: int | None = None
+) -> Budget:
+    """The budget of one call: its limits, the seconds that it may take, the bytes it may grow by."""
+    if limits is not None and not isinstance(limits, Limits):
+        raise ModelError(f"limits must be a Limits or None, not {limits!r}: write such as Limits(depth=1000)")
+    check_seconds(time_limit)
+    check_bytes(memory_limit)
+    return Budget(limits, Deadline(time_limit), None if memory_limit is None else int(memory_limit))
+
+
+def read_bytes(path: str | Path, budget: Budget) -> bytes:
+    """The bytes of a file, or of a device that ends: no more is read than the limit and a piece.
+
+    Raises `OSError` where it cannot be read.
+    """
+    with open(path, "rb") as file:
+        return read_stream(file, budget, str(path))
+
+
+def read_stream(stream: BinaryIO, budget: Budget, name: str) -> bytes:
+    """What is left of a stream; see `read_bytes`."""
+    pieces, length = [], 0
+    while piece := stream.read(_PIECE):
+        pieces.append(piece)
+        length += len(piece)
+        budget.size(length, name)
+    return b"".join(pieces)
+
+
+def decoded(raw: bytes, filename: str) -> str:
+    """The text of bytes, which must be UTF-8; a byte order mark is left out."""
+    try:
+        return raw.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise ModelError(f"{filename}:{line}: this is no UTF-8 text") from None
+
+
+def exceeded(name: str, limit: int, where: Where = "") -> LimitExceeded:
+    """The error for a limit at a place."""
+    place = where() if callable(where) else where
+    return LimitExceeded(name, limit, str(place))
+
+
+def _at(where: Where) -> str:
+    place = str(where() if callable(where) else where)
+    return f"{place}: " if place else ""
+
+
+_STATM = Path("/proc/self/statm")
+
+
+def resident_bytes() -> int | None:
+    """Memory that the process has now, in bytes; None where the system does not tell."""
+    try:
+        pages = int(_STATM.read_bytes().split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * 4096 if _PAGE is None else pages * _PAGE
+
+
+def _page_size() -> int | None:
+    try:
+        from resource import getpagesize
+    except ImportError:
+        return None
+    return getpagesize()
+
+
+_PAGE = _page_size()
+_lock = Lock()
+_deep: list[int] = []  # the recursion limits that running walks have asked for
+_usual = 0
+
+
+@contextmanager
+def recursion_room(frames: int) -> Iterator[None]:
+    """Let walks over a nested structure call themselves so many frames deep; several threads may do so.
+
+    Calls from Python to Python take no stack of the machine, so their number is a limit of memory alone.
+    """
+    global _usual
+    wanted = _frames_now() + frames + 200
+    with _lock:
+        if not _deep:
+            _usual = sys.getrecursionlimit()
+        _deep.append(wanted)
+        sys.setrecursionlimit(max(_usual, *_deep))
+    try:
+        yield
+    finally:
+        with _lock:
+            _deep.remove(wanted)
+            sys.setrecursionlimit(max([_usual, *_deep]))
+
+
+def _frames_now() -> int:
+    frame, n = sys._getframe(), 0
+    while frame.f_back is not None:
+        frame, n = frame.f_back, n + 1
+    return n

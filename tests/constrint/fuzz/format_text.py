@@ -1,0 +1,116 @@
+"""The `.constrint` language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from constrint import Model
+from constrint.frontends.text.format import format_text
+from constrint.support.limits import decoded
+from fuzz.harness import NAME, Format
+from fuzz.using import use_model
+
+WORDS = (
+    "and", "or", "not", "->", "<->", "divides", "in", "not in", "step", "bool", "maximize", "minimize",
+    "prefer", "max", "min", "true", "false", ":=", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "//",
+    "%", "**", "..", "abs(", "gcd(", "lcm(", "ceildiv(", "if_then_else(", "all_different(", "table(",
+    "element_2d(", "cumulative(", "x", "y", "z", "`x[0]`", "x := y", "\n", ";", "# comment", "\\\n",
+    "x ** 10 ** 9", "2 ** 10 ** 9", "0 ** -1", "x in 1..10 ** 30", "x in {1..1000000}", "{}", "[]",
+    "x // 0", "x % 0", "[3, 5, 7][x]", "[1, 2, 3, 4, 5, 6]", "1 << 10", "\ud800", "é", "ﬀ", "x²",
+    "a := a * a\n", "* 10 ** 2000", "** 1000", "lcm(x, y) ** 50", "x.y",
+)  # fmt: skip
+
+
+def read(data: bytes) -> tuple[Model, str]:
+    """A model, and its text as it is formatted."""
+    text = decoded(data, NAME)
+    model = Model.from_text(text, filename=NAME)
+    return model, format_text(text, filename=NAME)
+
+
+def use(given: tuple[Model, str]) -> None:
+    """Formatting is a fixed point; the model is used as any other."""
+    model, formatted = given
+    if format_text(formatted, filename=NAME) != formatted:
+        raise AssertionError("what is formatted is not formatted so again")
+    use_model(model)
+
+
+def grammar() -> Any:
+    """Texts that are nearly right: most are, and the rest have a part of the wrong kind somewhere."""
+    from hypothesis import strategies as st
+
+    small = st.sampled_from(["0", "1", "2", "3", "7", "64"])
+    odd = st.sampled_from(["1000", "0x1F", "1_000", "99999999999999999999", "007", "-1"])
+    numbers = st.one_of(small, small, small, odd)
+    integers, conditions = st.deferred(lambda: whole), st.deferred(lambda: truth)
+
+    def joined(operators: list[str], parts: Any) -> Any:
+        return st.tuples(parts, st.sampled_from(operators), parts).map(lambda p: f"({p[0]} {p[1]} {p[2]})")
+
+    def call(names: list[str], parts: Any, least: int, most: int) -> Any:
+        lists = st.lists(parts, min_size=least, max_size=most).map(", ".join)
+        return st.builds("{}({})".format, st.sampled_from(names), lists)
+
+    braces = st.lists(st.one_of(numbers, st.tuples(small, small).map("..".join)), max_size=5).map(
+        lambda parts: "{" + ", ".join(parts) + "}"
+    )
+    long = st.lists(small, min_size=12, max_size=40).map(", ".join)
+    rows = st.lists(st.tuples(small, small).map(lambda r: f"[{r[0]}, {r[1]}]"), max_size=12)
+    ends = st.sampled_from(["", "0", "1", "5", "-3", "100"])
+    ranges = st.builds(
+        "{}..{}{}".format, ends, ends, st.sampled_from(["", "", " step 2", " step 7", " step 0"])
+    )
+    sets = st.one_of(braces, ranges, st.just("s"), long.map("{{{}}}".format), long.map("[{}]".format))
+    lists = st.lists(integers, min_size=1, max_size=4).map(lambda parts: "[" + ", ".join(parts) + "]")
+    leaves = st.sampled_from(["x", "y", "z", "x", "y", "z", "`q[0]`", "b"])
+    truths = st.sampled_from(["b", "c", "true", "false", "x == y", "x <= 4"])
+    whole = st.one_of(
+        leaves,
+        leaves,
+        numbers,
+        joined(["+", "-", "*"], integers),
+        joined(["//", "%", "**", "*"], integers),
+        st.builds("{} {} {} {} {}".format, integers, st.just("*"), integers, st.just("%"), integers),
+        call(["abs", "-", "+"], integers, 1, 1),
+        call(["min", "max", "gcd", "lcm"], integers, 1, 4),
+        call(["ceildiv"], integers, 2, 2),
+        st.builds("if_then_else({}, {}, {})".format, conditions, integers, integers),
+        st.builds("{}[{}]".format, st.one_of(st.just("s"), long.map("[{}]".format)), integers),
+        st.builds("element_2d([[1, 2], [3, 4]], {}, {})".format, integers, integers),
+        st.builds("nvalue({})".format, lists),
+        conditions,
+    )
+    truth = st.one_of(
+        truths,
+        truths,
+        joined(["==", "!=", "<", "<=", ">", ">=", "divides"], integers),
+        st.builds("({} < {} <= {})".format, integers, integers, integers),
+        joined(["and", "or", "->", "<->"], conditions),
+        st.builds("(not {})".format, conditions),
+        st.builds("({} {} {})".format, integers, st.sampled_from(["in", "not in"]), sets),
+        st.builds("table([{}, {}], [{}])".format, integers, integers, rows.map(", ".join)),
+        call(["all_different", "increasing", "decreasing", "circuit"], integers, 1, 4),
+        st.builds("lex_less({}, {})".format, lists, lists),
+        st.builds("count({}, {}) <= {}".format, lists, integers, integers),
+        st.builds("cumulative({}, [1, 2], [1, 1], 2)".format, lists),
+        st.builds("no_overlap({}, {})".format, lists, lists),
+    )
+    statements = st.one_of(
+        *[conditions] * 6,
+        integers,
+        st.just("x + unknown == 2"),
+        st.builds("{}: {}".format, st.sampled_from(["first", "`a b`"]), conditions),
+        st.builds("{} := {}".format, st.sampled_from(["d", "e", "x"]), integers | braces),
+        st.builds("{} in {}".format, st.sampled_from(["u", "v", "x", "u, v"]), sets),
+        st.builds("{} {}".format, st.sampled_from(["minimize", "maximize"]), integers),
+        st.builds("prefer {} {}".format, leaves, st.sampled_from(["max", "min", "up"])),
+    )
+    head = "x in 0..9\ny in -3..60\nz in {1, 5, 7}\n`q[0]` in 0.. step 3\nb, c bool\ns := [2, 4, 8]\n"
+    breaks = st.sampled_from(["\n", "; ", "\r\n", "  # comment\n", "\n\n"])
+    return st.lists(st.tuples(statements, breaks), max_size=4).map(
+        lambda parts: head + "".join([part + end for part, end in parts])
+    )
+
+
+FORMAT = Format("text", read, use, grammar, WORDS)
