@@ -250,10 +250,10 @@ class Model(Declarations):
         )
 
     def plan(self) -> Explanation:
-        """What `solutions` and `count` do for this model, step by step; print it."""
-        from constrint.diagrams.describe import explain_plan
+        """How `solve` searches this model, and what `solutions` and `count` build, step by step; print it."""
+        from constrint.answers.plan import explain
 
-        return explain_plan(self)
+        return explain(self)
 
     def explain(self, *, assumptions: Sequence[BoolExpr] = (), time_limit: float = 60.0) -> Conflict | None:
         """Why the model has no solution: a minimal set of constraints that contradict each other.

@@ -305,6 +305,7 @@ def check(
     dialect: Dialect = "constrint",
     time_limit: TimeLimit = None,
     memory: Memory = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say how it will be solved, and why.")] = False,
     limits: Limits | None = None,
 ) -> None:
     """Check that a file is a valid model, without solving it."""
@@ -319,11 +320,20 @@ def check(
         if json:
             from json import dumps
 
-            typer.echo(dumps({"file": shown_name(file), "valid": True, **facts}))
+            typer.echo(dumps({"file": shown_name(file), "valid": True, **facts, **_methods(model, explain)}))
         else:
             typer.echo(
                 f"{shown_name(file)}: {', '.join(f'{number} {what}' for what, number in facts.items())}"
             )
+            for line in _methods(model, explain).get("methods", []):
+                typer.echo(line)
+
+
+def _methods(model: Model, wanted: bool) -> dict[str, list[str]]:
+    """How a model will be solved, where that is asked for."""
+    from constrint.answers.plan import explain_methods
+
+    return {"methods": explain_methods(model)} if wanted else {}
 
 
 @app.command()

@@ -130,7 +130,7 @@ class Climb:
             self._improve(run)
             return None
         except GaveUp:
-            solver.learns = False
+            solver.give_up_learning()
             return self._left(root)
         except UnboundedError:
             # A solution bounds the goal, and that may bound what is needed to go on.

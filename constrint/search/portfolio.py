@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from constrint.engine.background_compile import LOADING
 from constrint.learning.size import parts
 from constrint.modelling.result import Statistics
-from constrint.preparing.branching import PLAIN
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.search import GaveUp
 from constrint.propagators import (
@@ -42,7 +41,6 @@ ALONE_FOR_EACH_PART = 100  # of those into which the learning search takes the c
 ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
 # Units of work of the learning search for each eight propagations of branching, which cost about as much.
 ON_SCHEDULES, ON_OTHERS = 128, 1
-FARTHEST = 1 << 40  # bounds beyond that are not alternated on
 
 
 def learning_share(nodes: list[Node]) -> int:
@@ -62,21 +60,6 @@ def learning_share(nodes: list[Node]) -> int:
         elif isinstance(node, Product | DivMod | Power):
             others += 1
     return ON_SCHEDULES if 3 * orders >= len(nodes) and orders > 2 * others else ON_OTHERS
-
-
-def suits(plan: Plan, root: Root, options: Options) -> bool:
-    """Whether a search is left to us: no way to branch is wanted, and all is bounded and fits int64."""
-    return (
-        options.brancher == PLAIN
-        and options.restarts is None
-        and not options.lns
-        and not plan.preferences
-        and not root.exact
-        and root.stable
-        and all(
-            low > -FARTHEST and high < FARTHEST for low, high in zip(root.box.lo, root.box.hi, strict=True)
-        )
-    )
 
 
 def alone(root: Root, share: int) -> int:

@@ -25,10 +25,11 @@ from constrint.preparing.prepared import WIDEST_BITS, Plan
 from constrint.preparing.search import GaveUp, Interrupted, Search
 from constrint.presolve import Root
 from constrint.search.branch_and_bound import Climb
+from constrint.search.choose import Case, Choice, choose, main_method, may_search_briefly
 from constrint.search.depth_first import Run
 from constrint.search.easy import at_an_end, by_diving
 from constrint.search.near_zero import NEARBY_NODES, nearby_roots
-from constrint.search.portfolio import AlternatingRun, suits
+from constrint.search.portfolio import AlternatingRun
 from constrint.support.deadline import Deadline, Stopped, until
 from constrint.tables.swept import Swept, sweep
 
@@ -64,7 +65,7 @@ class Solver:
         self.started = perf_counter()
         self.total = Statistics()
         self.complete = False  # whether `every` has given all solutions
-        self.learns = options.learn is True
+        self._learning_gave_up = False
         self._goals: Sequence[Goal] = ()
         self._easy: Assignment | None = None  # a solution to give where the time ends before there is another
 
@@ -79,7 +80,8 @@ class Solver:
         options = self.options
         deadline = Deadline(options.time_limit, self.started)
         may_compile = options.engine != "interpreted"
-        may_postpone = not (goals or preferences or is_every) and self._may_search_briefly()
+        is_first = not (goals or preferences or is_every)
+        may_postpone = is_first and may_search_briefly(options, self._learning_gave_up)
         brancher = options.brancher
         return Plan(self.model, goals, preferences, bits, brancher, deadline, may_compile, may_postpone)
 
@@ -88,11 +90,22 @@ class Solver:
         """Whether many workers are to share a search."""
         return self.options.sharing is not None
 
-    def _may_search_briefly(self) -> bool:
-        """Whether a search may begin anew after a few nodes: not where the caller or workers would notice."""
-        options = self.options
-        is_plain = options.restarts is None and not options.lns and options.brancher.decide is None
-        return is_plain and not self.learns and not self.has_workers
+    @property
+    def learns(self) -> bool:
+        """Whether the learning search is asked for, and has not given up."""
+        return self.options.learn is True and not self._learning_gave_up
+
+    def give_up_learning(self) -> None:
+        """The learning search gave up: what is left is searched by branching."""
+        self._learning_gave_up = True
+
+    def prepared(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Plan:
+        """The model made ready, without a search."""
+        return self._plan(goals, preferences)
+
+    def choices(self, plan: Plan, root: Root) -> list[Choice]:
+        """The methods that are tried, in order; see `choose`."""
+        return choose(Case(plan, root, self.options, self._learning_gave_up))
 
     def run(
         self,
@@ -111,20 +124,22 @@ class Solver:
             is_every: Whether all solutions are wanted.
             begun: A search by branching that was to end early, to be taken further; for no workers.
         """
-        if self.learns and not root.exact:
+        options, started = self.options, self.started
+        method = main_method(Case(plan, root, options, self._learning_gave_up)).method
+        if method == "learning":
             from constrint.learning.session import LearningRun
 
-            return LearningRun(plan, root, self.options, self.started, goal)
-        if self.options.proof is not None:
+            return LearningRun(plan, root, options, started, goal)
+        if options.proof is not None:
             raise ModelError("a proof needs numbers that fit int64: bound the variables")
-        if self.options.sharing is not None:
-            return self.options.sharing.start(plan, root, self.options, self.started, goal, is_every)
-        if self.options.learn == "auto" and suits(plan, root, self.options):
-            return AlternatingRun(plan, root, self.options, self.started, goal, begun)
+        if options.sharing is not None:
+            return options.sharing.start(plan, root, options, started, goal, is_every)
+        if method == "portfolio":
+            return AlternatingRun(plan, root, options, started, goal, begun)
         if begun is not None:
-            begun.go_on(self.options)
+            begun.go_on(options)
             return begun
-        return Run(plan, root, self.options, self.started, goal)
+        return Run(plan, root, options, started, goal)
 
     def _close(self) -> None:
         """Let the workers go."""
@@ -202,9 +217,10 @@ class Solver:
         try:
             if root is not None and self.options.time_limit is not None and self._easy is None:
                 self._easy = by_diving(plan, root, self.options)
-            swept = sweep(plan, self.options)
-            if swept is not None:
-                return self._swept(swept, goals)
+            if root is not None and any(choice.method == "tables" for choice in self.choices(plan, root)):
+                swept = sweep(plan, root)
+                if swept is not None:
+                    return self._swept(swept, goals)
             # The learning search tries no values in order: it optimises preferences in turn, as goals.
             learns = self.learns and root is not None and not root.exact
             goals_in_turn = [*plan.goals, *(plan.preferences if learns else ())]
@@ -252,7 +268,7 @@ class Solver:
         try:
             return self._first_of(plan, left, self.run(plan, left))
         except GaveUp:
-            self.learns = False
+            self.give_up_learning()
             return self._first_of(plan, left, self.run(plan, left))
 
     def _first_of(self, plan: Plan, root: Root, run: Search) -> Assignment | None:

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from constrint.modelling.result import Statistics
-from constrint.preparing.branching import PLAIN
 from constrint.preparing.checks import Assignment, check
 
 if TYPE_CHECKING:
-    from constrint.preparing.options import Options
     from constrint.preparing.prepared import Plan
     from constrint.presolve import Root
 
 MOST_WORK = 2_000_000  # rows looked at by all constraints together; some ten nanoseconds each
-LEAST_COMBINATIONS = 16_384  # of values; for fewer, search ends before numpy is loaded (80 ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +30,9 @@ class Swept:
     statistics: Statistics
 
 
-def sweep(plan: Plan, options: Options) -> Swept | None:
-    """The optimum by tables; None where model or options do not suit that, or it is too much work."""
+def sweep(plan: Plan, root: Root) -> Swept | None:
+    """The optimum by tables; None where the constraints do not suit that, or it is too much work."""
     targets = [*plan.goals, *plan.preferences]
-    root = plan.root
-    if root is None or not targets or not _suits(plan, root, options):
-        return None
     from constrint.tables.operations import Unsuitable
     from constrint.tables.optimum import Optimum
 
@@ -53,16 +47,3 @@ def sweep(plan: Plan, options: Options) -> Swept | None:
     best = {variable: found.values[v] for variable, v in plan.variables.items()}
     check(plan, best)
     return Swept(best, found.is_proven, statistics)
-
-
-def _suits(plan: Plan, root: Root, options: Options) -> bool:
-    """Whether tables may be tried: no way to search is wanted, int64, at the fixpoint, and not too small."""
-    if options.engine != "auto" or options.learn is True or options.brancher != PLAIN:
-        return False
-    if root.exact or not root.stable:
-        return False
-    box = root.box
-    combinations = 1
-    for v in set(plan.variables.values()):
-        combinations *= (box.hi[v] - box.lo[v]) // box.step[v] + 1
-    return combinations >= LEAST_COMBINATIONS

@@ -15,6 +15,7 @@ from differential_checks import wrong_answers
 from random_models import draw_model
 
 import constrint as ci
+from constrint.search import choose
 from constrint.tables import operations, optimum, swept
 from constrint.tables import table as table_of_rows
 from constrint.tables.operations import Unsuitable
@@ -29,7 +30,7 @@ from tiling_model import Shape, Words, tiling
 @pytest.fixture(autouse=True)
 def however_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small models go through tables here, which search alone would answer."""
-    monkeypatch.setattr(swept, "LEAST_COMBINATIONS", 64)
+    monkeypatch.setattr(choose, "LEAST_COMBINATIONS", 64)
 
 
 KINDS = sorted(FACTORIES, key=lambda kind: kind.kind)
@@ -136,7 +137,7 @@ def test_a_constraint_that_loses_a_row_is_noticed(kind, monkeypatch):
 @pytest.mark.parametrize("block", range(6))
 def test_random_models_by_tables(block, monkeypatch):
     """300 models against brute force, tables for the smallest too, and in the smallest parts."""
-    monkeypatch.setattr(swept, "LEAST_COMBINATIONS", 0)
+    monkeypatch.setattr(choose, "LEAST_COMBINATIONS", 0)
     monkeypatch.setattr(optimum, "ROWS", 64)
     monkeypatch.setattr(table_of_rows, "LAZY_ROWS", 8)
     used = []

@@ -64,6 +64,6 @@ def test_wide_domains_are_counted_at_once(text, number):
 
 def test_the_plan_says_what_is_counted_without_a_list():
     model = Model.from_text("x in 1..n; x % 7 in {1, 3}", constants={"n": WIDE})
-    assert str(model.plan()).splitlines()[1] == (
+    assert str(model.plan()).splitlines()[-1] == (
         "285,714,285,714,285,715 solutions, counted by ranges, residues and partial sums"
     )

@@ -1,0 +1,83 @@
+"""Which method takes a model: the table's rows, and that what it says is what runs."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from constrint import Brancher, Model
+from constrint.answers.options import options_of
+from constrint.answers.plan import explain_methods
+from constrint.cli.main import app
+from constrint.search.solver import Solver
+
+
+def tiling() -> Model:
+    m = Model("tiling")
+    a, b, c = (m.int_var(name, 1, 64) for name in "abc")
+    m.add(a * b <= 512, b * c <= 512, (a * c) % 8 == 0)
+    return m
+
+
+def methods(m: Model, **how) -> list[str]:
+    solver = Solver(m, options_of(has_goal=bool(m.goals), **how))
+    plan = solver.prepared(m.goals, m.preferences)
+    assert plan.root is not None
+    return [choice.method for choice in solver.choices(plan, plan.root)]
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ({"learn": "auto"}, "portfolio"),
+        ({"learn": True}, "learning"),
+        ({"learn": False}, "branching"),
+        ({"learn": "auto", "branching": Brancher("first_fail")}, "branching"),
+        ({"learn": "auto", "restarts": "luby"}, "branching"),
+        ({"learn": False, "workers": 2}, "shared search"),
+    ],
+)
+def test_the_last_method_is_that_of_the_options(how, expected):
+    assert methods(tiling(), **how)[-1] == expected
+
+
+def test_tables_come_first_for_an_optimum_of_many_combinations():
+    m = tiling()
+    assert "tables" not in methods(m, learn="auto")
+    m.maximize(sum(m.variables.values()))
+    assert methods(m, learn="auto")[0] == "tables"
+    assert "tables" not in methods(m, learn=True)
+
+
+def test_numbers_beyond_int64_are_left_to_branching():
+    m = Model()
+    x = m.int_var("x", 0, 10**30)
+    m.add(x * x == 10**40)
+    assert methods(m, learn=True)[-1] == "branching"
+    assert m.solve(learn=True).statistics.method == "branching"
+
+
+def test_what_is_said_is_what_runs():
+    m = tiling()
+    assert m.solve(learn=True).statistics.method == "learning"
+    assert m.solve(learn=False).statistics.method == "branching"
+
+
+def test_the_plan_and_the_command_say_it(tmp_path):
+    m = tiling()
+    m.maximize(m.variables["a"])
+    assert str(m.plan()).startswith("solve 1: tables")
+    assert any("portfolio" in line for line in explain_methods(m))
+    file = tmp_path / "tiling.constrint"
+    file.write_text(m.to_text(), encoding="utf-8")
+    said = CliRunner().invoke(app, ["check", "--explain", str(file)])
+    assert said.exit_code == 0
+    assert "solve 1: tables" in said.stdout
+    assert "solve" not in CliRunner().invoke(app, ["check", str(file)]).stdout
+
+
+def test_an_infeasible_root_is_said():
+    m = Model()
+    x = m.int_var("x", 0, 3)
+    m.add(2 * x == 7)
+    assert explain_methods(m) == ["solve: presolve proves that there is no solution"]
