@@ -10,7 +10,13 @@ author = "the ConstrINT developers"
 project_copyright = "2026, the ConstrINT developers"
 release = version = installed("constrint")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.xref_missing"]  # links to files of the repository that are no pages
@@ -22,9 +28,39 @@ autodoc_typehints_description_target = "documented"
 autodoc_mock_imports = ["torch", "pycuda"]
 autodoc_default_options = {"members": True, "show-inheritance": True}
 napoleon_google_docstring = True
+default_role = "py:obj"  # names in backticks of docstrings are links where the reference has them
 
 html_theme = "furo"
 html_title = "ConstrINT and kerneltune"
+html_static_path = ["_static"]
+html_css_files = ["manual.css"]
+
+# The copy button leaves out prompts and output.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 # The text language has no highlighting of its own.
 lexers["constrint"] = TextLexer()
+
+
+def drop_module_docstring(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
+    """Module docstrings are for readers of the code; pages of the reference have their own text."""
+    if what == "module":
+        lines.clear()
+
+
+def link_short_name(app, env, node, contnode):  # type: ignore[no-untyped-def]
+    """Link `Brancher` to `constrint.preparing.branching.Brancher` where only one object has that name."""
+    if node.get("refdomain") != "py":
+        return None
+    domain = env.get_domain("py")
+    full = [name for name in domain.objects if name.endswith(f".{node['reftarget']}")]
+    if len(full) != 1:
+        return None
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", full[0], node, contnode)
+
+
+def setup(app):  # type: ignore[no-untyped-def]
+    """Connect both."""
+    app.connect("autodoc-process-docstring", drop_module_docstring)
+    app.connect("missing-reference", link_short_name)

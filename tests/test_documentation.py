@@ -44,6 +44,58 @@ def test_the_programs_of_a_page(page, tmp_path):
     assert answer.returncode == 0, answer.stderr
 
 
+def lines_outside_code(page):
+    """The lines of a page that are neither in fences nor indented code, with their numbers."""
+    fenced = False
+    for number, line in enumerate((ROOT / page).read_text(encoding="utf-8").splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced and not line.startswith("    "):
+            yield number, line
+
+
+def anchors(page):
+    """The anchors of a page's headings, as the manual and GitHub make them."""
+    headings = [line.lstrip("# ") for _, line in lines_outside_code(page) if line.startswith("#")]
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", *PAGES])
+def test_links_lead_to_files_and_headings(page):
+    wrong = []
+    for number, line in lines_outside_code(page):
+        for target in re.findall(r"\]\(([^)\s]+)\)", line):
+            if target.startswith("http"):
+                continue
+            name, _, anchor = target.partition("#")
+            path = (ROOT / page).parent / name if name else ROOT / page
+            if not path.exists() or (anchor and anchor not in anchors(path)):
+                wrong.append(f"{page}:{number}: {target}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_source_files_named_in_a_page_exist(page):
+    sources = {
+        "/" + path.relative_to(ROOT).as_posix()
+        for folder in ("constrint", "kerneltune", "kernels", "tests", "benchmarks")
+        for path in (ROOT / folder).rglob("*.*")
+    }
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w/]+\.(?:py|cuh|cu|cpp|hpp|lark|j2))`", text))
+    assert [name for name in sorted(named) if not any(path.endswith("/" + name) for path in sources)] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_prose_wraps_at_110_columns(page):
+    long = [
+        f"{page}:{number}"
+        for number, line in lines_outside_code(page)
+        if len(line) > 110 and not line.lstrip().startswith("|") and " " in line.strip()
+    ]
+    assert long == []
+
+
 def test_the_manual_builds_without_a_warning(tmp_path):
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     answer = subprocess.run(
