@@ -10,20 +10,23 @@ struct ForwardArguments {
   const void* input;      // W x, [T, B, H, D, G]: the gates of a unit lie side by side, one wide load
   const void* recurrent;  // R, [H, G, D, D]: row = output unit, column = unit of h it reads
   const void* bias;       // [H, G, D]
-  void* states;           // [S, T + 1, B, H, D]: index 0 of time holds the initial states, the kernel writes 1 … T
-  void* workspace;        // bytes as the tiling says, each set to workspace_fill of kernel.yaml before every launch; may be null if 0
-  int steps;              // T
-  int batch;              // B
-  int heads;              // H
+  void* states;  // [S, T + 1, B, H, D]: index 0 of time holds the initial states, the kernel writes 1 … T
+  void*
+      workspace;  // bytes as the tiling says, each set to workspace_fill of kernel.yaml before every launch; may be null if 0
+  int steps;  // T
+  int batch;  // B
+  int heads;  // H
   // Of the pass "training" alone: what the backward pass needs besides.
-  void* saved_values;   // [T, B, H, D, V]: what the cell keeps of each step, such as its activated gates
-  float* saved_states;  // [T + 1, B, H, D, F], float32: the states after h, index 0 of time before the first step
+  void* saved_values;  // [T, B, H, D, V]: what the cell keeps of each step, such as its activated gates
+  float*
+      saved_states;  // [T + 1, B, H, D, F], float32: the states after h, index 0 of time before the first step
 };
 
 struct BackwardArguments {
   const void* saved_values;
   const float* saved_states;
-  const void* states;           // of the forward pass, [S, T + 1, B, H, D]; only h is read, by cells that need it or where it was clipped
+  const void*
+      states;  // of the forward pass, [S, T + 1, B, H, D]; only h is read, by cells that need it or where it was clipped
   const void* output_gradient;  // of the loss by h after each step, [T, B, H, D]
   const void* last_gradient;    // of the loss by the states after the last step, besides, [S, B, H, D]
   const void* recurrent;        // R, [H, G, D, D]

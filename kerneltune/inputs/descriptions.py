@@ -151,6 +151,17 @@ class Cell:
             "reads_hidden": int(self.spec.backward_reads_hidden),
         }
 
+    def device_constants(self) -> dict[str, int]:
+        """What the cell's struct in `cell.cuh` must say as well, by the names in `cell.yaml`."""
+        return {
+            "gates": len(self.spec.gates),
+            "states": len(self.spec.states),
+            "saved_values": self.spec.saved_values,
+            "saved_states": self.spec.saved_states,
+            "backward_reads_hidden": int(self.spec.backward_reads_hidden),
+            "separate_gradients": int(self.spec.separate_gradients),
+        }
+
     def reference(self) -> Callable[..., np.ndarray[Any, Any]]:
         """The float64 reference's ``forward(wx, r, bias, states0, forward_clip)``."""
         forward: Callable[..., np.ndarray[Any, Any]] = self.reference_module().forward

@@ -16,23 +16,28 @@ struct ElmanReluCell {
   static constexpr __host__ __device__ bool adds_input(int) { return true; }
 
   template <class Math>
-  static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates], float (&state)[states], float (&)[1]) {
+  static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates],
+                                              float (&state)[states], float (&)[1]) {
     state[0] = sum[0] < 0.0f ? 0.0f : sum[0];  // not fmaxf, which would make 0 of a NaN
   }
 
-  static __device__ __forceinline__ void begin_backward(const float (&gradient)[states], const float (&)[1], float (&carried)[1]) {
+  static __device__ __forceinline__ void begin_backward(const float (&gradient)[states], const float (&)[1],
+                                                        float (&carried)[1]) {
     carried[0] = gradient[0];
   }
 
   template <class Math, class Record>
-  static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record, const float (&)[1], float (&carried)[1],
-                                                  float (&input_gradient)[gates], float (&recurrent_gradient)[gates]) {
+  static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record,
+                                                  const float (&)[1], float (&carried)[1],
+                                                  float (&input_gradient)[gates],
+                                                  float (&recurrent_gradient)[gates]) {
     recurrent_gradient[0] = record.hidden <= 0.0f ? 0.0f : hidden_gradient;
     input_gradient[0] = recurrent_gradient[0];
     carried[0] = 0.0f;
   }
 
-  static __device__ __forceinline__ void end_backward(float hidden_gradient, const float (&)[1], const float (&)[1], float (&gradient)[states]) {
+  static __device__ __forceinline__ void end_backward(float hidden_gradient, const float (&)[1],
+                                                      const float (&)[1], float (&gradient)[states]) {
     gradient[0] = hidden_gradient;
   }
 };

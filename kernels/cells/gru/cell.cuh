@@ -6,20 +6,20 @@
 namespace kerneltune {
 
 struct GruCell {
-  static constexpr int gates = 3;   // r, z, n
-  static constexpr int states = 1;  // h
+  static constexpr int gates = 3;         // r, z, n
+  static constexpr int states = 1;        // h
   static constexpr int saved_values = 4;  // r, z, n, activated, and R_n h + b_n
   static constexpr int saved_states = 0;
-  static constexpr int carried = 1;      // the gradient by h, not through R
-  static constexpr int hidden_read = 0;  // the backward pass reads h before the step
+  static constexpr int carried = 1;                 // the gradient by h, not through R
+  static constexpr int hidden_read = 0;             // the backward pass reads h before the step
   static constexpr bool separate_gradients = true;  // R_n h + b_n is multiplied with r, W_n x is not
 
   // W x of n must not meet R h before the reset gate has.
   static constexpr __host__ __device__ bool adds_input(int gate) { return gate != 2; }
 
   template <class Math>
-  static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&input)[gates], float (&state)[states],
-                                              float (&saved)[saved_values]) {
+  static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&input)[gates],
+                                              float (&state)[states], float (&saved)[saved_values]) {
     const float reset = Math::sigmoid(sum[0]);
     const float update = Math::sigmoid(sum[1]);
     const float candidate = Math::tanh(fmaf(reset, sum[2], input[2]));
@@ -30,14 +30,18 @@ struct GruCell {
     saved[3] = sum[2];
   }
 
-  static __device__ __forceinline__ void begin_backward(const float (&gradient)[states], const float (&)[1], float (&carried)[1]) {
+  static __device__ __forceinline__ void begin_backward(const float (&gradient)[states], const float (&)[1],
+                                                        float (&carried)[1]) {
     carried[0] = gradient[0];
   }
 
   template <class Math, class Record>
-  static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record, const float (&)[1], float (&carried)[1],
-                                                  float (&input_gradient)[gates], float (&recurrent_gradient)[gates]) {
-    const float reset = record.value[0], update = record.value[1], candidate = record.value[2], product = record.value[3];
+  static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record,
+                                                  const float (&)[1], float (&carried)[1],
+                                                  float (&input_gradient)[gates],
+                                                  float (&recurrent_gradient)[gates]) {
+    const float reset = record.value[0], update = record.value[1], candidate = record.value[2],
+                product = record.value[3];
     const float candidate_gradient = hidden_gradient * (1.0f - update) * tanh_slope(candidate);
     input_gradient[0] = candidate_gradient * product * sigmoid_slope(reset);
     input_gradient[1] = hidden_gradient * (record.hidden - candidate) * sigmoid_slope(update);
@@ -48,7 +52,8 @@ struct GruCell {
     carried[0] = hidden_gradient * update;
   }
 
-  static __device__ __forceinline__ void end_backward(float hidden_gradient, const float (&)[1], const float (&)[1], float (&gradient)[states]) {
+  static __device__ __forceinline__ void end_backward(float hidden_gradient, const float (&)[1],
+                                                      const float (&)[1], float (&gradient)[states]) {
     gradient[0] = hidden_gradient;
   }
 };

@@ -10,7 +10,8 @@ namespace kerneltune {
 
 // Position in states [S, T + 1, B, H, D].
 template <class Shape>
-__device__ __forceinline__ size_t state_index(const ForwardArguments& arguments, int state, int time, int row, int head, int unit) {
+__device__ __forceinline__ size_t state_index(const ForwardArguments& arguments, int state, int time, int row,
+                                              int head, int unit) {
   const size_t plane = static_cast<size_t>(state) * (arguments.steps + 1) + time;
   return ((plane * arguments.batch + row) * arguments.heads + head) * Shape::head_dim + unit;
 }
@@ -18,7 +19,8 @@ __device__ __forceinline__ size_t state_index(const ForwardArguments& arguments,
 template <class Cell, class Shape>
 struct Elements {
   static constexpr int groups_per_unit = Shape::n_tiles * Shape::columns_per_lane;
-  static constexpr int unit_sets = Shape::warp_groups < groups_per_unit ? 1 : Shape::warp_groups / groups_per_unit;
+  static constexpr int unit_sets =
+      Shape::warp_groups < groups_per_unit ? 1 : Shape::warp_groups / groups_per_unit;
   static_assert(Shape::warp_groups % groups_per_unit == 0 || groups_per_unit % Shape::warp_groups == 0,
                 "a warp finishes whole unit groups, or an equal part of one");
 
@@ -27,8 +29,8 @@ struct Elements {
   SavedSteps<Cell, Shape> saved;
 
   // first_saved: which step the first call of save finds.
-  __device__ __forceinline__ void load(const ForwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane,
-                                       int first_saved = 0) {
+  __device__ __forceinline__ void load(const ForwardArguments& arguments, int head, int first_row,
+                                       int first_unit, const Lane<Shape>& lane, int first_saved = 0) {
     using Scalar = typename Shape::Scalar;
     const Scalar* states = static_cast<const Scalar*>(arguments.states);
     const Scalar* biases = static_cast<const Scalar*>(arguments.bias);
@@ -46,14 +48,17 @@ struct Elements {
 #pragma unroll
       for (int gate = 0; gate < Shape::gates; gate++) {
         const int unit = first_unit + lane.unit(set * groups_per_unit);
-        bias[set][gate] = lane.finishes() ? to_float(biases[(static_cast<size_t>(head) * Shape::gates + gate) * Shape::head_dim + unit]) : 0.0f;
+        bias[set][gate] =
+            lane.finishes()
+                ? to_float(biases[(static_cast<size_t>(head) * Shape::gates + gate) * Shape::head_dim + unit])
+                : 0.0f;
       }
     if constexpr (Shape::saves) saved.begin(arguments, head, first_row, first_unit, state, lane, first_saved);
   }
 
   // All states but h, which is written every step, after the last one.
-  __device__ __forceinline__ void store_last(const ForwardArguments& arguments, int head, int first_row, int first_unit,
-                                             const Lane<Shape>& lane) const {
+  __device__ __forceinline__ void store_last(const ForwardArguments& arguments, int head, int first_row,
+                                             int first_unit, const Lane<Shape>& lane) const {
     using Scalar = typename Shape::Scalar;
     if (!lane.finishes()) return;
 #pragma unroll
@@ -62,14 +67,17 @@ struct Elements {
       if (row >= arguments.batch) continue;
 #pragma unroll
       for (int s = 1; s < Shape::states; s++)
-        static_cast<Scalar*>(arguments.states)[state_index<Shape>(arguments, s, arguments.steps, row, head, unit)] =
+        static_cast<Scalar*>(
+            arguments.states)[state_index<Shape>(arguments, s, arguments.steps, row, head, unit)] =
             from_float<Scalar>(state[group][s]);
     }
   }
 
   // sum: W x + R h + bias of each gate, but W x only where adds_input says so; input: W x. Returns h.
-  __device__ __forceinline__ float step(int group, const float (&sum)[Shape::gates], const float (&input)[Shape::gates]) {
-    Cell::template step<Math<sizeof(typename Shape::Scalar) == 4>>(sum, input, state[group], saved.values[group]);
+  __device__ __forceinline__ float step(int group, const float (&sum)[Shape::gates],
+                                        const float (&input)[Shape::gates]) {
+    Cell::template step<Math<sizeof(typename Shape::Scalar) == 4>>(sum, input, state[group],
+                                                                   saved.values[group]);
     if constexpr (Shape::forward_clip > 0.0f) state[group][0] = bounded(state[group][0], Shape::forward_clip);
     return state[group][0];
   }

@@ -15,11 +15,11 @@ struct GradientElements {
   using Scalar = typename Shape::Scalar;
   static constexpr size_t nothing = ~static_cast<size_t>(0);
 
-  float carried[Shape::warp_groups][Cell::carried];                    // gradients that do not come through R
+  float carried[Shape::warp_groups][Cell::carried];                   // gradients that do not come through R
   float after[Shape::warp_groups][at_least_one(Cell::saved_states)];  // states after h, after the step
   GateWords<Shape> words[Shape::warp_groups];                         // of the step just computed
-  Scalar* target;                      // gradients by W x or by R h + bias, as the lane's words are
-  Scalar* input_target;                // gradients by W x, where the lane has words of both
+  Scalar* target;        // gradients by W x or by R h + bias, as the lane's words are
+  Scalar* input_target;  // gradients by W x, where the lane has words of both
   size_t step_elements;
   // Where those of the coming step go, for lanes that write some. Addresses are kept and nothing branches, so that the compiler can put the
   // pieces where a step waits for something else.
@@ -28,14 +28,15 @@ struct GradientElements {
   bool writes[Shape::warp_groups];
 
   // What is known after the last step. delay: how many steps there are before the first call of write finds gradients.
-  __device__ __forceinline__ void begin(const BackwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane,
-                                        int delay = 0) {
+  __device__ __forceinline__ void begin(const BackwardArguments& arguments, int head, int first_row,
+                                        int first_unit, const Lane<Shape>& lane, int delay = 0) {
     begin_steps(arguments, lane);
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       const size_t here = begin_group(group, arguments, head, first_row, first_unit, lane);
       writes[group] = here != nothing && (Cell::separate_gradients || GateWords<Shape>::of_input(lane));
-      const size_t element = (static_cast<size_t>(arguments.steps) + delay - 1) * step_elements + (writes[group] ? here - GateWords<Shape>::units_before(lane) : 0);
+      const size_t element = (static_cast<size_t>(arguments.steps) + delay - 1) * step_elements +
+                             (writes[group] ? here - GateWords<Shape>::units_before(lane) : 0);
       place[group] = target + element * Shape::gates;
       if constexpr (GateWords<Shape>::keeps_input) input_place[group] = input_target + element * Shape::gates;
     }
@@ -45,32 +46,40 @@ struct GradientElements {
   __device__ __forceinline__ void begin_steps(const BackwardArguments& arguments, const Lane<Shape>& lane) {
     const bool to_input = GateWords<Shape>::of_input(lane) && !GateWords<Shape>::keeps_input;
     target = static_cast<Scalar*>(to_input ? arguments.input_gradient : arguments.recurrent_gradient);
-    if constexpr (GateWords<Shape>::keeps_input) input_target = static_cast<Scalar*>(arguments.input_gradient);
+    if constexpr (GateWords<Shape>::keeps_input)
+      input_target = static_cast<Scalar*>(arguments.input_gradient);
     step_elements = static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim;
   }
-  __device__ __forceinline__ size_t begin_group(int group, const BackwardArguments& arguments, int head, int first_row, int first_unit,
-                                                const Lane<Shape>& lane) {
+  __device__ __forceinline__ size_t begin_group(int group, const BackwardArguments& arguments, int head,
+                                                int first_row, int first_unit, const Lane<Shape>& lane) {
     const size_t here = first_element(arguments, group, head, first_row, first_unit, lane);
     const size_t plane = static_cast<size_t>(arguments.steps) * step_elements;
     float gradient[Shape::states];
 #pragma unroll
     for (int s = 0; s < Shape::states; s++)
-      gradient[s] = here == nothing ? 0.0f : to_float(static_cast<const Scalar*>(arguments.last_gradient)[s * step_elements + here]);
+      gradient[s] =
+          here == nothing
+              ? 0.0f
+              : to_float(static_cast<const Scalar*>(arguments.last_gradient)[s * step_elements + here]);
 #pragma unroll
     for (int s = 0; s < at_least_one(Cell::saved_states); s++)
-      after[group][s] =
-          here == nothing || Cell::saved_states == 0 ? 0.0f : arguments.saved_states[(plane + here) * Cell::saved_states + s];
+      after[group][s] = here == nothing || Cell::saved_states == 0
+                            ? 0.0f
+                            : arguments.saved_states[(plane + here) * Cell::saved_states + s];
     Cell::begin_backward(gradient, after[group], carried[group]);
     return here;
   }
 
   // From R^T times the gradients of the step after, to the gradients of this step.
-  __device__ __forceinline__ void step(int group, float through_recurrence, const StepRecord<Cell>& record, const Lane<Shape>& lane) {
+  __device__ __forceinline__ void step(int group, float through_recurrence, const StepRecord<Cell>& record,
+                                       const Lane<Shape>& lane) {
     float input_gradient[Shape::gates], recurrent_gradient[Shape::gates];
     float hidden_gradient = recurrent_part(through_recurrence) + record.output_gradient + carried[group][0];
     // Where h has reached the bound, it does not move with what it was before.
-    if constexpr (Shape::forward_clip > 0.0f) hidden_gradient = fabsf(record.output) >= Shape::forward_clip ? 0.0f : hidden_gradient;
-    Cell::template backward<Math<sizeof(Scalar) == 4>>(hidden_gradient, record, after[group], carried[group], input_gradient, recurrent_gradient);
+    if constexpr (Shape::forward_clip > 0.0f)
+      hidden_gradient = fabsf(record.output) >= Shape::forward_clip ? 0.0f : hidden_gradient;
+    Cell::template backward<Math<sizeof(Scalar) == 4>>(hidden_gradient, record, after[group], carried[group],
+                                                       input_gradient, recurrent_gradient);
     if constexpr (Shape::gate_gradient_clip > 0.0f) {
 #pragma unroll
       for (int gate = 0; gate < Shape::gates; gate++) {
@@ -97,15 +106,18 @@ struct GradientElements {
   }
 
   // Gradients by the states before the first step, of one group.
-  __device__ __forceinline__ void finish(int group, float through_recurrence, const BackwardArguments& arguments, int head, int first_row,
+  __device__ __forceinline__ void finish(int group, float through_recurrence,
+                                         const BackwardArguments& arguments, int head, int first_row,
                                          int first_unit, const Lane<Shape>& lane) const {
     const size_t here = first_element(arguments, group, head, first_row, first_unit, lane);
     if (here == nothing) return;
     float gradient[Shape::states];
-    Cell::end_backward(recurrent_part(through_recurrence) + carried[group][0], after[group], carried[group], gradient);
+    Cell::end_backward(recurrent_part(through_recurrence) + carried[group][0], after[group], carried[group],
+                       gradient);
 #pragma unroll
     for (int s = 0; s < Shape::states; s++)
-      static_cast<Scalar*>(arguments.initial_gradient)[s * step_elements + here] = from_float<Scalar>(gradient[s]);
+      static_cast<Scalar*>(arguments.initial_gradient)[s * step_elements + here] =
+          from_float<Scalar>(gradient[s]);
   }
 
  private:
@@ -114,7 +126,8 @@ struct GradientElements {
   }
 
   // In [B, H, D].
-  static __device__ __forceinline__ size_t first_element(const BackwardArguments& arguments, int group, int head, int first_row, int first_unit,
+  static __device__ __forceinline__ size_t first_element(const BackwardArguments& arguments, int group,
+                                                         int head, int first_row, int first_unit,
                                                          const Lane<Shape>& lane) {
     const int row = first_row + lane.batch_row(group), unit = first_unit + lane.unit(group);
     if (!lane.finishes() || row >= arguments.batch) return nothing;
@@ -124,13 +137,14 @@ struct GradientElements {
 
 // The words of this lane's element, of batch row `row` and unit `unit` of the head, into the tile as operands of the step before.
 template <class Shape>
-__device__ __forceinline__ void store_operands(const OperandTile<Shape>& tile, int buffer, int row, int unit, const GateWords<Shape>& words,
-                                               const Lane<Shape>& lane) {
+__device__ __forceinline__ void store_operands(const OperandTile<Shape>& tile, int buffer, int row, int unit,
+                                               const GateWords<Shape>& words, const Lane<Shape>& lane) {
   if (!GateWords<Shape>::of_recurrent(lane)) return;
   using Words = GateWords<Shape>;
   const int k = (unit - Words::units_before(lane)) * Shape::gates;
   if constexpr (Words::count == 4) {
-    *reinterpret_cast<uint4*>(tile.at(buffer, row, k)) = make_uint4(words.word[0], words.word[1], words.word[2], words.word[3]);
+    *reinterpret_cast<uint4*>(tile.at(buffer, row, k)) =
+        make_uint4(words.word[0], words.word[1], words.word[2], words.word[3]);
   } else if constexpr (Words::count == 2) {
     *reinterpret_cast<uint2*>(tile.at(buffer, row, k)) = make_uint2(words.word[0], words.word[1]);
   } else {

@@ -11,7 +11,9 @@ struct JobElements {
   int head, first_row, first_unit;
   Lane<Shape> lane;
 
-  __device__ __forceinline__ bool exists(int group) const { return lane.finishes() && first_row + lane.batch_row(group) < arguments.batch; }
+  __device__ __forceinline__ bool exists(int group) const {
+    return lane.finishes() && first_row + lane.batch_row(group) < arguments.batch;
+  }
 
   // Position in [B, H, D].
   __device__ __forceinline__ size_t index(int group) const {

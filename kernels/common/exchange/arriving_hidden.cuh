@@ -18,7 +18,8 @@ template <class Shape>
 struct ArrivingHidden {
   using Scalar = typename Shape::Scalar;
   static constexpr int parts = Shape::group_blocks;  // of h, one of each block
-  static constexpr int bunch = 8;                    // parts that are copied at once: a copy takes the warp that asks for it some 80 cycles
+  static constexpr int bunch =
+      8;  // parts that are copied at once: a copy takes the warp that asks for it some 80 cycles
   static constexpr int bunches = (parts + bunch - 1) / bunch;
   static constexpr int k_tile_bytes = Shape::batch_tile * matrix_row_bytes;
   static constexpr int part_k_tiles = Shape::block_units / Shape::k_tile;
@@ -30,15 +31,19 @@ struct ArrivingHidden {
   static constexpr int workspace_bytes = flag_bytes + 2 * shared_bytes;
 
   unsigned char* tile;
-  unsigned barriers;        // shared address
-  unsigned* const flags;    // in device memory, one of each block
+  unsigned barriers;      // shared address
+  unsigned* const flags;  // in device memory, one of each block
   unsigned char* const slots;
   unsigned published = 0;  // exchanges so far, all jobs together
   unsigned parity = 0;     // of the barriers, in the coming step, for the warps that compute
 
   // workspace: of this tile of the group.
-  __device__ __forceinline__ ArrivingHidden(unsigned char* tile, unsigned char* barrier_storage, unsigned char* workspace)
-      : tile(tile), barriers(shared_address(barrier_storage)), flags(reinterpret_cast<unsigned*>(workspace)), slots(workspace + flag_bytes) {}
+  __device__ __forceinline__ ArrivingHidden(unsigned char* tile, unsigned char* barrier_storage,
+                                            unsigned char* workspace)
+      : tile(tile),
+        barriers(shared_address(barrier_storage)),
+        flags(reinterpret_cast<unsigned*>(workspace)),
+        slots(workspace + flag_bytes) {}
 
   // To another tile in shared memory, for the warps that compute.
   __device__ __forceinline__ void move(int bytes) {
@@ -52,7 +57,9 @@ struct ArrivingHidden {
   }
 
   // Where piece `octet` (8 units) of a batch row is, in a part or in the whole.
-  static __device__ __forceinline__ int place(int octet, int row) { return octet / 2 * k_tile_bytes + matrix_place(row, octet % 2); }
+  static __device__ __forceinline__ int place(int octet, int row) {
+    return octet / 2 * k_tile_bytes + matrix_place(row, octet % 2);
+  }
 
   // The initial h, by the threads that compute; zeros where the batch ends. fence_shared_for_async and a barrier must follow.
   __device__ __forceinline__ void fill(const ForwardArguments& arguments, int head, int first_row) const {
@@ -60,8 +67,10 @@ struct ArrivingHidden {
     for (int i = threadIdx.x; i < shared_bytes / 16; i += 32 * Shape::warps) {
       const int row = i % Shape::batch_tile, octet = i / Shape::batch_tile;
       const bool present = first_row + row < arguments.batch;
-      const size_t index = state_index<Shape>(arguments, 0, 0, present ? first_row + row : 0, head, octet * Shape::part);
-      *reinterpret_cast<uint4*>(tile + place(octet, row)) = present ? *reinterpret_cast<const uint4*>(states + index) : make_uint4(0, 0, 0, 0);
+      const size_t index =
+          state_index<Shape>(arguments, 0, 0, present ? first_row + row : 0, head, octet * Shape::part);
+      *reinterpret_cast<uint4*>(tile + place(octet, row)) =
+          present ? *reinterpret_cast<const uint4*>(states + index) : make_uint4(0, 0, 0, 0);
     }
   }
 
@@ -93,7 +102,8 @@ struct ArrivingHidden {
       const int bytes = min(bunch, parts - first) * part_bytes;
       fence_device_for_async();
       barrier(first / bunch).arrive_expecting(bytes);
-      copy_bulk(shared_address(tile) + first * part_bytes, slots + published % 2 * shared_bytes + first * part_bytes, bytes, barrier(first / bunch));
+      copy_bulk(shared_address(tile) + first * part_bytes,
+                slots + published % 2 * shared_bytes + first * part_bytes, bytes, barrier(first / bunch));
     }
   }
 
@@ -105,12 +115,14 @@ struct ArrivingHidden {
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
-      for (int i = 0; i < 4; i++) asm volatile("" : "+f"(sums[n][i]));  // the compiler reads no sum before the wait
+      for (int i = 0; i < 4; i++)
+        asm volatile("" : "+f"(sums[n][i]));  // the compiler reads no sum before the wait
   }
 
  private:
   template <int BUNCH, class Weights>
-  __device__ __forceinline__ void multiply_from(float (&sums)[Shape::n_tiles][4], const Weights& weights, unsigned long long descriptor) const {
+  __device__ __forceinline__ void multiply_from(float (&sums)[Shape::n_tiles][4], const Weights& weights,
+                                                unsigned long long descriptor) const {
     if constexpr (BUNCH < bunches) {
       constexpr int first = BUNCH * bunch * part_k_tiles, end = first + bunch * part_k_tiles;
       barrier(BUNCH).wait_in_block(parity);

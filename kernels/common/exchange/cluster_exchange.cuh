@@ -34,13 +34,15 @@ struct ClusterExchange {
   static constexpr int sends = warp_packets * (CLUSTER - 1);
   static constexpr int passes = (sends + 31) / 32;
   static constexpr unsigned arrivals = Shape::finishing_warps * (every_lane_arrives ? 32 : 1);
-  static constexpr unsigned remote_bytes = (CLUSTER - 1) * Shape::block_units * Shape::operands * Shape::batch_tile * sizeof(Scalar);
+  static constexpr unsigned remote_bytes =
+      (CLUSTER - 1) * Shape::block_units * Shape::operands * Shape::batch_tile * sizeof(Scalar);
 
   unsigned barrier_address;         // of this block's two barriers, one a buffer
   unsigned remote_buffers[passes];  // of the block that this lane's send of each pass goes to
   unsigned remote_barriers[passes];
 
-  __device__ __forceinline__ ClusterExchange(const Tile& tile, unsigned barrier_address, unsigned rank, const Lane<Shape>& lane)
+  __device__ __forceinline__ ClusterExchange(const Tile& tile, unsigned barrier_address, unsigned rank,
+                                             const Lane<Shape>& lane)
       : barrier_address(barrier_address) {
 #pragma unroll
     for (int pass = 0; pass < passes; pass++) {
@@ -54,10 +56,13 @@ struct ClusterExchange {
     }
   }
 
-  __device__ __forceinline__ TransactionBarrier barrier(int buffer) const { return {barrier_address + buffer * 8}; }
+  __device__ __forceinline__ TransactionBarrier barrier(int buffer) const {
+    return {barrier_address + buffer * 8};
+  }
 
   // Sends what the warp has written into `buffer`. The last is needed by nobody, so blocks may end without waiting for each other.
-  __device__ __forceinline__ void publish(const Tile& tile, int buffer, int first_unit, bool last, const Lane<Shape>& lane) const {
+  __device__ __forceinline__ void publish(const Tile& tile, int buffer, int first_unit, bool last,
+                                          const Lane<Shape>& lane) const {
     __syncwarp();
     if (lane.lane == 0) {
       if (lane.warp == 0 && !last)
@@ -76,7 +81,8 @@ struct ClusterExchange {
       const int k = (first_unit + lane.unit(group) - lane.row) * Shape::operands + chunk * Shape::part;
       const Scalar* const source = tile.at(buffer, lane.group_batch_row(group, packet % 4), k);
       const unsigned offset = static_cast<unsigned>(source - tile.buffers) * sizeof(Scalar);
-      store_async(remote_buffers[pass] + offset, *reinterpret_cast<const uint4*>(source), remote_barriers[pass] + buffer * 8);
+      store_async(remote_buffers[pass] + offset, *reinterpret_cast<const uint4*>(source),
+                  remote_barriers[pass] + buffer * 8);
     }
   }
 };

@@ -23,7 +23,7 @@ constexpr unsigned not_arrived = 0xffffffffu;
 
 __device__ __forceinline__ unsigned cycle() {
   unsigned now;
-  asm volatile("mov.u32 %0, %%clock;" : "=r"(now) :: "memory");
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(now)::"memory");
   return now;
 }
 
@@ -34,7 +34,9 @@ __device__ __forceinline__ void pass_cycles(unsigned begin, unsigned count) {
 }
 
 // The mark is the largest word there is, so words hold one if the largest of them is it.
-__device__ __forceinline__ unsigned largest_word(const uint4& value) { return max(max(value.x, value.y), max(value.z, value.w)); }
+__device__ __forceinline__ unsigned largest_word(const uint4& value) {
+  return max(max(value.x, value.y), max(value.z, value.w));
+}
 
 // One block's view of the slots [SLOTS][groups][k_size / part][batch_tile][part], and one lane's part of what has been received: for each n tile
 // and pair of k tiles the 16 bytes that are its B fragments of both (ChunkedOrder). In this order a warp reads whole lines, and a
@@ -46,11 +48,12 @@ template <class Shape, int SLOTS, int ROUNDS = 1, int BUNCHES = 1>
 struct GridExchange {
   using Scalar = typename Shape::Scalar;
   static constexpr int pairs = Shape::warp_k_tiles / 2 / ROUNDS;  // of a round
-  static constexpr int bunch = (pairs + BUNCHES - 1) / BUNCHES;  // of pairs that are waited for together
+  static constexpr int bunch = (pairs + BUNCHES - 1) / BUNCHES;   // of pairs that are waited for together
   static constexpr int pair_size = 2 * Shape::k_tile;
   static constexpr int cleared_at_once = SLOTS / 2;
   static constexpr int tile_elements = Shape::batch_tile * Shape::k_size;
-  static_assert(cleared_at_once >= 3 && SLOTS % 2 == 0, "marks must be there before their slots are read again");
+  static_assert(cleared_at_once >= 3 && SLOTS % 2 == 0,
+                "marks must be there before their slots are read again");
   static_assert(Shape::warp_k_tiles % (2 * ROUNDS) == 0, "k tiles are read in pairs, as many in every round");
 
   uint4 part[Shape::n_tiles][pairs];
@@ -58,12 +61,16 @@ struct GridExchange {
   int slot_elements;     // from one slot to the next
   const Scalar* source;  // this lane's part of the newest exchange
   Scalar* next;          // the slot of the one after it
-  unsigned published = 0;  // exchanges so far, all jobs together: below 2^31, since so many steps would fit no memory
+  unsigned published =
+      0;  // exchanges so far, all jobs together: below 2^31, since so many steps would fit no memory
 
   __device__ __forceinline__ GridExchange(void* workspace, int group, int groups)
-      : tile(static_cast<Scalar*>(workspace) + group * tile_elements), slot_elements(groups * tile_elements) {}
+      : tile(static_cast<Scalar*>(workspace) + group * tile_elements),
+        slot_elements(groups * tile_elements) {}
 
-  __device__ __forceinline__ Scalar* slot(unsigned exchange) const { return tile + static_cast<int>(exchange % SLOTS) * slot_elements; }
+  __device__ __forceinline__ Scalar* slot(unsigned exchange) const {
+    return tile + static_cast<int>(exchange % SLOTS) * slot_elements;
+  }
 
   // While operands are awaited: the compiler would compute the address where it is used, which is when all blocks wait.
   __device__ __forceinline__ void prepare_next() {
@@ -84,29 +91,36 @@ struct GridExchange {
     for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
       for (int pair = 0; pair < pairs; pair++)
-        part[n][pair] = present(n, round * pairs + pair, rows, lane) ? load_shared_by_gpu(source + place(n, round * pairs + pair)) : make_uint4(0, 0, 0, 0);
+        part[n][pair] = present(n, round * pairs + pair, rows, lane)
+                            ? load_shared_by_gpu(source + place(n, round * pairs + pair))
+                            : make_uint4(0, 0, 0, 0);
   }
 
   // accumulators += weights times what was asked for in this round, each bunch of pairs as soon as it is there: loads return in order, so
   // the first products run while the last operands come. The whole warp decides, or the compiler would have it wait for all loads.
   template <int MMA_K, class Weights>
-  __device__ __forceinline__ void multiply_arriving(Accumulators<Shape>& accumulators, const Weights& weights, int round = 0) {
+  __device__ __forceinline__ void multiply_arriving(Accumulators<Shape>& accumulators, const Weights& weights,
+                                                    int round = 0) {
 #pragma unroll
     for (int first = 0; first < pairs; first += bunch) {
       while (__any_sync(0xffffffffu, missing(first))) ask_again(first, round);
 #pragma unroll
-      for (int pair = first; pair < first + bunch && pair < pairs; pair++) multiply_pair<MMA_K>(accumulators, weights, pair, round);
+      for (int pair = first; pair < first + bunch && pair < pairs; pair++)
+        multiply_pair<MMA_K>(accumulators, weights, pair, round);
     }
   }
 
   // After half of the slots were used puts the mark back over this block's part of them. By one warp, after the whole block has
   // received the exchange.
-  __device__ __forceinline__ void clear_before(unsigned received, int block_unit, const Lane<Shape>& lane) const {
+  __device__ __forceinline__ void clear_before(unsigned received, int block_unit,
+                                               const Lane<Shape>& lane) const {
     if (received % cleared_at_once != 0) return;
     constexpr int chunks = Shape::batch_tile * Shape::block_units * Shape::operands / Shape::part;
     for (int chunk = lane.lane; chunk < cleared_at_once * chunks; chunk += 32) {
-      Scalar* const target = slot(received - 1 - chunk / chunks) + block_unit * Shape::operands * Shape::batch_tile;
-      store_shared_by_gpu(target + chunk % chunks * Shape::part, make_uint4(not_arrived, not_arrived, not_arrived, not_arrived));
+      Scalar* const target =
+          slot(received - 1 - chunk / chunks) + block_unit * Shape::operands * Shape::batch_tile;
+      store_shared_by_gpu(target + chunk % chunks * Shape::part,
+                          make_uint4(not_arrived, not_arrived, not_arrived, not_arrived));
     }
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
   }
@@ -118,20 +132,23 @@ struct GridExchange {
 
   // accumulators += weights times what was received in this round.
   template <int MMA_K, class Weights>
-  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights, int round = 0) const {
+  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights,
+                                           int round = 0) const {
 #pragma unroll
     for (int pair = 0; pair < pairs; pair++) multiply_pair<MMA_K>(accumulators, weights, pair, round);
   }
 
  private:
   template <int MMA_K, class Weights>
-  __device__ __forceinline__ void multiply_pair(Accumulators<Shape>& accumulators, const Weights& weights, int pair, int round) const {
+  __device__ __forceinline__ void multiply_pair(Accumulators<Shape>& accumulators, const Weights& weights,
+                                                int pair, int round) const {
 #pragma unroll
     for (int k = 0; k < 2; k++)
 #pragma unroll
       for (int n = 0; n < Shape::n_tiles; n++) {
         const uint4& operands = part[n][pair];
-        accumulators.template add_k_tile<MMA_K>(weights, 2 * (round * pairs + pair) + k, n, k ? operands.z : operands.x, k ? operands.w : operands.y);
+        accumulators.template add_k_tile<MMA_K>(weights, 2 * (round * pairs + pair) + k, n,
+                                                k ? operands.z : operands.x, k ? operands.w : operands.y);
       }
   }
 
@@ -151,16 +168,22 @@ struct GridExchange {
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
-      for (int pair = first; pair < first + bunch && pair < pairs; pair++) largest = max(largest, largest_word(part[n][pair]));
+      for (int pair = first; pair < first + bunch && pair < pairs; pair++)
+        largest = max(largest, largest_word(part[n][pair]));
     return largest == not_arrived;
   }
 
   // Where the 16 bytes of an n tile and pair are in this lane's part.
-  static __device__ __forceinline__ constexpr int place(int n, int pair) { return (pair * 4 * Shape::batch_tile + n * 8) * Shape::part; }
+  static __device__ __forceinline__ constexpr int place(int n, int pair) {
+    return (pair * 4 * Shape::batch_tile + n * 8) * Shape::part;
+  }
 
-  static __device__ __forceinline__ int lane_row(const Lane<Shape>& lane) { return Shape::column_row(0, lane.row); }
+  static __device__ __forceinline__ int lane_row(const Lane<Shape>& lane) {
+    return Shape::column_row(0, lane.row);
+  }
   static __device__ __forceinline__ bool present(int n, int pair, int rows, const Lane<Shape>& lane) {
-    return Shape::column_row(n, lane.row) < rows && (Shape::k_padded == Shape::k_size || first_k(lane) + pair * pair_size < Shape::k_size);
+    return Shape::column_row(n, lane.row) < rows &&
+           (Shape::k_padded == Shape::k_size || first_k(lane) + pair * pair_size < Shape::k_size);
   }
 };
 

@@ -6,12 +6,14 @@ namespace kerneltune {
 
 class GroupBarrier {
  public:
-  __device__ __forceinline__ GroupBarrier(unsigned* counter, unsigned blocks) : counter(counter), blocks(blocks) {}
+  __device__ __forceinline__ GroupBarrier(unsigned* counter, unsigned blocks)
+      : counter(counter), blocks(blocks) {}
 
   // By all threads of the block, after what the others shall see.
   __device__ __forceinline__ void arrive() {
     __syncthreads();
-    if (threadIdx.x == 0) asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(1u) : "memory");
+    if (threadIdx.x == 0)
+      asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(1u) : "memory");
     awaited += blocks;
   }
 

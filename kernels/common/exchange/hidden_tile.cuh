@@ -40,19 +40,23 @@ class HiddenRows {
 
  public:
   // tile_unit: where the block's units begin in the tile. first_time: which h the first call of write finds.
-  __device__ __forceinline__ HiddenRows(const ForwardArguments& arguments, const Tile& tile, int first_time, int head, int first_row,
-                                        int first_unit, int tile_unit, const Lane<Shape>& lane)
+  __device__ __forceinline__ HiddenRows(const ForwardArguments& arguments, const Tile& tile, int first_time,
+                                        int head, int first_row, int first_unit, int tile_unit,
+                                        const Lane<Shape>& lane)
       : step_elements(static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim) {
 #pragma unroll
     for (int pass = 0; pass < passes; pass++) {
       // A lane without a packet of its own reads that of lane 0: what its warp wrote, which nothing else writes meanwhile.
-      const int own = pass * 32 + lane.lane, packet = own < packets ? own : 0, group = packet / Tile::group_packets;
+      const int own = pass * 32 + lane.lane, packet = own < packets ? own : 0,
+                group = packet / Tile::group_packets;
       const int row = lane.group_batch_row(group, packet % 4);
       const int unit = lane.unit(group) - lane.row + packet % Tile::group_packets / 4 * Shape::part;
       present[pass] = own < packets && lane.finishes() && first_row + row < arguments.batch;
       source[pass] = lane.finishes() ? tile.at(0, row, tile_unit + unit) : tile.buffers;
       target[pass] = static_cast<Scalar*>(arguments.states) +
-                     (present[pass] ? state_index<Shape>(arguments, 0, first_time, first_row + row, head, first_unit + unit) : 0);
+                     (present[pass] ? state_index<Shape>(arguments, 0, first_time, first_row + row, head,
+                                                         first_unit + unit)
+                                    : 0);
     }
   }
 

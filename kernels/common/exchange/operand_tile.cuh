@@ -20,8 +20,10 @@ struct OperandTile {
   Scalar* buffers;
   unsigned fragment_address;  // of this lane's row in the first buffer
 
-  __device__ __forceinline__ OperandTile(void* shared_storage, const Lane<Shape>& lane) : buffers(static_cast<Scalar*>(shared_storage)) {
-    const int row = Shape::column_row(0, lane.lane % 8), k = lane.k_split * Shape::warp_k_tiles * Shape::k_tile + lane.lane / 8 * part;
+  __device__ __forceinline__ OperandTile(void* shared_storage, const Lane<Shape>& lane)
+      : buffers(static_cast<Scalar*>(shared_storage)) {
+    const int row = Shape::column_row(0, lane.lane % 8),
+              k = lane.k_split * Shape::warp_k_tiles * Shape::k_tile + lane.lane / 8 * part;
     fragment_address = shared_address(at(0, row, k));
   }
 
@@ -34,14 +36,16 @@ struct OperandTile {
   }
 
   template <int MMA_K, class Weights>
-  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights, int buffer) const {
+  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights,
+                                           int buffer) const {
     multiply<MMA_K>(accumulators, weights, buffer, [] {});
   }
 
   // accumulators += weights times operands, those from `buffer`. Two k tiles are one ldmatrix. Does what `meanwhile` says between the first
   // half of the products and the second: a warp issues in order, and later ones wait for these.
   template <int MMA_K, class Weights, class Meanwhile>
-  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights, int buffer, const Meanwhile& meanwhile) const {
+  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights,
+                                           int buffer, const Meanwhile& meanwhile) const {
     constexpr int pause = (Shape::warp_k_tiles - 1) / 4 * 2;
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++) {

@@ -18,8 +18,10 @@ class PartialSums {
 
   // storage: one buffer or more.
   __device__ __forceinline__ PartialSums(void* storage, const Lane<Shape>& lane)
-      : own(static_cast<float*>(storage) + lane.k_split * split_floats + lane.unit_warp * unit_warp_groups * group_floats + lane.lane * Shape::results),
-        of_group(static_cast<float*>(storage) + lane.warp * Shape::warp_groups * group_floats + lane.lane * Shape::results) {}
+      : own(static_cast<float*>(storage) + lane.k_split * split_floats +
+            lane.unit_warp * unit_warp_groups * group_floats + lane.lane * Shape::results),
+        of_group(static_cast<float*>(storage) + lane.warp * Shape::warp_groups * group_floats +
+                 lane.lane * Shape::results) {}
 
   __device__ __forceinline__ void store(Accumulators<Shape>& sums, int buffer = 0) const {
 #pragma unroll
@@ -36,7 +38,8 @@ class PartialSums {
                             sums.element(unit_group, n, parity, 2), sums.element(unit_group, n, parity, 3));
           } else {
 #pragma unroll
-            for (int result = 0; result < Shape::results; result++) part[result] = sums.element(unit_group, n, parity, result);
+            for (int result = 0; result < Shape::results; result++)
+              part[result] = sums.element(unit_group, n, parity, result);
           }
         }
   }

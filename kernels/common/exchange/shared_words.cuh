@@ -17,11 +17,13 @@ __device__ __forceinline__ void store_shared_by_gpu(void* pointer, unsigned valu
 }
 
 __device__ __forceinline__ void store_shared_by_gpu(void* pointer, uint2 value) {
-  asm volatile("st.relaxed.gpu.global.v2.u32 [%0], {%1, %2};" ::"l"(pointer), "r"(value.x), "r"(value.y) : "memory");
+  asm volatile("st.relaxed.gpu.global.v2.u32 [%0], {%1, %2};" ::"l"(pointer), "r"(value.x), "r"(value.y)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_shared_by_gpu(void* pointer, uint4 value) {
-  asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(pointer), "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
+  asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(pointer), "r"(value.x),
+               "r"(value.y), "r"(value.z), "r"(value.w)
                : "memory");
 }
 

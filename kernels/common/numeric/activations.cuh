@@ -12,7 +12,9 @@ __device__ __forceinline__ float tanh_fast(float x) {
 
 // A NaN stays one, of which fminf and fmaxf would make a number.
 __device__ __forceinline__ float at_most(float x, float bound) { return x > bound ? bound : x; }
-__device__ __forceinline__ float bounded(float x, float bound) { return x > bound ? bound : x < -bound ? -bound : x; }
+__device__ __forceinline__ float bounded(float x, float bound) {
+  return x > bound ? bound : x < -bound ? -bound : x;
+}
 
 // sigmoid(x) = (1 + tanh(x / 2)) / 2
 __device__ __forceinline__ float sigmoid_fast(float x) { return fmaf(tanh_fast(0.5f * x), 0.5f, 0.5f); }
@@ -50,10 +52,13 @@ struct Math<true> {
     const float rest = fmaf(x, 1.92596303e-8f, fmaf(x, 1.44269504f, -rounded));
     float power;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(rounded));
-    return power < 3.0e38f ? fmaf(power, 0.693147181f * rest, power) : power;  // infinity times a rest of zero is none
+    return power < 3.0e38f ? fmaf(power, 0.693147181f * rest, power)
+                           : power;  // infinity times a rest of zero is none
   }
 
-  static __device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0f, 1.0f + at_most(exp(-x), 1.0e37f)); }
+  static __device__ __forceinline__ float sigmoid(float x) {
+    return __fdividef(1.0f, 1.0f + at_most(exp(-x), 1.0e37f));
+  }
 
   // Near zero 1 - 2 / (exp(2 x) + 1) would lose bits: an odd polynomial there, fitted to a relative error of 8e-8.
   static __device__ __forceinline__ float tanh(float x) {

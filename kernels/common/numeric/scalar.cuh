@@ -8,7 +8,9 @@ struct BFloat16 {
   unsigned short bits;
 
   static __device__ __forceinline__ float low(unsigned packed) { return __uint_as_float(packed << 16); }
-  static __device__ __forceinline__ float high(unsigned packed) { return __uint_as_float(packed & 0xffff0000u); }
+  static __device__ __forceinline__ float high(unsigned packed) {
+    return __uint_as_float(packed & 0xffff0000u);
+  }
 
   // Two floats, rounded to nearest even, `first` in the low half. A NaN becomes 0x7fff, never all ones.
   static __device__ __forceinline__ unsigned pack(float first, float second) {
@@ -26,8 +28,12 @@ struct Float16 {
     asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
     return value;
   }
-  static __device__ __forceinline__ float low(unsigned packed) { return widen(static_cast<unsigned short>(packed)); }
-  static __device__ __forceinline__ float high(unsigned packed) { return widen(static_cast<unsigned short>(packed >> 16)); }
+  static __device__ __forceinline__ float low(unsigned packed) {
+    return widen(static_cast<unsigned short>(packed));
+  }
+  static __device__ __forceinline__ float high(unsigned packed) {
+    return widen(static_cast<unsigned short>(packed >> 16));
+  }
 
   static __device__ __forceinline__ unsigned pack(float first, float second) {
 #if __CUDA_ARCH__ >= 800
@@ -90,12 +96,15 @@ __device__ __forceinline__ void read_values(float (&value)[COUNT], unsigned addr
   if constexpr (sizeof(Scalar) == 4) {
     if constexpr (COUNT == 4) {
       unsigned word[4];
-      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "r"(address));
+      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+                   : "r"(address));
 #pragma unroll
       for (int i = 0; i < 4; i++) value[i] = __uint_as_float(word[i]);
     } else {
 #pragma unroll
-      for (int i = 0; i < COUNT; i++) asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value[i]) : "r"(address + i * 4));
+      for (int i = 0; i < COUNT; i++)
+        asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value[i]) : "r"(address + i * 4));
     }
   } else if constexpr (COUNT == 4) {
     unsigned first, second;
@@ -118,7 +127,8 @@ __device__ __forceinline__ void read_values(float (&value)[COUNT], unsigned addr
 template <int COUNT>
 __device__ __forceinline__ void read_floats(float (&value)[COUNT], unsigned address) {
 #pragma unroll
-  for (int i = 0; i < COUNT; i++) asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value[i]) : "r"(address + i * 4));
+  for (int i = 0; i < COUNT; i++)
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value[i]) : "r"(address + i * 4));
 }
 
 // COUNT values side by side in device memory, which are not read again soon.
@@ -127,7 +137,8 @@ __device__ __forceinline__ void write_values(Scalar* target, const float (&value
   if constexpr (sizeof(Scalar) == 4 && COUNT == 4) {
     __stcs(reinterpret_cast<float4*>(target), make_float4(value[0], value[1], value[2], value[3]));
   } else if constexpr (COUNT == 4) {
-    __stcs(reinterpret_cast<uint2*>(target), make_uint2(Scalar::pack(value[0], value[1]), Scalar::pack(value[2], value[3])));
+    __stcs(reinterpret_cast<uint2*>(target),
+           make_uint2(Scalar::pack(value[0], value[1]), Scalar::pack(value[2], value[3])));
   } else {
 #pragma unroll
     for (int i = 0; i < COUNT; i++) target[i] = from_float<Scalar>(value[i]);
@@ -135,6 +146,8 @@ __device__ __forceinline__ void write_values(Scalar* target, const float (&value
 }
 
 // Brings a line of device memory as far as L2.
-__device__ __forceinline__ void prefetch_line(const void* pointer) { asm volatile("prefetch.global.L2 [%0];" ::"l"(pointer)); }
+__device__ __forceinline__ void prefetch_line(const void* pointer) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(pointer));
+}
 
 }  // namespace kerneltune

@@ -23,9 +23,11 @@ __device__ __forceinline__ void cluster_synchronize() {
 
 // 16 bytes into another block's shared memory; completes 16 bytes of the transaction count of the barrier there.
 __device__ __forceinline__ void store_async(unsigned remote_address, uint4 value, unsigned remote_barrier) {
-  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(remote_address),
-               "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w), "r"(remote_barrier)
-               : "memory");
+  asm volatile(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+          remote_address),
+      "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w), "r"(remote_barrier)
+      : "memory");
 }
 
 // A barrier in shared memory that counts arrivals and arriving bytes (mbarrier).
@@ -40,7 +42,8 @@ struct TransactionBarrier {
   }
   // Arrive, and let this phase also wait for `bytes` stored from other blocks.
   __device__ __forceinline__ void arrive_expecting(unsigned bytes) const {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes)
+                 : "memory");
   }
   __device__ __forceinline__ void wait(unsigned parity) const {
     asm volatile(

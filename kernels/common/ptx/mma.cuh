@@ -12,9 +12,11 @@ struct WarpMma;
 
 template <>
 struct WarpMma<BFloat16, 16> {
-  static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                                    unsigned b1) {
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+        "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   }
@@ -22,7 +24,8 @@ struct WarpMma<BFloat16, 16> {
 
 template <>
 struct WarpMma<Float16, 16> {
-  static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                                    unsigned b1) {
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
@@ -33,23 +36,24 @@ struct WarpMma<Float16, 16> {
 // GPUs whose largest shape is m16n8k8: the two halves of k, one after the other.
 template <>
 struct WarpMma<Float16, 8> {
-  static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                                    unsigned b1) {
     half_k(c, a[0], a[1], b0);
     half_k(c, a[2], a[3], b1);
   }
 
  private:
   static __device__ __forceinline__ void half_k(float (&c)[4], unsigned a0, unsigned a1, unsigned b) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a0), "r"(a1), "r"(b));
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a0), "r"(a1), "r"(b));
   }
 };
 
 // TF32: k 8, a word of the fragments is one value: A {row g, k q}, {row g+8, k q}, {row g, k q+4}, {row g+8, k q+4}, B {k q}, {k q+4}.
 // The tensor core reads the upper 19 bits of a word.
-__device__ __forceinline__ void accumulate_tf32(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+__device__ __forceinline__ void accumulate_tf32(float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                                unsigned b1) {
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
@@ -80,7 +84,8 @@ constexpr bool exact_products<Float32> = true;
 
 template <>
 struct WarpMma<TensorFloat32, 8> {
-  static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                                    unsigned b1) {
     accumulate_tf32(c, a, round_to_tf32(b0), round_to_tf32(b1));
   }
 };
@@ -93,7 +98,8 @@ struct WarpMma<Float32, 8> {
   static __device__ __forceinline__ unsigned small(unsigned word) {
     return __float_as_uint(__uint_as_float(word) - __uint_as_float(large(word)));
   }
-  static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                                    unsigned b1) {
     const unsigned a_large[4] = {large(a[0]), large(a[1]), large(a[2]), large(a[3])};
     const unsigned a_small[4] = {small(a[0]), small(a[1]), small(a[2]), small(a[3])};
     accumulate_tf32(c, a_large, small(b0), small(b1));

@@ -13,7 +13,8 @@ struct BulkInputRing {
   using Scalar = typename Shape::Scalar;
   static constexpr int unit_bytes = Shape::gates * static_cast<int>(sizeof(Scalar));
   static constexpr int copied_bytes = Shape::block_units * unit_bytes;
-  static constexpr int row_bytes = copied_bytes + 32;  // the eight rows that a warp reads at once in different banks
+  static constexpr int row_bytes =
+      copied_bytes + 32;  // the eight rows that a warp reads at once in different banks
   static constexpr int stage_bytes = Shape::batch_tile * row_bytes;
   static constexpr int shared_bytes = STAGES * stage_bytes;
   static constexpr int barrier_bytes = STAGES * 8;
@@ -38,7 +39,8 @@ struct BulkInputRing {
   }
 
   // Asks for a step, into the stage that is next, when the whole block has read what that held before. By one warp, lane by lane.
-  __device__ __forceinline__ void copy(const ForwardArguments& arguments, int step, int head, int first_row, int first_unit) const {
+  __device__ __forceinline__ void copy(const ForwardArguments& arguments, int step, int head, int first_row,
+                                       int first_unit) const {
     if (step >= arguments.steps) return;
     const Scalar* const input = static_cast<const Scalar*>(arguments.input);
 #pragma unroll 1  // a courier has few registers
@@ -47,18 +49,21 @@ struct BulkInputRing {
         barrier(stage).arrive();
         continue;
       }
-      const size_t plane = (static_cast<size_t>(step) * arguments.batch + first_row + row) * arguments.heads + head;
+      const size_t plane =
+          (static_cast<size_t>(step) * arguments.batch + first_row + row) * arguments.heads + head;
       barrier(stage).arrive_expecting(copied_bytes);
-      copy_bulk(ring + stage * stage_bytes + row * row_bytes, input + (plane * Shape::head_dim + first_unit) * Shape::gates, copied_bytes,
-                barrier(stage));
+      copy_bulk(ring + stage * stage_bytes + row * row_bytes,
+                input + (plane * Shape::head_dim + first_unit) * Shape::gates, copied_bytes, barrier(stage));
     }
   }
 
   __device__ __forceinline__ void wait() const { barrier(stage).wait_in_block(parity); }
 
   // What this lane's element needs of the coming step, when that has been waited for.
-  __device__ __forceinline__ void read(float (&input)[Shape::gates], int group, const Lane<Shape>& lane) const {
-    read_values<Scalar>(input, ring + stage * stage_bytes + lane.batch_row(group) * row_bytes + lane.unit(group) * unit_bytes);
+  __device__ __forceinline__ void read(float (&input)[Shape::gates], int group,
+                                       const Lane<Shape>& lane) const {
+    read_values<Scalar>(input, ring + stage * stage_bytes + lane.batch_row(group) * row_bytes +
+                                   lane.unit(group) * unit_bytes);
   }
 
   __device__ __forceinline__ void next_step() {

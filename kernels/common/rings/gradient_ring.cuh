@@ -45,7 +45,8 @@ struct GradientSource {
     return sizeof(Scalar);
   }
   __device__ __forceinline__ const char* address(bool present, int row, int unit, int part) const {
-    const size_t here = present ? (static_cast<size_t>(row) * arguments.heads + head) * Shape::head_dim + unit : 0;
+    const size_t here =
+        present ? (static_cast<size_t>(row) * arguments.heads + head) * Shape::head_dim + unit : 0;
     const size_t last = (arguments.steps - 1) * step_elements() + here;  // the step that is read first
     const void* array = arguments.output_gradient;
     int inside = 0;
@@ -59,7 +60,8 @@ struct GradientSource {
       array = static_cast<const Scalar*>(arguments.states) + step_elements();
       inside = part - clipped_part;
     } else if (part / unit_parts == hidden_part / unit_parts) {
-      array = static_cast<const Scalar*>(arguments.states) + (reads_hidden ? Cell::hidden_read : 0) * step_elements();
+      array = static_cast<const Scalar*>(arguments.states) +
+              (reads_hidden ? Cell::hidden_read : 0) * step_elements();
       inside = unit_parts > 1 ? part - hidden_part : 0;
     } else if (unit_parts > 1) {
       inside = part - output_part;
@@ -78,9 +80,10 @@ class GradientRing : public StepRing<Shape, Tiling, GradientSource<Cell, Shape>>
   using Ring = StepRing<Shape, Tiling, Source>;
 
  public:
-  __device__ __forceinline__ GradientRing(const BackwardArguments& arguments, int head, int first_row, int first_unit,
-                                          const Lane<Shape>& lane, void* shared_storage)
-      : Ring({arguments, head}, arguments.batch, first_row, first_unit, lane, shared_storage), unit(lane.row) {}
+  __device__ __forceinline__ GradientRing(const BackwardArguments& arguments, int head, int first_row,
+                                          int first_unit, const Lane<Shape>& lane, void* shared_storage)
+      : Ring({arguments, head}, arguments.batch, first_row, first_unit, lane, shared_storage),
+        unit(lane.row) {}
 
   // The parts of this lane's elements.
   __device__ __forceinline__ void read(StepRecord<Cell> (&record)[Shape::warp_groups], int slot) const {
@@ -91,14 +94,18 @@ class GradientRing : public StepRing<Shape, Tiling, GradientSource<Cell, Shape>>
  private:
   __device__ __forceinline__ void read(StepRecord<Cell>& record, int slot, int group) const {
     const unsigned row = this->row_address(slot, group);
-    if constexpr (Cell::saved_values > 0) read_values<Scalar>(record.value, row + unit * Cell::saved_values * static_cast<int>(sizeof(Scalar)));
-    if constexpr (Cell::saved_states > 0) read_floats(record.before, row + Source::first_state_part * 16 + unit * Cell::saved_states * 4);
+    if constexpr (Cell::saved_values > 0)
+      read_values<Scalar>(record.value, row + unit * Cell::saved_values * static_cast<int>(sizeof(Scalar)));
+    if constexpr (Cell::saved_states > 0)
+      read_floats(record.before, row + Source::first_state_part * 16 + unit * Cell::saved_states * 4);
     float scalar[1];
     read_values<Scalar>(scalar, row + Source::output_part * 16 + unit * static_cast<int>(sizeof(Scalar)));
     record.output_gradient = scalar[0];
-    if constexpr (Source::reads_hidden) read_values<Scalar>(scalar, row + Source::hidden_part * 16 + unit * static_cast<int>(sizeof(Scalar)));
+    if constexpr (Source::reads_hidden)
+      read_values<Scalar>(scalar, row + Source::hidden_part * 16 + unit * static_cast<int>(sizeof(Scalar)));
     record.hidden = scalar[0];
-    if constexpr (Source::reads_output) read_values<Scalar>(scalar, row + Source::clipped_part * 16 + unit * static_cast<int>(sizeof(Scalar)));
+    if constexpr (Source::reads_output)
+      read_values<Scalar>(scalar, row + Source::clipped_part * 16 + unit * static_cast<int>(sizeof(Scalar)));
     record.output = scalar[0];
   }
 

@@ -24,8 +24,8 @@ class StepRing {
   static constexpr int shared_bytes = Shape::finishing_warps * stages * warp_stage_bytes;
 
   // rows: how many there are in the batch. first_row, first_unit: batch row and unit (within the head) where the block begins.
-  __device__ __forceinline__ StepRing(const Source& from, int rows, int first_row, int first_unit, const Lane<Shape>& lane,
-                                      void* shared_storage)
+  __device__ __forceinline__ StepRing(const Source& from, int rows, int first_row, int first_unit,
+                                      const Lane<Shape>& lane, void* shared_storage)
       : ring(shared_address(shared_storage) + lane.warp * stages * warp_stage_bytes) {
 #pragma unroll
     for (int i = 0; i < chunks_per_lane; i++) {
@@ -39,6 +39,12 @@ class StepRing {
       target[i] = group * group_bytes + row * row_bytes + part * 16;
     }
     read_offset = lane.quad * row_bytes;
+  }
+
+  // Copies the first stages - 1 of `steps` steps, into the slots from 0 on.
+  __device__ __forceinline__ void begin(int steps) {
+#pragma unroll
+    for (int step = 0; step < stages - 1; step++) copy_next(step, step < steps);
   }
 
   // Copy the next step, if there is one, into `slot`; counts as one group of copies either way.
@@ -77,7 +83,8 @@ class StepRing {
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
     } else {
       const uint4 value = __ldcs(reinterpret_cast<const uint4*>(from));
-      asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
+      asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(value.x), "r"(value.y),
+                   "r"(value.z), "r"(value.w)
                    : "memory");
     }
   }

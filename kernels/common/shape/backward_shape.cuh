@@ -9,13 +9,17 @@ struct BackwardShape : ProductShape<Tiling, 1, Cell::gates> {
   using Scalar = typename Tiling::Scalar;
   static constexpr int gates = Cell::gates;
   static constexpr int states = Cell::states;
-  static constexpr float forward_clip = Tiling::forward_clip;  // bound of h that the forward pass had; 0 for none
-  static constexpr float gate_gradient_clip = Tiling::gate_gradient_clip;  // bound of each gate's gradient; 0 for none
-  static constexpr bool cut_recurrent_gradient = Tiling::cut_recurrent_gradient;  // no gradient passes through R h
+  static constexpr float forward_clip =
+      Tiling::forward_clip;  // bound of h that the forward pass had; 0 for none
+  static constexpr float gate_gradient_clip =
+      Tiling::gate_gradient_clip;  // bound of each gate's gradient; 0 for none
+  static constexpr bool cut_recurrent_gradient =
+      Tiling::cut_recurrent_gradient;                                   // no gradient passes through R h
   static constexpr bool separate_gradients = Cell::separate_gradients;  // by W x and by R h + bias
 
   // The word of weights of a unit's row that begins at k of the sum; zeros if not present. recurrent: R of all heads.
-  static __device__ __forceinline__ unsigned weight_word(const void* recurrent, bool present, int head, int, int unit, int k) {
+  static __device__ __forceinline__ unsigned weight_word(const void* recurrent, bool present, int head, int,
+                                                         int unit, int k) {
     // Hides k from the compiler, which would otherwise compute the addresses of all weights ahead and run out of registers. Not where
     // the gate of a lane's words is always the same, since then one address and constants do.
     if constexpr (gates > 1 && (sizeof(Scalar) == 2 || gates % 2 == 1)) asm volatile("" : "+r"(k)::"memory");

@@ -3,7 +3,9 @@
 
 namespace kerneltune {
 
-__host__ __device__ constexpr int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
+__host__ __device__ constexpr int round_up(int value, int multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 
 // Arrays may be empty, but C++ knows none of that length.
 __host__ __device__ constexpr int at_least_one(int count) { return count > 0 ? count : 1; }
@@ -31,8 +33,9 @@ struct ProductShape {
   static constexpr int k_splits = Tiling::k_splits;
   static constexpr int mma_chains = Tiling::mma_chains;
   static constexpr bool async_copy = Tiling::async_copy;  // whether there is cp.async
-  static constexpr int part = 16 / sizeof(Scalar);  // operands side by side in 16 bytes
-  static constexpr int k_tile = 2 * part;           // operands of a k tile, 32 bytes; two k tiles are read at once, or copied
+  static constexpr int part = 16 / sizeof(Scalar);        // operands side by side in 16 bytes
+  static constexpr int k_tile =
+      2 * part;  // operands of a k tile, 32 bytes; two k tiles are read at once, or copied
 
   static constexpr int unit_groups = warp_units / 8;  // of a warp
   static constexpr int unit_warps = block_units / warp_units;
@@ -49,9 +52,11 @@ struct ProductShape {
   static constexpr int warp_groups = groups < warps ? 1 : groups / warps;
   static constexpr int finishing_warps = groups / warp_groups;
 
-  static_assert(head_dim % 8 == 0 && block_units % warp_units == 0 && warp_units % 8 == 0, "units come in groups of 8");
+  static_assert(head_dim % 8 == 0 && block_units % warp_units == 0 && warp_units % 8 == 0,
+                "units come in groups of 8");
   static_assert(batch_tile == 4 || batch_tile % 8 == 0, "batch rows come in tiles of 8, or 4");
-  static_assert(groups % warp_groups == 0 && finishing_warps <= warps, "every warp finishes the same number of groups, or none");
+  static_assert(groups % warp_groups == 0 && finishing_warps <= warps,
+                "every warp finishes the same number of groups, or none");
   static_assert(k_padded >= k_size, "the sum must cover the head");
 
   // Batch row (of the tile) that mma column `column` of n tile `n` computes.

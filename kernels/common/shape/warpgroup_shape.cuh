@@ -17,7 +17,8 @@ struct WarpgroupShape : ForwardPass<Cell, Tiling> {
   static constexpr int unit_rows = Cell::gates == 1 ? 1 : 4;
   static constexpr int warp_units = 16 / unit_rows;
   static constexpr int warps = 4 * warpgroups;  // that compute
-  static constexpr int tiles_in_flight = Tiling::tiles_in_flight;  // batch tiles of a head that a block runs in turns
+  static constexpr int tiles_in_flight =
+      Tiling::tiles_in_flight;  // batch tiles of a head that a block runs in turns
   static constexpr int block_units = warp_units * warps;
   static constexpr int group_blocks = head_dim / block_units;  // that compute a batch tile together
   static constexpr int part = 16 / sizeof(Scalar);
@@ -25,13 +26,17 @@ struct WarpgroupShape : ForwardPass<Cell, Tiling> {
   static constexpr int k_tiles = head_dim / k_tile;
   static constexpr int n_tiles = batch_tile / 8;
   static constexpr int columns_per_lane = unit_rows == 4 ? 1 : 2;
-  static constexpr int warp_groups = n_tiles * columns_per_lane * (unit_rows == 4 ? 1 : 2);  // finished elements of a lane
+  static constexpr int warp_groups =
+      n_tiles * columns_per_lane * (unit_rows == 4 ? 1 : 2);  // finished elements of a lane
   static_assert(Cell::gates == 1 || Cell::gates == 3 || Cell::gates == 4, "units of one row or four");
-  static_assert(sizeof(Scalar) == 2 && head_dim % block_units == 0 && batch_tile % 8 == 0, "whole blocks of 16-bit values");
+  static_assert(sizeof(Scalar) == 2 && head_dim % block_units == 0 && batch_tile % 8 == 0,
+                "whole blocks of 16-bit values");
 
   // Of row `row` of a warp's 16: the unit within the warp, and the gate, which may be beyond the last.
   static __device__ __forceinline__ int row_unit(int row) { return unit_rows == 4 ? row % 8 / 2 : row; }
-  static __device__ __forceinline__ int row_gate(int row) { return unit_rows == 4 ? row % 2 + row / 8 * 2 : 0; }
+  static __device__ __forceinline__ int row_gate(int row) {
+    return unit_rows == 4 ? row % 2 + row / 8 * 2 : 0;
+  }
 };
 
 // Element `index` of a lane is of n tile index / columns_per_lane % n_tiles.

@@ -30,14 +30,16 @@ struct RecurrentWeights {
   uint4* shared;  // [shared_k_tiles][warps][m_tiles][32]
 
   // recurrent: R of all heads; first_unit: of this block within the head. Each warp reads back only what it wrote itself.
-  __device__ __forceinline__ void load(const void* recurrent, int head, int first_unit, const Lane<Shape>& lane, void* shared_storage) {
+  __device__ __forceinline__ RecurrentWeights(const void* recurrent, int head, int first_unit,
+                                              const Lane<Shape>& lane, void* shared_storage) {
     const int warp_first = first_unit + lane.unit_warp * Shape::warp_units;
     const int first_k_tile = lane.k_split * Shape::warp_k_tiles;
     shared = static_cast<uint4*>(shared_storage) + (lane.warp * Shape::m_tiles * 32 + lane.lane);
 #pragma unroll
     for (int k = 0; k < REGISTER_K_TILES; k++)
 #pragma unroll
-      for (int m = 0; m < Shape::m_tiles; m++) read_fragment(registers[k][m], recurrent, head, warp_first, first_k_tile + k, m, lane);
+      for (int m = 0; m < Shape::m_tiles; m++)
+        read_fragment(registers[k][m], recurrent, head, warp_first, first_k_tile + k, m, lane);
 #pragma unroll 1
     for (int k = 0; k < shared_k_tiles; k++)
 #pragma unroll
@@ -62,9 +64,12 @@ struct RecurrentWeights {
   }
 
  private:
-  static __device__ __forceinline__ int shared_index(int k, int m) { return (k * Shape::warps * Shape::m_tiles + m) * 32; }
+  static __device__ __forceinline__ int shared_index(int k, int m) {
+    return (k * Shape::warps * Shape::m_tiles + m) * 32;
+  }
 
-  static __device__ __forceinline__ void read_fragment(unsigned (&a)[4], const void* recurrent, int head, int warp_first, int k_tile, int m,
+  static __device__ __forceinline__ void read_fragment(unsigned (&a)[4], const void* recurrent, int head,
+                                                       int warp_first, int k_tile, int m,
                                                        const Lane<Shape>& lane) {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -72,7 +77,8 @@ struct RecurrentWeights {
       const int unit = warp_first + row_half / Shape::results * 8 + lane.row;
       const int k = Order::template k<Shape::part / 4>(k_tile, i / 2, lane.quad);
       const bool present = row_half < Shape::row_halves && k < Shape::k_size;
-      a[i] = prepared_weights<typename Shape::Scalar>(Shape::weight_word(recurrent, present, head, row_half % Shape::results, unit, k));
+      a[i] = prepared_weights<typename Shape::Scalar>(
+          Shape::weight_word(recurrent, present, head, row_half % Shape::results, unit, k));
     }
   }
 };
@@ -82,7 +88,8 @@ struct RecurrentWeights {
 template <class Shape>
 struct Accumulators {
   // Tensor cores cut their sums off instead of rounding them, 7e-8 of the sum for each k tile of float32: where there are many, each is summed apart.
-  static constexpr bool sums_apart = exact_products<typename Shape::Scalar> && Shape::warp_k_tiles > 64 * Shape::mma_chains;
+  static constexpr bool sums_apart =
+      exact_products<typename Shape::Scalar> && Shape::warp_k_tiles > 64 * Shape::mma_chains;
 
   float value[Shape::mma_chains][Shape::m_tiles][Shape::n_tiles][4];
 
@@ -107,7 +114,8 @@ struct Accumulators {
   __device__ __forceinline__ float& of_group(int index, int result) {
     constexpr int unit_columns = Shape::n_tiles * Shape::columns_per_lane;
     const int column = index % unit_columns;
-    return element(index / unit_columns, column / Shape::columns_per_lane, column % Shape::columns_per_lane, result);
+    return element(index / unit_columns, column / Shape::columns_per_lane, column % Shape::columns_per_lane,
+                   result);
   }
 
   template <int MMA_K, class Weights>
@@ -116,14 +124,15 @@ struct Accumulators {
     for (int m = 0; m < Shape::m_tiles; m++) {
       unsigned a[4];
       weights.fragment(a, k, m);
-      float(&sum)[4] = value[k % Shape::mma_chains][m][n];
+      float (&sum)[4] = value[k % Shape::mma_chains][m][n];
       if constexpr (sums_apart) {
         // Zeros that depend on the sum, so each product waits for the one before: those of all k tiles side by side would take too many registers.
         unsigned none = 0;
         asm("" : "+r"(none));
         float part[4];
 #pragma unroll
-        for (int i = 0; i < 4; i++) part[i] = __uint_as_float(min(__float_as_uint(sum[i]), none));  // ptxas knows what & would give
+        for (int i = 0; i < 4; i++)
+          part[i] = __uint_as_float(min(__float_as_uint(sum[i]), none));  // ptxas knows what & would give
         WarpMma<typename Shape::Scalar, MMA_K>::accumulate(part, a, b0, b1);
 #pragma unroll
         for (int i = 0; i < 4; i++) sum[i] += part[i];

@@ -30,13 +30,15 @@ class StreamedParts {
   // The copy of index `i`; zeros where the sum has ended (then nothing is read; `valid` is any address that exists). AHEAD: bytes, aligned,
   // that are to come into L2 with the same request to memory, because this block or another asks for them soon; 0 if none.
   template <int AHEAD>
-  __device__ __forceinline__ void start(int i, unsigned address, const Scalar* from, const Scalar* valid, bool present) {
+  __device__ __forceinline__ void start(int i, unsigned address, const Scalar* from, const Scalar* valid,
+                                        bool present) {
     if constexpr (!Shape::async_copy) {
       target[i] = address;
       // Not through L1, which may hold operands of an earlier step.
       value[i] = !padded || present ? load_shared_by_gpu(from) : make_uint4(0, 0, 0, 0);
     } else if constexpr (padded) {
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(present ? from : valid), "r"(present ? 16 : 0)
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address),
+                   "l"(present ? from : valid), "r"(present ? 16 : 0)
                    : "memory");
     } else if constexpr (AHEAD == 256) {
       asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
@@ -52,8 +54,8 @@ class StreamedParts {
     if constexpr (!Shape::async_copy) {
 #pragma unroll
       for (int i = 0; i < COUNT; i++)
-        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(target[i]), "r"(value[i].x), "r"(value[i].y), "r"(value[i].z),
-                     "r"(value[i].w)
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(target[i]), "r"(value[i].x),
+                     "r"(value[i].y), "r"(value[i].z), "r"(value[i].w)
                      : "memory");
     }
   }
@@ -84,8 +86,10 @@ class StreamedRows {
  public:
   static constexpr bool of_other_lanes = false;  // whether a lane reads what others copied
 
-  __device__ __forceinline__ StreamedRows(const void* recurrent, int head, int first_unit, const Lane<Shape>& lane)
-      : first_k(lane.k_split * (Shape::warp_k_tiles / 2 * pair_size) + lane.quad * Shape::part), place(lane.lane * 16) {
+  __device__ __forceinline__ StreamedRows(const void* recurrent, int head, int first_unit,
+                                          const Lane<Shape>& lane)
+      : first_k(lane.k_split * (Shape::warp_k_tiles / 2 * pair_size) + lane.quad * Shape::part),
+        place(lane.lane * 16) {
     const int unit = first_unit + lane.unit_warp * Shape::warp_units + lane.row;
     const size_t row = static_cast<size_t>(head) * Shape::gates * Shape::head_dim + unit;
     source = static_cast<const Scalar*>(recurrent) + row * Shape::head_dim + first_k;
@@ -99,8 +103,10 @@ class StreamedRows {
 #pragma unroll
     for (int half = 0; half < Shape::row_halves; half++) {
       constexpr size_t gate_stride = static_cast<size_t>(Shape::head_dim) * Shape::head_dim;
-      const size_t offset = half % Shape::gates * gate_stride + static_cast<size_t>(half / Shape::gates * 8) * Shape::head_dim;
-      copied.template start<256>(half, stage + place + half * 512, from + offset, source, present);  // the row goes on in the coming stages
+      const size_t offset =
+          half % Shape::gates * gate_stride + static_cast<size_t>(half / Shape::gates * 8) * Shape::head_dim;
+      copied.template start<256>(half, stage + place + half * 512, from + offset, source,
+                                 present);  // the row goes on in the coming stages
     }
     copied.finish();
   }
@@ -147,19 +153,23 @@ class StreamedColumns {
  public:
   static constexpr bool of_other_lanes = true;
 
-  __device__ __forceinline__ StreamedColumns(const void* recurrent, int head, int first_unit, const Lane<Shape>& lane)
-      : first_k(lane.k_split * (Shape::warp_k_tiles / 2 * pair_size) + k_of(lane.lane / parts)), row(lane.lane / parts) {
+  __device__ __forceinline__ StreamedColumns(const void* recurrent, int head, int first_unit,
+                                             const Lane<Shape>& lane)
+      : first_k(lane.k_split * (Shape::warp_k_tiles / 2 * pair_size) + k_of(lane.lane / parts)),
+        row(lane.lane / parts) {
     const size_t head_rows = static_cast<size_t>(head) * Shape::operands * Shape::head_dim;
     const int unit = first_unit + lane.unit_warp * Shape::warp_units + lane.lane % parts * Shape::part;
     source = static_cast<const Scalar*>(recurrent) + head_rows * Shape::head_dim + unit;
     part_place = lane.lane % parts * part_bytes;
     part_turn = turn_of(lane.lane % parts);
     if constexpr (sizeof(Scalar) == 4)
-      fragment_place = lane.row / 4 * part_bytes + (lane.quad ^ turn_of(lane.row / 4)) * 16 + lane.row % 4 * 4;
+      fragment_place =
+          lane.row / 4 * part_bytes + (lane.quad ^ turn_of(lane.row / 4)) * 16 + lane.row % 4 * 4;
     else if constexpr (Shape::row_halves == 1)
       fragment_place = lane.lane * 16;
     else
-      fragment_place = lane.lane / 8 % 2 * part_bytes + ((lane.lane / 16 * 8 + lane.lane % 8) ^ turn_of(lane.lane / 8 % 2)) * 16;
+      fragment_place = lane.lane / 8 % 2 * part_bytes +
+                       ((lane.lane / 16 * 8 + lane.lane % 8) ^ turn_of(lane.lane / 8 % 2)) * 16;
   }
 
   // stage: its address in shared memory; pair: of k tiles.
@@ -169,10 +179,12 @@ class StreamedColumns {
     for (int i = 0; i < copies; i++) {
       const unsigned k = (first_k | k_of(i * lane_rows)) + pair * pair_size;
       const bool present = !Parts::padded || k < Shape::k_size;
-      const unsigned line = k % Shape::operands * Shape::head_dim + k / Shape::operands;  // row of R in its head
+      const unsigned line =
+          k % Shape::operands * Shape::head_dim + k / Shape::operands;  // row of R in its head
       const unsigned place = ((row | i * lane_rows) ^ part_turn) * 16;
       // The line of memory goes on with the units of another warp or block, which copies them at about the same time.
-      copied.template start<128>(i, stage + part_place + place, source + static_cast<size_t>(line) * Shape::head_dim, source, present);
+      copied.template start<128>(i, stage + part_place + place,
+                                 source + static_cast<size_t>(line) * Shape::head_dim, source, present);
     }
     copied.finish();
   }
@@ -189,18 +201,23 @@ class StreamedColumns {
  private:
   // Which operand of a pair stands at `place`: bit by bit, so that k_of(a | b) is k_of(a) | k_of(b).
   static __device__ __forceinline__ constexpr int k_of(int place) {
-    const int tile = place / Shape::k_tile, half = place / (Shape::k_tile / 2) % 2, quad = place / word_values % 4;
+    const int tile = place / Shape::k_tile, half = place / (Shape::k_tile / 2) % 2,
+              quad = place / word_values % 4;
     return 4 * word_values * quad + 2 * word_values * tile + word_values * half + place % word_values;
   }
   // Places are exchanged by exclusive or with this: 0 4 2 6 1 5 3 7.
-  static __device__ __forceinline__ constexpr int turn_of(int part) { return part % 2 * 4 + part / 2 % 2 * 2 + part / 4 % 2; }
+  static __device__ __forceinline__ constexpr int turn_of(int part) {
+    return part % 2 * 4 + part / 2 % 2 * 2 + part / 4 % 2;
+  }
 
   // Matrices of 8 operands x 8 units: of two groups of units and two halves of a k tile.
   static __device__ __forceinline__ void read_matrices(unsigned (&tile)[2][4], unsigned address, int m) {
     if constexpr (Shape::row_halves > 1) {
 #pragma unroll
       for (int k_tile = 0; k_tile < 2; k_tile++)
-        load_matrix_x4_transposed(tile[k_tile], (address + 2 * m * part_bytes + k_tile * (Shape::k_tile * 16)) ^ (turn_of(2 * m) * 16));
+        load_matrix_x4_transposed(
+            tile[k_tile],
+            (address + 2 * m * part_bytes + k_tile * (Shape::k_tile * 16)) ^ (turn_of(2 * m) * 16));
     } else {
       unsigned word[4];  // of one group, both k tiles
       load_matrix_x4_transposed(word, address);
@@ -218,16 +235,18 @@ class StreamedColumns {
 #pragma unroll
       for (int i = 0; i < 4; i++) {
         const int half = 2 * m + i % 2;  // of the product's rows: two parts of R's
-        const unsigned from = (address + half * 2 * part_bytes + k_tile * (Shape::k_tile * 16)) ^ (turn_of(2 * half) * 16 + i / 2 * 64);
+        const unsigned from = (address + half * 2 * part_bytes + k_tile * (Shape::k_tile * 16)) ^
+                              (turn_of(2 * half) * 16 + i / 2 * 64);
         tile[k_tile][i] = 0;
-        if (half < Shape::row_halves) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(tile[k_tile][i]) : "r"(from) : "memory");
+        if (half < Shape::row_halves)
+          asm volatile("ld.shared.u32 %0, [%1];" : "=r"(tile[k_tile][i]) : "r"(from) : "memory");
       }
   }
 
-  const Scalar* source;     // this lane's part of the head's first row
-  int first_k;              // of the sum, of this lane's first copy
-  int row;                  // its place in a stage
-  unsigned part_place;      // of this lane's part
+  const Scalar* source;  // this lane's part of the head's first row
+  int first_k;           // of the sum, of this lane's first copy
+  int row;               // its place in a stage
+  unsigned part_place;   // of this lane's part
   int part_turn;
   unsigned fragment_place;  // where this lane's fragments begin
 };

@@ -34,11 +34,12 @@ class WeightStream {
   static_assert(streamed_pairs > 0, "what is streamed runs ahead of its use");
 
   // Starts the copies for `steps` steps. recurrent: R of all heads; first_unit: of this block within the head.
-  __device__ __forceinline__ WeightStream(const void* recurrent, int head, int first_unit, int steps, const Lane<Shape>& lane,
-                                          unsigned char* shared_storage)
+  __device__ __forceinline__ WeightStream(const void* recurrent, int head, int first_unit, int steps,
+                                          const Lane<Shape>& lane, unsigned char* shared_storage)
       : weights(recurrent, head, first_unit, lane),
         ring(shared_address(shared_storage) + lane.warp * warp_bytes),
-        operands(reinterpret_cast<const uint4*>(shared_storage + lane.warp * warp_bytes + weight_bytes) + lane.lane),
+        operands(reinterpret_cast<const uint4*>(shared_storage + lane.warp * warp_bytes + weight_bytes) +
+                 lane.lane),
         target(ring + weight_bytes + lane.lane * 16),
         first_k(lane.k_split * (pairs * pair_size) + lane.quad * Shape::part),
         ahead_left(static_cast<long long>(steps) * streamed_pairs) {
@@ -52,7 +53,8 @@ class WeightStream {
       order_lanes();
     }
 #pragma unroll 1
-    for (int pair = 0; pair < Tiling::shared_pairs; pair++) weights.copy(shared_pair(pair), streamed_pairs + pair);
+    for (int pair = 0; pair < Tiling::shared_pairs; pair++)
+      weights.copy(shared_pair(pair), streamed_pairs + pair);
 #pragma unroll 1
     for (int s = 0; s < stages; s++) {
       copy_weights(s);
@@ -62,7 +64,8 @@ class WeightStream {
 
   // from: operands [k / part][batch tile][part], all of them written, behind whatever makes them visible to this thread.
   __device__ __forceinline__ void begin_step(const Scalar* from, const Lane<Shape>& lane) {
-    source = from + (first_k / Shape::part * Shape::batch_tile + Shape::column_row(0, lane.row)) * Shape::part;
+    source =
+        from + (first_k / Shape::part * Shape::batch_tile + Shape::column_row(0, lane.row)) * Shape::part;
     operand_slot = 0;
 #pragma unroll 1
     for (int s = 0; s < stages; s++) {
@@ -113,7 +116,8 @@ class WeightStream {
   }
 
   template <int MMA_K>
-  __device__ __forceinline__ void add_pair(Accumulators<Shape>& accumulators, const PairFragments<Shape>& fragments) const {
+  __device__ __forceinline__ void add_pair(Accumulators<Shape>& accumulators,
+                                           const PairFragments<Shape>& fragments) const {
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++) {
       const uint4 b = operands[operand_slot * (stage_bytes / 16) + n * 32];
@@ -143,12 +147,15 @@ class WeightStream {
     Parts copied;
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++)
-      copied.template start<0>(n, target + into * stage_bytes + n * 512, source + (pair * 4 * Shape::batch_tile + n * 8) * Shape::part, source,
+      copied.template start<0>(n, target + into * stage_bytes + n * 512,
+                               source + (pair * 4 * Shape::batch_tile + n * 8) * Shape::part, source,
                                present);
     copied.finish();
   }
 
-  __device__ __forceinline__ unsigned shared_pair(int pair) const { return ring + stages * stage_bytes + pair * weight_bytes; }
+  __device__ __forceinline__ unsigned shared_pair(int pair) const {
+    return ring + stages * stage_bytes + pair * weight_bytes;
+  }
 
   Weights weights;
   PairFragments<Shape> kept[at_least_one(Tiling::register_pairs)];

@@ -13,8 +13,10 @@ __device__ __forceinline__ void block_backward(const BackwardArguments& argument
   using Weights = RecurrentWeights<Shape, NaturalOrder, Tiling::register_k_tiles>;
   using Tile = OperandTile<Shape>;
   using Ring = GradientRing<Cell, Shape, Tiling>;
-  static_assert(Shape::k_splits == 1 && Shape::block_units == Shape::head_dim, "a block computes a whole head");
-  static_assert(Weights::shared_bytes + Tile::shared_bytes + Ring::shared_bytes == Tiling::shared_memory, "shared memory as solved");
+  static_assert(Shape::k_splits == 1 && Shape::block_units == Shape::head_dim,
+                "a block computes a whole head");
+  static_assert(Weights::shared_bytes + Tile::shared_bytes + Ring::shared_bytes == Tiling::shared_memory,
+                "shared memory as solved");
   constexpr int stages = Tiling::input_stages;
 
   extern __shared__ __align__(128) unsigned char shared_memory[];
@@ -22,11 +24,9 @@ __device__ __forceinline__ void block_backward(const BackwardArguments& argument
   const int head = blockIdx.x % arguments.heads;
   const int first_row = blockIdx.x / arguments.heads * Shape::batch_tile;
 
-  Weights weights;
-  weights.load(arguments.recurrent, head, 0, lane, shared_memory);
+  const Weights weights(arguments.recurrent, head, 0, lane, shared_memory);
   Ring ring(arguments, head, first_row, 0, lane, shared_memory + Weights::shared_bytes + Tile::shared_bytes);
-#pragma unroll
-  for (int step = 0; step < stages - 1; step++) ring.copy_next(step, step < arguments.steps);
+  ring.begin(arguments.steps);
   Tile tile(shared_memory + Weights::shared_bytes, lane);
   tile.clear();  // nothing comes from behind the last step
   GradientElements<Cell, Shape> elements;
@@ -50,7 +50,8 @@ __device__ __forceinline__ void block_backward(const BackwardArguments& argument
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       elements.step(group, sums.of_group(group, 0), record[group], lane);
-      store_operands<Shape>(tile, 1 - current, lane.batch_row(group), lane.unit(group), elements.words[group], lane);
+      store_operands<Shape>(tile, 1 - current, lane.batch_row(group), lane.unit(group), elements.words[group],
+                            lane);
     }
     slot = slot == stages - 1 ? 0 : slot + 1;
     ring.template wait<stages - 2>();

@@ -8,7 +8,8 @@
 namespace kerneltune {
 
 template <class Shape, class Elements>
-__device__ __forceinline__ void begin_sums(Accumulators<Shape>& sums, const Elements& elements, const float (&input)[Shape::warp_groups][Shape::gates]) {
+__device__ __forceinline__ void begin_sums(Accumulators<Shape>& sums, const Elements& elements,
+                                           const float (&input)[Shape::warp_groups][Shape::gates]) {
 #pragma unroll
   for (int group = 0; group < Shape::warp_groups; group++)
 #pragma unroll
@@ -27,8 +28,10 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
   using Weights = RecurrentWeights<Shape, NaturalOrder, Tiling::register_k_tiles>;
   using Hidden = HiddenTile<Shape>;
   using Ring = InputRing<Shape, Tiling>;
-  static_assert(Shape::k_splits == 1 && Shape::block_units == Shape::head_dim, "a block computes a whole head");
-  static_assert(Weights::shared_bytes + Hidden::shared_bytes + Ring::shared_bytes == Tiling::shared_memory, "shared memory as solved");
+  static_assert(Shape::k_splits == 1 && Shape::block_units == Shape::head_dim,
+                "a block computes a whole head");
+  static_assert(Weights::shared_bytes + Hidden::shared_bytes + Ring::shared_bytes == Tiling::shared_memory,
+                "shared memory as solved");
   constexpr int stages = Tiling::input_stages;
   static_assert(stages > 3, "the two steps that are waited for and the one that is copied");
 
@@ -37,11 +40,10 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
   const int head = blockIdx.x % arguments.heads;
   const int first_row = blockIdx.x / arguments.heads * Shape::batch_tile;
 
-  Ring ring(arguments, head, first_row, 0, lane, shared_memory + Weights::shared_bytes + Hidden::shared_bytes);
-#pragma unroll
-  for (int step = 0; step < stages - 1; step++) ring.copy_next(step, step < arguments.steps);
-  Weights weights;
-  weights.load(arguments.recurrent, head, 0, lane, shared_memory);
+  Ring ring(arguments, head, first_row, 0, lane,
+            shared_memory + Weights::shared_bytes + Hidden::shared_bytes);
+  ring.begin(arguments.steps);
+  const Weights weights(arguments.recurrent, head, 0, lane, shared_memory);
   Hidden hidden(shared_memory + Weights::shared_bytes, lane);
   hidden.fill(arguments, head, first_row);
   Elements<Cell, Shape> elements;
@@ -75,7 +77,8 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
       float sum[Shape::gates];
 #pragma unroll
       for (int gate = 0; gate < Shape::gates; gate++) sum[gate] = sums.of_group(group, gate);
-      *hidden.at(1 - current, lane.batch_row(group), lane.unit(group)) = from_float<Scalar>(elements.step(group, sum, input[group]));
+      *hidden.at(1 - current, lane.batch_row(group), lane.unit(group)) =
+          from_float<Scalar>(elements.step(group, sum, input[group]));
     }
     begin_sums(sums, elements, next_input);
 #pragma unroll

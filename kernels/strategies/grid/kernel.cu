@@ -11,18 +11,20 @@ namespace kerneltune {
 
 // h before the first step, from states: the caller's, so it carries no mark.
 template <class Shape, class Exchange>
-__device__ __forceinline__ void read_initial_hidden(Exchange& exchange, const ForwardArguments& arguments, int head, int first_row,
-                                                    const Lane<Shape>& lane) {
+__device__ __forceinline__ void read_initial_hidden(Exchange& exchange, const ForwardArguments& arguments,
+                                                    int head, int first_row, const Lane<Shape>& lane) {
   using Scalar = typename Shape::Scalar;
   const Scalar* states = static_cast<const Scalar*>(arguments.states);
 #pragma unroll
   for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
     for (int pair = 0; pair < Exchange::pairs; pair++) {
-      const int row = first_row + Shape::column_row(n, lane.row), unit = exchange.first_k(lane) + pair * exchange.pair_size;
+      const int row = first_row + Shape::column_row(n, lane.row),
+                unit = exchange.first_k(lane) + pair * exchange.pair_size;
       const bool present = row < arguments.batch && unit < Shape::head_dim;
       const size_t index = state_index<Shape>(arguments, 0, 0, present ? row : 0, head, present ? unit : 0);
-      exchange.part[n][pair] = present ? *reinterpret_cast<const uint4*>(states + index) : make_uint4(0, 0, 0, 0);
+      exchange.part[n][pair] =
+          present ? *reinterpret_cast<const uint4*>(states + index) : make_uint4(0, 0, 0, 0);
     }
 }
 
@@ -30,17 +32,20 @@ __device__ __forceinline__ void read_initial_hidden(Exchange& exchange, const Fo
 template <class Shape>
 struct GridOutlet {
   using Scalar = typename Shape::Scalar;
-  int offset[Shape::warp_groups];  // within a slot; negative for lanes that write nothing
+  int offset[Shape::warp_groups];      // within a slot; negative for lanes that write nothing
   Scalar* target[Shape::warp_groups];  // in states, of the coming step
   size_t step_elements;
 
-  __device__ __forceinline__ GridOutlet(const ForwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane)
+  __device__ __forceinline__ GridOutlet(const ForwardArguments& arguments, int head, int first_row,
+                                        int first_unit, const Lane<Shape>& lane)
       : step_elements(static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim) {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       const int row = lane.batch_row(group), unit = first_unit + lane.unit(group);
-      const bool writes = lane.finishes() && lane.row % (Shape::part / 4) == 0 && first_row + row < arguments.batch;
-      offset[group] = writes ? (unit / Shape::part * Shape::batch_tile + row) * Shape::part + unit % Shape::part : -1;
+      const bool writes =
+          lane.finishes() && lane.row % (Shape::part / 4) == 0 && first_row + row < arguments.batch;
+      offset[group] =
+          writes ? (unit / Shape::part * Shape::batch_tile + row) * Shape::part + unit % Shape::part : -1;
       target[group] = static_cast<Scalar*>(arguments.states) +
                       (writes ? state_index<Shape>(arguments, 0, 1, first_row + row, head, unit) : 0);
     }
@@ -69,8 +74,10 @@ struct GridForward {
   using Ring = InputRing<Shape, Tiling>;
   using Partials = PartialSums<Shape>;
   using Exchange = GridExchange<Shape, Tiling::exchange_slots>;
-  static constexpr int partial_bytes = Shape::k_splits > 1 ? Partials::shared_bytes : 0;  // each of two buffers
-  static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory, "shared memory as solved");
+  static constexpr int partial_bytes =
+      Shape::k_splits > 1 ? Partials::shared_bytes : 0;  // each of two buffers
+  static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory,
+                "shared memory as solved");
   static constexpr int stages = Tiling::input_stages;
   static constexpr int prefetch_distance = 4;  // steps
   // Cycles from a warp's own data being out to its first poll: no other block's is there yet, and polls in vain hold up what is on its way.
@@ -81,15 +88,14 @@ struct GridForward {
   static constexpr bool waiting_warps = Shape::finishing_warps < Shape::warps;
 
   // Runs one head and batch tile from first step to last. shared_memory: weights, input ring, two buffers of partial sums.
-  static __device__ __forceinline__ void run_job(const ForwardArguments& arguments, int head, int first_row, int first_unit,
-                                                 const Lane<Shape>& lane, Exchange& exchange, unsigned char* shared_memory) {
+  static __device__ __forceinline__ void run_job(const ForwardArguments& arguments, int head, int first_row,
+                                                 int first_unit, const Lane<Shape>& lane, Exchange& exchange,
+                                                 unsigned char* shared_memory) {
     unsigned char* const ring_storage = shared_memory + Weights::shared_bytes;
     unsigned char* const partial_storage = ring_storage + Ring::shared_bytes;
     Ring ring(arguments, head, first_row, first_unit, lane, ring_storage);
-#pragma unroll
-    for (int step = 0; step < stages - 1; step++) ring.copy_next(step, step < arguments.steps);
-    Weights weights;
-    weights.load(arguments.recurrent, head, first_unit, lane, shared_memory);
+    ring.begin(arguments.steps);
+    const Weights weights(arguments.recurrent, head, first_unit, lane, shared_memory);
     Elements<Cell, Shape> elements;
     elements.load(arguments, head, first_row, first_unit, lane);
     GridOutlet<Shape> outlet(arguments, head, first_row, first_unit, lane);
@@ -127,7 +133,8 @@ struct GridForward {
             if constexpr (Shape::k_splits == 1) sum[gate] += sums.of_group(group, gate);
           }
           if constexpr (Shape::k_splits > 1) partials.add(sum, group, buffer);
-          outlet.publish(exchange.next, elements.step(group, sum, input[group]), group, step + 1 < arguments.steps);
+          outlet.publish(exchange.next, elements.step(group, sum, input[group]), group,
+                         step + 1 < arguments.steps);
         }
         outlet.next_step();
       }
@@ -167,8 +174,8 @@ __device__ __forceinline__ void grid_forward(const ForwardArguments& arguments) 
   typename Forward::Exchange exchange(arguments.workspace, blockIdx.x / group_blocks, groups);
   const int batch_tiles = (arguments.batch + Shape::batch_tile - 1) / Shape::batch_tile;
   for (int job = blockIdx.x / group_blocks; job < arguments.heads * batch_tiles; job += groups) {
-    Forward::run_job(arguments, job % arguments.heads, job / arguments.heads * Shape::batch_tile, first_unit, lane, exchange,
-                     shared_memory);
+    Forward::run_job(arguments, job % arguments.heads, job / arguments.heads * Shape::batch_tile, first_unit,
+                     lane, exchange, shared_memory);
     __syncthreads();  // the next job overwrites the partial sums and the rings
   }
 }

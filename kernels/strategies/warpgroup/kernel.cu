@@ -24,7 +24,8 @@ struct BatchTileInFlight {
   static constexpr int parts_place = Hidden::shared_bytes;
   static constexpr int ring_place = parts_place + 2 * Hidden::part_bytes;
   static constexpr int barriers_place = ring_place + round_up(Input::shared_bytes, 256);
-  static constexpr int shared_bytes = barriers_place + round_up(Hidden::barrier_bytes + Input::barrier_bytes, 256);
+  static constexpr int shared_bytes =
+      barriers_place + round_up(Hidden::barrier_bytes + Input::barrier_bytes, 256);
   static constexpr int tiles = Shape::tiles_in_flight;
   static constexpr int meeting = 32 * (Shape::warps + 2);  // threads that meet when a step has been computed
 
@@ -44,7 +45,9 @@ struct BatchTileInFlight {
     fence_shared_for_async();
   }
 
-  __device__ __forceinline__ unsigned char* part(int step) const { return parts + step % 2 * Hidden::part_bytes; }
+  __device__ __forceinline__ unsigned char* part(int step) const {
+    return parts + step % 2 * Hidden::part_bytes;
+  }
 
   // To another tile in shared memory, for the warps that compute.
   __device__ __forceinline__ void move(int bytes) {
@@ -62,19 +65,26 @@ struct BatchTileInFlight {
   }
 
   // Between a tile's couriers: h has been published. A fence waits for all stores of the block, so others had better come after it.
-  static __device__ __forceinline__ void say_published(int index) { asm volatile("bar.arrive %0, %1;" ::"r"(1 + tiles + index), "n"(64) : "memory"); }
-  static __device__ __forceinline__ void await_published(int index) { asm volatile("bar.sync %0, %1;" ::"r"(1 + tiles + index), "n"(64) : "memory"); }
+  static __device__ __forceinline__ void say_published(int index) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(1 + tiles + index), "n"(64) : "memory");
+  }
+  static __device__ __forceinline__ void await_published(int index) {
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + tiles + index), "n"(64) : "memory");
+  }
 
   // The new h to states. By one warp.
-  __device__ __forceinline__ void write_states(const ForwardArguments& arguments, int step, int head, int first_unit) const {
+  __device__ __forceinline__ void write_states(const ForwardArguments& arguments, int step, int head,
+                                               int first_unit) const {
     constexpr int octets = Shape::block_units / Shape::part;
     Scalar* const states = static_cast<Scalar*>(arguments.states);
 #pragma unroll 1  // a courier has few registers
     for (int piece = threadIdx.x % 32; piece < Hidden::pieces; piece += 32) {
       const int row = piece / octets, octet = piece % octets;
       if (first_row + row >= arguments.batch) continue;
-      const size_t index = state_index<Shape>(arguments, 0, step + 1, first_row + row, head, first_unit + octet * Shape::part);
-      __stcs(reinterpret_cast<uint4*>(states + index), *reinterpret_cast<const uint4*>(part(step) + Hidden::place(octet, row)));
+      const size_t index =
+          state_index<Shape>(arguments, 0, step + 1, first_row + row, head, first_unit + octet * Shape::part);
+      __stcs(reinterpret_cast<uint4*>(states + index),
+             *reinterpret_cast<const uint4*>(part(step) + Hidden::place(octet, row)));
     }
   }
 };
@@ -93,7 +103,7 @@ struct WarpgroupCompute {
   int head, first_row, first_unit;
   Lane<Shape> lane;
   Weights weights;
-  Elements<Cell, Shape> elements;                      // of the tile at hand
+  Elements<Cell, Shape> elements;                         // of the tile at hand
   float other_states[Shape::warp_groups][Shape::states];  // of the other
 
   // tile: the first; so it is after every turn of all.
@@ -150,7 +160,8 @@ struct WarpgroupCompute {
   }
 
   // New h of this lane's elements.
-  __device__ __forceinline__ void update(const Tile& tile, const float (&sums)[Shape::n_tiles][4], int tile_row, int step) {
+  __device__ __forceinline__ void update(const Tile& tile, const float (&sums)[Shape::n_tiles][4],
+                                         int tile_row, int step) {
     const JobElements<Shape, ForwardArguments> job{arguments, head, tile_row, first_unit, lane};
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
@@ -160,15 +171,19 @@ struct WarpgroupCompute {
       gates_of(sum, sums, group);
 #pragma unroll
       for (int gate = 0; gate < Shape::gates; gate++) sum[gate] += elements.offset(group, gate, x[gate]);
-      Scalar* const target = reinterpret_cast<Scalar*>(tile.part(step) + Tile::Hidden::place(unit / Shape::part, lane.batch_row(group)));
+      Scalar* const target = reinterpret_cast<Scalar*>(
+          tile.part(step) + Tile::Hidden::place(unit / Shape::part, lane.batch_row(group)));
       target[unit % Shape::part] = from_float<Scalar>(elements.step(group, sum, x));
       if constexpr (Shape::saves)
-        if (job.exists(group)) elements.saved.write_group(group, step * job.step_elements() + job.index(group), elements.state[group]);
+        if (job.exists(group))
+          elements.saved.write_group(group, step * job.step_elements() + job.index(group),
+                                     elements.state[group]);
     }
   }
 
   // The gates' sums of this lane's element. Of four rows, each of two lanes holds two gates in two columns, and keeps one column.
-  __device__ __forceinline__ void gates_of(float (&sum)[Shape::gates], const float (&sums)[Shape::n_tiles][4], int group) const {
+  __device__ __forceinline__ void gates_of(float (&sum)[Shape::gates], const float (&sums)[Shape::n_tiles][4],
+                                           int group) const {
     if constexpr (Shape::unit_rows == 1) {
       sum[0] = sums[group / 2 % Shape::n_tiles][group / (2 * Shape::n_tiles) * 2 + group % 2];
     } else {
@@ -191,9 +206,12 @@ struct WarpgroupForward {
   using Tile = BatchTileInFlight<Cell, Tiling>;
   using Compute = WarpgroupCompute<Cell, Tiling>;
   static constexpr int tiles = Shape::tiles_in_flight;
-  static_assert(Compute::Weights::shared_bytes + tiles * Tile::shared_bytes == Tiling::shared_memory, "shared memory as solved");
+  static_assert(Compute::Weights::shared_bytes + tiles * Tile::shared_bytes == Tiling::shared_memory,
+                "shared memory as solved");
   // Or those that take would wait for ever
-  static_assert(Tiling::moved_registers == 0 || (Shape::warpgroups * Tiling::compute_registers + Tiling::courier_registers) * 128 <= Tiling::registers * Tiling::threads,
+  static_assert(Tiling::moved_registers == 0 ||
+                    (Shape::warpgroups * Tiling::compute_registers + Tiling::courier_registers) * 128 <=
+                        Tiling::registers * Tiling::threads,
                 "no more registers are taken than the launch has");
 
   const ForwardArguments& arguments;
