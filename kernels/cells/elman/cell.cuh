@@ -7,7 +7,7 @@ namespace kerneltune {
 struct ElmanTanhCell {
   static constexpr int gates = 1;
   static constexpr int states = 1;        // h
-  static constexpr int saved_values = 1;  // the slope of tanh: of an h near 1 in 16 bits little is left of it
+  static constexpr int saved_values = 1;  // the slope of tanh: an h near 1 in 16 bits has lost it
   static constexpr int saved_states = 0;
   static constexpr int carried = 1;  // the gradient by h after the last step, then 0
   static constexpr int hidden_read = -1;

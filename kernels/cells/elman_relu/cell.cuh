@@ -18,7 +18,7 @@ struct ElmanReluCell {
   template <class Math>
   static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates],
                                               float (&state)[states], float (&)[1]) {
-    state[0] = sum[0] < 0.0f ? 0.0f : sum[0];  // not fmaxf, which would make 0 of a NaN
+    state[0] = sum[0] < 0.0f ? 0.0f : sum[0];  // not fmaxf, which would turn a NaN into 0
   }
 
   static __device__ __forceinline__ void begin_backward(const float (&gradient)[states], const float (&)[1],

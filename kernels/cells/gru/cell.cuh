@@ -1,5 +1,6 @@
-// GRU as PyTorch defines it, the reset inside: r, z = sigmoid of W x + R h + b;  n = tanh(W_n x + r (R_n h + b_n));
-// h' = (1 - z) n + z h. The bias of W_n x, if there is one, belongs to W x.
+// GRU as PyTorch defines it, with the reset gate applied to R_n h + b_n:
+// r, z = sigmoid of W x + R h + b;  n = tanh(W_n x + r (R_n h + b_n));  h' = (1 - z) n + z h.
+// A bias of W_n x belongs to W x.
 #pragma once
 #include "../../common/numeric/activations.cuh"
 
@@ -8,13 +9,13 @@ namespace kerneltune {
 struct GruCell {
   static constexpr int gates = 3;         // r, z, n
   static constexpr int states = 1;        // h
-  static constexpr int saved_values = 4;  // r, z, n, activated, and R_n h + b_n
+  static constexpr int saved_values = 4;  // r, z, n after activation, and R_n h + b_n
   static constexpr int saved_states = 0;
-  static constexpr int carried = 1;                 // the gradient by h, not through R
+  static constexpr int carried = 1;                 // the gradient by h that does not pass through R
   static constexpr int hidden_read = 0;             // the backward pass reads h before the step
-  static constexpr bool separate_gradients = true;  // R_n h + b_n is multiplied with r, W_n x is not
+  static constexpr bool separate_gradients = true;  // R_n h + b_n is multiplied by r, W_n x is not
 
-  // W x of n must not meet R h before the reset gate has.
+  // W x of n is added after the multiplication by the reset gate.
   static constexpr __host__ __device__ bool adds_input(int gate) { return gate != 2; }
 
   template <class Math>

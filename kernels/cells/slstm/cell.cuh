@@ -1,5 +1,6 @@
-// sLSTM (Beck et al. 2024, "xLSTM"): exponential input gate, sigmoid forget gate, a normaliser n, and a stabiliser m that keeps the
-// exponentials in range:  m' = max(log f + m, i~);  i = exp(i~ - m');  f = exp(log f + m - m');
+// sLSTM (Beck et al. 2024, "xLSTM"): exponential input gate, sigmoid forget gate, normaliser n, stabiliser m.
+// m keeps the exponentials in range:
+// m' = max(log f + m, i~);  i = exp(i~ - m');  f = exp(log f + m - m');
 // c' = f c + i tanh(z);  n' = f n + i;  h' = sigmoid(o) c' / n'.
 #pragma once
 #include "../../common/numeric/activations.cuh"
@@ -7,12 +8,13 @@
 namespace kerneltune {
 
 struct SlstmCell {
-  static constexpr int gates = 4;         // i, f, z, o
-  static constexpr int states = 4;        // h, c, n, m
-  static constexpr int saved_values = 4;  // the gate below 1, see step; 1 - sigmoid(f); z and o, activated
+  static constexpr int gates = 4;   // i, f, z, o
+  static constexpr int states = 4;  // h, c, n, m
+  static constexpr int saved_values =
+      4;  // the gate below 1 (see step), 1 - sigmoid(f), z and o after activation
   static constexpr int saved_states = 2;  // c, n
-  static constexpr int carried =
-      4;  // gradients by h, not through R, by c, by n, and by the maximum that m is
+  // Gradients by h (not through R), by c, by n, and by the maximum m.
+  static constexpr int carried = 4;
   static constexpr int hidden_read = -1;
   static constexpr bool separate_gradients = false;
 
@@ -31,14 +33,15 @@ struct SlstmCell {
     state[2] = fmaf(forget_gate, state[2], input_gate);
     state[3] = stabiliser;
     state[0] = output_gate * __fdividef(state[1], state[2]);
-    // One of the two gates is 1. The other is kept, negative where that is the input gate.
+    // One of the two gates is 1. The other one is saved, with a negative sign if it is the input gate.
     saved[0] = kept < sum[0] ? forget_gate : -input_gate;
     saved[1] = Math::sigmoid(-sum[1]);
     saved[2] = candidate;
     saved[3] = output_gate;
   }
 
-  // m moves c and n the other way, so that by the maximum the gradient is the one by m less c's and n's; h does not change with it.
+  // m scales c and n down, so the gradient by the maximum is the one by m minus those through c and n. h does
+  // not depend on m.
   static __device__ __forceinline__ void begin_backward(const float (&gradient)[states],
                                                         const float (&after)[saved_states],
                                                         float (&carried)[4]) {

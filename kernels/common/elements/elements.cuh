@@ -1,4 +1,4 @@
-// The finished elements of one lane: their states in float32 for the whole sequence, their bias, and where they live in memory.
+// The finished elements of one lane: states in float32 for the whole sequence, bias, place in memory.
 #pragma once
 #include "../numeric/activations.cuh"
 #include "../arguments.cuh"
@@ -28,7 +28,7 @@ struct Elements {
   float bias[unit_sets][Shape::gates];
   SavedSteps<Cell, Shape> saved;
 
-  // first_saved: which step the first call of save finds.
+  // first_saved: the step that the first call of save finds.
   __device__ __forceinline__ void load(const ForwardArguments& arguments, int head, int first_row,
                                        int first_unit, const Lane<Shape>& lane, int first_saved = 0) {
     using Scalar = typename Shape::Scalar;
@@ -56,7 +56,7 @@ struct Elements {
     if constexpr (Shape::saves) saved.begin(arguments, head, first_row, first_unit, state, lane, first_saved);
   }
 
-  // All states but h, which is written every step, after the last one.
+  // Writes all states but h after the last step; h is written in every step.
   __device__ __forceinline__ void store_last(const ForwardArguments& arguments, int head, int first_row,
                                              int first_unit, const Lane<Shape>& lane) const {
     using Scalar = typename Shape::Scalar;
@@ -73,7 +73,7 @@ struct Elements {
     }
   }
 
-  // sum: W x + R h + bias of each gate, but W x only where adds_input says so; input: W x. Returns h.
+  // sum: W x + R h + bias of each gate, with W x only where adds_input is true. input: W x. Returns h.
   __device__ __forceinline__ float step(int group, const float (&sum)[Shape::gates],
                                         const float (&input)[Shape::gates]) {
     Cell::template step<Math<sizeof(typename Shape::Scalar) == 4>>(sum, input, state[group],
@@ -82,12 +82,12 @@ struct Elements {
     return state[group][0];
   }
 
-  // After the new h is on its way: keeps what the backward pass needs of the step, if it is wanted and there is to be one.
+  // Saves what the backward pass needs of the step, if `wanted`. Called after the new h is on its way.
   __device__ __forceinline__ void save(bool wanted = true) {
     if constexpr (Shape::saves) saved.write(state, wanted);
   }
 
-  // What an accumulator of this gate starts from, or what is added to a finished sum.
+  // The initial value of this gate's accumulator, or what is added to a finished sum.
   __device__ __forceinline__ float offset(int group, int gate, float input) const {
     const float b = bias[group / groups_per_unit][gate];
     return Cell::adds_input(gate) ? b + input : b;

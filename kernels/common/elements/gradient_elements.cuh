@@ -1,4 +1,4 @@
-// The elements of one lane in the backward pass: what they carry from step to step in float32, and the gradients they write.
+// The elements of one lane in the backward pass: what they carry from step to step, and their gradients.
 #pragma once
 #include "../numeric/activations.cuh"
 #include "../arguments.cuh"
@@ -15,19 +15,20 @@ struct GradientElements {
   using Scalar = typename Shape::Scalar;
   static constexpr size_t nothing = ~static_cast<size_t>(0);
 
-  float carried[Shape::warp_groups][Cell::carried];                   // gradients that do not come through R
+  float carried[Shape::warp_groups][Cell::carried];                   // gradients that do not pass through R
   float after[Shape::warp_groups][at_least_one(Cell::saved_states)];  // states after h, after the step
   GateWords<Shape> words[Shape::warp_groups];                         // of the step just computed
   Scalar* target;        // gradients by W x or by R h + bias, as the lane's words are
   Scalar* input_target;  // gradients by W x, where the lane has words of both
   size_t step_elements;
-  // Where those of the coming step go, for lanes that write some. Addresses are kept and nothing branches, so that the compiler can put the
-  // pieces where a step waits for something else.
+  // Where the gradients of the coming step go, for lanes that write some. Addresses are kept and nothing
+  // branches, so the compiler can place the instructions where a step waits.
   Scalar* place[Shape::warp_groups];
   Scalar* input_place[Shape::warp_groups];
   bool writes[Shape::warp_groups];
 
-  // What is known after the last step. delay: how many steps there are before the first call of write finds gradients.
+  // Loads what is known after the last step. delay: number of steps before the first call of write finds
+  // gradients.
   __device__ __forceinline__ void begin(const BackwardArguments& arguments, int head, int first_row,
                                         int first_unit, const Lane<Shape>& lane, int delay = 0) {
     begin_steps(arguments, lane);
@@ -42,7 +43,7 @@ struct GradientElements {
     }
   }
 
-  // The two parts of it: of all groups, and then of one, whose place in [B, H, D] is returned.
+  // The two parts of begin: for all groups, and for one group, whose place in [B, H, D] is returned.
   __device__ __forceinline__ void begin_steps(const BackwardArguments& arguments, const Lane<Shape>& lane) {
     const bool to_input = GateWords<Shape>::of_input(lane) && !GateWords<Shape>::keeps_input;
     target = static_cast<Scalar*>(to_input ? arguments.input_gradient : arguments.recurrent_gradient);
@@ -70,12 +71,12 @@ struct GradientElements {
     return here;
   }
 
-  // From R^T times the gradients of the step after, to the gradients of this step.
+  // From R^T times the gradients of the following step to the gradients of this step.
   __device__ __forceinline__ void step(int group, float through_recurrence, const StepRecord<Cell>& record,
                                        const Lane<Shape>& lane) {
     float input_gradient[Shape::gates], recurrent_gradient[Shape::gates];
     float hidden_gradient = recurrent_part(through_recurrence) + record.output_gradient + carried[group][0];
-    // Where h has reached the bound, it does not move with what it was before.
+    // Where h has reached the bound, no gradient passes through it.
     if constexpr (Shape::forward_clip > 0.0f)
       hidden_gradient = fabsf(record.output) >= Shape::forward_clip ? 0.0f : hidden_gradient;
     Cell::template backward<Math<sizeof(Scalar) == 4>>(hidden_gradient, record, after[group], carried[group],
@@ -92,7 +93,8 @@ struct GradientElements {
     for (int s = 0; s < Cell::saved_states; s++) after[group][s] = record.before[s];
   }
 
-  // After the gradients are on their way to the other units: those of the coming step to memory, if they are wanted there.
+  // Writes the gradients of the coming step, if `wanted`. Called after they are on their way to the other
+  // units.
   __device__ __forceinline__ void write(bool wanted = true) {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
@@ -105,7 +107,7 @@ struct GradientElements {
     }
   }
 
-  // Gradients by the states before the first step, of one group.
+  // Writes the gradients by the states before the first step, of one group.
   __device__ __forceinline__ void finish(int group, float through_recurrence,
                                          const BackwardArguments& arguments, int head, int first_row,
                                          int first_unit, const Lane<Shape>& lane) const {
@@ -125,7 +127,7 @@ struct GradientElements {
     return Shape::cut_recurrent_gradient ? 0.0f : through_recurrence;
   }
 
-  // In [B, H, D].
+  // Place in [B, H, D].
   static __device__ __forceinline__ size_t first_element(const BackwardArguments& arguments, int group,
                                                          int head, int first_row, int first_unit,
                                                          const Lane<Shape>& lane) {
@@ -135,7 +137,8 @@ struct GradientElements {
   }
 };
 
-// The words of this lane's element, of batch row `row` and unit `unit` of the head, into the tile as operands of the step before.
+// Stores the words of this lane's element in the tile, as operands of the preceding step. row: batch row;
+// unit: of the head.
 template <class Shape>
 __device__ __forceinline__ void store_operands(const OperandTile<Shape>& tile, int buffer, int row, int unit,
                                                const GateWords<Shape>& words, const Lane<Shape>& lane) {

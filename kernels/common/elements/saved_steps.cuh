@@ -1,5 +1,5 @@
-// What the backward pass needs of each step, written by the lanes that finished its elements: the values that the cell keeps, in storage
-// type, and its states after h in float32.
+// What training saves of each step: the cell's saved values, and its states after h.
+// The lanes that finish the elements write it: values in storage type, states in float32.
 #pragma once
 #include "../arguments.cuh"
 #include "../shape/product_shape.cuh"
@@ -17,13 +17,13 @@ struct SavedSteps {
   Scalar* value_target;
   float* state_target;
   size_t step_elements;
-  // Where the coming step goes, for lanes that finish elements. Addresses are kept and nothing branches, so that the compiler can put the
-  // pieces where a step waits for something else.
+  // Where the coming step goes, for lanes that finish elements. Addresses are kept and nothing branches, so
+  // the compiler can place the instructions where a step waits.
   Scalar* value_place[Shape::warp_groups];
   float* state_place[Shape::warp_groups];
   bool present[Shape::warp_groups];
 
-  // Also writes the states before the first step. first_step: which step the first call of write finds.
+  // Also writes the states before the first step. first_step: the step that the first call of write finds.
   __device__ __forceinline__ void begin(const ForwardArguments& arguments, int head, int first_row,
                                         int first_unit,
                                         const float (&state)[Shape::warp_groups][Shape::states],
@@ -45,7 +45,7 @@ struct SavedSteps {
     }
   }
 
-  // What the coming step keeps, if it is wanted.
+  // Writes the coming step, if `wanted`.
   __device__ __forceinline__ void write(const float (&state)[Shape::warp_groups][Shape::states],
                                         bool wanted) {
 #pragma unroll
@@ -56,7 +56,7 @@ struct SavedSteps {
     }
   }
 
-  // The step just computed, of one group; here: its place in [T, B, H, D].
+  // Writes the step just computed, of one group. here: its place in [T, B, H, D].
   __device__ __forceinline__ void write_group(int group, size_t here,
                                               const float (&state)[Shape::states]) const {
     write_group(group, value_target + here * Cell::saved_values,

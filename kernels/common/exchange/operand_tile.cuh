@@ -1,5 +1,7 @@
-// The operands of one head and batch tile in shared memory, as the B operand of the product: two buffers [k_padded / part][batch_tile][part],
-// in which the rows of a matrix of 8 rows and 16 bytes fill all banks once. Forward they are h, backward the gates' gradients.
+// The operands of one head and batch tile in shared memory: the B operand of the product.
+// They are h forward and the gates' gradients backward.
+// Layout: two buffers [k_padded / part][batch_tile][part]. The 8 rows of 16 bytes of a matrix cover each bank
+// once.
 #pragma once
 #include "../ptx/mma.cuh"
 #include "../shape/product_shape.cuh"
@@ -41,8 +43,9 @@ struct OperandTile {
     multiply<MMA_K>(accumulators, weights, buffer, [] {});
   }
 
-  // accumulators += weights times operands, those from `buffer`. Two k tiles are one ldmatrix. Does what `meanwhile` says between the first
-  // half of the products and the second: a warp issues in order, and later ones wait for these.
+  // accumulators += weights times the operands in `buffer`. One ldmatrix reads two k tiles. Runs `meanwhile`
+  // between the two halves of the products: a warp issues in order, so later instructions wait for the
+  // products.
   template <int MMA_K, class Weights, class Meanwhile>
   __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights,
                                            int buffer, const Meanwhile& meanwhile) const {

@@ -1,5 +1,7 @@
-// Sums over the k splits: every warp leaves its part in shared memory, finishing warps add the parts of their groups.
-// Layout [k_splits][groups][32 lanes][results] floats; each lane writes and reads whole vectors, free of bank conflicts.
+// Sums over the k splits, through shared memory.
+// Every warp writes its part, and finishing warps add the parts of their groups.
+// Layout: [k_splits][groups][32 lanes][results] floats. Each lane writes and reads whole vectors without bank
+// conflicts.
 #pragma once
 #include "../shape/product_shape.cuh"
 #include "../weights/recurrent_weights.cuh"
@@ -44,7 +46,8 @@ class PartialSums {
         }
   }
 
-  // Adds the parts of the warp's group `index` to sum, in the order of the splits: the same bits every time.
+  // Adds the parts of the warp's group `index` to `sum`, always in the order of the splits, so that results
+  // are reproducible.
   __device__ __forceinline__ void add(float (&sum)[Shape::results], int index, int buffer = 0) const {
     const float* const first = of_group + buffer * buffer_floats;
 #pragma unroll
@@ -65,7 +68,7 @@ class PartialSums {
 
  private:
   float* own;             // this lane's first part of its warp's split
-  const float* of_group;  // its first part of the warp's first group, of split 0
+  const float* of_group;  // this lane's first part of the warp's first group, in split 0
 };
 
 }  // namespace kerneltune

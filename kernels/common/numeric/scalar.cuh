@@ -1,5 +1,6 @@
-// Storage types. Arithmetic is always in float32; these only pack and unpack: a word of 32 bits is two values of 16, or one of 32.
-// Own structs instead of cuda_bf16.h/cuda_fp16.h: those headers cost more compile time than the kernels themselves.
+// Storage types, and how values are packed, read and written.
+// Arithmetic is always in float32. A 32-bit word holds two 16-bit values or one 32-bit value.
+// The structs replace cuda_bf16.h and cuda_fp16.h, which cost more compile time than the kernels themselves.
 #pragma once
 
 namespace kerneltune {
@@ -49,14 +50,14 @@ struct Float16 {
   }
 };
 
-// Products to the accuracy of float32 (mma.cuh).
+// Products have float32 accuracy (mma.cuh).
 struct Float32 {
   unsigned bits;
 
   static __device__ __forceinline__ float low(unsigned word) { return __uint_as_float(word); }
 };
 
-// The same in memory, but products round their factors to TF32, 11 bits of mantissa.
+// The same in memory. Products round their factors to TF32, with 11 bits of mantissa.
 struct TensorFloat32 : Float32 {};
 
 template <class Scalar>
@@ -72,9 +73,9 @@ __device__ __forceinline__ Scalar from_float(float value) {
     return Scalar{static_cast<unsigned short>(Scalar::pack(value, 0.0f))};
 }
 
-// What stands in a word: a value and, where values have 16 bits, the next one. Of h that is the one of the lane with the next unit (4 lanes
-// on), which lanes of even units write too; next_unit is for whole warps. A word is never all ones, a NaN (or two) that no conversion and
-// no arithmetic gives.
+// The word that a value is stored in: the value and, for 16-bit values, the next one. For h, the next value
+// belongs to the lane of the next unit, 4 lanes on; lanes of even units write both. next_unit is called by
+// whole warps. A word is never all ones: conversions and arithmetic never produce that NaN (or pair of NaNs).
 template <class Scalar>
 __device__ __forceinline__ float next_unit(float value) {
   return sizeof(Scalar) == 4 ? value : __shfl_down_sync(0xffffffffu, value, 4);
@@ -84,13 +85,13 @@ template <class Scalar>
 __device__ __forceinline__ unsigned word_of(float value, float next) {
   if constexpr (sizeof(Scalar) == 4) {
     const unsigned word = __float_as_uint(value);
-    return word == 0xffffffffu ? 0x7fffffffu : word;  // the caller's own numbers may come through arithmetic
+    return word == 0xffffffffu ? 0x7fffffffu : word;  // the caller's own NaN may pass through arithmetic
   } else {
     return Scalar::pack(value, next);
   }
 }
 
-// COUNT values side by side in shared memory.
+// COUNT contiguous values in shared memory.
 template <class Scalar, int COUNT>
 __device__ __forceinline__ void read_values(float (&value)[COUNT], unsigned address) {
   if constexpr (sizeof(Scalar) == 4) {
@@ -123,7 +124,7 @@ __device__ __forceinline__ void read_values(float (&value)[COUNT], unsigned addr
   }
 }
 
-// COUNT floats side by side in shared memory.
+// COUNT contiguous floats in shared memory.
 template <int COUNT>
 __device__ __forceinline__ void read_floats(float (&value)[COUNT], unsigned address) {
 #pragma unroll
@@ -131,7 +132,7 @@ __device__ __forceinline__ void read_floats(float (&value)[COUNT], unsigned addr
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value[i]) : "r"(address + i * 4));
 }
 
-// COUNT values side by side in device memory, which are not read again soon.
+// COUNT contiguous values in device memory that are not read again soon.
 template <class Scalar, int COUNT>
 __device__ __forceinline__ void write_values(Scalar* target, const float (&value)[COUNT]) {
   if constexpr (sizeof(Scalar) == 4 && COUNT == 4) {
@@ -145,7 +146,7 @@ __device__ __forceinline__ void write_values(Scalar* target, const float (&value
   }
 }
 
-// Brings a line of device memory as far as L2.
+// Brings a line of device memory to L2.
 __device__ __forceinline__ void prefetch_line(const void* pointer) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(pointer));
 }

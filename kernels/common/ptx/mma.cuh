@@ -1,6 +1,8 @@
-// Tensor-core products of one warp: D[16 x 8] += A[16 x 16] B[16 x 8], A rows = gate rows of R, B columns = batch.
+// Tensor-core products of one warp: D[16 x 8] += A[16 x 16] B[16 x 8].
+// Rows of A are gate rows of R, columns of B are batch rows.
 // Fragment layouts (PTX ISA, mma.m16n8k16), with g = lane / 4 and q = lane % 4:
-//   A: {row g, k 2q..}, {row g+8, k 2q..}, {row g, k 2q+8..}, {row g+8, k 2q+8..}   B: {k 2q.., column g}, {k 2q+8.., column g}
+//   A: {row g, k 2q..}, {row g+8, k 2q..}, {row g, k 2q+8..}, {row g+8, k 2q+8..}
+//   B: {k 2q.., column g}, {k 2q+8.., column g}
 //   C: {row g, column 2q}, {row g, column 2q+1}, {row g+8, column 2q}, {row g+8, column 2q+1}
 #pragma once
 #include "../numeric/scalar.cuh"
@@ -33,7 +35,7 @@ struct WarpMma<Float16, 16> {
   }
 };
 
-// GPUs whose largest shape is m16n8k8: the two halves of k, one after the other.
+// For GPUs whose largest shape is m16n8k8: the two halves of k in turn.
 template <>
 struct WarpMma<Float16, 8> {
   static __device__ __forceinline__ void accumulate(float (&c)[4], const unsigned (&a)[4], unsigned b0,
@@ -50,7 +52,9 @@ struct WarpMma<Float16, 8> {
   }
 };
 
-// TF32: k 8, a word of the fragments is one value: A {row g, k q}, {row g+8, k q}, {row g, k q+4}, {row g+8, k q+4}, B {k q}, {k q+4}.
+// TF32 has k = 8, and a word of a fragment is one value:
+//   A: {row g, k q}, {row g+8, k q}, {row g, k q+4}, {row g+8, k q+4}
+//   B: {k q, column g}, {k q+4, column g}
 // The tensor core reads the upper 19 bits of a word.
 __device__ __forceinline__ void accumulate_tf32(float (&c)[4], const unsigned (&a)[4], unsigned b0,
                                                 unsigned b1) {
@@ -66,7 +70,7 @@ __device__ __forceinline__ unsigned round_to_tf32(unsigned word) {
   return rounded;
 }
 
-// Words of weights as accumulate wants them: what can be done to them once need not be done in every step.
+// Prepares words of weights for accumulate, once instead of in every step.
 template <class Scalar>
 __device__ __forceinline__ unsigned prepared_weights(unsigned word) {
   return word;
@@ -76,7 +80,7 @@ __device__ __forceinline__ unsigned prepared_weights<TensorFloat32>(unsigned wor
   return round_to_tf32(word);
 }
 
-// Whether products are to be as accurate as float32.
+// Whether products have float32 accuracy.
 template <class Scalar>
 constexpr bool exact_products = false;
 template <>
@@ -90,8 +94,9 @@ struct WarpMma<TensorFloat32, 8> {
   }
 };
 
-// Float32 as the sum of two TF32, large + small, exact but for the last bit or two; small times small is below what float32 keeps.
-// Weights in registers are the same in every step, so the compiler keeps large and small apart: the tilings count two registers for each.
+// Float32 as the sum of two TF32 values, large + small, exact but for the last bit or two. small times small
+// is below float32 accuracy. Weights in registers are the same in every step, so the compiler keeps large and
+// small apart; the tilings count two registers for each.
 template <>
 struct WarpMma<Float32, 8> {
   static __device__ __forceinline__ unsigned large(unsigned word) { return word & 0xffffe000u; }
@@ -112,7 +117,7 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// Four 8 x 8 matrices of 16-bit values; lane l supplies the address of row l % 8 of matrix l / 8.
+// Four 8 x 8 matrices of 16-bit values. Lane l supplies the address of row l % 8 of matrix l / 8.
 __device__ __forceinline__ void load_matrix_x4(unsigned (&fragment)[4], unsigned address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
@@ -120,7 +125,7 @@ __device__ __forceinline__ void load_matrix_x4(unsigned (&fragment)[4], unsigned
                : "memory");
 }
 
-// Each matrix transposed: a lane's word is of two rows.
+// The same, each matrix transposed: a lane's word has values of two rows.
 __device__ __forceinline__ void load_matrix_x4_transposed(unsigned (&fragment)[4], unsigned address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])

@@ -1,27 +1,30 @@
-// Products of a warpgroup, four warps: D[64 x N] (+)= A[64 x 16] B[16 x N], asynchronous (PTX ISA, wgmma.mma_async; sm_90a alone). Warp w holds
-// rows 16 w to 16 w + 15: its registers of A are those of an m16n8k16 product (mma.cuh), its part of D is N / 8 of their D fragments.
+// Asynchronous products of a warpgroup, four warps: D[64 x N] = A[64 x 16] B[16 x N] or D += A B (sm_90a).
+// See wgmma.mma_async in the PTX ISA. Warp w holds rows 16 w to 16 w + 15. Its registers of A are those of an
+// m16n8k16 product (mma.cuh). Its part of D is N / 8 of that product's D fragments.
 //
-// A matrix in shared memory is a row of A, or a column of B, after the other: 16 values, 32 bytes each, whose two halves change places in rows 4 to 7
-// of each eight (the 32-byte swizzle), so that what a product reads at once lies in different banks. It begins at a multiple of 256 bytes.
+// A matrix in shared memory has the rows of A, or the columns of B, one after the other. Each has 16 values,
+// 32 bytes. Its two halves are swapped in rows 4 to 7 of each eight (the 32-byte swizzle), so that one access
+// of a product covers different banks. A matrix begins at a multiple of 256 bytes.
 #pragma once
 #include "../numeric/scalar.cuh"
 
 namespace kerneltune {
 
-// Before products that follow anything but products.
+// Precedes products that follow anything but products.
 __device__ __forceinline__ void warpgroup_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
-// After products: warpgroup_wait waits for them.
+// Follows products; warpgroup_wait waits for them.
 __device__ __forceinline__ void warpgroup_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Returns when all products of this warpgroup are done.
+// Waits until all products of this warpgroup are done.
 __device__ __forceinline__ void warpgroup_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(0) : "memory");
 }
 
-// So many registers a thread, from here on, out of those that another warpgroup gives; by whole warpgroups.
+// Raises or lowers the number of registers of each thread (setmaxnreg). Called by whole warpgroups; one takes
+// what another gives.
 template <int REGISTERS>
 __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
@@ -31,31 +34,31 @@ __device__ __forceinline__ void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
 }
 
-// What shared memory written by st holds is seen by wgmma and by bulk copies, after a barrier.
+// Makes earlier stores to shared memory visible to wgmma and bulk copies, after a barrier.
 __device__ __forceinline__ void fence_shared_for_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 constexpr unsigned matrix_row_bytes = 32;
 
-// Where half `half` (8 values) of a row of a matrix is, in bytes.
+// Offset in bytes of half `half` (8 values) of a row of a matrix.
 __device__ __forceinline__ constexpr int matrix_place(int row, int half) {
   return row * 32 + (half ^ (row / 4 & 1)) * 16;
 }
 
-// What a product is told of a matrix. Addresses in it are in units of 16 bytes.
+// The descriptor of a matrix for a product. It holds addresses in units of 16 bytes.
 __device__ __forceinline__ unsigned long long matrix_descriptor(unsigned address) {
   constexpr unsigned long long swizzle_32_bytes = 3ull << 62, bytes_of_8_rows = 8 * matrix_row_bytes;
   return swizzle_32_bytes | bytes_of_8_rows >> 4 << 32 | address >> 4;
 }
 
-// D = A B or D += A B, for a storage type and N columns. A is the fragments in a warp's registers, or a
-// descriptor like B. d[n][i] is value i of the m16n8 fragment of columns 8 n to 8 n + 7. adds: whether D is added to.
+// D = A B, or D += A B if `adds`, for a storage type and N columns. A is given as fragments in the warp's
+// registers or, like B, as a descriptor. d[n][i] is value i of the m16n8 fragment of columns 8 n to 8 n + 7.
 template <class Scalar, int N>
 struct WarpgroupMma;
 
-// The instruction names each register of D, so its text has a different length for each N.
-// OUT_n lists the operands of D from n tile `t` on, D_n their places in the text.
+// The instruction names each register of D, so its text depends on N. OUT_n lists the operands of D from n
+// tile `t` on; D_n lists their places in the text.
 #define KERNELTUNE_OUT_8(t) "+f"(d[t][0]), "+f"(d[t][1]), "+f"(d[t][2]), "+f"(d[t][3])
 #define KERNELTUNE_OUT_16(t) KERNELTUNE_OUT_8(t), KERNELTUNE_OUT_8(t + 1)
 #define KERNELTUNE_OUT_32(t) KERNELTUNE_OUT_16(t), KERNELTUNE_OUT_16(t + 2)
@@ -63,12 +66,13 @@ struct WarpgroupMma;
 #define KERNELTUNE_D_8 "%0, %1, %2, %3"
 #define KERNELTUNE_D_16 KERNELTUNE_D_8 ", %4, %5, %6, %7"
 #define KERNELTUNE_D_32 KERNELTUNE_D_16 ", %8, %9, %10, %11, %12, %13, %14, %15"
-#define KERNELTUNE_D_64                               \
-  KERNELTUNE_D_32                                     \
-      ", %16, %17, %18, %19, %20, %21, %22, %23, %24" \
-      ", %25, %26, %27, %28, %29, %30, %31"
+#define KERNELTUNE_D_64                           \
+  KERNELTUNE_D_32                                 \
+  ", %16, %17, %18, %19, %20, %21, %22, %23, %24" \
+  ", %25, %26, %27, %28, %29, %30, %31"
 
-// p0 to p5 are the places of the operands behind D: the four words of A, B and `adds`; or A, B and `adds`.
+// p0 to p5 are the places of the operands that follow D: the four words of A, then B and `adds`; or A, B and
+// `adds`.
 #define KERNELTUNE_WARPGROUP_MMA(STORAGE, TYPE, N, p0, p1, p2, p3, p4, p5)                                 \
   template <>                                                                                              \
   struct WarpgroupMma<STORAGE, N> {                                                                        \

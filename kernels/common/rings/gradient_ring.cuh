@@ -1,4 +1,5 @@
-// What the backward pass reads of the coming steps, later to earlier, in a ring: what the forward pass saved and the gradient by h.
+// What the backward pass reads of the coming steps, in a ring: saved values and states, the gradient by h.
+// Later steps come first.
 #pragma once
 #include "../arguments.cuh"
 #include "../shape/backward_shape.cuh"
@@ -7,18 +8,19 @@
 
 namespace kerneltune {
 
-// One element's part of it.
+// The part of one element.
 template <class Cell>
 struct StepRecord {
   float value[at_least_one(Cell::saved_values)];
   float before[at_least_one(Cell::saved_states)];  // states after h, before the step
-  float hidden;                                    // h, if Cell::hidden_read says so
-  float output;                                    // h after the step, where the forward pass bounded it
+  float hidden;                                    // h, if Cell::hidden_read >= 0
+  float output;                                    // h after the step, if the forward pass bounded it
   float output_gradient;
 };
 
-// Parts of 16 bytes: saved values, saved states, the gradient by h, h as the cell reads it, h after the step. The padding puts four batch rows in different banks.
-// `unit_parts` parts hold a value of each of the eight units.
+// Parts of 16 bytes, in this order: saved values, saved states, the gradient by h, h as the cell reads it, h
+// after the step. The padding puts four batch rows in different banks. `unit_parts` parts hold one value of
+// each of the eight units.
 template <class Cell, class Shape>
 struct GradientSource {
   using Scalar = typename Shape::Scalar;
@@ -38,7 +40,7 @@ struct GradientSource {
   __device__ __forceinline__ size_t step_elements() const {
     return static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim;
   }
-  // Bytes of an element in the array that a part comes from.
+  // Size in bytes of an element in the array of a part.
   static __device__ __forceinline__ int element_bytes(int part) {
     if (part < first_state_part) return Cell::saved_values * static_cast<int>(sizeof(Scalar));
     if (part < output_part) return Cell::saved_states * 4;
@@ -85,7 +87,7 @@ class GradientRing : public StepRing<Shape, Tiling, GradientSource<Cell, Shape>>
       : Ring({arguments, head}, arguments.batch, first_row, first_unit, lane, shared_storage),
         unit(lane.row) {}
 
-  // The parts of this lane's elements.
+  // Reads the records of this lane's elements.
   __device__ __forceinline__ void read(StepRecord<Cell> (&record)[Shape::warp_groups], int slot) const {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) read(record[group], slot, group);

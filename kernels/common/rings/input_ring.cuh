@@ -1,4 +1,4 @@
-// W x of the coming steps in a ring.
+// W x of the coming steps, in a ring that each warp keeps for itself.
 #pragma once
 #include "../arguments.cuh"
 #include "../shape/forward_shape.cuh"
@@ -39,7 +39,7 @@ class InputRing : public StepRing<Shape, Tiling, InputSource<Shape>> {
       : Ring({arguments, head}, arguments.batch, first_row, first_unit, lane, shared_storage),
         unit_offset(lane.row * Shape::gates * static_cast<int>(sizeof(Scalar))) {}
 
-  // W x of all gates of this lane's elements.
+  // Reads W x of all gates of this lane's elements.
   __device__ __forceinline__ void read(float (&input)[Shape::warp_groups][Shape::gates], int slot) const {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++)

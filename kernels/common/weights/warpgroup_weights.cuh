@@ -1,5 +1,5 @@
-// A warpgroup's 64 rows of R, kept for the whole sequence: the first register_k_tiles k tiles in registers, the rest in shared memory; and their
-// product with h in shared memory.
+// A warpgroup's 64 rows of R, kept for the whole sequence, and their product with h in shared memory.
+// The first register_k_tiles k tiles are in registers, the rest in shared memory.
 #pragma once
 #include "../ptx/mma.cuh"
 #include "../shape/warpgroup_shape.cuh"
@@ -17,7 +17,8 @@ struct WarpgroupWeights {
   unsigned registers[at_least_one(REGISTER_K_TILES)][4];
   unsigned long long shared;  // descriptor of this warpgroup's first matrix of [shared_k_tiles][warpgroups]
 
-  // recurrent: R of all heads; first_unit: of this block within the head. fence_shared_for_async and a barrier must follow.
+  // recurrent: R of all heads. first_unit: the block's first unit within the head. fence_shared_for_async and
+  // a barrier must follow.
   __device__ __forceinline__ void load(const void* recurrent, int head, int first_unit,
                                        const Lane<Shape>& lane, unsigned char* storage) {
     const Rows rows(recurrent, head, first_unit + lane.warp * Shape::warp_units, lane);
@@ -25,8 +26,8 @@ struct WarpgroupWeights {
     for (int k = 0; k < REGISTER_K_TILES; k++)
 #pragma unroll
       for (int i = 0; i < 4; i++) registers[k][i] = rows.word(k, i);
-    const int warpgroup =
-        __shfl_sync(0xffffffffu, lane.warp / 4, 0);  // so the compiler sees that it is the same in all lanes
+    // The shuffle tells the compiler that all lanes have the same value.
+    const int warpgroup = __shfl_sync(0xffffffffu, lane.warp / 4, 0);
     unsigned char* const matrices = storage + warpgroup * tile_bytes;
     shared = matrix_descriptor(shared_address(matrices));
 #pragma unroll 1
@@ -40,7 +41,8 @@ struct WarpgroupWeights {
       }
   }
 
-  // sums += R h in k tiles FIRST to LAST - 1; instead of += in the first. hidden: descriptor of h in k tile 0, batch_tile rows to a k tile.
+  // sums += R h over the k tiles FIRST to LAST - 1. The first k tile overwrites the sums. hidden: descriptor
+  // of h in k tile 0; a k tile has batch_tile rows.
   template <int FIRST, int LAST>
   __device__ __forceinline__ void multiply(float (&sums)[Shape::n_tiles][4],
                                            unsigned long long hidden) const {
@@ -63,7 +65,7 @@ struct WarpgroupWeights {
   }
 
  private:
-  // The two rows of R that a lane has fragments of.
+  // The two rows of R whose fragments a lane holds.
   struct Rows {
     const unsigned* from[2];
     bool present[2];

@@ -1,5 +1,6 @@
-// Forward pass of a recurrent cell, strategy "block": a thread block computes one head for one batch tile from first step to last, so h
-// never leaves its shared memory and no block waits for another. Blocks: heads x batch tiles, heads fastest.
+// Forward pass of a recurrent cell, strategy "block".
+// A thread block computes one head for one batch tile, from the first step to the last. h never leaves its
+// shared memory, and no block waits for another. Blocks: heads x batch tiles, heads fastest.
 #include "../../common/elements/elements.cuh"
 #include "../../common/exchange/hidden_tile.cuh"
 #include "../../common/rings/input_ring.cuh"
@@ -16,9 +17,10 @@ __device__ __forceinline__ void begin_sums(Accumulators<Shape>& sums, const Elem
     for (int gate = 0; gate < Shape::gates; gate++) {
       float& sum = sums.of_group(group, gate);
       sum = elements.offset(group, gate, input[group][gate]);
-      asm volatile("" : "+f"(sum));  // here: the compiler would do it when the next operands are awaited
+      // Pin the addition here; otherwise the compiler sinks it to where the next operands are awaited.
+      asm volatile("" : "+f"(sum));
     }
-  sums.clear(1);  // the other chains
+  sums.clear(1);  // of the other chains
 }
 
 template <class Cell, class Tiling>
@@ -49,24 +51,24 @@ __device__ __forceinline__ void block_forward(const ForwardArguments& arguments)
   Elements<Cell, Shape> elements;
   elements.load(arguments, head, first_row, 0, lane, -1);
   HiddenRows<Shape> rows(arguments, hidden, 0, head, first_row, 0, 0, lane);
-  ring.template wait<stages - 3>();  // the first two
+  ring.template wait<stages - 3>();  // the first two steps
   __syncthreads();
 
   float input[Shape::warp_groups][Shape::gates];
   Accumulators<Shape> sums;
-  sums.clear();  // what no element is made of may stay there: no other column sees it
+  sums.clear();  // sums of no element may keep any value: no other column uses them
   ring.read(input, 0);
   begin_sums(sums, elements, input);
   int slot = 0;
-#pragma unroll 2  // buffers in turn
+#pragma unroll 2  // the two buffers in turn
   for (int step = 0; step < arguments.steps; step++) {
     const int current = step % 2;
     const int slot_before = slot == 0 ? stages - 1 : slot - 1;
     slot = slot == stages - 1 ? 0 : slot + 1;
     float next_input[Shape::warp_groups][Shape::gates];
     hidden.template multiply<Tiling::mma_k>(sums, weights, current, [&] {
-      // What the step before left to write, and what the next one reads. The slot of the step before is free: every lane has read it
-      // before the last barrier.
+      // Writes the previous step's results and reads the next step's input. The previous step's slot is free:
+      // every lane read it before the last barrier.
       rows.write(current, step > 0);
       elements.save(step > 0);
       ring.copy_next(slot_before, step + stages - 1 < arguments.steps);

@@ -1,5 +1,6 @@
-// Backward pass of a recurrent cell, strategy "cluster": the units of one head and batch tile are spread over the blocks of a cluster, which
-// exchange the gates' gradients (cluster_exchange.cuh). Clusters: heads x batch tiles, heads fastest.
+// Backward pass of a recurrent cell, strategy "cluster".
+// The units of one head and batch tile are spread over the blocks of a cluster, which exchange the gates'
+// gradients (cluster_exchange.cuh). Clusters: heads x batch tiles, heads fastest.
 #include "../../common/elements/gradient_elements.cuh"
 #include "../../common/rings/gradient_ring.cuh"
 #include "../../common/exchange/operand_tile.cuh"
@@ -22,7 +23,7 @@ __device__ __forceinline__ void cluster_backward(const BackwardArguments& argume
   Ring ring(arguments, head, first_row, first_unit, lane, shared_memory + Memory::ring);
   ring.begin(arguments.steps);
   Tile tile(shared_memory + Memory::operands, lane);
-  tile.clear();  // nothing comes from behind the last step
+  tile.clear();  // the last step has no successor
   GradientElements<Cell, Shape> elements;
   elements.begin(arguments, head, first_row, first_unit, lane);
   const typename Memory::Partials partials(shared_memory + Memory::partials, lane);
@@ -32,7 +33,8 @@ __device__ __forceinline__ void cluster_backward(const BackwardArguments& argume
 
   int slot = 0;
   float through_recurrence[Shape::warp_groups];
-  for (int done = 0;; done++) {  // one product more than steps: the last is the gradient by the initial h
+  // One product more than steps: the last gives the gradient by the initial h.
+  for (int done = 0;; done++) {
     const int current = done % 2;
     StepRecord<Cell> record[Shape::warp_groups];
     Accumulators<Shape> sums;
@@ -40,7 +42,8 @@ __device__ __forceinline__ void cluster_backward(const BackwardArguments& argume
     ring.template wait<stages - 2>();
     __syncwarp();
     if (lane.finishes()) ring.read(record, slot);
-    // Then the other blocks' part is here, and the partial sums of the step before have been read (cluster_exchange.cuh).
+    // After this wait the other blocks' part is present, and the previous step's partial sums have been read
+    // (cluster_exchange.cuh).
     if (done > 0) exchange.barrier(current).wait((done - 1) / 2 % 2);
     tile.template multiply<Tiling::mma_k>(sums, weights, current);
     if constexpr (Shape::k_splits > 1) {

@@ -1,4 +1,4 @@
-// A block of the strategy "cluster", as both passes see it: its place in the launch and what lies in its shared memory.
+// A block of the strategy "cluster": its place in the launch and the layout of its shared memory.
 #pragma once
 #include "../../common/exchange/cluster_exchange.cuh"
 #include "../../common/exchange/partial_sums.cuh"
@@ -22,8 +22,8 @@ struct ClusterPlace {
   }
 };
 
-// Shared memory, one after the other: R, operands (HiddenTile, OperandTile), ring of steps, partial sums, two
-// transaction barriers.
+// Offsets in shared memory of R, the operands (HiddenTile, OperandTile), the ring of steps, the partial sums
+// and the two transaction barriers.
 template <class Shape, class Tiling, class Operands, class Ring>
 struct ClusterMemory {
   using Weights = RecurrentWeights<Shape, NaturalOrder, Tiling::register_k_tiles>;

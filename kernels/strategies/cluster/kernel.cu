@@ -1,4 +1,5 @@
-// Forward pass of a recurrent cell, strategy "cluster": the units of one head and batch tile are spread over the blocks of a cluster
+// Forward pass of a recurrent cell, strategy "cluster".
+// The units of one head and batch tile are spread over the blocks of a cluster, which exchange h
 // (cluster_exchange.cuh). Clusters: heads x batch tiles, heads fastest.
 #include "../../common/elements/elements.cuh"
 #include "../../common/exchange/hidden_tile.cuh"
@@ -49,7 +50,8 @@ __device__ __forceinline__ void cluster_forward(const ForwardArguments& argument
           for (int gate = 0; gate < Shape::gates; gate++)
             sums.of_group(group, gate) = elements.offset(group, gate, input[group][gate]);
     }
-    // Then the other blocks' part is here, and the partial sums of the step before have been read (cluster_exchange.cuh).
+    // After this wait the other blocks' part is present, and the previous step's partial sums have been read
+    // (cluster_exchange.cuh).
     if (step > 0) exchange.barrier(current).wait((step - 1) / 2 % 2);
     hidden.template multiply<Tiling::mma_k>(sums, weights, current);
     if constexpr (Shape::k_splits > 1) {

@@ -1,6 +1,8 @@
-// Backward pass of a recurrent cell, strategy "grid": the units of one head and batch tile are spread over a group of thread blocks
-// anywhere on the GPU, which exchange the gates' gradients through L2 (grid_exchange.cuh). Launched cooperatively: all blocks of a group
-// must run at the same time. Groups take (head, batch tile) jobs in turn until none is left, so any batch runs on the groups that fit.
+// Backward pass of a recurrent cell, strategy "grid".
+// The units of one head and batch tile are spread over a group of thread blocks anywhere on the GPU, which
+// exchange the gates' gradients through L2 (grid_exchange.cuh). The launch is cooperative: all blocks of a
+// group must run at the same time. Groups take (head, batch tile) jobs in turn until none is left, so any
+// batch runs on the groups that fit.
 #include "../../common/elements/gradient_elements.cuh"
 #include "../../common/rings/gradient_ring.cuh"
 #include "../../common/exchange/grid_exchange.cuh"
@@ -9,7 +11,8 @@
 
 namespace kerneltune {
 
-// The way out for a lane's gradients, in whole words: what others see of a word carries its arrival mark or is complete.
+// Publishes a lane's gradients in whole words: each word that others see holds its arrival mark or is
+// complete.
 template <class Shape>
 struct GradientOutlet {
   using Words = GateWords<Shape>;
@@ -26,7 +29,7 @@ struct GradientOutlet {
     }
   }
 
-  // slot: where the exchange is to stand.
+  // slot: of the exchange.
   __device__ __forceinline__ void publish(Scalar* slot, const Words& words, int group,
                                           const Lane<Shape>& lane) const {
     if (first_operand[group] < 0) return;
@@ -41,19 +44,22 @@ struct GridBackward {
   using Ring = GradientRing<Cell, Shape, Tiling>;
   using Partials = PartialSums<Shape>;
   using Exchange = GridExchange<Shape, Tiling::exchange_slots, Tiling::receive_rounds, 2>;
-  static constexpr int partial_bytes = Partials::shared_bytes;  // each of two buffers
+  static constexpr int partial_bytes = Partials::shared_bytes;  // of each of two buffers
   static_assert(Shape::k_splits > 1, "the sum is split");
   static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory,
                 "shared memory as solved");
   static constexpr int stages = Tiling::input_stages;
-  static constexpr int prefetch_distance = 4;  // steps
-  // Not where the first of several rounds alone fills many registers, which R then lacks: 1 x 2048.
+  static constexpr int prefetch_distance = 4;  // in steps
+  // Requests the next operands early, except where the first of several rounds alone fills so many registers
+  // that R lacks them: 1 x 2048.
   static constexpr bool asks_early = Tiling::receive_rounds == 1 || Shape::n_tiles == 1;
   static constexpr int marking_warp = Shape::warps - 1;
-  // Cycles until the first poll (kernel.cu): from a warp's own gradients being out, or from its coming to the block's barrier where it has none.
+  // Cycles until the first poll (kernel.cu). They begin when a warp's own gradients are out, or when a warp
+  // without gradients reaches the block's barrier.
   static constexpr unsigned head_start = 300;
 
-  // Runs one head and batch tile from last step to first. shared_memory: weights, ring, two buffers of partial sums.
+  // Runs one head and batch tile from the last step to the first. shared_memory: weights, ring, two buffers
+  // of partial sums.
   static __device__ __forceinline__ void run_job(const BackwardArguments& arguments, int head, int first_row,
                                                  int first_unit, const Lane<Shape>& lane, Exchange& exchange,
                                                  unsigned char* shared_memory) {
@@ -69,7 +75,8 @@ struct GridBackward {
 
     int slot = 0;
     float through_recurrence[Shape::warp_groups];
-    for (int done = 0;; done++) {  // one product more than steps: the last is the gradient by the initial h
+    // One product more than steps: the last gives the gradient by the initial h.
+    for (int done = 0;; done++) {
       Accumulators<Shape> sums;
       sums.clear();
       exchange.prepare_next();
@@ -81,10 +88,10 @@ struct GridBackward {
         }
       }
       sums.join_chains();
-      // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
+      // Two buffers: a warp may be ahead of the warps that add this step's parts, but not by two barriers.
       const int buffer = done % 2;
       partials.store(sums, buffer);
-      // What was saved is read behind the barrier, as W x is (kernel.cu).
+      // The record is read after the barrier, for the same reason as W x (kernel.cu).
       StepRecord<Cell> record[Shape::warp_groups];
       ring.template wait<stages - 2>();
       __syncthreads();

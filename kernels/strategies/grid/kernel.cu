@@ -1,6 +1,8 @@
-// Forward pass of a recurrent cell, strategy "grid": the units of one head and batch tile are spread over a group of thread blocks
-// anywhere on the GPU, which exchange h through L2 (grid_exchange.cuh). Launched cooperatively: all blocks of a group must run at the same
-// time. Groups take (head, batch tile) jobs in turn until none is left, so any batch runs on the groups that fit.
+// Forward pass of a recurrent cell, strategy "grid".
+// The units of one head and batch tile are spread over a group of thread blocks anywhere on the GPU, which
+// exchange h through L2 (grid_exchange.cuh). The launch is cooperative: all blocks of a group must run at the
+// same time. Groups take (head, batch tile) jobs in turn until none is left, so any batch runs on the groups
+// that fit.
 #include "../../common/elements/elements.cuh"
 #include "../../common/exchange/grid_exchange.cuh"
 #include "../../common/rings/input_ring.cuh"
@@ -9,7 +11,7 @@
 
 namespace kerneltune {
 
-// h before the first step, from states: the caller's, so it carries no mark.
+// Reads the initial h from states. The caller wrote it, so it carries no mark.
 template <class Shape, class Exchange>
 __device__ __forceinline__ void read_initial_hidden(Exchange& exchange, const ForwardArguments& arguments,
                                                     int head, int first_row, const Lane<Shape>& lane) {
@@ -28,7 +30,8 @@ __device__ __forceinline__ void read_initial_hidden(Exchange& exchange, const Fo
     }
 }
 
-// The way out for finished elements: to the exchange and to states. Addresses are kept, since they lie on the path between blocks.
+// Writes finished elements to the exchange and to states. Addresses are kept, as this is on the path between
+// blocks.
 template <class Shape>
 struct GridOutlet {
   using Scalar = typename Shape::Scalar;
@@ -51,7 +54,8 @@ struct GridOutlet {
     }
   }
 
-  // Where a word is two units, lanes of even ones write their neighbour's h too: what others see is always a whole word.
+  // Where a word holds two units, the lane of the even unit also writes its neighbour's h: others always see
+  // a whole word.
   __device__ __forceinline__ void publish(Scalar* slot, float h, int group, bool awaited) const {
     const float next = next_unit<Scalar>(h);
     if (offset[group] < 0) return;
@@ -75,19 +79,21 @@ struct GridForward {
   using Partials = PartialSums<Shape>;
   using Exchange = GridExchange<Shape, Tiling::exchange_slots>;
   static constexpr int partial_bytes =
-      Shape::k_splits > 1 ? Partials::shared_bytes : 0;  // each of two buffers
+      Shape::k_splits > 1 ? Partials::shared_bytes : 0;  // of each of two buffers
   static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory,
                 "shared memory as solved");
   static constexpr int stages = Tiling::input_stages;
-  static constexpr int prefetch_distance = 4;  // steps
-  // Cycles from a warp's own data being out to its first poll: no other block's is there yet, and polls in vain hold up what is on its way.
-  // Warps that publish nothing have waited for those that do, and poll at once.
+  static constexpr int prefetch_distance = 4;  // in steps
+  // Cycles from a warp's own data being out to its first poll. No other block's data is there earlier, and
+  // vain polls delay the data on its way. Warps that publish nothing have waited for those that do, and poll
+  // at once.
   static constexpr unsigned head_start = 200;
   static constexpr int marking_warp = Shape::warps - 1;
-  // Warps that do not finish hold their polling back until the finishing warps have published.
+  // Whether some warps do not finish elements. They do not poll until the finishing warps have published.
   static constexpr bool waiting_warps = Shape::finishing_warps < Shape::warps;
 
-  // Runs one head and batch tile from first step to last. shared_memory: weights, input ring, two buffers of partial sums.
+  // Runs one head and batch tile from the first step to the last. shared_memory: weights, input ring, two
+  // buffers of partial sums.
   static __device__ __forceinline__ void run_job(const ForwardArguments& arguments, int head, int first_row,
                                                  int first_unit, const Lane<Shape>& lane, Exchange& exchange,
                                                  unsigned char* shared_memory) {
@@ -114,11 +120,12 @@ struct GridForward {
         exchange.template multiply_arriving<Tiling::mma_k>(sums, weights);
       }
       sums.join_chains();
-      // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
+      // Two buffers: a warp may be ahead of the warps that add this step's parts, but not by two barriers.
       const int buffer = step % 2;
       if constexpr (Shape::k_splits > 1) partials.store(sums, buffer);
-      // W x is read behind the barrier, which orders its copies too: ahead of it all warps would wait until these have it. (Ahead of
-      // receiving, the warp would have to meet, and a meeting waits for all loads, so for other blocks.)
+      // W x is read after the barrier, which also orders its copies. Before the barrier, all warps would wait
+      // until the finishing warps have it. Before receiving, the warp would have to synchronise, which waits
+      // for all loads and so for other blocks.
       ring.template wait<stages - 2>();
       __syncthreads();
       if (lane.finishes()) {
@@ -138,7 +145,8 @@ struct GridForward {
         }
         outlet.next_step();
       }
-      // Polling crowds out the finishing warps' shared memory accesses, and nothing can arrive before this block's own part is out.
+      // Polling slows down the finishing warps' accesses to shared memory. Nothing can arrive before this
+      // block's own part is out.
       if constexpr (waiting_warps) {
         if (lane.finishes())
           asm volatile("bar.arrive 1, %0;" ::"n"(Shape::threads) : "memory");

@@ -1,13 +1,15 @@
-// Backward pass of a recurrent cell, strategy "streamed": for heads whose R fits nowhere on the chip. The units of one head and batch
-// tile are spread over a group of thread blocks anywhere on the GPU; every step each block streams its columns of R from L2 or device
-// memory (weight_stream.cuh), where R lies as the forward pass reads it. Launched cooperatively: all blocks of a group must run at the
-// same time.
+// Backward pass of a recurrent cell, strategy "streamed", for heads whose R fits nowhere on the chip.
+// The units of one head and batch tile are spread over a group of thread blocks anywhere on the GPU. In every
+// step each block streams its columns of R from L2 or device memory (weight_stream.cuh). R has the same
+// layout as in the forward pass. The launch is cooperative: all blocks of a group must run at the same time.
 //
-// The gates' gradients pass through two slots in L2, [operands / part][batch tile][part], used in turn over all jobs, with a barrier among
-// the blocks of the group between the steps. Two are enough: a block that writes exchange e has passed the barrier that all blocks
-// reached when they had read exchange e - 2, which stood in the same slot; and so has one that begins a job.
+// The gates' gradients pass through two slots in L2, [operands / part][batch tile][part]. The slots are used
+// in turn, over all jobs. A barrier among the blocks of the group separates the steps. Two slots are enough:
+// exchange e - 2 was in the same slot as e. A block that writes e has passed the barrier that all blocks
+// reach after they have read e - 2. The same holds for a block that begins a job.
 //
-// The last block begins early where the blocks do not divide the head: it computes some units a second time, to the same bits.
+// Where the blocks do not divide the head, the last block begins early. It computes some units a second time,
+// with the same bits.
 #include "../../common/elements/gradient_elements.cuh"
 #include "../../common/exchange/group_barrier.cuh"
 #include "../../common/elements/job_elements.cuh"
@@ -17,7 +19,8 @@
 
 namespace kerneltune {
 
-// What the forward pass saved of a lane's elements and the gradients by h: brought near when a step begins, read when it ends.
+// What the forward pass saved of a lane's elements, and the gradients by h. Prefetched when a step begins,
+// read when it ends.
 template <class Cell, class Shape>
 struct StepRecords {
   using Scalar = typename Shape::Scalar;
@@ -26,7 +29,7 @@ struct StepRecords {
   using States = UnitValues<float, at_least_one(Cell::saved_states)>;
 
   const Job& job;
-  size_t first;  // of the step in [T, B, H, D]; that of the states after h is behind it by one step
+  size_t first;  // of the step in [T, B, H, D]; the states after h are one step further
 
   __device__ __forceinline__ StepRecords(const Job& job, int step)
       : job(job), first(step * job.step_elements()) {}
@@ -87,7 +90,7 @@ struct StepRecords {
   }
 };
 
-// A lane's gradients to a slot that the group reads next.
+// Writes a lane's gradients to a slot that the group reads next.
 template <class Shape>
 __device__ __forceinline__ void publish_gradients(const JobElements<Shape, BackwardArguments>& job,
                                                   typename Shape::Scalar* slot, const GateWords<Shape>& words,
@@ -112,10 +115,10 @@ struct StreamedBackward {
   static constexpr int group_blocks = (Shape::head_dim + Shape::block_units - 1) / Shape::block_units;
   static constexpr int tile_elements = Shape::batch_tile * Shape::k_size;
   static constexpr int counter_bytes = 128;
-  // Groups whose records are on their way at a time.
+  // Number of groups whose records are in flight together.
   static constexpr int together = Shape::warp_groups % 4 == 0 ? 4 : Shape::warp_groups % 2 == 0 ? 2 : 1;
 
-  // R^T times the gradients of the step after, of the warp's group `group`.
+  // R^T times the gradients of the following step, of the warp's group `group`.
   static __device__ __forceinline__ float finished_sum(const Partials& partials, Accumulators<Shape>& sums,
                                                        int group, const Lane<Shape>& lane) {
     float sum[1] = {0.0f};
@@ -126,8 +129,8 @@ struct StreamedBackward {
     return sum[0];
   }
 
-  // Runs one head and batch tile from last step to first. slots: the group's two; exchanges: so far, all jobs together; shared_memory: ring,
-  // partial sums.
+  // Runs one head and batch tile from the last step to the first. slots: the group's two slots. exchanges: so
+  // far, over all jobs. shared_memory: ring, partial sums.
   static __device__ __forceinline__ void run_job(const BackwardArguments& arguments, int head, int first_row,
                                                  int first_unit, const Lane<Shape>& lane,
                                                  GroupBarrier& barrier, Scalar* slots, int& exchanges,
@@ -145,7 +148,8 @@ struct StreamedBackward {
 
     Accumulators<Shape> sums;
     for (int step = arguments.steps - 1;;
-         step--) {  // one product more than steps: the last is the gradient by the initial h
+         // One product more than steps: the last gives the gradient by the initial h.
+         step--) {
       const Records records(job, step);
       if (step >= 0) {
 #pragma unroll
@@ -212,7 +216,7 @@ struct StreamedBackward {
     }
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++)
-      elements.words[group] = {};  // no registers until they are packed again
+      elements.words[group] = {};  // frees the registers until the words are packed again
   }
 };
 
@@ -227,7 +231,8 @@ __device__ __forceinline__ void streamed_backward(const BackwardArguments& argum
   const int unit = blockIdx.x % Backward::group_blocks * Shape::block_units;
   const int first_unit =
       unit + Shape::block_units <= Shape::head_dim ? unit : Shape::head_dim - Shape::block_units;
-  // Workspace: [groups] counters, a cache line each; [groups][2] slots. The host fills it with zeros before a launch.
+  // Workspace: [groups] counters, a cache line each; [groups][2] slots. The host fills it with zeros before a
+  // launch.
   unsigned char* const workspace = static_cast<unsigned char*>(arguments.workspace);
   GroupBarrier barrier(reinterpret_cast<unsigned*>(workspace + group * Backward::counter_bytes),
                        Backward::group_blocks);
