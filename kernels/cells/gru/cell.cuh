@@ -2,16 +2,14 @@
 // r, z = sigmoid of W x + R h + b;  n = tanh(W_n x + r (R_n h + b_n));  h' = (1 - z) n + z h.
 // A bias of W_n x belongs to W x.
 #pragma once
+#include "../../common/elements/single_state.cuh"
 #include "../../common/numeric/activations.cuh"
 
 namespace kerneltune {
 
-struct GruCell {
-  static constexpr int gates = 3;         // r, z, n
-  static constexpr int states = 1;        // h
-  static constexpr int saved_values = 4;  // r, z, n after activation, and R_n h + b_n
-  static constexpr int saved_states = 0;
-  static constexpr int carried = 1;                 // the gradient by h that does not pass through R
+struct GruCell : SingleState {
+  static constexpr int gates = 3;                   // r, z, n
+  static constexpr int saved_values = 4;            // r, z, n after activation, and R_n h + b_n
   static constexpr int hidden_read = 0;             // the backward pass reads h before the step
   static constexpr bool separate_gradients = true;  // R_n h + b_n is multiplied by r, W_n x is not
 
@@ -31,11 +29,6 @@ struct GruCell {
     saved[3] = sum[2];
   }
 
-  static __device__ __forceinline__ void begin_backward(const float (&gradient)[states], const float (&)[1],
-                                                        float (&carried)[1]) {
-    carried[0] = gradient[0];
-  }
-
   template <class Math, class Record>
   static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record,
                                                   const float (&)[1], float (&carried)[1],
@@ -51,11 +44,6 @@ struct GruCell {
     recurrent_gradient[1] = input_gradient[1];
     recurrent_gradient[2] = candidate_gradient * reset;
     carried[0] = hidden_gradient * update;
-  }
-
-  static __device__ __forceinline__ void end_backward(float hidden_gradient, const float (&)[1],
-                                                      const float (&)[1], float (&gradient)[states]) {
-    gradient[0] = hidden_gradient;
   }
 };
 

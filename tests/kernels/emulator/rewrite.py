@@ -2,7 +2,8 @@
 
 ``asm volatile("ldmatrix… [%4];" : "=r"(a) : "r"(b))`` becomes
 ``emulator::Instruction<"ldmatrix…[%4];">::run(a, b)``, so the emulator executes the very text that the
-assembler would get. The source has been preprocessed, so macros may make statements. Lines keep their numbers.
+assembler would get. The source has been preprocessed, so macros may make such statements. Lines keep their
+numbers.
 """
 
 from __future__ import annotations
