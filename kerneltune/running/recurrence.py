@@ -28,7 +28,7 @@ class Gradients(NamedTuple):
 
 @dataclass(frozen=True)
 class GradientOptions:
-    """What a backward pass may do otherwise than the derivative says.
+    """Deviations of a backward pass from the exact derivative.
 
     Attributes:
         gate_gradient_clip: Bound of each gate's gradient, by W x and by R h + bias; 0 for none.
@@ -48,7 +48,7 @@ class GradientOptions:
         return np.clip(gradient, -bound, bound) if bound else gradient
 
     def before_clip(self, by_hidden: Array, hidden: Array) -> Array:
-        """Gradient by h of a step before it was bounded, from that by h after."""
+        """Gradient by h before it was bounded, from the gradient by h after."""
         bound = self.forward_clip
         return np.where(np.abs(hidden) >= bound, 0.0, by_hidden) if bound else by_hidden
 
@@ -125,7 +125,7 @@ def elman_forward(
 
 
 def bounded(hidden: Array, forward_clip: float) -> Array:
-    """What h of a step is within the bound of the option forward clipping; 0 for none."""
+    """The h of a step, bounded by ``forward_clip``; 0 for no bound."""
     return np.clip(hidden, -forward_clip, forward_clip) if forward_clip else hidden
 
 
