@@ -4,10 +4,11 @@
     python benchmarks/rnn/machine_code.py write after/       on the new ones
     python benchmarks/rnn/machine_code.py compare before/ after/
 
-`write` compiles one tiling of each of 44 requests by NVRTC: all strategies, passes, dtypes and cells, for sm_90a,
-sm_80 and sm_75. It writes the cubins and the tilings. A tiling that the folder `--tilings` already has is taken
-from there instead of solved, so both sides compile the same numbers. `compare` compares the sections that a GPU
-executes or reads: code, constants and shared memory, but not symbols and names. It exits with 1 where one differs.
+`write` compiles one tiling of each of 44 requests by NVRTC: all strategies, passes, dtypes and cells, for
+sm_90a, sm_80 and sm_75. It writes the cubins, and the tilings into the folder `--tilings`. A tiling that is
+already there is not solved again, so both sides compile the same numbers. `compare` compares the sections
+that a GPU executes or reads: code, constants and shared memory, not symbols and names. It exits with 1 if one
+differs.
 """
 
 from __future__ import annotations

@@ -4,17 +4,16 @@
 // blocks.
 //
 // Two buffers are enough. A block writes step s + 1 into the others' buffer of step s - 1 only after it has
-// received all of step s. Every warp of every block sends its part of step s after it has read all of step s
-// - 1.
+// received all of step s. Every warp of every block sends its part of step s after it has read step s - 1.
 //
 // The same barrier orders the accesses to the partial sums (partial_sums.cuh) within a block:
 // - The finishing warps read the partial sums of step s and then publish. Lane 0 arrives (release) for its
-// warp, after __syncwarp.
+//   warp, after __syncwarp.
 // - Every lane of every warp waits (acquire) for all arrivals before it multiplies in step s + 1. Only then
-// does it write partial sums again.
+//   does it write partial sums again.
 // - __syncthreads separates the writes from the reads of one step.
 // - Nothing is written after the last step. Forward ends with the last publish; backward ends with one more
-// product, after a wait like any other.
+//   product, after a wait like any other.
 //
 // compute-sanitizer's racecheck attributes an arrival to the arriving lane alone. It would report the other
 // 31 lanes' reads of the partial sums and writes to the tile. For racecheck, kernels are compiled with
