@@ -8,14 +8,14 @@
 //
 // Why a block never takes an old word for a new one:
 // - Let s be half the number of slots. When all warps of a block have received exchange e (its block barrier
-// tells), all other blocks have received e - 1.
-// - If e is a multiple of s, the block then writes the mark over its own part of the slots of e - s ... e -
-// 1. Exchanges e + s ... e + 2 s - 1 will use these slots.
-// - A fence follows. It delays a warp by 900 cycles, and then all others, so that many slots are marked at
-// once.
+//   tells), all other blocks have received e - 1.
+// - If e is a multiple of s, the block then writes the mark over its own part of the slots of e - s to e - 1.
+//   Exchanges e + s to e + 2 s - 1 will use these slots.
+// - A fence follows. It delays a warp by 900 cycles, then all others, so many slots are
+//   marked at once.
 // - The fence and the block's next barrier order the marks before the block publishes e + 2.
 // - A block that polls for e + s or later has received all of e + s - 1. If s >= 3 this includes e + 2, so
-// the block sees the mark or the new data.
+//   the block sees the mark or the new data.
 // This relies on two facts: all these accesses meet in L2 in the order in which they are issued after the
 // fence, and polls are not issued before the preceding loop has ended. The PTX memory model alone would also
 // require a fence in each publishing and each receiving thread, on the path between blocks.
