@@ -42,7 +42,7 @@ KernelsRoot = Annotated[
 
 
 def space_of(problem: Problem, gpu: str, kernels_root: Path | None, strategy: str | None) -> TilingSpace:
-    """The tiling space of the request on a profile, over the chosen kernels."""
+    """The request on a profile, over the kernels that are meant."""
     from kerneltune.tiling.space import TilingSpace
 
     profile: HardwareProfile = load_profile(gpu)

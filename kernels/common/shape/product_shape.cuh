@@ -22,9 +22,10 @@ __host__ __device__ constexpr int at_least_one(int count) { return count > 0 ? c
 //
 // Finished elements (unit, batch row) come in groups of 32, one for each lane. A group is (unit group, n
 // tile, parity of the column). In a group, lane 4 g + q holds unit g of the unit group and batch row
-// 4 parity + q of the n tile. So the batch rows in an n tile have the order 0 4 1 5 2 6 3 7. The operands of a
-// group are 4 rows x 8 OPERANDS values in the order [k / part][batch tile][part]; all exchanges use this order.
-// A part is 16 bytes: 8 values of 16 bits or 4 of 32 bits.
+// 4 parity + q of the n tile. So the batch rows in an n tile have the order 0 4 1 5 2 6 3 7.
+//
+// All exchanges use the same order of operands, [k / part][batch tile][part]. A group has 4 rows x 8 OPERANDS
+// values in this order. A part is 16 bytes: 8 values of 16 bits or 4 of 32 bits.
 template <class Tiling, int RESULTS, int OPERANDS>
 struct ProductShape {
   using Scalar = typename Tiling::Scalar;
