@@ -60,7 +60,7 @@ def fit(
 
 
 def _of_store(path: Path | None, gpu: str) -> list[Tiling]:
-    """What passed and was timed; of several trials of one tiling the last."""
+    """The measured tilings that passed. Of several trials of one tiling, the last one counts."""
     from kerneltune.tiling.cost_model import Tiling
     from kerneltune.tuning.report import latest
 

@@ -120,7 +120,7 @@ def compile_command(
     kernels_root: KernelsRoot = None,
     as_json: Json = False,
 ) -> None:
-    """Compile the fastest tiling, without a GPU, and hold what it takes against what was promised."""
+    """Compile the fastest tiling, without a GPU, and compare its actual with its predicted resources."""
     with reporting(as_json):
         from kerneltune.compiling.compile import Compiler
         from kerneltune.compiling.feedback import settle
@@ -182,7 +182,7 @@ def run(
         fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
         plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
         capability = space.profile.compute_capability
-        space.best()  # what fits no GPU of this kind needs none to say so
+        space.best()  # a request without a tiling is reported on any machine
         require_gpu(space.profile, space.kernels.root, timeout=timeout)
         trials = [
             Trial(

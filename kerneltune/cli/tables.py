@@ -1,4 +1,4 @@
-"""Tables for people: what was chosen, what it means, what it takes of the GPU."""
+"""Tables of tilings, compile reports, measurements and profiles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.tiling.candidate import Candidate
 
-FILE_WIDTH = 160  # columns where output is no terminal
+FILE_WIDTH = 160  # columns if the output is no terminal
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -61,7 +61,7 @@ def show_ranking(candidates: Sequence[Candidate]) -> None:
 
 
 def show_compilation(settled: Settled) -> None:
-    """What the compiler made of a tiling, promise beside fact, and the turns of the register loop."""
+    """A compile report: predicted and actual resources, and the turns of the register loop."""
     report = settled.compiled.report
     for number, turn in enumerate(settled.tightenings, 1):
         _say(f"turn {number}: {turn.sentence}")
@@ -84,7 +84,7 @@ def show_compilation(settled: Settled) -> None:
 
 
 def show_outcomes(outcomes: Sequence[Outcome]) -> None:
-    """What running showed: right or not, how fast, and how far from the prediction."""
+    """The outcome of a run: whether it is correct, its time, its distance from the prediction."""
     table = _table("", "strategy", "result", "same bits", "µs per step", "predicted", "ratio", "ms")
     for rank, outcome in enumerate(outcomes, 1):
         found = outcome.measurement
@@ -105,7 +105,7 @@ def show_outcomes(outcomes: Sequence[Outcome]) -> None:
 
 
 def show_tuned(tuned: Tuned, store: Path) -> None:
-    """The candidates that passed, the fastest first, and how the model's first choice did."""
+    """The candidates that passed, the fastest first, and the rank of the model's first choice."""
     table = _table("", "strategy", "ms", "µs per step", "predicted", "ratio", "parameters")
     for rank, outcome in enumerate(tuned.ranked, 1):
         found = outcome.measurement

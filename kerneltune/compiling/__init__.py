@@ -1,1 +1,1 @@
-"""From a tiling to a cubin and its report."""
+"""Compilation of tilings: sources, compilers, reports, the register loop."""

@@ -1,4 +1,4 @@
-"""The argument structs of ``kernels/common/arguments.cuh``, as they lie in memory."""
+"""The argument structs of ``kernels/common/arguments.cuh``, as they are laid out in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kerneltune.inputs.problem import Problem
 STRUCTS = {"forward": "ForwardArguments", "training": "ForwardArguments", "backward": "BackwardArguments"}
 
 _SIZES = ("steps", "batch", "heads")
-# Fields in their order: arrays are pointers, sizes are ints.
+# Fields in order. Arrays are pointers, sizes are ints.
 FIELDS = {
     "ForwardArguments": (
         *("input", "recurrent", "bias", "states", "workspace"),
@@ -27,7 +27,7 @@ FIELDS = {
 
 
 def layout(struct: str) -> np.dtype[np.void]:
-    """Where the fields of a struct lie, as a C++ compiler lays them out."""
+    """The layout of a struct, as a C++ compiler chooses it."""
     fields = [(name, np.int32 if name in _SIZES else np.uint64) for name in FIELDS[struct]]
     return np.dtype(fields, align=True)
 

@@ -1,4 +1,4 @@
-"""A candidate's source to a cubin, on a machine without a GPU, by NVRTC or nvcc."""
+"""Compiles candidates to cubins by NVRTC or nvcc, on machines without a GPU."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.tiling.candidate import Candidate
 
 STANDARD = "c++17"
-# __launch_bounds__ alone lets ptxas take all registers that the occupancy leaves: hold it to the promise.
+# With __launch_bounds__ alone, ptxas may use all registers that the occupancy leaves. The options below
+# limit it to the predicted number.
 PTXAS_OPTIONS = ("-v", "--override-directive-values")
-LINES_OPTION = "-lineinfo"  # source lines of the instructions, which it leaves as they are
+LINES_OPTION = "-lineinfo"  # adds source lines; the instructions stay the same
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A candidate with its cubin and report; ``key`` is a hash of all that the cubin was made from."""
+    """A candidate with its cubin and report. ``key`` is a hash of everything that the cubin depends on."""
 
     candidate: Candidate
     cubin: bytes
@@ -48,7 +49,7 @@ class _Job:
 
 
 class Compiler:
-    """Compiles candidates for one GPU; a cubin made once is taken from the cache.
+    """Compiles candidates for one GPU. Cubins are cached.
 
     Args:
         kernels: Where the sources are.
@@ -79,7 +80,7 @@ class Compiler:
         self._defines = defines
 
     def compile(self, candidate: Candidate) -> Compiled:
-        """The candidate's cubin and what it takes; `CompilationError` where the compiler refuses it."""
+        """The candidate's cubin and report. Raises `CompilationError` if the compiler refuses it."""
         source = translation_unit(candidate, self._kernels, self._profile)
         job = _Job(
             source,
@@ -132,7 +133,7 @@ def _nvrtc() -> tuple[str, Build]:
             ptxas_options=list(PTXAS_OPTIONS),
             lineinfo=job.lines,
             define_macro=list(job.defines) or None,
-            no_cache=True,  # what comes from NVRTC's own cache comes without ptxas's log
+            no_cache=True,  # NVRTC's own cache does not keep ptxas's log
         )
         log = io.StringIO()
         try:
@@ -146,7 +147,7 @@ def _nvrtc() -> tuple[str, Build]:
 
 
 def _check_target(target: str, known: list[str], compiler: str) -> None:
-    """A target that the compiler does not know is the profile's fault, not the tiling's."""
+    """Raises `InputError` for an unknown target: the profile is wrong, not the tiling."""
     if known and target.removesuffix("a") not in known:
         raise InputError(f"the profile's target is {target}, but {compiler} knows {', '.join(known)}")
 
@@ -160,7 +161,7 @@ def _program_classes() -> tuple[Any, Any]:
 
 
 def _cuda_headers() -> list[str]:
-    """The toolkit's headers, for kernels that include any; the compiler names one that is missing."""
+    """The folders of the toolkit's headers, for kernels that include any."""
     try:
         from cuda.pathfinder import find_nvidia_header_directory
     except ImportError:

@@ -1,4 +1,4 @@
-"""Compiled kernels on disk, by a hash of everything that goes into them."""
+"""A cache of compiled kernels on disk, keyed by a hash of everything that they depend on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CACHE_VARIABLE = "KERNELTUNE_CACHE_DIR"
 
 
 def default_folder() -> Path:
-    """The user's cache folder, or the one that the environment names."""
+    """The cache folder: the environment's choice, or the user's default."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named)
@@ -35,13 +35,13 @@ def content_key(parts: Iterable[str], source_root: Path) -> str:
 
 
 class CubinCache:
-    """A folder of cubins. Entries are written aside and renamed into place: no reader sees half of one."""
+    """A folder of cubins. Entries are written aside and renamed into place, so none is ever partial."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = (folder or default_folder()) / "cubins"
 
     def load(self, key: str) -> CompilerOutput | None:
-        """The entry of that key, or None where there is none or it is damaged."""
+        """The entry with that key, or None if it is missing or damaged."""
         try:
             note = json.loads((self.folder / f"{key}.json").read_text(encoding="utf-8"))
             cubin = (self.folder / f"{key}.cubin").read_bytes()
@@ -52,7 +52,7 @@ class CubinCache:
             return None
 
     def store(self, key: str, output: CompilerOutput) -> None:
-        """Keep ``output``; a folder that cannot be written to costs the next compilation, nothing else."""
+        """Store ``output``. Does nothing if the folder cannot be written to."""
         note = {
             "sha256": hashlib.sha256(output.cubin).hexdigest(),
             "log": output.log,

@@ -1,4 +1,4 @@
-"""The register loop: compile; where more registers are needed than predicted, tighten and solve again."""
+"""The register loop: compiles, and solves again with more registers where too few were predicted."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from kerneltune.errors import CompilationError, InfeasibleError
 from kerneltune.tiling.space import TilingSpace
 
 MAX_ROUNDS = 12
-SLACK_STEP = 8  # registers are handed out to a thread in eights, so less changes nothing
+SLACK_STEP = 8  # registers are allocated to a thread in eights
 
 
 @dataclass(frozen=True)
 class Tightening:
-    """One turn of the loop: what the compiler made of a tiling, and what was demanded of the next."""
+    """One turn of the loop: the compile report of a tiling, and the registers demanded of the next."""
 
     strategy: str
     broken: tuple[str, ...]
@@ -32,7 +32,7 @@ class Tightening:
 
 @dataclass(frozen=True)
 class Settled:
-    """A compiled candidate that keeps its promises, and the turns that led to it."""
+    """A compiled candidate within its predictions, and the turns that led to it."""
 
     compiled: Compiled
     tightenings: tuple[Tightening, ...]

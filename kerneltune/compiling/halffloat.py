@@ -1,4 +1,4 @@
-"""Stored numbers as their bits, because numpy knows no bfloat16."""
+"""Conversion between float32 and the bits of storage types; numpy has no bfloat16."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.problem import Problem
 
 Bits: TypeAlias = NDArray[np.unsignedinteger[Any]]
-WIDE = ("fp32", "tf32")  # stored as float32, whatever products make of it
+WIDE = ("fp32", "tf32")  # both are stored as float32; their products differ
 
-POISON = 0xFF  # this byte everywhere reads as a NaN in every format
+POISON = 0xFF  # filled with this byte, every format reads as NaN
 
 
 def encode(values: NDArray[np.floating], dtype: str) -> Bits:
@@ -30,7 +30,7 @@ def encode(values: NDArray[np.floating], dtype: str) -> Bits:
 
 
 def decode(bits: Bits, dtype: str) -> NDArray[np.float32]:
-    """The numbers that ``bits`` stand for."""
+    """The values of ``bits``."""
     if dtype in WIDE:
         return bits.view(np.float32)
     if dtype == "fp16":
@@ -41,6 +41,6 @@ def decode(bits: Bits, dtype: str) -> NDArray[np.float32]:
 
 
 def stored_forward_clip(problem: Problem) -> float:
-    """The bound of h as kernels apply it, rounded to storage so that stored h reaches it; 0 for none."""
+    """The bound of h in kernels, rounded to the storage type so that stored h reaches it; 0 for none."""
     bound = np.array([problem.forward_clip], dtype=np.float32)
     return float(decode(encode(bound, problem.dtype), problem.dtype)[0])

@@ -1,4 +1,4 @@
-"""What the compiler made of a candidate, beside what the tiling promised."""
+"""Compile reports: a kernel's actual resources beside the predicted ones."""
 
 from __future__ import annotations
 
@@ -29,15 +29,17 @@ class CompileReport:
     cubin_bytes: int
     seconds: float
     cached: bool
-    moves_registers: bool = False  # warpgroups hand them around: fewer than promised would be waited for
+    moves_registers: bool = (
+        False  # warpgroups move registers: with fewer than predicted, setmaxnreg waits for ever
+    )
 
     @property
     def spills(self) -> bool:
-        """Whether values went to local memory for want of registers."""
+        """Whether registers were spilled to local memory."""
         return bool(self.spill_stores or self.spill_loads)
 
     def broken_promises(self) -> list[str]:
-        """Where the compiled kernel takes more than the tiling promised; empty if it holds."""
+        """The resources that exceed the prediction; empty if none does."""
         broken = []
         if self.registers > self.predicted_registers:
             broken.append(f"{self.registers} registers, {self.predicted_registers} predicted")
@@ -60,7 +62,7 @@ class CompileReport:
 
 @dataclass(frozen=True)
 class CompilerOutput:
-    """A cubin, what ptxas printed while making it, and by whom and how fast it was made."""
+    """A cubin, ptxas's log, the compiler's version and the time that it took."""
 
     cubin: bytes
     log: str
@@ -70,11 +72,11 @@ class CompilerOutput:
 
 
 def report(candidate: Candidate, profile: HardwareProfile, output: CompilerOutput) -> CompileReport:
-    """Read the resources of ``output`` and put the candidate's promises beside them."""
+    """The resources of ``output`` beside the candidate's predictions."""
     registers = _number(r"Used (\d+) registers", output.log)
     static = _number(r"\b(\d+) bytes smem", output.log, absent=0)
-    # A cubin does not record dynamic bytes: every kernel asserts, while it is compiled, that its layout takes
-    # exactly those promised. What the compiler adds to them is static, and breaks the promise.
+    # A cubin does not record dynamic shared memory. Every kernel asserts at compile time that its layout has
+    # exactly the predicted bytes. Static bytes that the compiler adds exceed the prediction.
     shared = static + candidate.shared_memory
     return CompileReport(
         compiler=output.compiler,

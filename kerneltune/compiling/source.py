@@ -1,4 +1,4 @@
-"""A candidate as CUDA source: a few lines that name a strategy, a cell and the numbers."""
+"""The CUDA translation unit of a candidate: it names a strategy, a cell and the solved numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.tiling.candidate import Candidate
 
 KERNEL_NAME = "kernel"
-# Of kernels/common/numeric/scalar.cuh.
+# Struct names in kernels/common/numeric/scalar.cuh.
 SCALARS = {"bf16": "BFloat16", "fp16": "Float16", "fp32": "Float32", "tf32": "TensorFloat32"}
 
 

@@ -1,1 +1,1 @@
-"""What is asked for: profiles, kernels, problems."""
+"""Inputs: hardware profiles, kernel descriptions, problems."""

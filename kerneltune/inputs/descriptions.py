@@ -1,4 +1,4 @@
-"""What there is to tune: the folders under ``kernels/``, strategies and cells."""
+"""Descriptions of strategies and cells: the folders under ``kernels/``."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
-# The file that describes a strategy's pass.
+# Description files of the passes.
 DESCRIPTIONS = {"forward": "kernel.yaml", "backward": "backward.yaml"}
-# Strategies by names that they had.
+# Aliases of strategies.
 FORMER_NAMES = {"alternating": "streamed"}
-# Values every tiling must give, whatever its strategy.
+# Values that every strategy's tilings define.
 RESULT_NAMES = ("threads", "blocks", "cluster", "shared_memory", "registers", "blocks_per_sm", "cycles")
 
 
 class KernelSpec(BaseModel):
-    """One pass of a strategy: how a step's work and its exchange are laid over the GPU (``kernel.yaml``)."""
+    """One pass of a strategy (``kernel.yaml``, ``backward.yaml``)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,7 +45,7 @@ class KernelSpec(BaseModel):
     entry: Identifier
     cooperative: StrictBool = False
     workspace_fill: Annotated[int, Field(ge=0, le=255, strict=True)] = (
-        0  # every byte of the workspace at launch
+        0  # initial value of every byte of the workspace
     )
     parameters: tuple[Identifier, ...]
     knobs: dict[Identifier, str] = {}
@@ -68,12 +68,12 @@ class CellSpec(BaseModel):
     summary: str
     gates: tuple[str, ...]
     states: tuple[str, ...]
-    saved_values: Annotated[int, Field(ge=0)] = 0  # that training keeps of a unit and step, in storage type
-    saved_states: Annotated[int, Field(ge=0)] = 0  # and states after h, in float32
+    saved_values: Annotated[int, Field(ge=0)] = 0  # saved by training for each unit and step, in storage type
+    saved_states: Annotated[int, Field(ge=0)] = 0  # saved states after h, in float32
     backward_reads_hidden: StrictBool = False
     separate_gradients: StrictBool = False  # gradients by W x and by R h + bias differ
     positive: tuple[str, ...] = ()  # states that must start above zero
-    recurrent_gain: Annotated[float, Field(gt=0)] = 1.0  # size of the random R it is verified with
+    recurrent_gain: Annotated[float, Field(gt=0)] = 1.0  # scale of the random R in verification
     cell_struct: Identifier
 
     @model_validator(mode="after")
@@ -87,7 +87,7 @@ class CellSpec(BaseModel):
 
 @dataclass(frozen=True)
 class Strategy:
-    """A strategy's description and where its files lie."""
+    """A strategy's description and its folder."""
 
     spec: KernelSpec
     folder: Path
@@ -114,7 +114,7 @@ class Strategy:
         return _text_of(self.constraints_path)
 
     def refusal(self, profile: HardwareProfile, dtype: str) -> str | None:
-        """Why this strategy cannot be used on a GPU at all, or None."""
+        """The reason why the GPU or the dtype rules this strategy out, or None."""
         if dtype not in self.spec.dtypes:
             return f"it is written for {', '.join(self.spec.dtypes)}, not {dtype}"
         for name, wanted in self.spec.requires.items():
@@ -131,7 +131,7 @@ class Strategy:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell's description and where its files lie."""
+    """A cell's description and its folder."""
 
     spec: CellSpec
     folder: Path
@@ -142,13 +142,24 @@ class Cell:
         return self.spec.name
 
     def constants(self) -> dict[str, int]:
-        """The names by which a constraint file knows the cell."""
+        """The cell's constants, by their names in constraint files."""
         return {
             "gates": len(self.spec.gates),
             "cell_states": len(self.spec.states),
             "saved_values": self.spec.saved_values,
             "saved_states": self.spec.saved_states,
             "reads_hidden": int(self.spec.backward_reads_hidden),
+        }
+
+    def device_constants(self) -> dict[str, int]:
+        """The constants that the cell's struct in `cell.cuh` must repeat, by their names in `cell.yaml`."""
+        return {
+            "gates": len(self.spec.gates),
+            "states": len(self.spec.states),
+            "saved_values": self.spec.saved_values,
+            "saved_states": self.spec.saved_states,
+            "backward_reads_hidden": int(self.spec.backward_reads_hidden),
+            "separate_gradients": int(self.spec.separate_gradients),
         }
 
     def reference(self) -> Callable[..., np.ndarray[Any, Any]]:
@@ -184,7 +195,7 @@ class Kernels:
     backward: dict[str, Strategy] = field(default_factory=dict)
 
     def for_pass(self, direction: str) -> Kernels:
-        """The same with the strategies of a pass; training is the forward pass, which then saves more."""
+        """The same with the strategies of a pass. Training uses the strategies of the forward pass."""
         return replace(self, strategies=self.backward) if direction == "backward" else self
 
     def cell(self, name: str) -> Cell:
@@ -194,7 +205,7 @@ class Kernels:
         return self.cells[name]
 
     def strategy(self, name: str) -> Strategy:
-        """The strategy of that name or former name, or `InputError`."""
+        """The strategy of that name or alias, or `InputError`."""
         name = FORMER_NAMES.get(name, name)
         if name not in self.strategies:
             raise InputError(f"unknown strategy '{name}': {nearest(name, self.strategies)}")

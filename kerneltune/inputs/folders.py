@@ -1,4 +1,4 @@
-"""Where kernels and hardware profiles lie: inside an installed package, or beside it in a checkout."""
+"""The data folders `kernels` and `hardware_profiles`, in an installed package or in a checkout."""
 
 from __future__ import annotations
 

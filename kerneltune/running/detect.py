@@ -1,4 +1,4 @@
-"""Which profile fits this machine's GPU."""
+"""Detection of the profile that fits this machine's GPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kerneltune.inputs.hardware import HardwareProfile, load_profile, profile_na
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """What the driver says of a GPU."""
+    """A GPU's properties, as the driver reports them."""
 
     name: str
     compute_capability: str

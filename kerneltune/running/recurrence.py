@@ -1,9 +1,10 @@
-"""What the float64 references of all cells share: products with R, forwards and backwards."""
+"""What the float64 references of the cells share: types, products with R, the Elman forward pass."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ class Gradients(NamedTuple):
 
 @dataclass(frozen=True)
 class GradientOptions:
-    """What a backward pass may do otherwise than the derivative says.
+    """Deviations of a backward pass from the exact derivative.
 
     Attributes:
         gate_gradient_clip: Bound of each gate's gradient, by W x and by R h + bias; 0 for none.
@@ -47,7 +48,7 @@ class GradientOptions:
         return np.clip(gradient, -bound, bound) if bound else gradient
 
     def before_clip(self, by_hidden: Array, hidden: Array) -> Array:
-        """Gradient by h of a step before it was bounded, from that by h after."""
+        """Gradient by h before it was bounded, from the gradient by h after."""
         bound = self.forward_clip
         return np.where(np.abs(hidden) >= bound, 0.0, by_hidden) if bound else by_hidden
 
@@ -59,8 +60,72 @@ class GradientOptions:
 EXACT = GradientOptions()
 
 
+class Backward(Protocol):
+    """A cell's ``backward``."""
+
+    def __call__(
+        self,
+        wx: Array,
+        r: Array,
+        bias: Array,
+        states: Array,
+        output_gradient: Array,
+        last_gradient: Array,
+        options: GradientOptions = EXACT,
+    ) -> Gradients:
+        """Gradients by all inputs.
+
+        Args:
+            wx: As for the cell's ``forward``.
+            r: As for ``forward``.
+            bias: As for ``forward``.
+            states: What ``forward`` returned.
+            output_gradient: Gradient by h after each step, `[T, B, H, D]`.
+            last_gradient: Gradient by the states after the last step, `[S, B, H, D]`; added to that by h.
+            options: Clipping and cutting.
+        """
+        ...
+
+
+def sigmoid(x: Array) -> Array:
+    """The logistic function, by tanh so that large arguments do not overflow."""
+    return 0.5 * (1.0 + np.tanh(0.5 * x))
+
+
+def elman_forward(
+    wx: Array,
+    r: Array,
+    bias: Array,
+    initial: Array,
+    forward_clip: float,
+    activation: Callable[[Array], Array],
+) -> Array:
+    """The states of an Elman network, h' = activation(W x + R h + b).
+
+    Args:
+        wx: Input products W x, `[T, B, H, D, 1]`.
+        r: Recurrent matrices, `[H, 1, D, D]`; row = output unit.
+        bias: `[H, 1, D]`.
+        initial: h before the first step, `[1, B, H, D]`.
+        forward_clip: Bound of h after each step; 0 for none.
+        activation: The function of the sum.
+
+    Returns:
+        All states, `[1, T + 1, B, H, D]`; index 0 of time holds `initial`.
+    """
+    states = np.empty((1, wx.shape[0] + 1, *wx.shape[1:4]))
+    states[:, 0] = initial
+    weights = r[:, 0].transpose(0, 2, 1)  # [H, D, D]
+    hidden = np.ascontiguousarray(initial[0].transpose(1, 0, 2))  # [H, B, D]: one matrix product a head
+    for step in range(wx.shape[0]):
+        total = hidden @ weights + wx[step, ..., 0].transpose(1, 0, 2) + bias
+        hidden = bounded(activation(total), forward_clip)
+        states[0, step + 1] = hidden.transpose(1, 0, 2)
+    return states
+
+
 def bounded(hidden: Array, forward_clip: float) -> Array:
-    """What h of a step is within the bound of the option forward clipping; 0 for none."""
+    """The h of a step, bounded by ``forward_clip``; 0 for no bound."""
     return np.clip(hidden, -forward_clip, forward_clip) if forward_clip else hidden
 
 

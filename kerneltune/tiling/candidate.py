@@ -1,4 +1,4 @@
-"""A solved tiling: numbers, and what they promise."""
+"""A solved tiling: its parameters and predicted resources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REQUIRED_VALUES = ("threads", "blocks", "cluster", "shared_memory", "registers",
 
 @dataclass(frozen=True)
 class Candidate:
-    """One strategy with every number fixed. ``values`` are the solver's, parameters and results alike."""
+    """One strategy with all numbers fixed. ``values`` has all of the solver's values, parameters included."""
 
     strategy: str
     problem: Problem
@@ -46,12 +46,12 @@ class Candidate:
 
     @property
     def registers(self) -> int:
-        """Registers that a thread may take: the compiler is held to them."""
+        """Registers of a thread; a limit for the compiler."""
         return self.values["registers"]
 
     @property
     def blocks_per_sm(self) -> int:
-        """Blocks that must fit one SM at a time."""
+        """Blocks that must be resident on an SM at the same time."""
         return self.values["blocks_per_sm"]
 
     @property
@@ -61,7 +61,7 @@ class Candidate:
 
     @property
     def workspace(self) -> int:
-        """Bytes of device memory that a launch needs, each set to ``workspace_fill`` before."""
+        """Bytes of the workspace of a launch, each set to ``workspace_fill`` before it."""
         return self.values.get("workspace", 0)
 
     @property
@@ -70,7 +70,7 @@ class Candidate:
         return self.cycles / self.boost_mhz
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object from which `from_json` makes an equal candidate."""
+        """A JSON object; `from_json` is the inverse."""
         return {
             "strategy": self.strategy,
             "gpu": self.gpu,

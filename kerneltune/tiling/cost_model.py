@@ -24,7 +24,7 @@ LARGEST_COST = 10**9
 
 @dataclass(frozen=True)
 class Tiling:
-    """What a formula needs of a candidate, and the time that it was measured to take.
+    """A measured tiling: what the formula needs of a candidate, and its time.
 
     Attributes:
         strategy: The strategy's name.
@@ -58,7 +58,7 @@ class _Formula:
 
 
 class CostModel:
-    """Formulas of a profile's strategies, each read once for a request."""
+    """The formulas of a profile's strategies, cached for each request."""
 
     def __init__(self, profile: HardwareProfile, kernels: Kernels) -> None:
         self.profile = profile
@@ -70,7 +70,7 @@ class CostModel:
         return self._formula(tiling).costs
 
     def cycles(self, tiling: Tiling, costs: Mapping[str, int]) -> int:
-        """Clock cycles of a step by these constants; `InputError` where the tiling is of another formula."""
+        """Predicted clock cycles of a step. Raises `InputError` if the formula does not fit the tiling."""
         formula = self._formula(tiling)
         known = {**tiling.values, **{name: costs[name] for name in formula.costs}}
         missing = [name for name in formula.variables if name not in known]
@@ -83,7 +83,7 @@ class CostModel:
         return formula.cycles.evaluate(assignment)
 
     def measured(self, tiling: Tiling) -> float:
-        """Clock cycles of a step as they were measured."""
+        """Measured clock cycles of a step."""
         return tiling.milliseconds * 1e3 / tiling.problem.steps * self.profile.boost_mhz
 
     def _formula(self, tiling: Tiling) -> _Formula:

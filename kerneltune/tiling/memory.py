@@ -1,4 +1,4 @@
-"""Device memory of a request: the arrays that a launch reads and writes, whatever its tiling."""
+"""Device memory of a request: the arrays of a launch, which do not depend on the tiling."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kerneltune.inputs.problem import Problem
 
 
 def arrays(problem: Problem, cell: Cell) -> dict[str, int]:
-    """Bytes of each array of a launch by its name and axes; a strategy's workspace comes on top."""
+    """Bytes of each array of a launch, by its name and axes. A strategy's workspace is not included."""
     size, dim = problem.dtype_bytes, problem.head_dim
     gates, states = len(cell.spec.gates), len(cell.spec.states)
     units = problem.heads * dim

@@ -1,4 +1,4 @@
-"""How many blocks of a compiled kernel an SM holds: the hardware's own allocation rules."""
+"""Occupancy: the blocks of a compiled kernel that an SM holds, by the hardware's allocation rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a store says: the fastest tiling of each request, and how well the cost model ranks and predicts."""
+"""Reports on a store: the fastest tiling of each request, and the cost model's ranking and predictions."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Report:
 
 
 def latest(trials: Iterable[StoredTrial]) -> dict[tuple[str, Problem], list[Outcome]]:
-    """Outcomes by profile and request; of several trials of one tiling, as of an older kernel, the last."""
+    """Outcomes by profile and request. Of several trials of one tiling, the last one counts."""
     groups: dict[tuple[str, Problem], dict[object, Outcome]] = {}
     for trial in trials:
         candidate = trial.candidate
@@ -90,7 +90,7 @@ def latest(trials: Iterable[StoredTrial]) -> dict[tuple[str, Problem], list[Outc
 
 
 def make_report(trials: Iterable[StoredTrial], first: int = 20) -> Report:
-    """Sum up trials; the model is judged by ``first`` tilings of each request, those that it prefers."""
+    """Summarise trials. The model is judged by the ``first`` tilings that it prefers for each request."""
     groups = latest(trials)
     problems = [_of_problem(gpu, problem, found, first) for (gpu, problem), found in groups.items()]
     choices = [entry.choice for entry in problems if entry.choice is not None and entry.choice.of > 1]

@@ -17,7 +17,7 @@ from kerneltune.tiling.space import TilingSpace
 
 PROFILE = load_profile("h100_sxm")
 KERNELS = discover()
-FILES = {"forward": "grid/tiling.constrint", "backward": "grid/backward.constrint"}
+FILES = {"forward": "strategies/grid/tiling.constrint", "backward": "strategies/grid/backward.constrint"}
 SHIPPED = "exchange_slots := "
 CLEARED = "if (received % cleared_at_once != 0) return;"
 

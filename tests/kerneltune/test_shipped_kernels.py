@@ -201,6 +201,29 @@ def test_cells_agree_with_their_headers(cell: str) -> None:
     assert f"struct {KERNELS.cell(cell).spec.cell_struct} " in text
 
 
+def test_a_cell_that_contradicts_its_header_does_not_compile() -> None:
+    """Each constant that stands both in `cell.yaml` and in `cell.cuh`."""
+    best = space("h100_sxm", 1, 16, 4, "block", cell="gru").best()
+    right = KERNELS.cell("gru")
+    wrong = {
+        "gates": ("r", "z"),
+        "states": ("h", "c"),
+        "saved_values": 3,
+        "saved_states": 1,
+        "backward_reads_hidden": False,
+        "separate_gradients": False,
+    }
+    assert set(wrong) == set(right.device_constants())
+    assert Compiler(KERNELS, load_profile("h100_sxm")).compile(best).report.broken_promises() == []
+    for name, value in wrong.items():
+        cell = replace(right, spec=right.spec.model_copy(update={name: value}))
+        kernels = replace(KERNELS, cells={"gru": cell})
+        with pytest.raises(
+            CompilationError, match=f"{name}: cell.yaml of 'gru' says {int(cell.device_constants()[name])}"
+        ):
+            Compiler(kernels, load_profile("h100_sxm")).compile(best)
+
+
 @pytest.mark.parametrize("direction", ["forward", "training", "backward"])
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
 def test_turing_streams_what_does_not_fit(cell: str, direction: str) -> None:

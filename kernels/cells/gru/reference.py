@@ -11,20 +11,16 @@ from kerneltune.running.recurrence import (
     Gradients,
     bounded,
     recurrent_products,
+    sigmoid,
 )
-
-
-def sigmoid(x: Array) -> Array:
-    """Logistic function, written with tanh so that large arguments do not overflow."""
-    return 0.5 * (1.0 + np.tanh(0.5 * x))
 
 
 def forward(wx: Array, r: Array, bias: Array, initial: Array, forward_clip: float = 0.0) -> Array:
     """Run a GRU whose heads recur apart from one another.
 
     Args:
-        wx: input products W x, `[T, B, H, D, G]`, gates in the order r, z, n.
-        r: recurrent matrices, `[H, G, D, D]`; row = output unit.
+        wx: Input products W x, `[T, B, H, D, G]`, gates in the order r, z, n.
+        r: Recurrent matrices, `[H, G, D, D]`; row = output unit.
         bias: `[H, G, D]`, added to R h.
         initial: h before the first step, `[1, B, H, D]`.
         forward_clip: Bound of h after each step; 0 for none.
@@ -71,17 +67,7 @@ def backward(
     last_gradient: Array,
     options: GradientOptions = EXACT,
 ) -> Gradients:
-    """Gradients by all inputs, given those by h after each step and by the states after the last.
-
-    Args:
-        wx: As for `forward`.
-        r: As for `forward`.
-        bias: As for `forward`.
-        states: What `forward` gave.
-        output_gradient: `[T, B, H, D]`.
-        last_gradient: `[1, B, H, D]`, on top of that by h after the last step.
-        options: Clipping and cutting, if any.
-    """
+    """Gradients by all inputs; `Backward` in `kerneltune.running.recurrence` describes the arguments."""
     values, _ = saved(wx, r, bias, states)
     by_input, by_recurrent = np.empty_like(wx), np.empty_like(wx)
     by_hidden = last_gradient[0]

@@ -1,5 +1,6 @@
-// sLSTM (Beck et al. 2024, "xLSTM"): exponential input gate, sigmoid forget gate, a normaliser n, and a stabiliser m that keeps the
-// exponentials in range:  m' = max(log f + m, i~);  i = exp(i~ - m');  f = exp(log f + m - m');
+// sLSTM (Beck et al. 2024, "xLSTM"): exponential input gate, sigmoid forget gate, normaliser n, stabiliser m.
+// m keeps the exponentials in range:
+// m' = max(log f + m, i~);  i = exp(i~ - m');  f = exp(log f + m - m');
 // c' = f c + i tanh(z);  n' = f n + i;  h' = sigmoid(o) c' / n'.
 #pragma once
 #include "../../common/numeric/activations.cuh"
@@ -9,17 +10,19 @@ namespace kerneltune {
 struct SlstmCell {
   static constexpr int gates = 4;   // i, f, z, o
   static constexpr int states = 4;  // h, c, n, m
-  static constexpr int saved_values = 4;  // the gate below 1, see step; 1 - sigmoid(f); z and o, activated
+  static constexpr int saved_values =
+      4;  // the gate below 1 (see step), 1 - sigmoid(f), z and o after activation
   static constexpr int saved_states = 2;  // c, n
-  static constexpr int carried = 4;       // gradients by h, not through R, by c, by n, and by the maximum that m is
+  // Gradients by h (not through R), by c, by n, and by the maximum m.
+  static constexpr int carried = 4;
   static constexpr int hidden_read = -1;
   static constexpr bool separate_gradients = false;
 
   static constexpr __host__ __device__ bool adds_input(int) { return true; }
 
   template <class Math>
-  static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates], float (&state)[states],
-                                              float (&saved)[saved_values]) {
+  static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates],
+                                              float (&state)[states], float (&saved)[saved_values]) {
     const float kept = Math::log_sigmoid(sum[1]) + state[3];
     const float stabiliser = fmaxf(kept, sum[0]);
     const float input_gate = Math::exp(sum[0] - stabiliser);
@@ -30,15 +33,17 @@ struct SlstmCell {
     state[2] = fmaf(forget_gate, state[2], input_gate);
     state[3] = stabiliser;
     state[0] = output_gate * __fdividef(state[1], state[2]);
-    // One of the two gates is 1. The other is kept, negative where that is the input gate.
+    // One of the two gates is 1. The other one is saved, with a negative sign if it is the input gate.
     saved[0] = kept < sum[0] ? forget_gate : -input_gate;
     saved[1] = Math::sigmoid(-sum[1]);
     saved[2] = candidate;
     saved[3] = output_gate;
   }
 
-  // m moves c and n the other way, so that by the maximum the gradient is the one by m less c's and n's; h does not change with it.
-  static __device__ __forceinline__ void begin_backward(const float (&gradient)[states], const float (&after)[saved_states],
+  // m scales c and n down, so the gradient by the maximum is the one by m minus those through c and n. h does
+  // not depend on m.
+  static __device__ __forceinline__ void begin_backward(const float (&gradient)[states],
+                                                        const float (&after)[saved_states],
                                                         float (&carried)[4]) {
     carried[0] = gradient[0];
     carried[1] = gradient[1];
@@ -47,8 +52,10 @@ struct SlstmCell {
   }
 
   template <class Math, class Record>
-  static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record, const float (&after)[saved_states],
-                                                  float (&carried)[4], float (&input_gradient)[gates], float (&recurrent_gradient)[gates]) {
+  static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record,
+                                                  const float (&after)[saved_states], float (&carried)[4],
+                                                  float (&input_gradient)[gates],
+                                                  float (&recurrent_gradient)[gates]) {
     const bool kept_is_larger = record.value[0] < 0.0f;
     const float input_gate = kept_is_larger ? -record.value[0] : 1.0f;
     const float forget_gate = kept_is_larger ? 1.0f : record.value[0];
@@ -60,8 +67,10 @@ struct SlstmCell {
     const float normaliser_gradient = fmaf(-ratio_gradient, ratio, carried[2]);
     const float maximum_kept = kept_is_larger ? carried[3] : 0.0f;
     const float kept_gradient =
-        fmaf(forget_gate, fmaf(cell_gradient, record.before[0], normaliser_gradient * record.before[1]), maximum_kept);
-    recurrent_gradient[0] = fmaf(input_gate, fmaf(cell_gradient, candidate, normaliser_gradient), carried[3] - maximum_kept);
+        fmaf(forget_gate, fmaf(cell_gradient, record.before[0], normaliser_gradient * record.before[1]),
+             maximum_kept);
+    recurrent_gradient[0] =
+        fmaf(input_gate, fmaf(cell_gradient, candidate, normaliser_gradient), carried[3] - maximum_kept);
     recurrent_gradient[1] = kept_gradient * record.value[1];
     recurrent_gradient[2] = cell_gradient * input_gate * tanh_slope(candidate);
     recurrent_gradient[3] = hidden_gradient * ratio * sigmoid_slope(output_gate);
@@ -73,8 +82,9 @@ struct SlstmCell {
     carried[3] = maximum_kept;
   }
 
-  static __device__ __forceinline__ void end_backward(float hidden_gradient, const float (&before)[saved_states], const float (&carried)[4],
-                                                      float (&gradient)[states]) {
+  static __device__ __forceinline__ void end_backward(float hidden_gradient,
+                                                      const float (&before)[saved_states],
+                                                      const float (&carried)[4], float (&gradient)[states]) {
     gradient[0] = hidden_gradient;
     gradient[1] = carried[1];
     gradient[2] = carried[2];

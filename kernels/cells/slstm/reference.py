@@ -11,20 +11,16 @@ from kerneltune.running.recurrence import (
     Gradients,
     bounded,
     recurrent_products,
+    sigmoid,
 )
-
-
-def sigmoid(x: Array) -> Array:
-    """Logistic function, written with tanh so that large arguments do not overflow."""
-    return 0.5 * (1.0 + np.tanh(0.5 * x))
 
 
 def forward(wx: Array, r: Array, bias: Array, initial: Array, forward_clip: float = 0.0) -> Array:
     """Run an sLSTM whose heads recur apart from one another.
 
     Args:
-        wx: input products W x, `[T, B, H, D, G]`, gates in the order i, f, z, o.
-        r: recurrent matrices, `[H, G, D, D]`; row = output unit.
+        wx: Input products W x, `[T, B, H, D, G]`, gates in the order i, f, z, o.
+        r: Recurrent matrices, `[H, G, D, D]`; row = output unit.
         bias: `[H, G, D]`.
         initial: h, c, n and m before the first step, `[4, B, H, D]`; n > 0, or n = c = 0.
         forward_clip: Bound of h after each step; 0 for none.
@@ -86,17 +82,7 @@ def backward(
     last_gradient: Array,
     options: GradientOptions = EXACT,
 ) -> Gradients:
-    """Gradients by all inputs, given those by h after each step and by the states after the last.
-
-    Args:
-        wx: As for `forward`.
-        r: As for `forward`.
-        bias: As for `forward`.
-        states: What `forward` gave.
-        output_gradient: `[T, B, H, D]`.
-        last_gradient: `[4, B, H, D]`, on top of that by h after the last step.
-        options: Clipping and cutting, if any.
-    """
+    """Gradients by all inputs; `Backward` in `kerneltune.running.recurrence` describes the arguments."""
     values, _ = saved(wx, r, bias, states)
     _, cell, normaliser, _ = states
     gradient = np.empty_like(wx)

@@ -1,4 +1,4 @@
-// The finished elements of one lane: their states in float32 for the whole sequence, their bias, and where they live in memory.
+// The finished elements of one lane: states in float32 for the whole sequence, bias, place in memory.
 #pragma once
 #include "../numeric/activations.cuh"
 #include "../arguments.cuh"
@@ -10,7 +10,8 @@ namespace kerneltune {
 
 // Position in states [S, T + 1, B, H, D].
 template <class Shape>
-__device__ __forceinline__ size_t state_index(const ForwardArguments& arguments, int state, int time, int row, int head, int unit) {
+__device__ __forceinline__ size_t state_index(const ForwardArguments& arguments, int state, int time, int row,
+                                              int head, int unit) {
   const size_t plane = static_cast<size_t>(state) * (arguments.steps + 1) + time;
   return ((plane * arguments.batch + row) * arguments.heads + head) * Shape::head_dim + unit;
 }
@@ -18,7 +19,8 @@ __device__ __forceinline__ size_t state_index(const ForwardArguments& arguments,
 template <class Cell, class Shape>
 struct Elements {
   static constexpr int groups_per_unit = Shape::n_tiles * Shape::columns_per_lane;
-  static constexpr int unit_sets = Shape::warp_groups < groups_per_unit ? 1 : Shape::warp_groups / groups_per_unit;
+  static constexpr int unit_sets =
+      Shape::warp_groups < groups_per_unit ? 1 : Shape::warp_groups / groups_per_unit;
   static_assert(Shape::warp_groups % groups_per_unit == 0 || groups_per_unit % Shape::warp_groups == 0,
                 "a warp finishes whole unit groups, or an equal part of one");
 
@@ -26,9 +28,9 @@ struct Elements {
   float bias[unit_sets][Shape::gates];
   SavedSteps<Cell, Shape> saved;
 
-  // first_saved: which step the first call of save finds.
-  __device__ __forceinline__ void load(const ForwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane,
-                                       int first_saved = 0) {
+  // first_saved: the step that the first call of save finds.
+  __device__ __forceinline__ void load(const ForwardArguments& arguments, int head, int first_row,
+                                       int first_unit, const Lane<Shape>& lane, int first_saved = 0) {
     using Scalar = typename Shape::Scalar;
     const Scalar* states = static_cast<const Scalar*>(arguments.states);
     const Scalar* biases = static_cast<const Scalar*>(arguments.bias);
@@ -46,14 +48,17 @@ struct Elements {
 #pragma unroll
       for (int gate = 0; gate < Shape::gates; gate++) {
         const int unit = first_unit + lane.unit(set * groups_per_unit);
-        bias[set][gate] = lane.finishes() ? to_float(biases[(static_cast<size_t>(head) * Shape::gates + gate) * Shape::head_dim + unit]) : 0.0f;
+        bias[set][gate] =
+            lane.finishes()
+                ? to_float(biases[(static_cast<size_t>(head) * Shape::gates + gate) * Shape::head_dim + unit])
+                : 0.0f;
       }
     if constexpr (Shape::saves) saved.begin(arguments, head, first_row, first_unit, state, lane, first_saved);
   }
 
-  // All states but h, which is written every step, after the last one.
-  __device__ __forceinline__ void store_last(const ForwardArguments& arguments, int head, int first_row, int first_unit,
-                                             const Lane<Shape>& lane) const {
+  // Writes all states but h after the last step; h is written in every step.
+  __device__ __forceinline__ void store_last(const ForwardArguments& arguments, int head, int first_row,
+                                             int first_unit, const Lane<Shape>& lane) const {
     using Scalar = typename Shape::Scalar;
     if (!lane.finishes()) return;
 #pragma unroll
@@ -62,24 +67,27 @@ struct Elements {
       if (row >= arguments.batch) continue;
 #pragma unroll
       for (int s = 1; s < Shape::states; s++)
-        static_cast<Scalar*>(arguments.states)[state_index<Shape>(arguments, s, arguments.steps, row, head, unit)] =
+        static_cast<Scalar*>(
+            arguments.states)[state_index<Shape>(arguments, s, arguments.steps, row, head, unit)] =
             from_float<Scalar>(state[group][s]);
     }
   }
 
-  // sum: W x + R h + bias of each gate, but W x only where adds_input says so; input: W x. Returns h.
-  __device__ __forceinline__ float step(int group, const float (&sum)[Shape::gates], const float (&input)[Shape::gates]) {
-    Cell::template step<Math<sizeof(typename Shape::Scalar) == 4>>(sum, input, state[group], saved.values[group]);
+  // sum: W x + R h + bias of each gate, with W x only where adds_input is true. input: W x. Returns h.
+  __device__ __forceinline__ float step(int group, const float (&sum)[Shape::gates],
+                                        const float (&input)[Shape::gates]) {
+    Cell::template step<Math<sizeof(typename Shape::Scalar) == 4>>(sum, input, state[group],
+                                                                   saved.values[group]);
     if constexpr (Shape::forward_clip > 0.0f) state[group][0] = bounded(state[group][0], Shape::forward_clip);
     return state[group][0];
   }
 
-  // After the new h is on its way: keeps what the backward pass needs of the step, if it is wanted and there is to be one.
+  // Saves what the backward pass needs of the step, if `wanted`. Called after the new h is on its way.
   __device__ __forceinline__ void save(bool wanted = true) {
     if constexpr (Shape::saves) saved.write(state, wanted);
   }
 
-  // What an accumulator of this gate starts from, or what is added to a finished sum.
+  // The initial value of this gate's accumulator, or what is added to a finished sum.
   __device__ __forceinline__ float offset(int group, int gate, float input) const {
     const float b = bias[group / groups_per_unit][gate];
     return Cell::adds_input(gate) ? b + input : b;

@@ -1,9 +1,10 @@
-// A lane's new gradients of all gates in storage type, as the whole words in which they go out.
+// A lane's new gradients of all gates in storage type, packed into whole words.
 //
-// A lane's own are whole words where values have 32 bits or gates come in an even number. Otherwise the lanes of two neighbouring units
-// share: that of the even unit takes both units' gradients by W x, that of the odd one both units' gradients by R h + bias, which are
-// the next operands.
+// A lane's own gradients are whole words if values have 32 bits or the number of gates is even. Otherwise the
+// lanes of two neighbouring units share words: the lane of the even unit holds both units' gradients by W x,
+// the lane of the odd unit both units' gradients by R h + bias, which are the next operands.
 #pragma once
+#include "../exchange/shared_words.cuh"
 #include "../shape/product_shape.cuh"
 #include "../numeric/scalar.cuh"
 
@@ -13,23 +14,31 @@ template <class Shape>
 struct GateWords {
   using Scalar = typename Shape::Scalar;
   static constexpr int gates = Shape::gates;
-  static constexpr int word_values = 4 / sizeof(Scalar);  // side by side in a word
+  static constexpr int word_values = 4 / sizeof(Scalar);  // values in a word
   static constexpr bool in_pairs = gates % word_values != 0;
   static constexpr int count = in_pairs ? gates : gates / word_values;
-  // Where both kinds of gradients differ and a lane keeps its own, it has words of both.
+  // Whether a lane holds words of both kinds: the kinds differ, and the lane keeps its own.
   static constexpr bool keeps_input = Shape::separate_gradients && !in_pairs;
-  static_assert(!keeps_input || sizeof(Scalar) == 4, "with an even number of gates of 16 bits both kinds of gradients are the same");
+  static_assert(!keeps_input || sizeof(Scalar) == 4,
+                "with an even number of gates of 16 bits both kinds of gradients are the same");
 
   unsigned word[count];
   unsigned input_word[keeps_input ? count : 1];
 
-  static __device__ __forceinline__ bool of_input(const Lane<Shape>& lane) { return !in_pairs || lane.row % 2 == 0; }
-  static __device__ __forceinline__ bool of_recurrent(const Lane<Shape>& lane) { return !in_pairs || lane.row % 2 == 1; }
-  // The words begin at the gradients of the lane's unit less this.
-  static __device__ __forceinline__ int units_before(const Lane<Shape>& lane) { return in_pairs ? lane.row % 2 : 0; }
+  static __device__ __forceinline__ bool of_input(const Lane<Shape>& lane) {
+    return !in_pairs || lane.row % 2 == 0;
+  }
+  static __device__ __forceinline__ bool of_recurrent(const Lane<Shape>& lane) {
+    return !in_pairs || lane.row % 2 == 1;
+  }
+  // The distance, in units, from the first unit in the words to the lane's unit.
+  static __device__ __forceinline__ int units_before(const Lane<Shape>& lane) {
+    return in_pairs ? lane.row % 2 : 0;
+  }
 
-  // By all lanes of the warp.
-  __device__ __forceinline__ void pack(const float (&input)[gates], const float (&recurrent)[gates], const Lane<Shape>& lane) {
+  // Called by all lanes of the warp.
+  __device__ __forceinline__ void pack(const float (&input)[gates], const float (&recurrent)[gates],
+                                       const Lane<Shape>& lane) {
     float value[word_values * count];
     if constexpr (in_pairs) {
       const bool even = lane.row % 2 == 0;
@@ -50,11 +59,28 @@ struct GateWords {
     }
   }
 
-  // To where they stand side by side in device memory, not to be read again soon.
+  // Writes to contiguous device memory that is not read again soon.
   __device__ __forceinline__ void write(Scalar* target) const { write(target, word); }
   __device__ __forceinline__ void write_input(Scalar* target) const { write(target, input_word); }
 
+  // Writes to a slot of an exchange in device memory, [k / part][batch tile][part]: the operands of batch row
+  // `row` from `k` on.
+  __device__ __forceinline__ void publish(Scalar* slot, int k, int row) const {
+    if constexpr (count == 4) {
+      store_shared_by_gpu(place(slot, k, row), make_uint4(word[0], word[1], word[2], word[3]));
+    } else if constexpr (count == 2) {
+      store_shared_by_gpu(place(slot, k, row), make_uint2(word[0], word[1]));
+    } else {
+#pragma unroll
+      for (int i = 0; i < count; i++) store_shared_by_gpu(place(slot, k + i * word_values, row), word[i]);
+    }
+  }
+
  private:
+  static __device__ __forceinline__ Scalar* place(Scalar* slot, int k, int row) {
+    return slot + (k / Shape::part * Shape::batch_tile + row) * Shape::part + k % Shape::part;
+  }
+
   static __device__ __forceinline__ void write(Scalar* target, const unsigned (&words)[count]) {
     if constexpr (count == 4) {
       __stcs(reinterpret_cast<uint4*>(target), make_uint4(words[0], words[1], words[2], words[3]));

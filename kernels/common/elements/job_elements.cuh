@@ -1,5 +1,5 @@
-// Which elements a lane finishes in one head and batch tile. Addresses are computed when they are needed: where R is streamed a step is
-// long, and registers are what limits the batch tile.
+// The elements that a lane finishes in one head and batch tile, with addresses computed on demand.
+// Where R is streamed, a step is long, and registers limit the batch tile.
 #pragma once
 #include "../shape/product_shape.cuh"
 
@@ -11,7 +11,9 @@ struct JobElements {
   int head, first_row, first_unit;
   Lane<Shape> lane;
 
-  __device__ __forceinline__ bool exists(int group) const { return lane.finishes() && first_row + lane.batch_row(group) < arguments.batch; }
+  __device__ __forceinline__ bool exists(int group) const {
+    return lane.finishes() && first_row + lane.batch_row(group) < arguments.batch;
+  }
 
   // Position in [B, H, D].
   __device__ __forceinline__ size_t index(int group) const {
@@ -19,7 +21,7 @@ struct JobElements {
     return (row * arguments.heads + head) * Shape::head_dim + first_unit + lane.unit(group);
   }
 
-  // Lets the compiler keep no address from one group or step to the next.
+  // Keeps the compiler from holding addresses from one group or step to the next.
   __device__ __forceinline__ void forget() {
     asm volatile("" : "+r"(first_row), "+r"(first_unit), "+r"(lane.warp), "+r"(lane.row), "+r"(lane.quad));
   }
@@ -29,7 +31,7 @@ struct JobElements {
   }
 };
 
-// Values of a unit side by side, read at once where their number allows.
+// Values of one unit, contiguous, read at once where their number allows.
 template <class Value, int COUNT>
 struct alignas(COUNT == 2 || COUNT == 4 ? COUNT * sizeof(Value) : sizeof(Value)) UnitValues {
   Value value[COUNT];

@@ -1,9 +1,10 @@
-// h of one head and batch tile on its way between blocks anywhere on the GPU and into shared memory, where wgmma reads it: k tile after k tile, a matrix
-// (wgmma.cuh) of batch_tile rows each.
+// Exchange of h for the strategy "warpgroup": flags and slots in L2, and h in shared memory for wgmma.
+// In shared memory, h of one head and batch tile is one matrix (wgmma.cuh) of batch_tile rows for each k
+// tile. The slots hold h in the same order, so the part of a block is one bulk copy.
 //
-// h passes through two slots in L2, in the order in which shared memory holds it, so the part of a block is one bulk copy. Each block raises
-// a flag when its part is out, and copies the others' parts as their flags are raised. Two slots are enough: a block writes h(t + 2)
-// over h(t) after it has received all of h(t + 1), whose writers had read all of h(t).
+// A block raises a flag when its part is in the slot. It copies the other blocks' parts when their flags are
+// raised. Two slots are enough: a block writes h(t + 2) over h(t) after it has received all of h(t + 1), and
+// the blocks that wrote h(t + 1) had read all of h(t).
 #pragma once
 #include "../arguments.cuh"
 #include "../ptx/bulk_copy.cuh"
@@ -17,8 +18,9 @@ namespace kerneltune {
 template <class Shape>
 struct ArrivingHidden {
   using Scalar = typename Shape::Scalar;
-  static constexpr int parts = Shape::group_blocks;  // of h, one of each block
-  static constexpr int bunch = 8;                    // parts that are copied at once: a copy takes the warp that asks for it some 80 cycles
+  static constexpr int parts = Shape::group_blocks;  // of h, one for each block
+  // Parts in one bulk copy. A copy takes the warp that issues it about 80 cycles.
+  static constexpr int bunch = 8;
   static constexpr int bunches = (parts + bunch - 1) / bunch;
   static constexpr int k_tile_bytes = Shape::batch_tile * matrix_row_bytes;
   static constexpr int part_k_tiles = Shape::block_units / Shape::k_tile;
@@ -30,47 +32,56 @@ struct ArrivingHidden {
   static constexpr int workspace_bytes = flag_bytes + 2 * shared_bytes;
 
   unsigned char* tile;
-  unsigned barriers;        // shared address
-  unsigned* const flags;    // in device memory, one of each block
+  unsigned barriers;      // shared address
+  unsigned* const flags;  // in device memory, one of each block
   unsigned char* const slots;
-  unsigned published = 0;  // exchanges so far, all jobs together
-  unsigned parity = 0;     // of the barriers, in the coming step, for the warps that compute
+  unsigned published = 0;  // number of exchanges so far, over all jobs
+  unsigned parity = 0;     // of the barriers in the coming step; for the computing warps
 
   // workspace: of this tile of the group.
-  __device__ __forceinline__ ArrivingHidden(unsigned char* tile, unsigned char* barrier_storage, unsigned char* workspace)
-      : tile(tile), barriers(shared_address(barrier_storage)), flags(reinterpret_cast<unsigned*>(workspace)), slots(workspace + flag_bytes) {}
+  __device__ __forceinline__ ArrivingHidden(unsigned char* tile, unsigned char* barrier_storage,
+                                            unsigned char* workspace)
+      : tile(tile),
+        barriers(shared_address(barrier_storage)),
+        flags(reinterpret_cast<unsigned*>(workspace)),
+        slots(workspace + flag_bytes) {}
 
-  // To another tile in shared memory, for the warps that compute.
+  // Moves to another tile in shared memory. For the computing warps.
   __device__ __forceinline__ void move(int bytes) {
     tile += bytes;
     barriers += bytes;
   }
 
-  // By one thread.
+  // Called by one thread.
   __device__ __forceinline__ void initialize_barriers() const {
     for (int i = 0; i < bunches; i++) barrier(i).initialize(1);
   }
 
-  // Where piece `octet` (8 units) of a batch row is, in a part or in the whole.
-  static __device__ __forceinline__ int place(int octet, int row) { return octet / 2 * k_tile_bytes + matrix_place(row, octet % 2); }
+  // Offset of piece `octet` (8 units) of a batch row, within a part or within the whole tile.
+  static __device__ __forceinline__ int place(int octet, int row) {
+    return octet / 2 * k_tile_bytes + matrix_place(row, octet % 2);
+  }
 
-  // The initial h, by the threads that compute; zeros where the batch ends. fence_shared_for_async and a barrier must follow.
+  // Loads the initial h, by the computing threads; zeros beyond the batch. fence_shared_for_async and a
+  // barrier must follow.
   __device__ __forceinline__ void fill(const ForwardArguments& arguments, int head, int first_row) const {
     const Scalar* const states = static_cast<const Scalar*>(arguments.states);
     for (int i = threadIdx.x; i < shared_bytes / 16; i += 32 * Shape::warps) {
       const int row = i % Shape::batch_tile, octet = i / Shape::batch_tile;
       const bool present = first_row + row < arguments.batch;
-      const size_t index = state_index<Shape>(arguments, 0, 0, present ? first_row + row : 0, head, octet * Shape::part);
-      *reinterpret_cast<uint4*>(tile + place(octet, row)) = present ? *reinterpret_cast<const uint4*>(states + index) : make_uint4(0, 0, 0, 0);
+      const size_t index =
+          state_index<Shape>(arguments, 0, 0, present ? first_row + row : 0, head, octet * Shape::part);
+      *reinterpret_cast<uint4*>(tile + place(octet, row)) =
+          present ? *reinterpret_cast<const uint4*>(states + index) : make_uint4(0, 0, 0, 0);
     }
   }
 
-  // Says that h is there, where a job begins. By one warp, like the next two.
+  // Marks h as present at the start of a job. Called by one warp, like the next two functions.
   __device__ __forceinline__ void say_filled() const {
     for (int i = threadIdx.x % 32; i < bunches; i += 32) barrier(i).arrive();
   }
 
-  // This block's part to the others.
+  // Writes this block's part to the slot and raises the flag.
   __device__ __forceinline__ void publish(const unsigned char* part, int block) {
     published++;
     unsigned char* const target = slots + published % 2 * shared_bytes + block * part_bytes;
@@ -81,7 +92,8 @@ struct ArrivingHidden {
     if (threadIdx.x % 32 == 0) raise_flag(flags + block, published);
   }
 
-  // Asks for what has been published, when the whole block has read the h before it. Lanes wait for a flag each, and then copy a bunch each.
+  // Requests what has been published. The whole block must have read the previous h. Each lane waits for one
+  // flag, then some lanes copy one bunch each.
   __device__ __forceinline__ void request() const {
     constexpr int at_once = 32;  // flags
 #pragma unroll 1
@@ -93,11 +105,12 @@ struct ArrivingHidden {
       const int bytes = min(bunch, parts - first) * part_bytes;
       fence_device_for_async();
       barrier(first / bunch).arrive_expecting(bytes);
-      copy_bulk(shared_address(tile) + first * part_bytes, slots + published % 2 * shared_bytes + first * part_bytes, bytes, barrier(first / bunch));
+      copy_bulk(shared_address(tile) + first * part_bytes,
+                slots + published % 2 * shared_bytes + first * part_bytes, bytes, barrier(first / bunch));
     }
   }
 
-  // sums = R h, each bunch of parts as soon as it is there. By the warps that compute.
+  // sums = R h. Multiplies each bunch of parts as soon as it has arrived. Called by the computing warps.
   template <class Weights>
   __device__ __forceinline__ void multiply(float (&sums)[Shape::n_tiles][4], const Weights& weights) const {
     multiply_from<0>(sums, weights, matrix_descriptor(shared_address(tile)));
@@ -105,12 +118,14 @@ struct ArrivingHidden {
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
-      for (int i = 0; i < 4; i++) asm volatile("" : "+f"(sums[n][i]));  // the compiler reads no sum before the wait
+      for (int i = 0; i < 4; i++)
+        asm volatile("" : "+f"(sums[n][i]));  // keeps the compiler from reading a sum before the wait
   }
 
  private:
   template <int BUNCH, class Weights>
-  __device__ __forceinline__ void multiply_from(float (&sums)[Shape::n_tiles][4], const Weights& weights, unsigned long long descriptor) const {
+  __device__ __forceinline__ void multiply_from(float (&sums)[Shape::n_tiles][4], const Weights& weights,
+                                                unsigned long long descriptor) const {
     if constexpr (BUNCH < bunches) {
       constexpr int first = BUNCH * bunch * part_k_tiles, end = first + bunch * part_k_tiles;
       barrier(BUNCH).wait_in_block(parity);

@@ -1,17 +1,24 @@
-// The exchange of operands within a cluster: each block keeps all of a head's in its shared memory and pushes its own new part to the others,
-// whose transaction barriers count the arriving bytes: one barrier wait a step, no barrier between blocks.
+// Exchange of operands within a cluster, by stores to the other blocks' shared memory.
+// Each block keeps all operands of a head in its shared memory and pushes its new part to the other blocks.
+// Their transaction barriers count the arriving bytes. A step has one barrier wait and no barrier between
+// blocks.
 //
-// Two buffers are enough: a block writes step s + 1 into the others' buffer of step s - 1 only after it has received all of step s, and
-// every warp of every block sends its part of step s after it has read all of step s - 1.
+// Two buffers are enough. A block writes step s + 1 into the others' buffer of step s - 1 only after it has
+// received all of step s. Every warp of every block sends its part of step s after it has read step s - 1.
 //
-// The same barrier orders what warps share within the block besides, the partial sums (partial_sums.cuh): the finishing warps read those of
-// step s, then publish, where lane 0 arrives (release) for its warp behind __syncwarp; every lane of every warp waits (acquire) for all
-// arrivals before it multiplies in step s + 1, and only then writes partial sums again. Between the writes and the reads of one step stands
-// __syncthreads. After the last step (forward: the last publish; backward: one more product, behind a wait as any other) nobody writes.
+// The same barrier orders the accesses to the partial sums (partial_sums.cuh) within a block:
+// - The finishing warps read the partial sums of step s and then publish. Lane 0 arrives (release) for its
+//   warp, after __syncwarp.
+// - Every lane of every warp waits (acquire) for all arrivals before it multiplies in step s + 1. Only then
+//   does it write partial sums again.
+// - __syncthreads separates the writes from the reads of one step.
+// - Nothing is written after the last step. Forward ends with the last publish; backward ends with one more
+//   product, after a wait like any other.
 //
-// compute-sanitizer's racecheck takes an arrival for the accesses of the arriving lane alone: it would report what the other 31 have read of
-// the partial sums and written of the tile. For it kernels are compiled with KERNELTUNE_EVERY_LANE_ARRIVES, and every lane of a finishing warp
-// arrives for itself. What that orders, __syncwarp and the arrival of lane 0 behind it order as well; nothing else differs.
+// compute-sanitizer's racecheck attributes an arrival to the arriving lane alone. It would report the other
+// 31 lanes' reads of the partial sums and writes to the tile. For racecheck, kernels are compiled with
+// KERNELTUNE_EVERY_LANE_ARRIVES: every lane of a finishing warp arrives for itself. The shipped kernel orders
+// the same accesses by __syncwarp and the arrival of lane 0 after it. Nothing else differs.
 #pragma once
 #include "../ptx/cluster.cuh"
 #include "operand_tile.cuh"
@@ -24,7 +31,8 @@ constexpr bool every_lane_arrives = true;
 constexpr bool every_lane_arrives = false;
 #endif
 
-// The way out for what a finishing warp has put into the tile: packets of 16 bytes of a batch row, each to every other block.
+// Sends what a finishing warp has written into the tile: packets of 16 bytes of a batch row, each to every
+// other block.
 template <class Shape, int CLUSTER>
 struct ClusterExchange {
   using Tile = OperandTile<Shape>;
@@ -34,13 +42,16 @@ struct ClusterExchange {
   static constexpr int sends = warp_packets * (CLUSTER - 1);
   static constexpr int passes = (sends + 31) / 32;
   static constexpr unsigned arrivals = Shape::finishing_warps * (every_lane_arrives ? 32 : 1);
-  static constexpr unsigned remote_bytes = (CLUSTER - 1) * Shape::block_units * Shape::operands * Shape::batch_tile * sizeof(Scalar);
+  static constexpr unsigned remote_bytes =
+      (CLUSTER - 1) * Shape::block_units * Shape::operands * Shape::batch_tile * sizeof(Scalar);
 
-  unsigned barrier_address;         // of this block's two barriers, one a buffer
-  unsigned remote_buffers[passes];  // of the block that this lane's send of each pass goes to
+  unsigned barrier_address;  // of this block's two barriers, one for each buffer
+  unsigned
+      remote_buffers[passes];  // the buffers of the block that receives this lane's packet, for each pass
   unsigned remote_barriers[passes];
 
-  __device__ __forceinline__ ClusterExchange(const Tile& tile, unsigned barrier_address, unsigned rank, const Lane<Shape>& lane)
+  __device__ __forceinline__ ClusterExchange(const Tile& tile, unsigned barrier_address, unsigned rank,
+                                             const Lane<Shape>& lane)
       : barrier_address(barrier_address) {
 #pragma unroll
     for (int pass = 0; pass < passes; pass++) {
@@ -54,10 +65,14 @@ struct ClusterExchange {
     }
   }
 
-  __device__ __forceinline__ TransactionBarrier barrier(int buffer) const { return {barrier_address + buffer * 8}; }
+  __device__ __forceinline__ TransactionBarrier barrier(int buffer) const {
+    return {barrier_address + buffer * 8};
+  }
 
-  // Sends what the warp has written into `buffer`. The last is needed by nobody, so blocks may end without waiting for each other.
-  __device__ __forceinline__ void publish(const Tile& tile, int buffer, int first_unit, bool last, const Lane<Shape>& lane) const {
+  // Sends what the warp has written into `buffer`. No block needs the last one, so blocks end without waiting
+  // for each other.
+  __device__ __forceinline__ void publish(const Tile& tile, int buffer, int first_unit, bool last,
+                                          const Lane<Shape>& lane) const {
     __syncwarp();
     if (lane.lane == 0) {
       if (lane.warp == 0 && !last)
@@ -76,7 +91,8 @@ struct ClusterExchange {
       const int k = (first_unit + lane.unit(group) - lane.row) * Shape::operands + chunk * Shape::part;
       const Scalar* const source = tile.at(buffer, lane.group_batch_row(group, packet % 4), k);
       const unsigned offset = static_cast<unsigned>(source - tile.buffers) * sizeof(Scalar);
-      store_async(remote_buffers[pass] + offset, *reinterpret_cast<const uint4*>(source), remote_barriers[pass] + buffer * 8);
+      store_async(remote_buffers[pass] + offset, *reinterpret_cast<const uint4*>(source),
+                  remote_barriers[pass] + buffer * 8);
     }
   }
 };

@@ -1,4 +1,4 @@
-// h of one head and batch tile in shared memory, as the operands of the next step.
+// h of one head and batch tile in shared memory, as operands of the next step, and its copy to device memory.
 #pragma once
 #include "../arguments.cuh"
 #include "../elements/elements.cuh"
@@ -16,7 +16,7 @@ struct HiddenTile : OperandTile<Shape> {
 
   using Tile::Tile;
 
-  // The initial h in buffer 0; zeros where the batch or the head ends, and all over buffer 1.
+  // Writes the initial h to buffer 0 and zeros to buffer 1. Elements beyond the batch or the head are zero.
   __device__ __forceinline__ void fill(const ForwardArguments& arguments, int head, int first_row) {
     const Scalar* states = static_cast<const Scalar*>(arguments.states);
     for (int i = threadIdx.x; i < 2 * Tile::buffer_elements; i += Shape::threads) {
@@ -29,8 +29,9 @@ struct HiddenTile : OperandTile<Shape> {
   }
 };
 
-// The way of new h from the tile to states, 16 bytes of a batch row to a lane, out of the rows that the warp itself wrote. Addresses are kept
-// and nothing branches, so that the compiler can put the pieces where a step waits for something else.
+// Copies new h from the tile to states. Each lane copies 16 bytes of a batch row, from the rows that its own
+// warp wrote. Addresses are kept and nothing branches, so the compiler can place the instructions where a
+// step waits.
 template <class Shape>
 class HiddenRows {
   using Scalar = typename Shape::Scalar;
@@ -39,24 +40,30 @@ class HiddenRows {
   static constexpr int passes = (packets + 31) / 32;
 
  public:
-  // tile_unit: where the block's units begin in the tile. first_time: which h the first call of write finds.
-  __device__ __forceinline__ HiddenRows(const ForwardArguments& arguments, const Tile& tile, int first_time, int head, int first_row,
-                                        int first_unit, int tile_unit, const Lane<Shape>& lane)
+  // tile_unit: where the block's units begin in the tile. first_time: time of the h that the first call of
+  // write copies.
+  __device__ __forceinline__ HiddenRows(const ForwardArguments& arguments, const Tile& tile, int first_time,
+                                        int head, int first_row, int first_unit, int tile_unit,
+                                        const Lane<Shape>& lane)
       : step_elements(static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim) {
 #pragma unroll
     for (int pass = 0; pass < passes; pass++) {
-      // A lane without a packet of its own reads that of lane 0: what its warp wrote, which nothing else writes meanwhile.
-      const int own = pass * 32 + lane.lane, packet = own < packets ? own : 0, group = packet / Tile::group_packets;
+      // A lane without a packet reads lane 0's packet: its own warp wrote it, and nobody else writes it
+      // meanwhile.
+      const int own = pass * 32 + lane.lane, packet = own < packets ? own : 0,
+                group = packet / Tile::group_packets;
       const int row = lane.group_batch_row(group, packet % 4);
       const int unit = lane.unit(group) - lane.row + packet % Tile::group_packets / 4 * Shape::part;
       present[pass] = own < packets && lane.finishes() && first_row + row < arguments.batch;
       source[pass] = lane.finishes() ? tile.at(0, row, tile_unit + unit) : tile.buffers;
       target[pass] = static_cast<Scalar*>(arguments.states) +
-                     (present[pass] ? state_index<Shape>(arguments, 0, first_time, first_row + row, head, first_unit + unit) : 0);
+                     (present[pass] ? state_index<Shape>(arguments, 0, first_time, first_row + row, head,
+                                                         first_unit + unit)
+                                    : 0);
     }
   }
 
-  // The h in `buffer` goes to states, if it is wanted there; the next is of the step after it.
+  // Copies h in `buffer` to states if `wanted`, and advances to the next step.
   __device__ __forceinline__ void write(int buffer, bool wanted) {
 #pragma unroll
     for (int pass = 0; pass < passes; pass++) {

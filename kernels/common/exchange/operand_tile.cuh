@@ -1,5 +1,7 @@
-// The operands of one head and batch tile in shared memory, as the B operand of the product: two buffers [k_padded / part][batch_tile][part],
-// in which the rows of a matrix of 8 rows and 16 bytes fill all banks once. Forward they are h, backward the gates' gradients.
+// The operands of one head and batch tile in shared memory: the B operand of the product.
+// They are h forward and the gates' gradients backward.
+// Layout: two buffers [k_padded / part][batch_tile][part]. The 8 rows of 16 bytes of a matrix cover each bank
+// once.
 #pragma once
 #include "../ptx/mma.cuh"
 #include "../shape/product_shape.cuh"
@@ -20,8 +22,10 @@ struct OperandTile {
   Scalar* buffers;
   unsigned fragment_address;  // of this lane's row in the first buffer
 
-  __device__ __forceinline__ OperandTile(void* shared_storage, const Lane<Shape>& lane) : buffers(static_cast<Scalar*>(shared_storage)) {
-    const int row = Shape::column_row(0, lane.lane % 8), k = lane.k_split * Shape::warp_k_tiles * Shape::k_tile + lane.lane / 8 * part;
+  __device__ __forceinline__ OperandTile(void* shared_storage, const Lane<Shape>& lane)
+      : buffers(static_cast<Scalar*>(shared_storage)) {
+    const int row = Shape::column_row(0, lane.lane % 8),
+              k = lane.k_split * Shape::warp_k_tiles * Shape::k_tile + lane.lane / 8 * part;
     fragment_address = shared_address(at(0, row, k));
   }
 
@@ -34,14 +38,17 @@ struct OperandTile {
   }
 
   template <int MMA_K, class Weights>
-  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights, int buffer) const {
+  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights,
+                                           int buffer) const {
     multiply<MMA_K>(accumulators, weights, buffer, [] {});
   }
 
-  // accumulators += weights times operands, those from `buffer`. Two k tiles are one ldmatrix. Does what `meanwhile` says between the first
-  // half of the products and the second: a warp issues in order, and later ones wait for these.
+  // accumulators += weights times the operands in `buffer`. One ldmatrix reads two k tiles. Runs `meanwhile`
+  // between the two halves of the products: a warp issues in order, so later instructions wait for the
+  // products.
   template <int MMA_K, class Weights, class Meanwhile>
-  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights, int buffer, const Meanwhile& meanwhile) const {
+  __device__ __forceinline__ void multiply(Accumulators<Shape>& accumulators, const Weights& weights,
+                                           int buffer, const Meanwhile& meanwhile) const {
     constexpr int pause = (Shape::warp_k_tiles - 1) / 4 * 2;
 #pragma unroll
     for (int n = 0; n < Shape::n_tiles; n++) {

@@ -1,5 +1,7 @@
-// Sums over the k splits: every warp leaves its part in shared memory, finishing warps add the parts of their groups.
-// Layout [k_splits][groups][32 lanes][results] floats; each lane writes and reads whole vectors, free of bank conflicts.
+// Sums over the k splits, through shared memory.
+// Every warp writes its part, and finishing warps add the parts of their groups.
+// Layout: [k_splits][groups][32 lanes][results] floats. Each lane writes and reads whole vectors without bank
+// conflicts.
 #pragma once
 #include "../shape/product_shape.cuh"
 #include "../weights/recurrent_weights.cuh"
@@ -18,8 +20,10 @@ class PartialSums {
 
   // storage: one buffer or more.
   __device__ __forceinline__ PartialSums(void* storage, const Lane<Shape>& lane)
-      : own(static_cast<float*>(storage) + lane.k_split * split_floats + lane.unit_warp * unit_warp_groups * group_floats + lane.lane * Shape::results),
-        of_group(static_cast<float*>(storage) + lane.warp * Shape::warp_groups * group_floats + lane.lane * Shape::results) {}
+      : own(static_cast<float*>(storage) + lane.k_split * split_floats +
+            lane.unit_warp * unit_warp_groups * group_floats + lane.lane * Shape::results),
+        of_group(static_cast<float*>(storage) + lane.warp * Shape::warp_groups * group_floats +
+                 lane.lane * Shape::results) {}
 
   __device__ __forceinline__ void store(Accumulators<Shape>& sums, int buffer = 0) const {
 #pragma unroll
@@ -36,12 +40,14 @@ class PartialSums {
                             sums.element(unit_group, n, parity, 2), sums.element(unit_group, n, parity, 3));
           } else {
 #pragma unroll
-            for (int result = 0; result < Shape::results; result++) part[result] = sums.element(unit_group, n, parity, result);
+            for (int result = 0; result < Shape::results; result++)
+              part[result] = sums.element(unit_group, n, parity, result);
           }
         }
   }
 
-  // Adds the parts of the warp's group `index` to sum, in the order of the splits: the same bits every time.
+  // Adds the parts of the warp's group `index` to `sum`, always in the order of the splits, so that results
+  // are reproducible.
   __device__ __forceinline__ void add(float (&sum)[Shape::results], int index, int buffer = 0) const {
     const float* const first = of_group + buffer * buffer_floats;
 #pragma unroll
@@ -62,7 +68,7 @@ class PartialSums {
 
  private:
   float* own;             // this lane's first part of its warp's split
-  const float* of_group;  // its first part of the warp's first group, of split 0
+  const float* of_group;  // this lane's first part of the warp's first group, in split 0
 };
 
 }  // namespace kerneltune

@@ -1,4 +1,4 @@
-// Words of device memory that blocks anywhere on the GPU share while they run: L2 is where these accesses meet.
+// Words and flags in device memory that blocks share while they run. The accesses meet in L2.
 #pragma once
 
 namespace kerneltune {
@@ -17,25 +17,28 @@ __device__ __forceinline__ void store_shared_by_gpu(void* pointer, unsigned valu
 }
 
 __device__ __forceinline__ void store_shared_by_gpu(void* pointer, uint2 value) {
-  asm volatile("st.relaxed.gpu.global.v2.u32 [%0], {%1, %2};" ::"l"(pointer), "r"(value.x), "r"(value.y) : "memory");
-}
-
-__device__ __forceinline__ void store_shared_by_gpu(void* pointer, uint4 value) {
-  asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(pointer), "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
+  asm volatile("st.relaxed.gpu.global.v2.u32 [%0], {%1, %2};" ::"l"(pointer), "r"(value.x), "r"(value.y)
                : "memory");
 }
 
-// By one thread, behind a barrier of its block: the block's stores to device memory are seen by whoever sees the flag.
+__device__ __forceinline__ void store_shared_by_gpu(void* pointer, uint4 value) {
+  asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(pointer), "r"(value.x),
+               "r"(value.y), "r"(value.z), "r"(value.w)
+               : "memory");
+}
+
+// Called by one thread after a barrier of its block. Whoever sees the flag sees the block's earlier stores to
+// device memory.
 __device__ __forceinline__ void raise_flag(unsigned* flag, unsigned value) {
   asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 
-// Returns when the flag has been raised to the value or beyond it.
+// Returns when the flag is at least `value`.
 __device__ __forceinline__ void await_flag(const unsigned* flag, unsigned value) {
   unsigned found;
   do {
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(found) : "l"(flag) : "memory");
-  } while (static_cast<int>(found - value) < 0);  // it may wrap around
+  } while (static_cast<int>(found - value) < 0);  // correct even if the flag wraps around
 }
 
 }  // namespace kerneltune

@@ -1,23 +1,27 @@
-// Pointwise functions. Math<false>: fast, through the special-function unit, for 16-bit storage; Math<true>: to the accuracy of float32.
+// Pointwise functions: tanh, sigmoid, exp and log(sigmoid).
+// Math<false> uses fast special-function instructions, for 16-bit storage. Math<true> has float32 accuracy.
 #pragma once
 
 namespace kerneltune {
 
-// One instruction, relative error about 2^-11 (PTX ISA, tanh.approx.f32): below the rounding of 16-bit storage.
+// One instruction with a relative error of about 2^-11 (PTX ISA, tanh.approx.f32), below the rounding of
+// 16-bit storage.
 __device__ __forceinline__ float tanh_fast(float x) {
   float y;
   asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
-// A NaN stays one, of which fminf and fmaxf would make a number.
+// Bounds that keep a NaN; fminf and fmaxf would return a number.
 __device__ __forceinline__ float at_most(float x, float bound) { return x > bound ? bound : x; }
-__device__ __forceinline__ float bounded(float x, float bound) { return x > bound ? bound : x < -bound ? -bound : x; }
+__device__ __forceinline__ float bounded(float x, float bound) {
+  return x > bound ? bound : x < -bound ? -bound : x;
+}
 
 // sigmoid(x) = (1 + tanh(x / 2)) / 2
 __device__ __forceinline__ float sigmoid_fast(float x) { return fmaf(tanh_fast(0.5f * x), 0.5f, 0.5f); }
 
-// Slopes of both, from the value.
+// Slopes of tanh and sigmoid, from the value.
 __device__ __forceinline__ float tanh_slope(float value) { return fmaf(-value, value, 1.0f); }
 __device__ __forceinline__ float sigmoid_slope(float value) { return fmaf(-value, value, value); }
 
@@ -27,7 +31,7 @@ __device__ __forceinline__ float exp_fast(float x) {
   return y;
 }
 
-// log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|)), whose exponential cannot overflow.
+// log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|)). The exponential cannot overflow.
 __device__ __forceinline__ float log_sigmoid_fast(float x) {
   float logarithm;
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(logarithm) : "f"(1.0f + exp_fast(-fabsf(x))));
@@ -44,18 +48,23 @@ struct Math {
 
 template <>
 struct Math<true> {
-  // 2^(x / ln 2), its argument in two parts: rounded to one, it would cost large results their last bits.
+  // 2^(x / ln 2), with the argument in two parts. A single rounded argument would cost large results their
+  // last bits.
   static __device__ __forceinline__ float exp(float x) {
     const float rounded = x * 1.44269504f;
     const float rest = fmaf(x, 1.92596303e-8f, fmaf(x, 1.44269504f, -rounded));
     float power;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(rounded));
-    return power < 3.0e38f ? fmaf(power, 0.693147181f * rest, power) : power;  // infinity times a rest of zero is none
+    return power < 3.0e38f ? fmaf(power, 0.693147181f * rest, power)
+                           : power;  // infinity times a zero rest is NaN
   }
 
-  static __device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0f, 1.0f + at_most(exp(-x), 1.0e37f)); }
+  static __device__ __forceinline__ float sigmoid(float x) {
+    return __fdividef(1.0f, 1.0f + at_most(exp(-x), 1.0e37f));
+  }
 
-  // Near zero 1 - 2 / (exp(2 x) + 1) would lose bits: an odd polynomial there, fitted to a relative error of 8e-8.
+  // Near zero, 1 - 2 / (exp(2 x) + 1) loses bits. An odd polynomial replaces it there, with a relative error
+  // of 8e-8.
   static __device__ __forceinline__ float tanh(float x) {
     const float size = fabsf(x), square = x * x;
     const float far = 1.0f - __fdividef(2.0f, exp(2.0f * at_most(size, 20.0f)) + 1.0f);
@@ -66,7 +75,7 @@ struct Math<true> {
     return size < 0.6f ? fmaf(x * square, series, x) : copysignf(far, x);
   }
 
-  // As log_sigmoid_fast; where the exponential is small, log(1 + e) = e - e^2 / 2 + e^3 / 3.
+  // As log_sigmoid_fast. Where the exponential e is small, log(1 + e) = e - e^2 / 2 + e^3 / 3.
   static __device__ __forceinline__ float log_sigmoid(float x) {
     const float e = exp(-fabsf(x));
     float logarithm;

@@ -1,5 +1,6 @@
-// Storage types. Arithmetic is always in float32; these only pack and unpack: a word of 32 bits is two values of 16, or one of 32.
-// Own structs instead of cuda_bf16.h/cuda_fp16.h: those headers cost more compile time than the kernels themselves.
+// Storage types, and how values are packed, read and written.
+// Arithmetic is always in float32. A 32-bit word holds two 16-bit values or one 32-bit value.
+// The structs replace cuda_bf16.h and cuda_fp16.h, which cost more compile time than the kernels themselves.
 #pragma once
 
 namespace kerneltune {
@@ -8,7 +9,9 @@ struct BFloat16 {
   unsigned short bits;
 
   static __device__ __forceinline__ float low(unsigned packed) { return __uint_as_float(packed << 16); }
-  static __device__ __forceinline__ float high(unsigned packed) { return __uint_as_float(packed & 0xffff0000u); }
+  static __device__ __forceinline__ float high(unsigned packed) {
+    return __uint_as_float(packed & 0xffff0000u);
+  }
 
   // Two floats, rounded to nearest even, `first` in the low half. A NaN becomes 0x7fff, never all ones.
   static __device__ __forceinline__ unsigned pack(float first, float second) {
@@ -26,8 +29,12 @@ struct Float16 {
     asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
     return value;
   }
-  static __device__ __forceinline__ float low(unsigned packed) { return widen(static_cast<unsigned short>(packed)); }
-  static __device__ __forceinline__ float high(unsigned packed) { return widen(static_cast<unsigned short>(packed >> 16)); }
+  static __device__ __forceinline__ float low(unsigned packed) {
+    return widen(static_cast<unsigned short>(packed));
+  }
+  static __device__ __forceinline__ float high(unsigned packed) {
+    return widen(static_cast<unsigned short>(packed >> 16));
+  }
 
   static __device__ __forceinline__ unsigned pack(float first, float second) {
 #if __CUDA_ARCH__ >= 800
@@ -43,14 +50,14 @@ struct Float16 {
   }
 };
 
-// Products to the accuracy of float32 (mma.cuh).
+// Products have float32 accuracy (mma.cuh).
 struct Float32 {
   unsigned bits;
 
   static __device__ __forceinline__ float low(unsigned word) { return __uint_as_float(word); }
 };
 
-// The same in memory, but products round their factors to TF32, 11 bits of mantissa.
+// The same in memory. Products round their factors to TF32, with 11 bits of mantissa.
 struct TensorFloat32 : Float32 {};
 
 template <class Scalar>
@@ -66,9 +73,9 @@ __device__ __forceinline__ Scalar from_float(float value) {
     return Scalar{static_cast<unsigned short>(Scalar::pack(value, 0.0f))};
 }
 
-// What stands in a word: a value and, where values have 16 bits, the next one. Of h that is the one of the lane with the next unit (4 lanes
-// on), which lanes of even units write too; next_unit is for whole warps. A word is never all ones, a NaN (or two) that no conversion and
-// no arithmetic gives.
+// The word that a value is stored in: the value and, for 16-bit values, the next one. For h, the next value
+// belongs to the lane of the next unit, 4 lanes on; lanes of even units write both. next_unit is called by
+// whole warps. A word is never all ones: conversions and arithmetic never produce that NaN (or pair of NaNs).
 template <class Scalar>
 __device__ __forceinline__ float next_unit(float value) {
   return sizeof(Scalar) == 4 ? value : __shfl_down_sync(0xffffffffu, value, 4);
@@ -78,24 +85,27 @@ template <class Scalar>
 __device__ __forceinline__ unsigned word_of(float value, float next) {
   if constexpr (sizeof(Scalar) == 4) {
     const unsigned word = __float_as_uint(value);
-    return word == 0xffffffffu ? 0x7fffffffu : word;  // the caller's own numbers may come through arithmetic
+    return word == 0xffffffffu ? 0x7fffffffu : word;  // the caller's own NaN may pass through arithmetic
   } else {
     return Scalar::pack(value, next);
   }
 }
 
-// COUNT values side by side in shared memory.
+// COUNT contiguous values in shared memory.
 template <class Scalar, int COUNT>
 __device__ __forceinline__ void read_values(float (&value)[COUNT], unsigned address) {
   if constexpr (sizeof(Scalar) == 4) {
     if constexpr (COUNT == 4) {
       unsigned word[4];
-      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "r"(address));
+      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+                   : "r"(address));
 #pragma unroll
       for (int i = 0; i < 4; i++) value[i] = __uint_as_float(word[i]);
     } else {
 #pragma unroll
-      for (int i = 0; i < COUNT; i++) asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value[i]) : "r"(address + i * 4));
+      for (int i = 0; i < COUNT; i++)
+        asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value[i]) : "r"(address + i * 4));
     }
   } else if constexpr (COUNT == 4) {
     unsigned first, second;
@@ -114,27 +124,31 @@ __device__ __forceinline__ void read_values(float (&value)[COUNT], unsigned addr
   }
 }
 
-// COUNT floats side by side in shared memory.
+// COUNT contiguous floats in shared memory.
 template <int COUNT>
 __device__ __forceinline__ void read_floats(float (&value)[COUNT], unsigned address) {
 #pragma unroll
-  for (int i = 0; i < COUNT; i++) asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value[i]) : "r"(address + i * 4));
+  for (int i = 0; i < COUNT; i++)
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value[i]) : "r"(address + i * 4));
 }
 
-// COUNT values side by side in device memory, which are not read again soon.
+// COUNT contiguous values in device memory that are not read again soon.
 template <class Scalar, int COUNT>
 __device__ __forceinline__ void write_values(Scalar* target, const float (&value)[COUNT]) {
   if constexpr (sizeof(Scalar) == 4 && COUNT == 4) {
     __stcs(reinterpret_cast<float4*>(target), make_float4(value[0], value[1], value[2], value[3]));
   } else if constexpr (COUNT == 4) {
-    __stcs(reinterpret_cast<uint2*>(target), make_uint2(Scalar::pack(value[0], value[1]), Scalar::pack(value[2], value[3])));
+    __stcs(reinterpret_cast<uint2*>(target),
+           make_uint2(Scalar::pack(value[0], value[1]), Scalar::pack(value[2], value[3])));
   } else {
 #pragma unroll
     for (int i = 0; i < COUNT; i++) target[i] = from_float<Scalar>(value[i]);
   }
 }
 
-// Brings a line of device memory as far as L2.
-__device__ __forceinline__ void prefetch_line(const void* pointer) { asm volatile("prefetch.global.L2 [%0];" ::"l"(pointer)); }
+// Brings a line of device memory to L2.
+__device__ __forceinline__ void prefetch_line(const void* pointer) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(pointer));
+}
 
 }  // namespace kerneltune

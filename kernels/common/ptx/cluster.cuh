@@ -1,4 +1,5 @@
-// Thread-block clusters: addresses in another block's shared memory, stores to it that report to a barrier there (sm_90 on).
+// Thread-block clusters: addresses and stores in other blocks' shared memory, transaction barriers.
+// They need sm_90 or later.
 #pragma once
 #include "mma.cuh"
 
@@ -16,16 +17,19 @@ __device__ __forceinline__ unsigned address_in_block(unsigned shared, unsigned r
   return address;
 }
 
-// Every thread of every block of the cluster; also orders their shared memory.
+// Called by every thread of every block of the cluster. Also orders their accesses to shared memory.
 __device__ __forceinline__ void cluster_synchronize() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// 16 bytes into another block's shared memory; completes 16 bytes of the transaction count of the barrier there.
+// Stores 16 bytes in another block's shared memory; completes 16 bytes of the transaction count of the
+// barrier there.
 __device__ __forceinline__ void store_async(unsigned remote_address, uint4 value, unsigned remote_barrier) {
-  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(remote_address),
-               "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w), "r"(remote_barrier)
-               : "memory");
+  asm volatile(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+          remote_address),
+      "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w), "r"(remote_barrier)
+      : "memory");
 }
 
 // A barrier in shared memory that counts arrivals and arriving bytes (mbarrier).
@@ -38,9 +42,10 @@ struct TransactionBarrier {
   __device__ __forceinline__ void arrive() const {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address) : "memory");
   }
-  // Arrive, and let this phase also wait for `bytes` stored from other blocks.
+  // Arrives, and makes this phase also wait for `bytes` from other blocks.
   __device__ __forceinline__ void arrive_expecting(unsigned bytes) const {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes)
+                 : "memory");
   }
   __device__ __forceinline__ void wait(unsigned parity) const {
     asm volatile(
@@ -53,7 +58,8 @@ struct TransactionBarrier {
         "r"(parity)
         : "memory");
   }
-  // Where all that arrives is this block's own and its bulk copies: no L1 cache is emptied, as it is for what other blocks have stored.
+  // For barriers that only this block and its bulk copies arrive at. The acquire has the scope of the block,
+  // so L1 is not invalidated.
   __device__ __forceinline__ void wait_in_block(unsigned parity) const {
     asm volatile(
         "{\n"

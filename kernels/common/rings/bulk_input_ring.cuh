@@ -1,5 +1,6 @@
-// W x of the coming steps of one head and batch tile, brought by bulk copies of one warp, one of each batch row, into a ring in shared memory that the
-// whole block reads: [stages][batch_tile][block_units][gates], rows padded.
+// W x of the coming steps of one head and batch tile, in a ring in shared memory that the whole block reads.
+// One warp fills the ring by bulk copies, one for each batch row. Layout:
+// [stages][batch_tile][block_units][gates], with padded rows.
 #pragma once
 #include "../arguments.cuh"
 #include "../ptx/bulk_copy.cuh"
@@ -13,7 +14,8 @@ struct BulkInputRing {
   using Scalar = typename Shape::Scalar;
   static constexpr int unit_bytes = Shape::gates * static_cast<int>(sizeof(Scalar));
   static constexpr int copied_bytes = Shape::block_units * unit_bytes;
-  static constexpr int row_bytes = copied_bytes + 32;  // the eight rows that a warp reads at once in different banks
+  // The padding puts the eight rows that a warp reads at once in different banks.
+  static constexpr int row_bytes = copied_bytes + 32;
   static constexpr int stage_bytes = Shape::batch_tile * row_bytes;
   static constexpr int shared_bytes = STAGES * stage_bytes;
   static constexpr int barrier_bytes = STAGES * 8;
@@ -26,19 +28,21 @@ struct BulkInputRing {
   __device__ __forceinline__ BulkInputRing(unsigned char* storage, unsigned char* barrier_storage)
       : ring(shared_address(storage)), barriers(shared_address(barrier_storage)) {}
 
-  // To another tile in shared memory, for the warps that compute.
+  // Moves to another tile in shared memory. For the computing warps.
   __device__ __forceinline__ void move(int bytes) {
     ring += bytes;
     barriers += bytes;
   }
 
-  // By one thread.
+  // Called by one thread.
   __device__ __forceinline__ void initialize_barriers() const {
     for (int i = 0; i < STAGES; i++) barrier(i).initialize(Shape::batch_tile);
   }
 
-  // Asks for a step, into the stage that is next, when the whole block has read what that held before. By one warp, lane by lane.
-  __device__ __forceinline__ void copy(const ForwardArguments& arguments, int step, int head, int first_row, int first_unit) const {
+  // Requests a step for the next stage. The whole block must have read the stage's previous step. Called by
+  // one warp; each lane copies its rows.
+  __device__ __forceinline__ void copy(const ForwardArguments& arguments, int step, int head, int first_row,
+                                       int first_unit) const {
     if (step >= arguments.steps) return;
     const Scalar* const input = static_cast<const Scalar*>(arguments.input);
 #pragma unroll 1  // a courier has few registers
@@ -47,18 +51,21 @@ struct BulkInputRing {
         barrier(stage).arrive();
         continue;
       }
-      const size_t plane = (static_cast<size_t>(step) * arguments.batch + first_row + row) * arguments.heads + head;
+      const size_t plane =
+          (static_cast<size_t>(step) * arguments.batch + first_row + row) * arguments.heads + head;
       barrier(stage).arrive_expecting(copied_bytes);
-      copy_bulk(ring + stage * stage_bytes + row * row_bytes, input + (plane * Shape::head_dim + first_unit) * Shape::gates, copied_bytes,
-                barrier(stage));
+      copy_bulk(ring + stage * stage_bytes + row * row_bytes,
+                input + (plane * Shape::head_dim + first_unit) * Shape::gates, copied_bytes, barrier(stage));
     }
   }
 
   __device__ __forceinline__ void wait() const { barrier(stage).wait_in_block(parity); }
 
-  // What this lane's element needs of the coming step, when that has been waited for.
-  __device__ __forceinline__ void read(float (&input)[Shape::gates], int group, const Lane<Shape>& lane) const {
-    read_values<Scalar>(input, ring + stage * stage_bytes + lane.batch_row(group) * row_bytes + lane.unit(group) * unit_bytes);
+  // Reads the input of this lane's element in the coming step. The step must have been awaited.
+  __device__ __forceinline__ void read(float (&input)[Shape::gates], int group,
+                                       const Lane<Shape>& lane) const {
+    read_values<Scalar>(input, ring + stage * stage_bytes + lane.batch_row(group) * row_bytes +
+                                   lane.unit(group) * unit_bytes);
   }
 
   __device__ __forceinline__ void next_step() {

@@ -1,4 +1,4 @@
-// W x of the coming steps in a ring.
+// W x of the coming steps, in a ring that each warp keeps for itself.
 #pragma once
 #include "../arguments.cuh"
 #include "../shape/forward_shape.cuh"
@@ -18,11 +18,13 @@ struct InputSource {
   int head;
 
   __device__ __forceinline__ const char* address(bool present, int row, int unit, int part) const {
-    const size_t element = ((static_cast<size_t>(row) * arguments.heads + head) * Shape::head_dim + unit) * Shape::gates;
+    const size_t element =
+        ((static_cast<size_t>(row) * arguments.heads + head) * Shape::head_dim + unit) * Shape::gates;
     return static_cast<const char*>(arguments.input) + (present ? element * sizeof(Scalar) : 0) + part * 16;
   }
   __device__ __forceinline__ long long stride(int) const {
-    return static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim * Shape::gates * sizeof(Scalar);
+    return static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim * Shape::gates *
+           sizeof(Scalar);
   }
 };
 
@@ -32,15 +34,16 @@ class InputRing : public StepRing<Shape, Tiling, InputSource<Shape>> {
   using Ring = StepRing<Shape, Tiling, InputSource<Shape>>;
 
  public:
-  __device__ __forceinline__ InputRing(const ForwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane,
-                                       void* shared_storage)
+  __device__ __forceinline__ InputRing(const ForwardArguments& arguments, int head, int first_row,
+                                       int first_unit, const Lane<Shape>& lane, void* shared_storage)
       : Ring({arguments, head}, arguments.batch, first_row, first_unit, lane, shared_storage),
         unit_offset(lane.row * Shape::gates * static_cast<int>(sizeof(Scalar))) {}
 
-  // W x of all gates of this lane's elements.
+  // Reads W x of all gates of this lane's elements.
   __device__ __forceinline__ void read(float (&input)[Shape::warp_groups][Shape::gates], int slot) const {
 #pragma unroll
-    for (int group = 0; group < Shape::warp_groups; group++) read_values<Scalar>(input[group], this->row_address(slot, group) + unit_offset);
+    for (int group = 0; group < Shape::warp_groups; group++)
+      read_values<Scalar>(input[group], this->row_address(slot, group) + unit_offset);
   }
 
  private:

@@ -1,15 +1,17 @@
-// What the coming steps read from device memory, copied ahead into a ring in shared memory. Each finishing warp has a ring of its own and
-// reads only what it copied, so the copies need no barrier between warps.
+// A ring in shared memory for what the coming steps read from device memory.
+// Each finishing warp has its own ring and reads only what it copied, so the copies need no barrier between
+// warps.
 #pragma once
 #include "../ptx/mma.cuh"
 #include "../shape/product_shape.cuh"
 
 namespace kerneltune {
 
-// Ring: [stages][warp_groups][4 batch rows][8 units, all their values, padded to Source::row_bytes].
+// Ring: [stages][warp_groups][4 batch rows][8 units with all their values, padded to Source::row_bytes].
 //
-// Source tells what a step reads of 8 units of a batch row: `row_chunks` parts of 16 bytes; address(present, row, unit, part) of a part in
-// the step that is read first (any valid address if not present); stride(part) in bytes from there to the next step.
+// Source defines what a step reads of 8 units of a batch row: `row_chunks` parts of 16 bytes.
+// address(present, row, unit, part) is the address of a part in the step that is read first (any valid
+// address if not present). stride(part) is the distance in bytes to the next step.
 template <class Shape, class Tiling, class Source>
 class StepRing {
   static constexpr int stages = Tiling::input_stages;
@@ -23,9 +25,9 @@ class StepRing {
  public:
   static constexpr int shared_bytes = Shape::finishing_warps * stages * warp_stage_bytes;
 
-  // rows: how many there are in the batch. first_row, first_unit: batch row and unit (within the head) where the block begins.
-  __device__ __forceinline__ StepRing(const Source& from, int rows, int first_row, int first_unit, const Lane<Shape>& lane,
-                                      void* shared_storage)
+  // rows: batch rows that exist. first_row, first_unit: where the block begins in the batch and in the head.
+  __device__ __forceinline__ StepRing(const Source& from, int rows, int first_row, int first_unit,
+                                      const Lane<Shape>& lane, void* shared_storage)
       : ring(shared_address(shared_storage) + lane.warp * stages * warp_stage_bytes) {
 #pragma unroll
     for (int i = 0; i < chunks_per_lane; i++) {
@@ -41,7 +43,13 @@ class StepRing {
     read_offset = lane.quad * row_bytes;
   }
 
-  // Copy the next step, if there is one, into `slot`; counts as one group of copies either way.
+  // Copies the first stages - 1 of `steps` steps, into the slots from 0 on.
+  __device__ __forceinline__ void begin(int steps) {
+#pragma unroll
+    for (int step = 0; step < stages - 1; step++) copy_next(step, step < steps);
+  }
+
+  // Copies the next step, if it exists, into `slot`. Counts as one group of copies in either case.
   __device__ __forceinline__ void copy_next(int slot, bool exists) {
 #pragma unroll
     for (int i = 0; i < chunks_per_lane; i++) {
@@ -51,8 +59,9 @@ class StepRing {
     if constexpr (Tiling::async_copy) asm volatile("cp.async.commit_group;" ::: "memory");
   }
 
-  // Brings a later step as far as L2, AHEAD of the one that is copied next. Loads of an SM return in the order in which they were issued: a
-  // kernel that polls for other blocks' data must not have a copy from device memory return before its polls.
+  // Brings a later step to L2, AHEAD steps after the one that is copied next. Loads of an SM return in the
+  // order in which they were issued. A kernel that polls for other blocks' data must not have a copy from
+  // device memory return before its polls.
   template <int AHEAD>
   __device__ __forceinline__ void prefetch(bool exists) const {
 #pragma unroll
@@ -60,13 +69,14 @@ class StepRing {
       if (exists && present[i]) prefetch_line(source[i] + stride[i] * AHEAD);
   }
 
-  // Returns when all but the newest `newer` copied steps of this lane have arrived. __syncwarp (or more) must follow before reading.
+  // Waits until all but the newest NEWER copied steps of this lane have arrived. __syncwarp or more must
+  // follow before reading.
   template <int NEWER>
   __device__ __forceinline__ void wait() {
     if constexpr (Tiling::async_copy) asm volatile("cp.async.wait_group %0;" ::"n"(NEWER) : "memory");
   }
 
-  // Where the 8 units begin, in the batch row of this lane's element of group `group`.
+  // Address of the 8 units in the batch row of this lane's element of group `group`.
   __device__ __forceinline__ unsigned row_address(int slot, int group) const {
     return ring + slot * warp_stage_bytes + group * group_bytes + read_offset;
   }
@@ -77,7 +87,8 @@ class StepRing {
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
     } else {
       const uint4 value = __ldcs(reinterpret_cast<const uint4*>(from));
-      asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
+      asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(value.x), "r"(value.y),
+                   "r"(value.z), "r"(value.w)
                    : "memory");
     }
   }

@@ -1,4 +1,4 @@
-// The backward product R^T d: one row for each unit, summed over the gradients d of all gates of the head's units.
+// The backward product R^T d: a row for each unit, summed over the gradients d of all gates.
 #pragma once
 #include "product_shape.cuh"
 
@@ -9,15 +9,21 @@ struct BackwardShape : ProductShape<Tiling, 1, Cell::gates> {
   using Scalar = typename Tiling::Scalar;
   static constexpr int gates = Cell::gates;
   static constexpr int states = Cell::states;
-  static constexpr float forward_clip = Tiling::forward_clip;  // bound of h that the forward pass had; 0 for none
-  static constexpr float gate_gradient_clip = Tiling::gate_gradient_clip;  // bound of each gate's gradient; 0 for none
-  static constexpr bool cut_recurrent_gradient = Tiling::cut_recurrent_gradient;  // no gradient passes through R h
-  static constexpr bool separate_gradients = Cell::separate_gradients;  // by W x and by R h + bias
+  // Bound of h in the forward pass; 0 for none.
+  static constexpr float forward_clip = Tiling::forward_clip;
+  // Bound of each gate's gradient; 0 for none.
+  static constexpr float gate_gradient_clip = Tiling::gate_gradient_clip;
+  static constexpr bool cut_recurrent_gradient =
+      Tiling::cut_recurrent_gradient;  // no gradient passes through R h
+  static constexpr bool separate_gradients =
+      Cell::separate_gradients;  // whether those by W x and by R h + bias differ
 
-  // The word of weights of a unit's row that begins at k of the sum; zeros if not present. recurrent: R of all heads.
-  static __device__ __forceinline__ unsigned weight_word(const void* recurrent, bool present, int head, int, int unit, int k) {
-    // Hides k from the compiler, which would otherwise compute the addresses of all weights ahead and run out of registers. Not where
-    // the gate of a lane's words is always the same, since then one address and constants do.
+  // The word of weights of a unit's row that begins at k of the sum; zeros if not present. recurrent: R of
+  // all heads.
+  static __device__ __forceinline__ unsigned weight_word(const void* recurrent, bool present, int head, int,
+                                                         int unit, int k) {
+    // Hides k from the compiler. Otherwise it computes the addresses of all weights ahead and runs out of
+    // registers. Not needed where all words of a lane have the same gate: one address and constants suffice.
     if constexpr (gates > 1 && (sizeof(Scalar) == 2 || gates % 2 == 1)) asm volatile("" : "+r"(k)::"memory");
     if constexpr (sizeof(Scalar) == 4)
       return present ? weight(recurrent, head, unit, k) : 0u;

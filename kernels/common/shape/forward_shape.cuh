@@ -4,19 +4,23 @@
 
 namespace kerneltune {
 
-// What the forward pass is, however its product is divided.
+// The properties of the forward pass that do not depend on how its product is divided.
 template <class Cell, class Tiling>
 struct ForwardPass {
   static constexpr int gates = Cell::gates;
   static constexpr int states = Cell::states;
-  static constexpr float forward_clip = Tiling::forward_clip;  // bound of h after each step, representable in storage; 0 for none
-  static constexpr bool saves = Tiling::saves;  // whether what the backward pass needs is kept: the pass "training"
+  // Bound of h after each step, representable in storage; 0 for none.
+  static constexpr float forward_clip = Tiling::forward_clip;
+  // Whether the backward pass's data is saved: the pass "training".
+  static constexpr bool saves = Tiling::saves;
 };
 
 template <class Cell, class Tiling>
 struct ForwardShape : ProductShape<Tiling, Cell::gates, 1>, ForwardPass<Cell, Tiling> {
-  // The word of weights of row `gate` of a unit that begins at k of the sum; zeros if not present. recurrent: R of all heads.
-  static __device__ __forceinline__ unsigned weight_word(const void* recurrent, bool present, int head, int gate, int unit, int k) {
+  // The word of weights of row `gate` of a unit that begins at k of the sum; zeros if not present. recurrent:
+  // R of all heads.
+  static __device__ __forceinline__ unsigned weight_word(const void* recurrent, bool present, int head,
+                                                         int gate, int unit, int k) {
     const size_t row = (static_cast<size_t>(head) * Cell::gates + gate) * Tiling::head_dim + unit;
     const size_t index = (row * Tiling::head_dim + k) / (4 / sizeof(typename Tiling::Scalar));
     return present ? static_cast<const unsigned*>(recurrent)[index] : 0u;

@@ -1,13 +1,14 @@
-// How a step's product R h of one head and batch tile is divided over the warpgroups of a block (wgmma.cuh). All numbers follow from the solved
-// Tiling.
+// How a step's product R h of one head and batch tile is divided over the warpgroups of a block.
+// All numbers follow from the solved Tiling. wgmma.cuh has the products.
 #pragma once
 #include "forward_shape.cuh"
 
 namespace kerneltune {
 
-// A warpgroup computes 64 rows, gates of its units, over the whole sum; columns are batch rows. A unit has as many rows as its gates, four where
-// they are three: their weights are zero. Of four rows, two are in one half of a warp's 16 and two in the other, so in two lanes 4 apart, which
-// exchange what they have of each other's column: then a lane has all gates of one unit in one of its two columns of an n tile.
+// A warpgroup computes 64 rows, the gates of its units, over the whole sum. Columns are batch rows. A unit
+// has one row for one gate, and four rows for three or four gates; the weights of a missing fourth gate are
+// zero. Of four rows, two are in each half of a warp's 16 rows. Two lanes 4 apart hold them, and exchange one
+// column each. Then each lane has all gates of one unit in one of its two columns of an n tile.
 template <class Cell, class Tiling>
 struct WarpgroupShape : ForwardPass<Cell, Tiling> {
   using Scalar = typename Tiling::Scalar;
@@ -17,7 +18,8 @@ struct WarpgroupShape : ForwardPass<Cell, Tiling> {
   static constexpr int unit_rows = Cell::gates == 1 ? 1 : 4;
   static constexpr int warp_units = 16 / unit_rows;
   static constexpr int warps = 4 * warpgroups;  // that compute
-  static constexpr int tiles_in_flight = Tiling::tiles_in_flight;  // batch tiles of a head that a block runs in turns
+  // Batch tiles of a head that a block runs in turns.
+  static constexpr int tiles_in_flight = Tiling::tiles_in_flight;
   static constexpr int block_units = warp_units * warps;
   static constexpr int group_blocks = head_dim / block_units;  // that compute a batch tile together
   static constexpr int part = 16 / sizeof(Scalar);
@@ -25,16 +27,20 @@ struct WarpgroupShape : ForwardPass<Cell, Tiling> {
   static constexpr int k_tiles = head_dim / k_tile;
   static constexpr int n_tiles = batch_tile / 8;
   static constexpr int columns_per_lane = unit_rows == 4 ? 1 : 2;
-  static constexpr int warp_groups = n_tiles * columns_per_lane * (unit_rows == 4 ? 1 : 2);  // finished elements of a lane
+  static constexpr int warp_groups =
+      n_tiles * columns_per_lane * (unit_rows == 4 ? 1 : 2);  // finished elements of a lane
   static_assert(Cell::gates == 1 || Cell::gates == 3 || Cell::gates == 4, "units of one row or four");
-  static_assert(sizeof(Scalar) == 2 && head_dim % block_units == 0 && batch_tile % 8 == 0, "whole blocks of 16-bit values");
+  static_assert(sizeof(Scalar) == 2 && head_dim % block_units == 0 && batch_tile % 8 == 0,
+                "whole blocks of 16-bit values");
 
-  // Of row `row` of a warp's 16: the unit within the warp, and the gate, which may be beyond the last.
+  // The unit within the warp, and the gate, of row `row` of a warp's 16. The gate may be beyond the last.
   static __device__ __forceinline__ int row_unit(int row) { return unit_rows == 4 ? row % 8 / 2 : row; }
-  static __device__ __forceinline__ int row_gate(int row) { return unit_rows == 4 ? row % 2 + row / 8 * 2 : 0; }
+  static __device__ __forceinline__ int row_gate(int row) {
+    return unit_rows == 4 ? row % 2 + row / 8 * 2 : 0;
+  }
 };
 
-// Element `index` of a lane is of n tile index / columns_per_lane % n_tiles.
+// Element `index` of a lane belongs to n tile index / columns_per_lane % n_tiles.
 template <class Cell, class Tiling>
 struct Lane<WarpgroupShape<Cell, Tiling>> {
   using Shape = WarpgroupShape<Cell, Tiling>;

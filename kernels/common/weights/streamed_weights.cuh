@@ -1,4 +1,5 @@
-// What a warp copies of R in every step, a pair of k tiles at a time, and how that becomes mma A fragments.
+// Streamed weights: what a warp copies of R in every step, and how it becomes mma A fragments.
+// A warp copies a pair of k tiles at a time.
 #pragma once
 #include "../ptx/mma.cuh"
 #include "../shape/product_shape.cuh"
@@ -7,7 +8,7 @@
 
 namespace kerneltune {
 
-// The A fragments of two k tiles in the order ChunkedOrder.
+// The A fragments of two k tiles, in the order ChunkedOrder.
 template <class Shape>
 struct PairFragments {
   unsigned word[Shape::m_tiles][2][4];
@@ -18,8 +19,9 @@ struct PairFragments {
   }
 };
 
-// A lane's copies of 16 bytes from device memory to shared memory, COUNT at a time. Asynchronous ones arrive in groups, which are waited for
-// before they are read. Where there are none, all COUNT are on their way before the first is waited for, and other warps have the time.
+// A lane's copies of 16 bytes from device memory to shared memory, COUNT at a time. Asynchronous copies
+// arrive in groups, and the reader waits for a group. Without asynchronous copies, all COUNT loads are in
+// flight before the first is awaited, and other warps use the time.
 template <class Shape, int COUNT>
 class StreamedParts {
   using Scalar = typename Shape::Scalar;
@@ -27,16 +29,19 @@ class StreamedParts {
  public:
   static constexpr bool padded = Shape::k_padded != Shape::k_size;
 
-  // The copy of index `i`; zeros where the sum has ended (then nothing is read; `valid` is any address that exists). AHEAD: bytes, aligned,
-  // that are to come into L2 with the same request to memory, because this block or another asks for them soon; 0 if none.
+  // Starts copy `i`. Writes zeros where the sum has ended; nothing is read then, and `valid` is any valid
+  // address. AHEAD: aligned bytes that the same request brings to L2, because this block or another soon
+  // needs them; 0 for none.
   template <int AHEAD>
-  __device__ __forceinline__ void start(int i, unsigned address, const Scalar* from, const Scalar* valid, bool present) {
+  __device__ __forceinline__ void start(int i, unsigned address, const Scalar* from, const Scalar* valid,
+                                        bool present) {
     if constexpr (!Shape::async_copy) {
       target[i] = address;
-      // Not through L1, which may hold operands of an earlier step.
+      // Bypasses L1, which may hold operands of an earlier step.
       value[i] = !padded || present ? load_shared_by_gpu(from) : make_uint4(0, 0, 0, 0);
     } else if constexpr (padded) {
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(present ? from : valid), "r"(present ? 16 : 0)
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address),
+                   "l"(present ? from : valid), "r"(present ? 16 : 0)
                    : "memory");
     } else if constexpr (AHEAD == 256) {
       asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
@@ -47,13 +52,13 @@ class StreamedParts {
     }
   }
 
-  // After the last start.
+  // Completes the copies, after the last start.
   __device__ __forceinline__ void finish() const {
     if constexpr (!Shape::async_copy) {
 #pragma unroll
       for (int i = 0; i < COUNT; i++)
-        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(target[i]), "r"(value[i].x), "r"(value[i].y), "r"(value[i].z),
-                     "r"(value[i].w)
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(target[i]), "r"(value[i].x),
+                     "r"(value[i].y), "r"(value[i].z), "r"(value[i].w)
                      : "memory");
     }
   }
@@ -64,7 +69,7 @@ class StreamedParts {
   uint4 value[held];
 };
 
-// Ends a group of a lane's asynchronous copies, and returns when all but the newest NEWER groups have arrived.
+// Close a group of a lane's asynchronous copies; wait until all but the newest NEWER groups have arrived.
 template <class Shape>
 __device__ __forceinline__ void commit_copies() {
   if constexpr (Shape::async_copy) asm volatile("cp.async.commit_group;" ::: "memory");
@@ -74,7 +79,8 @@ __device__ __forceinline__ void wait_for_copies() {
   if constexpr (Shape::async_copy) asm volatile("cp.async.wait_group %0;" ::"n"(NEWER) : "memory");
 }
 
-// Forward: a row of the product is a row of R. A lane's 16 bytes of a row are its words of both tiles, so it copies what it reads.
+// Forward: a row of the product is a row of R. A lane's 16 bytes of a row are its words of both tiles, so it
+// copies what it reads.
 template <class Shape>
 class StreamedRows {
   using Scalar = typename Shape::Scalar;
@@ -82,16 +88,18 @@ class StreamedRows {
   static constexpr int pair_size = 2 * Shape::k_tile;
 
  public:
-  static constexpr bool of_other_lanes = false;  // whether a lane reads what others copied
+  static constexpr bool of_other_lanes = false;  // whether a lane reads what other lanes copied
 
-  __device__ __forceinline__ StreamedRows(const void* recurrent, int head, int first_unit, const Lane<Shape>& lane)
-      : first_k(lane.k_split * (Shape::warp_k_tiles / 2 * pair_size) + lane.quad * Shape::part), place(lane.lane * 16) {
+  __device__ __forceinline__ StreamedRows(const void* recurrent, int head, int first_unit,
+                                          const Lane<Shape>& lane)
+      : first_k(lane.k_split * (Shape::warp_k_tiles / 2 * pair_size) + lane.quad * Shape::part),
+        place(lane.lane * 16) {
     const int unit = first_unit + lane.unit_warp * Shape::warp_units + lane.row;
     const size_t row = static_cast<size_t>(head) * Shape::gates * Shape::head_dim + unit;
     source = static_cast<const Scalar*>(recurrent) + row * Shape::head_dim + first_k;
   }
 
-  // stage: its address in shared memory; pair: of k tiles.
+  // stage: its address in shared memory. pair: index of the pair of k tiles.
   __device__ __forceinline__ void copy(unsigned stage, int pair) const {
     const Scalar* const from = source + pair * pair_size;
     const bool present = !Parts::padded || first_k + pair * pair_size < Shape::k_size;
@@ -99,8 +107,10 @@ class StreamedRows {
 #pragma unroll
     for (int half = 0; half < Shape::row_halves; half++) {
       constexpr size_t gate_stride = static_cast<size_t>(Shape::head_dim) * Shape::head_dim;
-      const size_t offset = half % Shape::gates * gate_stride + static_cast<size_t>(half / Shape::gates * 8) * Shape::head_dim;
-      copied.template start<256>(half, stage + place + half * 512, from + offset, source, present);  // the row goes on in the coming stages
+      const size_t offset =
+          half % Shape::gates * gate_stride + static_cast<size_t>(half / Shape::gates * 8) * Shape::head_dim;
+      copied.template start<256>(half, stage + place + half * 512, from + offset, source,
+                                 present);  // the coming stages continue the row
     }
     copied.finish();
   }
@@ -122,15 +132,17 @@ class StreamedRows {
 
  private:
   const Scalar* source;  // this lane's part of its first row and pair
-  int first_k;           // of the sum, of this lane
-  int place;             // of this lane within 512 bytes
+  int first_k;           // this lane's first k in the sum
+  int place;             // offset of this lane within 512 bytes
 };
 
-// Backward: a row of the product is a column of R, a unit of h; the sum runs over R's rows, k % gates the gate and k / gates the unit. R is read
-// as it lies: neighbouring lanes copy neighbouring units of a row of R, and fragments are transposed on their way out of shared memory.
+// Backward: a row of the product is a column of R, that is a unit of h. The sum runs over R's rows: k % gates
+// is the gate and k / gates the unit. R is read as it is laid out: neighbouring lanes copy neighbouring units
+// of a row of R. ldmatrix transposes the fragments when it reads them from shared memory.
 //
-// Stage: [parts of 16 bytes of a row][rows of a pair][16 bytes]. The rows stand in the order in which ChunkedOrder puts them into the
-// fragments, so that a matrix of 8 x 16 bytes fills all banks once; turn_of moves them so that what 8 lanes copy does, too.
+// Stage: [parts of 16 bytes of a row][rows of a pair][16 bytes]. The rows are in the order in which
+// ChunkedOrder puts them into the fragments, so a matrix of 8 x 16 bytes covers each bank once. turn_of
+// permutes them so that the copies of 8 lanes do so, too.
 template <class Shape>
 class StreamedColumns {
   using Scalar = typename Shape::Scalar;
@@ -147,32 +159,38 @@ class StreamedColumns {
  public:
   static constexpr bool of_other_lanes = true;
 
-  __device__ __forceinline__ StreamedColumns(const void* recurrent, int head, int first_unit, const Lane<Shape>& lane)
-      : first_k(lane.k_split * (Shape::warp_k_tiles / 2 * pair_size) + k_of(lane.lane / parts)), row(lane.lane / parts) {
+  __device__ __forceinline__ StreamedColumns(const void* recurrent, int head, int first_unit,
+                                             const Lane<Shape>& lane)
+      : first_k(lane.k_split * (Shape::warp_k_tiles / 2 * pair_size) + k_of(lane.lane / parts)),
+        row(lane.lane / parts) {
     const size_t head_rows = static_cast<size_t>(head) * Shape::operands * Shape::head_dim;
     const int unit = first_unit + lane.unit_warp * Shape::warp_units + lane.lane % parts * Shape::part;
     source = static_cast<const Scalar*>(recurrent) + head_rows * Shape::head_dim + unit;
     part_place = lane.lane % parts * part_bytes;
     part_turn = turn_of(lane.lane % parts);
     if constexpr (sizeof(Scalar) == 4)
-      fragment_place = lane.row / 4 * part_bytes + (lane.quad ^ turn_of(lane.row / 4)) * 16 + lane.row % 4 * 4;
+      fragment_place =
+          lane.row / 4 * part_bytes + (lane.quad ^ turn_of(lane.row / 4)) * 16 + lane.row % 4 * 4;
     else if constexpr (Shape::row_halves == 1)
       fragment_place = lane.lane * 16;
     else
-      fragment_place = lane.lane / 8 % 2 * part_bytes + ((lane.lane / 16 * 8 + lane.lane % 8) ^ turn_of(lane.lane / 8 % 2)) * 16;
+      fragment_place = lane.lane / 8 % 2 * part_bytes +
+                       ((lane.lane / 16 * 8 + lane.lane % 8) ^ turn_of(lane.lane / 8 % 2)) * 16;
   }
 
-  // stage: its address in shared memory; pair: of k tiles.
+  // stage: its address in shared memory. pair: index of the pair of k tiles.
   __device__ __forceinline__ void copy(unsigned stage, int pair) const {
     Parts copied;
 #pragma unroll
     for (int i = 0; i < copies; i++) {
       const unsigned k = (first_k | k_of(i * lane_rows)) + pair * pair_size;
       const bool present = !Parts::padded || k < Shape::k_size;
-      const unsigned line = k % Shape::operands * Shape::head_dim + k / Shape::operands;  // row of R in its head
+      const unsigned line =
+          k % Shape::operands * Shape::head_dim + k / Shape::operands;  // row of R in its head
       const unsigned place = ((row | i * lane_rows) ^ part_turn) * 16;
-      // The line of memory goes on with the units of another warp or block, which copies them at about the same time.
-      copied.template start<128>(i, stage + part_place + place, source + static_cast<size_t>(line) * Shape::head_dim, source, present);
+      // Another warp or block copies the rest of this line of memory at about the same time.
+      copied.template start<128>(i, stage + part_place + place,
+                                 source + static_cast<size_t>(line) * Shape::head_dim, source, present);
     }
     copied.finish();
   }
@@ -187,20 +205,25 @@ class StreamedColumns {
   }
 
  private:
-  // Which operand of a pair stands at `place`: bit by bit, so that k_of(a | b) is k_of(a) | k_of(b).
+  // The operand of a pair at position `place`. A permutation of bits, so k_of(a | b) == (k_of(a) | k_of(b)).
   static __device__ __forceinline__ constexpr int k_of(int place) {
-    const int tile = place / Shape::k_tile, half = place / (Shape::k_tile / 2) % 2, quad = place / word_values % 4;
+    const int tile = place / Shape::k_tile, half = place / (Shape::k_tile / 2) % 2,
+              quad = place / word_values % 4;
     return 4 * word_values * quad + 2 * word_values * tile + word_values * half + place % word_values;
   }
-  // Places are exchanged by exclusive or with this: 0 4 2 6 1 5 3 7.
-  static __device__ __forceinline__ constexpr int turn_of(int part) { return part % 2 * 4 + part / 2 % 2 * 2 + part / 4 % 2; }
+  // Positions are permuted by exclusive or with this value: 0 4 2 6 1 5 3 7.
+  static __device__ __forceinline__ constexpr int turn_of(int part) {
+    return part % 2 * 4 + part / 2 % 2 * 2 + part / 4 % 2;
+  }
 
-  // Matrices of 8 operands x 8 units: of two groups of units and two halves of a k tile.
+  // Matrices of 8 operands x 8 units: two groups of units and two halves of a k tile.
   static __device__ __forceinline__ void read_matrices(unsigned (&tile)[2][4], unsigned address, int m) {
     if constexpr (Shape::row_halves > 1) {
 #pragma unroll
       for (int k_tile = 0; k_tile < 2; k_tile++)
-        load_matrix_x4_transposed(tile[k_tile], (address + 2 * m * part_bytes + k_tile * (Shape::k_tile * 16)) ^ (turn_of(2 * m) * 16));
+        load_matrix_x4_transposed(
+            tile[k_tile],
+            (address + 2 * m * part_bytes + k_tile * (Shape::k_tile * 16)) ^ (turn_of(2 * m) * 16));
     } else {
       unsigned word[4];  // of one group, both k tiles
       load_matrix_x4_transposed(word, address);
@@ -217,17 +240,19 @@ class StreamedColumns {
     for (int k_tile = 0; k_tile < 2; k_tile++)
 #pragma unroll
       for (int i = 0; i < 4; i++) {
-        const int half = 2 * m + i % 2;  // of the product's rows: two parts of R's
-        const unsigned from = (address + half * 2 * part_bytes + k_tile * (Shape::k_tile * 16)) ^ (turn_of(2 * half) * 16 + i / 2 * 64);
+        const int half = 2 * m + i % 2;  // half of the product's rows: two parts of a row of R
+        const unsigned from = (address + half * 2 * part_bytes + k_tile * (Shape::k_tile * 16)) ^
+                              (turn_of(2 * half) * 16 + i / 2 * 64);
         tile[k_tile][i] = 0;
-        if (half < Shape::row_halves) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(tile[k_tile][i]) : "r"(from) : "memory");
+        if (half < Shape::row_halves)
+          asm volatile("ld.shared.u32 %0, [%1];" : "=r"(tile[k_tile][i]) : "r"(from) : "memory");
       }
   }
 
-  const Scalar* source;     // this lane's part of the head's first row
-  int first_k;              // of the sum, of this lane's first copy
-  int row;                  // its place in a stage
-  unsigned part_place;      // of this lane's part
+  const Scalar* source;  // this lane's part of the head's first row
+  int first_k;           // of this lane's first copy, in the sum
+  int row;               // its position in a stage
+  unsigned part_place;   // of this lane's part
   int part_turn;
   unsigned fragment_place;  // where this lane's fragments begin
 };

@@ -1,54 +1,40 @@
-// Backward pass of a recurrent cell, strategy "cluster": the units of one head and batch tile are spread over the blocks of a cluster, which
-// exchange the gates' gradients (cluster_exchange.cuh). Clusters: heads x batch tiles, heads fastest.
-#include "../../common/exchange/cluster_exchange.cuh"
+// Backward pass of a recurrent cell, strategy "cluster".
+// The units of one head and batch tile are spread over the blocks of a cluster, which exchange the gates'
+// gradients (cluster_exchange.cuh). Clusters: heads x batch tiles, heads fastest.
 #include "../../common/elements/gradient_elements.cuh"
 #include "../../common/rings/gradient_ring.cuh"
 #include "../../common/exchange/operand_tile.cuh"
-#include "../../common/exchange/partial_sums.cuh"
-#include "../../common/weights/recurrent_weights.cuh"
+#include "cluster_block.cuh"
 
 namespace kerneltune {
 
 template <class Cell, class Tiling>
 __device__ __forceinline__ void cluster_backward(const BackwardArguments& arguments) {
   using Shape = BackwardShape<Cell, Tiling>;
-  using Weights = RecurrentWeights<Shape, NaturalOrder, Tiling::register_k_tiles>;
   using Tile = OperandTile<Shape>;
   using Ring = GradientRing<Cell, Shape, Tiling>;
-  using Partials = PartialSums<Shape>;
-  constexpr int partial_bytes = Shape::k_splits > 1 ? Partials::shared_bytes : 0;
-  constexpr int barrier_bytes = 16;
-  static_assert(Shape::block_units * Tiling::cluster == Shape::head_dim, "a cluster computes a whole head");
-  static_assert(Weights::shared_bytes + Tile::shared_bytes + Ring::shared_bytes + partial_bytes + barrier_bytes == Tiling::shared_memory,
-                "shared memory as solved");
+  using Memory = ClusterMemory<Shape, Tiling, Tile, Ring>;
   constexpr int stages = Tiling::input_stages;
 
   extern __shared__ __align__(128) unsigned char shared_memory[];
-  unsigned char* const ring_storage = shared_memory + Weights::shared_bytes + Tile::shared_bytes;
-  unsigned char* const partial_storage = ring_storage + Ring::shared_bytes;
   const Lane<Shape> lane;
-  const unsigned rank = cluster_block_rank();
-  const int cluster = blockIdx.x / Tiling::cluster;
-  const int head = cluster % arguments.heads;
-  const int first_row = cluster / arguments.heads * Shape::batch_tile;
-  const int first_unit = rank * Shape::block_units;
-
-  Weights weights;
-  weights.load(arguments.recurrent, head, first_unit, lane, shared_memory);
-  Ring ring(arguments, head, first_row, first_unit, lane, ring_storage);
-#pragma unroll
-  for (int step = 0; step < stages - 1; step++) ring.copy_next(step, step < arguments.steps);
-  Tile tile(shared_memory + Weights::shared_bytes, lane);
-  tile.clear();  // nothing comes from behind the last step
+  const auto [rank, head, first_row, first_unit] = ClusterPlace<Shape, Tiling::cluster>(arguments.heads);
+  const typename Memory::Weights weights(arguments.recurrent, head, first_unit, lane, shared_memory);
+  Ring ring(arguments, head, first_row, first_unit, lane, shared_memory + Memory::ring);
+  ring.begin(arguments.steps);
+  Tile tile(shared_memory + Memory::operands, lane);
+  tile.clear();  // the last step has no successor
   GradientElements<Cell, Shape> elements;
   elements.begin(arguments, head, first_row, first_unit, lane);
-  const Partials partials(partial_storage, lane);
-  const ClusterExchange<Shape, Tiling::cluster> exchange(tile, shared_address(partial_storage + partial_bytes), rank, lane);
+  const typename Memory::Partials partials(shared_memory + Memory::partials, lane);
+  const ClusterExchange<Shape, Tiling::cluster> exchange(
+      tile, shared_address(shared_memory + Memory::barriers), rank, lane);
   cluster_synchronize();
 
   int slot = 0;
   float through_recurrence[Shape::warp_groups];
-  for (int done = 0;; done++) {  // one product more than steps: the last is the gradient by the initial h
+  // One product more than steps: the last gives the gradient by the initial h.
+  for (int done = 0;; done++) {
     const int current = done % 2;
     StepRecord<Cell> record[Shape::warp_groups];
     Accumulators<Shape> sums;
@@ -56,7 +42,8 @@ __device__ __forceinline__ void cluster_backward(const BackwardArguments& argume
     ring.template wait<stages - 2>();
     __syncwarp();
     if (lane.finishes()) ring.read(record, slot);
-    // Then the other blocks' part is here, and the partial sums of the step before have been read (cluster_exchange.cuh).
+    // After this wait the other blocks' part is present, and the previous step's partial sums have been read
+    // (cluster_exchange.cuh).
     if (done > 0) exchange.barrier(current).wait((done - 1) / 2 % 2);
     tile.template multiply<Tiling::mma_k>(sums, weights, current);
     if constexpr (Shape::k_splits > 1) {
@@ -76,7 +63,8 @@ __device__ __forceinline__ void cluster_backward(const BackwardArguments& argume
 #pragma unroll
       for (int group = 0; group < Shape::warp_groups; group++) {
         elements.step(group, through_recurrence[group], record[group], lane);
-        store_operands<Shape>(tile, 1 - current, lane.batch_row(group), first_unit + lane.unit(group), elements.words[group], lane);
+        store_operands<Shape>(tile, 1 - current, lane.batch_row(group), first_unit + lane.unit(group),
+                              elements.words[group], lane);
       }
       exchange.publish(tile, 1 - current, first_unit, false, lane);
       elements.write();

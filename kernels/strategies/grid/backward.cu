@@ -1,6 +1,8 @@
-// Backward pass of a recurrent cell, strategy "grid": the units of one head and batch tile are spread over a group of thread blocks
-// anywhere on the GPU, which exchange the gates' gradients through L2 (grid_exchange.cuh). Launched cooperatively: all blocks of a group
-// must run at the same time. Groups take (head, batch tile) jobs in turn until none is left, so any batch runs on the groups that fit.
+// Backward pass of a recurrent cell, strategy "grid".
+// The units of one head and batch tile are spread over a group of thread blocks anywhere on the GPU, which
+// exchange the gates' gradients through L2 (grid_exchange.cuh). The launch is cooperative: all blocks of a
+// group must run at the same time. Groups take (head, batch tile) jobs in turn until none is left, so any
+// batch runs on the groups that fit.
 #include "../../common/elements/gradient_elements.cuh"
 #include "../../common/rings/gradient_ring.cuh"
 #include "../../common/exchange/grid_exchange.cuh"
@@ -9,7 +11,8 @@
 
 namespace kerneltune {
 
-// The way out for a lane's gradients, in whole words: what others see of a word carries its arrival mark or is complete.
+// Publishes a lane's gradients in whole words: each word that others see holds its arrival mark or is
+// complete.
 template <class Shape>
 struct GradientOutlet {
   using Words = GateWords<Shape>;
@@ -21,27 +24,16 @@ struct GradientOutlet {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       const bool publishes = lane.finishes() && Words::of_recurrent(lane) && lane.batch_row(group) < rows;
-      first_operand[group] = publishes ? (first_unit + lane.unit(group) - Words::units_before(lane)) * Shape::operands : -1;
+      first_operand[group] =
+          publishes ? (first_unit + lane.unit(group) - Words::units_before(lane)) * Shape::operands : -1;
     }
   }
 
-  // slot: where the exchange is to stand.
-  __device__ __forceinline__ void publish(Scalar* slot, const Words& words, int group, const Lane<Shape>& lane) const {
+  // slot: of the exchange.
+  __device__ __forceinline__ void publish(Scalar* slot, const Words& words, int group,
+                                          const Lane<Shape>& lane) const {
     if (first_operand[group] < 0) return;
-    const int row = lane.batch_row(group);
-    if constexpr (Words::count == 4) {
-      store_shared_by_gpu(address(slot, first_operand[group], row), make_uint4(words.word[0], words.word[1], words.word[2], words.word[3]));
-    } else if constexpr (Words::count == 2) {
-      store_shared_by_gpu(address(slot, first_operand[group], row), make_uint2(words.word[0], words.word[1]));
-    } else {
-#pragma unroll
-      for (int i = 0; i < Words::count; i++) store_shared_by_gpu(address(slot, first_operand[group] + Words::word_values * i, row), words.word[i]);
-    }
-  }
-
- private:
-  static __device__ __forceinline__ Scalar* address(Scalar* slot, int k, int row) {
-    return slot + (k / Shape::part * Shape::batch_tile + row) * Shape::part + k % Shape::part;
+    words.publish(slot, first_operand[group], lane.batch_row(group));
   }
 };
 
@@ -52,27 +44,30 @@ struct GridBackward {
   using Ring = GradientRing<Cell, Shape, Tiling>;
   using Partials = PartialSums<Shape>;
   using Exchange = GridExchange<Shape, Tiling::exchange_slots, Tiling::receive_rounds, 2>;
-  static constexpr int partial_bytes = Partials::shared_bytes;  // each of two buffers
+  static constexpr int partial_bytes = Partials::shared_bytes;  // of each of two buffers
   static_assert(Shape::k_splits > 1, "the sum is split");
-  static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory, "shared memory as solved");
+  static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory,
+                "shared memory as solved");
   static constexpr int stages = Tiling::input_stages;
-  static constexpr int prefetch_distance = 4;  // steps
-  // Not where the first of several rounds alone fills many registers, which R then lacks: 1 x 2048.
+  static constexpr int prefetch_distance = 4;  // in steps
+  // Requests the next operands early, except where the first of several rounds alone fills so many registers
+  // that R lacks them: 1 x 2048.
   static constexpr bool asks_early = Tiling::receive_rounds == 1 || Shape::n_tiles == 1;
   static constexpr int marking_warp = Shape::warps - 1;
-  // Cycles until the first poll (kernel.cu): from a warp's own gradients being out, or from its coming to the block's barrier where it has none.
+  // Cycles until the first poll (kernel.cu). They begin when a warp's own gradients are out, or when a warp
+  // without gradients reaches the block's barrier.
   static constexpr unsigned head_start = 300;
 
-  // Runs one head and batch tile from last step to first. shared_memory: weights, ring, two buffers of partial sums.
-  static __device__ __forceinline__ void run_job(const BackwardArguments& arguments, int head, int first_row, int first_unit,
-                                                 const Lane<Shape>& lane, Exchange& exchange, unsigned char* shared_memory) {
+  // Runs one head and batch tile from the last step to the first. shared_memory: weights, ring, two buffers
+  // of partial sums.
+  static __device__ __forceinline__ void run_job(const BackwardArguments& arguments, int head, int first_row,
+                                                 int first_unit, const Lane<Shape>& lane, Exchange& exchange,
+                                                 unsigned char* shared_memory) {
     unsigned char* const ring_storage = shared_memory + Weights::shared_bytes;
     const Partials partials(ring_storage + Ring::shared_bytes, lane);
-    Weights weights;
-    weights.load(arguments.recurrent, head, first_unit, lane, shared_memory);
+    const Weights weights(arguments.recurrent, head, first_unit, lane, shared_memory);
     Ring ring(arguments, head, first_row, first_unit, lane, ring_storage);
-#pragma unroll
-    for (int step = 0; step < stages - 1; step++) ring.copy_next(step, step < arguments.steps);
+    ring.begin(arguments.steps);
     GradientElements<Cell, Shape> elements;
     elements.begin(arguments, head, first_row, first_unit, lane);
     const int rows = arguments.batch - first_row;
@@ -80,7 +75,8 @@ struct GridBackward {
 
     int slot = 0;
     float through_recurrence[Shape::warp_groups];
-    for (int done = 0;; done++) {  // one product more than steps: the last is the gradient by the initial h
+    // One product more than steps: the last gives the gradient by the initial h.
+    for (int done = 0;; done++) {
       Accumulators<Shape> sums;
       sums.clear();
       exchange.prepare_next();
@@ -92,10 +88,10 @@ struct GridBackward {
         }
       }
       sums.join_chains();
-      // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
+      // Two buffers: a warp may be ahead of the warps that add this step's parts, but not by two barriers.
       const int buffer = done % 2;
       partials.store(sums, buffer);
-      // What was saved is read behind the barrier, as W x is (kernel.cu).
+      // The record is read after the barrier, for the same reason as W x (kernel.cu).
       StepRecord<Cell> record[Shape::warp_groups];
       ring.template wait<stages - 2>();
       __syncthreads();
@@ -150,7 +146,8 @@ __device__ __forceinline__ void grid_backward(const BackwardArguments& arguments
   typename Backward::Exchange exchange(arguments.workspace, blockIdx.x / group_blocks, groups);
   const int batch_tiles = (arguments.batch + Shape::batch_tile - 1) / Shape::batch_tile;
   for (int job = blockIdx.x / group_blocks; job < arguments.heads * batch_tiles; job += groups) {
-    Backward::run_job(arguments, job % arguments.heads, job / arguments.heads * Shape::batch_tile, first_unit, lane, exchange, shared_memory);
+    Backward::run_job(arguments, job % arguments.heads, job / arguments.heads * Shape::batch_tile, first_unit,
+                      lane, exchange, shared_memory);
     __syncthreads();  // the next job overwrites the partial sums and the rings
   }
 }

@@ -1,6 +1,8 @@
-// Forward pass of a recurrent cell, strategy "grid": the units of one head and batch tile are spread over a group of thread blocks
-// anywhere on the GPU, which exchange h through L2 (grid_exchange.cuh). Launched cooperatively: all blocks of a group must run at the same
-// time. Groups take (head, batch tile) jobs in turn until none is left, so any batch runs on the groups that fit.
+// Forward pass of a recurrent cell, strategy "grid".
+// The units of one head and batch tile are spread over a group of thread blocks anywhere on the GPU, which
+// exchange h through L2 (grid_exchange.cuh). The launch is cooperative: all blocks of a group must run at the
+// same time. Groups take (head, batch tile) jobs in turn until none is left, so any batch runs on the groups
+// that fit.
 #include "../../common/elements/elements.cuh"
 #include "../../common/exchange/grid_exchange.cuh"
 #include "../../common/rings/input_ring.cuh"
@@ -9,44 +11,51 @@
 
 namespace kerneltune {
 
-// h before the first step, from states: the caller's, so it carries no mark.
+// Reads the initial h from states. The caller wrote it, so it carries no mark.
 template <class Shape, class Exchange>
-__device__ __forceinline__ void read_initial_hidden(Exchange& exchange, const ForwardArguments& arguments, int head, int first_row,
-                                                    const Lane<Shape>& lane) {
+__device__ __forceinline__ void read_initial_hidden(Exchange& exchange, const ForwardArguments& arguments,
+                                                    int head, int first_row, const Lane<Shape>& lane) {
   using Scalar = typename Shape::Scalar;
   const Scalar* states = static_cast<const Scalar*>(arguments.states);
 #pragma unroll
   for (int n = 0; n < Shape::n_tiles; n++)
 #pragma unroll
     for (int pair = 0; pair < Exchange::pairs; pair++) {
-      const int row = first_row + Shape::column_row(n, lane.row), unit = exchange.first_k(lane) + pair * exchange.pair_size;
+      const int row = first_row + Shape::column_row(n, lane.row),
+                unit = exchange.first_k(lane) + pair * exchange.pair_size;
       const bool present = row < arguments.batch && unit < Shape::head_dim;
       const size_t index = state_index<Shape>(arguments, 0, 0, present ? row : 0, head, present ? unit : 0);
-      exchange.part[n][pair] = present ? *reinterpret_cast<const uint4*>(states + index) : make_uint4(0, 0, 0, 0);
+      exchange.part[n][pair] =
+          present ? *reinterpret_cast<const uint4*>(states + index) : make_uint4(0, 0, 0, 0);
     }
 }
 
-// The way out for finished elements: to the exchange and to states. Addresses are kept, since they lie on the path between blocks.
+// Writes finished elements to the exchange and to states. Addresses are kept, as this is on the path between
+// blocks.
 template <class Shape>
 struct GridOutlet {
   using Scalar = typename Shape::Scalar;
-  int offset[Shape::warp_groups];  // within a slot; negative for lanes that write nothing
+  int offset[Shape::warp_groups];      // within a slot; negative for lanes that write nothing
   Scalar* target[Shape::warp_groups];  // in states, of the coming step
   size_t step_elements;
 
-  __device__ __forceinline__ GridOutlet(const ForwardArguments& arguments, int head, int first_row, int first_unit, const Lane<Shape>& lane)
+  __device__ __forceinline__ GridOutlet(const ForwardArguments& arguments, int head, int first_row,
+                                        int first_unit, const Lane<Shape>& lane)
       : step_elements(static_cast<size_t>(arguments.batch) * arguments.heads * Shape::head_dim) {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       const int row = lane.batch_row(group), unit = first_unit + lane.unit(group);
-      const bool writes = lane.finishes() && lane.row % (Shape::part / 4) == 0 && first_row + row < arguments.batch;
-      offset[group] = writes ? (unit / Shape::part * Shape::batch_tile + row) * Shape::part + unit % Shape::part : -1;
+      const bool writes =
+          lane.finishes() && lane.row % (Shape::part / 4) == 0 && first_row + row < arguments.batch;
+      offset[group] =
+          writes ? (unit / Shape::part * Shape::batch_tile + row) * Shape::part + unit % Shape::part : -1;
       target[group] = static_cast<Scalar*>(arguments.states) +
                       (writes ? state_index<Shape>(arguments, 0, 1, first_row + row, head, unit) : 0);
     }
   }
 
-  // Where a word is two units, lanes of even ones write their neighbour's h too: what others see is always a whole word.
+  // Where a word holds two units, the lane of the even unit also writes its neighbour's h: others always see
+  // a whole word.
   __device__ __forceinline__ void publish(Scalar* slot, float h, int group, bool awaited) const {
     const float next = next_unit<Scalar>(h);
     if (offset[group] < 0) return;
@@ -69,27 +78,30 @@ struct GridForward {
   using Ring = InputRing<Shape, Tiling>;
   using Partials = PartialSums<Shape>;
   using Exchange = GridExchange<Shape, Tiling::exchange_slots>;
-  static constexpr int partial_bytes = Shape::k_splits > 1 ? Partials::shared_bytes : 0;  // each of two buffers
-  static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory, "shared memory as solved");
+  static constexpr int partial_bytes =
+      Shape::k_splits > 1 ? Partials::shared_bytes : 0;  // of each of two buffers
+  static_assert(Weights::shared_bytes + Ring::shared_bytes + 2 * partial_bytes == Tiling::shared_memory,
+                "shared memory as solved");
   static constexpr int stages = Tiling::input_stages;
-  static constexpr int prefetch_distance = 4;  // steps
-  // Cycles from a warp's own data being out to its first poll: no other block's is there yet, and polls in vain hold up what is on its way.
-  // Warps that publish nothing have waited for those that do, and poll at once.
+  static constexpr int prefetch_distance = 4;  // in steps
+  // Cycles from a warp's own data being out to its first poll. No other block's data is there earlier, and
+  // vain polls delay the data on its way. Warps that publish nothing have waited for those that do, and poll
+  // at once.
   static constexpr unsigned head_start = 200;
   static constexpr int marking_warp = Shape::warps - 1;
-  // Warps that do not finish hold their polling back until the finishing warps have published.
+  // Whether some warps do not finish elements. They do not poll until the finishing warps have published.
   static constexpr bool waiting_warps = Shape::finishing_warps < Shape::warps;
 
-  // Runs one head and batch tile from first step to last. shared_memory: weights, input ring, two buffers of partial sums.
-  static __device__ __forceinline__ void run_job(const ForwardArguments& arguments, int head, int first_row, int first_unit,
-                                                 const Lane<Shape>& lane, Exchange& exchange, unsigned char* shared_memory) {
+  // Runs one head and batch tile from the first step to the last. shared_memory: weights, input ring, two
+  // buffers of partial sums.
+  static __device__ __forceinline__ void run_job(const ForwardArguments& arguments, int head, int first_row,
+                                                 int first_unit, const Lane<Shape>& lane, Exchange& exchange,
+                                                 unsigned char* shared_memory) {
     unsigned char* const ring_storage = shared_memory + Weights::shared_bytes;
     unsigned char* const partial_storage = ring_storage + Ring::shared_bytes;
     Ring ring(arguments, head, first_row, first_unit, lane, ring_storage);
-#pragma unroll
-    for (int step = 0; step < stages - 1; step++) ring.copy_next(step, step < arguments.steps);
-    Weights weights;
-    weights.load(arguments.recurrent, head, first_unit, lane, shared_memory);
+    ring.begin(arguments.steps);
+    const Weights weights(arguments.recurrent, head, first_unit, lane, shared_memory);
     Elements<Cell, Shape> elements;
     elements.load(arguments, head, first_row, first_unit, lane);
     GridOutlet<Shape> outlet(arguments, head, first_row, first_unit, lane);
@@ -108,11 +120,12 @@ struct GridForward {
         exchange.template multiply_arriving<Tiling::mma_k>(sums, weights);
       }
       sums.join_chains();
-      // Two buffers: a warp may be ahead of the warps that add the parts of this step, but not by two barriers.
+      // Two buffers: a warp may be ahead of the warps that add this step's parts, but not by two barriers.
       const int buffer = step % 2;
       if constexpr (Shape::k_splits > 1) partials.store(sums, buffer);
-      // W x is read behind the barrier, which orders its copies too: ahead of it all warps would wait until these have it. (Ahead of
-      // receiving, the warp would have to meet, and a meeting waits for all loads, so for other blocks.)
+      // W x is read after the barrier, which also orders its copies. Before the barrier, all warps would wait
+      // until the finishing warps have it. Before receiving, the warp would have to synchronise, which waits
+      // for all loads and so for other blocks.
       ring.template wait<stages - 2>();
       __syncthreads();
       if (lane.finishes()) {
@@ -127,11 +140,13 @@ struct GridForward {
             if constexpr (Shape::k_splits == 1) sum[gate] += sums.of_group(group, gate);
           }
           if constexpr (Shape::k_splits > 1) partials.add(sum, group, buffer);
-          outlet.publish(exchange.next, elements.step(group, sum, input[group]), group, step + 1 < arguments.steps);
+          outlet.publish(exchange.next, elements.step(group, sum, input[group]), group,
+                         step + 1 < arguments.steps);
         }
         outlet.next_step();
       }
-      // Polling crowds out the finishing warps' shared memory accesses, and nothing can arrive before this block's own part is out.
+      // Polling slows down the finishing warps' accesses to shared memory. Nothing can arrive before this
+      // block's own part is out.
       if constexpr (waiting_warps) {
         if (lane.finishes())
           asm volatile("bar.arrive 1, %0;" ::"n"(Shape::threads) : "memory");
@@ -167,8 +182,8 @@ __device__ __forceinline__ void grid_forward(const ForwardArguments& arguments) 
   typename Forward::Exchange exchange(arguments.workspace, blockIdx.x / group_blocks, groups);
   const int batch_tiles = (arguments.batch + Shape::batch_tile - 1) / Shape::batch_tile;
   for (int job = blockIdx.x / group_blocks; job < arguments.heads * batch_tiles; job += groups) {
-    Forward::run_job(arguments, job % arguments.heads, job / arguments.heads * Shape::batch_tile, first_unit, lane, exchange,
-                     shared_memory);
+    Forward::run_job(arguments, job % arguments.heads, job / arguments.heads * Shape::batch_tile, first_unit,
+                     lane, exchange, shared_memory);
     __syncthreads();  // the next job overwrites the partial sums and the rings
   }
 }

@@ -1,12 +1,15 @@
-// Forward pass of a recurrent cell, strategy "streamed": for heads whose R fits nowhere on the chip. The units of one head and batch
-// tile are spread over a group of thread blocks anywhere on the GPU; every step each block streams its rows of R from L2 or device
-// memory (weight_stream.cuh). Launched cooperatively: all blocks of a group must run at the same time.
+// Forward pass of a recurrent cell, strategy "streamed", for heads whose R fits nowhere on the chip.
+// The units of one head and batch tile are spread over a group of thread blocks anywhere on the GPU. In every
+// step each block streams its rows of R from L2 or device memory (weight_stream.cuh). The launch is
+// cooperative: all blocks of a group must run at the same time.
 //
-// h passes through two slots in L2, [units / part][batch tile][part], with a barrier among the blocks of the group between the steps. Two are
-// enough: a block writes h(t + 1) over h(t - 1) after the barrier that all blocks reached when they had read all of h(t - 1). Before
-// and behind the barrier the weights of the next step are already on their way.
+// h passes through two slots in L2, [units / part][batch tile][part]. A barrier among the blocks of the group
+// separates the steps. Two slots are enough: a block writes h(t + 1) over h(t - 1) after the barrier that all
+// blocks reach after they have read h(t - 1). The weights of the next step are in flight before and after the
+// barrier.
 //
-// The last block begins early where the blocks do not divide the head: it computes some units a second time, to the same bits.
+// Where the blocks do not divide the head, the last block begins early. It computes some units a second time,
+// with the same bits.
 #include "../../common/elements/elements.cuh"
 #include "../../common/exchange/group_barrier.cuh"
 #include "../../common/elements/job_elements.cuh"
@@ -16,7 +19,7 @@
 
 namespace kerneltune {
 
-// W x of a lane's elements: brought near when a step begins, read when it ends.
+// W x of a lane's elements. Prefetched when a step begins, read when it ends.
 template <class Shape>
 struct StepInput {
   using UnitInput = UnitValues<typename Shape::Scalar, Shape::gates>;
@@ -38,15 +41,19 @@ struct StepInput {
   }
 };
 
-// Finished h to a slot that the group reads next and, if it is that of a step and not the initial one, to states. By whole warps; lanes
-// of even units write their neighbour's too.
+// Writes finished h to a slot that the group reads next and to states; the initial h only to the slot. Called
+// by whole warps. Lanes of even units also write their neighbour's h.
 template <class Shape>
-__device__ __forceinline__ void write_hidden(const JobElements<Shape, ForwardArguments>& job, typename Shape::Scalar* slot, float h, int group, int step) {
+__device__ __forceinline__ void write_hidden(const JobElements<Shape, ForwardArguments>& job,
+                                             typename Shape::Scalar* slot, float h, int group, int step) {
   using Scalar = typename Shape::Scalar;
   const unsigned word = word_of<Scalar>(h, next_unit<Scalar>(h));
   if (job.lane.row % (Shape::part / 4) || !job.exists(group)) return;
   const int unit = job.first_unit + job.lane.unit(group);
-  store_shared_by_gpu(slot + (unit / Shape::part * Shape::batch_tile + job.lane.batch_row(group)) * Shape::part + unit % Shape::part, word);
+  store_shared_by_gpu(slot +
+                          (unit / Shape::part * Shape::batch_tile + job.lane.batch_row(group)) * Shape::part +
+                          unit % Shape::part,
+                      word);
   if (step == 0) return;
   Scalar* const states = static_cast<Scalar*>(job.arguments.states);
   __stcs(reinterpret_cast<unsigned*>(states + step * job.step_elements() + job.index(group)), word);
@@ -64,9 +71,11 @@ struct StreamedForward {
   static constexpr int tile_elements = Shape::batch_tile * Shape::head_dim;
   static constexpr int counter_bytes = 128;
 
-  // Runs one head and batch tile from first step to last. slots: the group's two, one behind the other; shared_memory: ring, partial sums.
-  static __device__ __forceinline__ void run_job(const ForwardArguments& arguments, int head, int first_row, int first_unit,
-                                                 const Lane<Shape>& lane, GroupBarrier& barrier, Scalar* slots,
+  // Runs one head and batch tile from the first step to the last. slots: the group's two slots, contiguous.
+  // shared_memory: ring, partial sums.
+  static __device__ __forceinline__ void run_job(const ForwardArguments& arguments, int head, int first_row,
+                                                 int first_unit, const Lane<Shape>& lane,
+                                                 GroupBarrier& barrier, Scalar* slots,
                                                  unsigned char* shared_memory) {
     Stream stream(arguments.recurrent, head, first_unit, arguments.steps, lane, shared_memory);
     const Partials partials(shared_memory + Stream::shared_bytes, lane);
@@ -110,7 +119,8 @@ struct StreamedForward {
             if constexpr (Shape::k_splits == 1) sum[gate] += sums.of_group(group, gate);
           }
           if constexpr (Shape::k_splits > 1) partials.add(sum, group);
-          write_hidden(job, slots + (step + 1) % 2 * tile_elements, elements.step(group, sum, input), group, step + 1);
+          write_hidden(job, slots + (step + 1) % 2 * tile_elements, elements.step(group, sum, input), group,
+                       step + 1);
         }
       }
       barrier.arrive();
@@ -122,14 +132,17 @@ struct StreamedForward {
   }
 
  private:
-  static __device__ __forceinline__ void save_step(JobElements<Shape, ForwardArguments>& job, SavedSteps<Cell, Shape>& saved,
-                                                   const float (&state)[Shape::warp_groups][Shape::states], int step) {
+  static __device__ __forceinline__ void save_step(JobElements<Shape, ForwardArguments>& job,
+                                                   SavedSteps<Cell, Shape>& saved,
+                                                   const float (&state)[Shape::warp_groups][Shape::states],
+                                                   int step) {
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
       job.forget();
-      if (job.exists(group)) saved.write_group(group, step * job.step_elements() + job.index(group), state[group]);
+      if (job.exists(group))
+        saved.write_group(group, step * job.step_elements() + job.index(group), state[group]);
 #pragma unroll
-      for (float& value : saved.values[group]) value = 0.0f;  // no registers until the next step's are there
+      for (float& value : saved.values[group]) value = 0.0f;  // frees the registers until the next step
     }
   }
 };
@@ -143,16 +156,19 @@ __device__ __forceinline__ void streamed_forward(const ForwardArguments& argumen
   const Lane<Shape> lane;
   const int groups = gridDim.x / Forward::group_blocks, group = blockIdx.x / Forward::group_blocks;
   const int unit = blockIdx.x % Forward::group_blocks * Shape::block_units;
-  const int first_unit = unit + Shape::block_units <= Shape::head_dim ? unit : Shape::head_dim - Shape::block_units;
-  // Workspace: [groups] counters, a cache line each; [groups][2] slots. The host fills it with zeros before a launch.
+  const int first_unit =
+      unit + Shape::block_units <= Shape::head_dim ? unit : Shape::head_dim - Shape::block_units;
+  // Workspace: [groups] counters, a cache line each; [groups][2] slots. The host fills it with zeros before a
+  // launch.
   unsigned char* const workspace = static_cast<unsigned char*>(arguments.workspace);
-  GroupBarrier barrier(reinterpret_cast<unsigned*>(workspace + group * Forward::counter_bytes), Forward::group_blocks);
+  GroupBarrier barrier(reinterpret_cast<unsigned*>(workspace + group * Forward::counter_bytes),
+                       Forward::group_blocks);
   Scalar* const slots = reinterpret_cast<Scalar*>(workspace + groups * Forward::counter_bytes) +
                         static_cast<size_t>(group) * 2 * Forward::tile_elements;
   const int batch_tiles = (arguments.batch + Shape::batch_tile - 1) / Shape::batch_tile;
   for (int job = group; job < arguments.heads * batch_tiles; job += groups)
-    Forward::run_job(arguments, job % arguments.heads, job / arguments.heads * Shape::batch_tile, first_unit, lane, barrier, slots,
-                     shared_memory);
+    Forward::run_job(arguments, job % arguments.heads, job / arguments.heads * Shape::batch_tile, first_unit,
+                     lane, barrier, slots, shared_memory);
 }
 
 }  // namespace kerneltune

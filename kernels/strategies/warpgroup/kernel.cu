@@ -1,10 +1,12 @@
-// Forward pass of a recurrent cell, strategy "warpgroup": as in "grid", the units of one head and batch tile are spread over a group of thread
-// blocks anywhere on the GPU. For batches whose products are worth a warpgroup's. Launched cooperatively: all blocks of a group must run at
-// the same time. Groups take (head, batch tiles) jobs in turn until none is left.
+// Forward pass of a recurrent cell, strategy "warpgroup", for batches large enough for wgmma.
+// As in "grid", the units of one head and batch tile are spread over a group of thread blocks anywhere on the
+// GPU. The launch is cooperative: all blocks of a group must run at the same time. Groups take (head, batch
+// tiles) jobs in turn until none is left.
 //
-// Eight warps (or four) compute; four others, couriers, do what waits for other blocks or for memory: for each batch tile in flight one
-// publishes the new h and asks for the others' (arriving_hidden.cuh), one writes it to states and brings W x (bulk_input_ring.cuh). With two
-// batch tiles in flight one is computed while the other is on its way.
+// Four or eight warps compute. Four other warps, the couriers, do all that waits for other blocks or for
+// memory. Each batch tile in flight has two couriers: one publishes the new h and requests the other blocks'
+// h (arriving_hidden.cuh); the other writes h to states and copies W x (bulk_input_ring.cuh). With two batch
+// tiles in flight, one is computed while the other is exchanged.
 #include "../../common/exchange/arriving_hidden.cuh"
 #include "../../common/rings/bulk_input_ring.cuh"
 #include "../../common/elements/elements.cuh"
@@ -13,22 +15,24 @@
 
 namespace kerneltune {
 
-// What the warps that compute and a tile's two couriers share of a batch tile.
+// The state of a batch tile that the computing warps share with the tile's two couriers.
 template <class Cell, class Tiling>
 struct BatchTileInFlight {
   using Shape = WarpgroupShape<Cell, Tiling>;
   using Scalar = typename Shape::Scalar;
   using Hidden = ArrivingHidden<Shape>;
   using Input = BulkInputRing<Shape, Tiling::input_stages>;
-  // In shared memory: h, two parts of the new h, ring of W x, barriers.
+  // Offsets in shared memory: h, two parts of the new h, ring of W x, barriers.
   static constexpr int parts_place = Hidden::shared_bytes;
   static constexpr int ring_place = parts_place + 2 * Hidden::part_bytes;
   static constexpr int barriers_place = ring_place + round_up(Input::shared_bytes, 256);
-  static constexpr int shared_bytes = barriers_place + round_up(Hidden::barrier_bytes + Input::barrier_bytes, 256);
+  static constexpr int shared_bytes =
+      barriers_place + round_up(Hidden::barrier_bytes + Input::barrier_bytes, 256);
   static constexpr int tiles = Shape::tiles_in_flight;
-  static constexpr int meeting = 32 * (Shape::warps + 2);  // threads that meet when a step has been computed
+  static constexpr int meeting =
+      32 * (Shape::warps + 2);  // threads of the named barrier at the end of a step
 
-  unsigned char* parts;  // two buffers: this block's part of the new h, as others will hold it
+  unsigned char* parts;  // two buffers: this block's part of the new h, in the layout of the other blocks
   Hidden hidden;
   Input input;
   int first_row = 0;
@@ -44,16 +48,18 @@ struct BatchTileInFlight {
     fence_shared_for_async();
   }
 
-  __device__ __forceinline__ unsigned char* part(int step) const { return parts + step % 2 * Hidden::part_bytes; }
+  __device__ __forceinline__ unsigned char* part(int step) const {
+    return parts + step % 2 * Hidden::part_bytes;
+  }
 
-  // To another tile in shared memory, for the warps that compute.
+  // Moves to another tile in shared memory. For the computing warps.
   __device__ __forceinline__ void move(int bytes) {
     parts += bytes;
     hidden.move(bytes);
     input.move(bytes);
   }
 
-  // The named barrier of a tile: who computes has read h and W x of a step and written the new part.
+  // The named barrier of a tile: the computing warps have read h and W x of a step and written the new part.
   static __device__ __forceinline__ void say_computed(int index) {
     asm volatile("bar.arrive %0, %1;" ::"r"(1 + index), "n"(meeting) : "memory");
   }
@@ -61,26 +67,34 @@ struct BatchTileInFlight {
     asm volatile("bar.sync %0, %1;" ::"r"(1 + index), "n"(meeting) : "memory");
   }
 
-  // Between a tile's couriers: h has been published. A fence waits for all stores of the block, so others had better come after it.
-  static __device__ __forceinline__ void say_published(int index) { asm volatile("bar.arrive %0, %1;" ::"r"(1 + tiles + index), "n"(64) : "memory"); }
-  static __device__ __forceinline__ void await_published(int index) { asm volatile("bar.sync %0, %1;" ::"r"(1 + tiles + index), "n"(64) : "memory"); }
+  // Between a tile's couriers: h has been published. The fence of publish waits for all stores of the block,
+  // so other stores come after it.
+  static __device__ __forceinline__ void say_published(int index) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(1 + tiles + index), "n"(64) : "memory");
+  }
+  static __device__ __forceinline__ void await_published(int index) {
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + tiles + index), "n"(64) : "memory");
+  }
 
-  // The new h to states. By one warp.
-  __device__ __forceinline__ void write_states(const ForwardArguments& arguments, int step, int head, int first_unit) const {
+  // Writes the new h to states. Called by one warp.
+  __device__ __forceinline__ void write_states(const ForwardArguments& arguments, int step, int head,
+                                               int first_unit) const {
     constexpr int octets = Shape::block_units / Shape::part;
     Scalar* const states = static_cast<Scalar*>(arguments.states);
 #pragma unroll 1  // a courier has few registers
     for (int piece = threadIdx.x % 32; piece < Hidden::pieces; piece += 32) {
       const int row = piece / octets, octet = piece % octets;
       if (first_row + row >= arguments.batch) continue;
-      const size_t index = state_index<Shape>(arguments, 0, step + 1, first_row + row, head, first_unit + octet * Shape::part);
-      __stcs(reinterpret_cast<uint4*>(states + index), *reinterpret_cast<const uint4*>(part(step) + Hidden::place(octet, row)));
+      const size_t index =
+          state_index<Shape>(arguments, 0, step + 1, first_row + row, head, first_unit + octet * Shape::part);
+      __stcs(reinterpret_cast<uint4*>(states + index),
+             *reinterpret_cast<const uint4*>(part(step) + Hidden::place(octet, row)));
     }
   }
 };
 
-// The warps that compute one head: R, and this lane's elements of the tiles in flight, one of which is at hand: the code of a step is there once
-// for all tiles.
+// The warps that compute one head: R, and this lane's elements of the tiles in flight. One tile is at hand,
+// so the code of a step exists once for all tiles.
 template <class Cell, class Tiling>
 struct WarpgroupCompute {
   using Shape = WarpgroupShape<Cell, Tiling>;
@@ -93,10 +107,10 @@ struct WarpgroupCompute {
   int head, first_row, first_unit;
   Lane<Shape> lane;
   Weights weights;
-  Elements<Cell, Shape> elements;                      // of the tile at hand
-  float other_states[Shape::warp_groups][Shape::states];  // of the other
+  Elements<Cell, Shape> elements;                         // of the tile at hand
+  float other_states[Shape::warp_groups][Shape::states];  // of the other tile
 
-  // tile: the first; so it is after every turn of all.
+  // tile: the first one. The first tile is at hand again after all tiles had their turn.
   __device__ __forceinline__ void load(Tile& tile, unsigned char* weight_storage) {
     weights.load(arguments.recurrent, head, first_unit, lane, weight_storage);
 #pragma unroll
@@ -135,7 +149,7 @@ struct WarpgroupCompute {
  private:
   __device__ __forceinline__ int row_of(int index) const { return first_row + index * Shape::batch_tile; }
 
-  // From tile `index`, where there are two.
+  // Switches from tile `index` to the other one, where there are two.
   __device__ __forceinline__ void next_tile(Tile& tile, int index) {
     if constexpr (tiles == 1) return;
     tile.move(index == 0 ? Tile::shared_bytes : -Tile::shared_bytes);
@@ -149,8 +163,9 @@ struct WarpgroupCompute {
       }
   }
 
-  // New h of this lane's elements.
-  __device__ __forceinline__ void update(const Tile& tile, const float (&sums)[Shape::n_tiles][4], int tile_row, int step) {
+  // Computes the new h of this lane's elements.
+  __device__ __forceinline__ void update(const Tile& tile, const float (&sums)[Shape::n_tiles][4],
+                                         int tile_row, int step) {
     const JobElements<Shape, ForwardArguments> job{arguments, head, tile_row, first_unit, lane};
 #pragma unroll
     for (int group = 0; group < Shape::warp_groups; group++) {
@@ -160,15 +175,20 @@ struct WarpgroupCompute {
       gates_of(sum, sums, group);
 #pragma unroll
       for (int gate = 0; gate < Shape::gates; gate++) sum[gate] += elements.offset(group, gate, x[gate]);
-      Scalar* const target = reinterpret_cast<Scalar*>(tile.part(step) + Tile::Hidden::place(unit / Shape::part, lane.batch_row(group)));
+      Scalar* const target = reinterpret_cast<Scalar*>(
+          tile.part(step) + Tile::Hidden::place(unit / Shape::part, lane.batch_row(group)));
       target[unit % Shape::part] = from_float<Scalar>(elements.step(group, sum, x));
       if constexpr (Shape::saves)
-        if (job.exists(group)) elements.saved.write_group(group, step * job.step_elements() + job.index(group), elements.state[group]);
+        if (job.exists(group))
+          elements.saved.write_group(group, step * job.step_elements() + job.index(group),
+                                     elements.state[group]);
     }
   }
 
-  // The gates' sums of this lane's element. Of four rows, each of two lanes holds two gates in two columns, and keeps one column.
-  __device__ __forceinline__ void gates_of(float (&sum)[Shape::gates], const float (&sums)[Shape::n_tiles][4], int group) const {
+  // The gates' sums of this lane's element. Where a unit has four rows, two lanes hold two gates of two
+  // columns each; each lane keeps one column.
+  __device__ __forceinline__ void gates_of(float (&sum)[Shape::gates], const float (&sums)[Shape::n_tiles][4],
+                                           int group) const {
     if constexpr (Shape::unit_rows == 1) {
       sum[0] = sums[group / 2 % Shape::n_tiles][group / (2 * Shape::n_tiles) * 2 + group % 2];
     } else {
@@ -191,9 +211,12 @@ struct WarpgroupForward {
   using Tile = BatchTileInFlight<Cell, Tiling>;
   using Compute = WarpgroupCompute<Cell, Tiling>;
   static constexpr int tiles = Shape::tiles_in_flight;
-  static_assert(Compute::Weights::shared_bytes + tiles * Tile::shared_bytes == Tiling::shared_memory, "shared memory as solved");
-  // Or those that take would wait for ever
-  static_assert(Tiling::moved_registers == 0 || (Shape::warpgroups * Tiling::compute_registers + Tiling::courier_registers) * 128 <= Tiling::registers * Tiling::threads,
+  static_assert(Compute::Weights::shared_bytes + tiles * Tile::shared_bytes == Tiling::shared_memory,
+                "shared memory as solved");
+  // Otherwise setmaxnreg.inc would wait for ever.
+  static_assert(Tiling::moved_registers == 0 ||
+                    (Shape::warpgroups * Tiling::compute_registers + Tiling::courier_registers) * 128 <=
+                        Tiling::registers * Tiling::threads,
                 "no more registers are taken than the launch has");
 
   const ForwardArguments& arguments;
@@ -213,7 +236,7 @@ struct WarpgroupForward {
     constexpr int rows = tiles * Shape::batch_tile;
     const int jobs = arguments.heads * ((arguments.batch + rows - 1) / rows);
     for (int job = group; job < jobs; job += groups) {
-      __syncthreads();  // the barriers are there; all have done with the job before
+      __syncthreads();  // the barriers are initialised; all threads have left the previous job
       run(job % arguments.heads, job / arguments.heads * rows);
     }
   }
@@ -223,14 +246,14 @@ struct WarpgroupForward {
     for_each_job([&](int head, int first_row) {
       Compute compute{arguments, head, first_row, first_unit};
       compute.load(first, shared_memory);
-      __syncthreads();  // h of the first step is there
+      __syncthreads();  // h of the first step is present
 #pragma unroll 1
       for (int step = 0; step < arguments.steps; step++) compute.step(first, step);
       compute.store_last(first);
     });
   }
 
-  // What the couriers do meanwhile. Two of every tile: this one publishes h and asks for it,
+  // The first courier of a tile: publishes h and requests the other blocks' h.
   __device__ __forceinline__ void carry_hidden(int index) const {
     Tile own = tile(index);
     for_each_job([&](int, int) {
@@ -248,7 +271,7 @@ struct WarpgroupForward {
     });
   }
 
-  // and this one writes it to states and brings W x.
+  // The second courier of a tile: writes h to states and copies W x.
   __device__ __forceinline__ void carry_steps(int index) const {
     constexpr int stages = Tiling::input_stages;
     Tile own = tile(index);

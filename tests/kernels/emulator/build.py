@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiler import KERNEL_FLAGS, MACHINE_FLAGS, compiler
-from .rewrite import rewrite, rewrite_tree
+from .compiler import KERNEL_FLAGS, MACHINE_FLAGS, PREPROCESSOR_FLAGS, compiler
+from .rewrite import rewrite
 
 HERE = Path(__file__).parent
 
@@ -52,15 +52,11 @@ class Emulator:
     """
 
     def __init__(self, kernels: Path, folder: Path, defines: tuple[str, ...] = ()) -> None:
-        self._folder = folder
+        self._folder = _made(folder)
         self._defines = [f"-D{name}" for name in defines]
         sources = [*kernels.rglob("*.cu"), *kernels.rglob("*.cuh"), *HERE.glob("*.?pp")]
         self._sources = _digest(*(path.read_bytes() for path in sorted(sources)), str(compiler()).encode())
-        self._headers = folder / f"headers-{self._sources}"
-        if not self._headers.exists():
-            with tempfile.TemporaryDirectory(dir=_made(folder)) as scratch:
-                rewrite_tree(kernels, Path(scratch, "kernels"))
-                _into_place(Path(scratch, "kernels"), self._headers)
+        self._includes = ["-I", str(kernels)]
 
     def compile(self, source: str, kernel_name: str) -> Path:
         """The executable that runs ``kernel_name`` of the translation unit ``source``."""
@@ -69,13 +65,17 @@ class Emulator:
         executable = self._folder / f"kernel-{_digest(*(part.encode() for part in parts))}"
         if not executable.exists():
             with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
+                cuda, preprocessed = Path(scratch, "kernel.cu"), Path(scratch, "kernel.ii")
+                cuda.write_text(source, encoding="utf-8")
+                options = [*PREPROCESSOR_FLAGS, *self._defines, *self._includes]
+                _run_compiler([*options, str(cuda), "-o", str(preprocessed)])
                 unit, program = Path(scratch, "kernel.cpp"), Path(scratch, "kernel")
                 head = '#include "device.hpp"\n#include "entry.hpp"\n'
                 tail = f"\nEMULATED_KERNEL({kernel_name})\n"
-                unit.write_text(head + rewrite(source) + tail, encoding="utf-8")
-                includes = ["-I", str(HERE), "-I", str(self._headers)]
+                body = rewrite(preprocessed.read_text(encoding="utf-8"))
+                unit.write_text(head + body + tail, encoding="utf-8")
                 made = Path(scratch, "kernel.o")
-                _run_compiler([*KERNEL_FLAGS, *self._defines, *includes, "-c", str(unit), "-o", str(made)])
+                _run_compiler([*KERNEL_FLAGS, "-I", str(HERE), "-c", str(unit), "-o", str(made)])
                 _run_compiler([str(made), str(machine), "-o", str(program)])
                 _into_place(program, executable)
         return executable

@@ -9,6 +9,8 @@ from functools import cache
 
 COMPILERS = (os.environ["CXX"],) if os.environ.get("CXX") else ("g++", "c++", "clang++")
 FLAGS = ("-std=c++20", "-fno-strict-aliasing", "-Wno-unknown-pragmas", "-w")
+# CUDA's qualifiers and built-in names are left for device.hpp.
+PREPROCESSOR_FLAGS = ("-std=c++20", "-w", "-D__CUDA_ARCH__=900", "-E", "-x", "c++")
 MACHINE_FLAGS = (*FLAGS, "-O2")
 # Local arrays that a kernel forgets to set hold a pattern, not what was there by chance. Every access
 # to memory is told to races.cpp, not to the compiler's own run-time library: that is not linked.

@@ -18,7 +18,6 @@
 #define __maxnreg__(...)
 #define __grid_constant__
 #define __align__(bytes) alignas(bytes)
-#define __CUDA_ARCH__ 900
 
 #define threadIdx emulator::thread_index
 #define blockIdx emulator::block_index

@@ -2,13 +2,13 @@
 
 ``asm volatile("ldmatrix… [%4];" : "=r"(a) : "r"(b))`` becomes
 ``emulator::Instruction<"ldmatrix…[%4];">::run(a, b)``, so the emulator executes the very text that the
-assembler would get. Lines keep their numbers.
+assembler would get. The source has been preprocessed, so macros may make such statements. Lines keep their
+numbers.
 """
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 SHARED = re.compile(r"extern\s+__shared__\s+(?:__align__\(\d+\)\s+)?(\w[\w ]*?)\s+(\w+)\[\]\s*;")
 ASM = re.compile(r"\basm\b\s*(?:volatile\b)?\s*\(")
@@ -16,17 +16,8 @@ LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 ESCAPES = {r"\n": "\n", r"\t": "\t", r"\"": '"', r"\\": "\\"}
 
 
-def rewrite_tree(source: Path, target: Path) -> None:
-    """Every CUDA file below ``source``, rewritten, at the same place below ``target``."""
-    target.mkdir(parents=True, exist_ok=True)
-    for path in sorted((*source.rglob("*.cu"), *source.rglob("*.cuh"))):
-        place = target / path.relative_to(source)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(f'#line 1 "{path}"\n' + rewrite(path.read_text(encoding="utf-8")), encoding="utf-8")
-
-
 def rewrite(text: str) -> str:
-    """One file."""
+    """A preprocessed source."""
     text = SHARED.sub(r"\1* const \2 = static_cast<\1*>(emulator::dynamic_shared_memory());", text)
     parts, position = [], 0
     while found := ASM.search(text, position):
