@@ -36,7 +36,7 @@ def read(text: str, parameters: Parameters, values: Sequence[Sequence[Any]]) -> 
     try:
         tree = parsed(text, "the restriction")
         return _worked_out(tree, parameters, values, text)
-    except (ModelError, ValueError, RecursionError, MemoryError):
+    except (Refused, ModelError, ValueError, RecursionError, MemoryError):
         raise refused from None
 
 

@@ -195,7 +195,7 @@ class Store:
             try:
                 self._connection.execute(LIMITS)
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_READONLY:
                     raise
                 self._has_limits = False
 
@@ -259,7 +259,8 @@ class Store:
 
 
 def _may_pass(error: sqlite3.OperationalError) -> bool:
-    return error.sqlite_errorcode & 0xFF in PASSING
+    # An error of Python's own, such as for text that is no UTF-8, has no code.
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in PASSING
 
 
 def _text(data: object) -> str:

@@ -21,7 +21,7 @@ from constrint import (
 )
 from constrint.engine import background_compile as compiling
 from constrint.engine import cache, claims
-from constrint.learning import compiled
+from constrint.learning import compile_part, compiled
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Plan
 from constrint.search import easy
@@ -132,7 +132,15 @@ ENTRIES = {
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_every_entry_point_ends_soon_after_its_limit(clock, monkeypatch, entry, made):
     """The clock moves on by a second at each look: so many looks after the limit, each call has ended."""
-    for module in ("answers", "fronts", "model", "planner", "solving", "plan.layers", "plan.wide"):
+    for module in (
+        "answers.several",
+        "answers.pareto",
+        "answers.assumptions",
+        "model",
+        "diagrams.planner",
+        "diagrams.layers",
+        "diagrams.wide",
+    ):
         monkeypatch.setattr(f"constrint.{module}.perf_counter", clock)
     monkeypatch.setattr("constrint.answers.conflict.time.monotonic", clock)
     for limit in (1, 5, 20, 60, 150, 400):
@@ -328,7 +336,7 @@ def test_the_other_process_compiles_what_it_is_told(compiler, monkeypatch):
     monkeypatch.setattr("constrint.engine.compiled.load", lambda: loaded.append("engine"))
     monkeypatch.setattr("os.nice", lambda _: 0)
     for part in ("engine", "learn", "learn-sums"):
-        compiling.main(part)
+        compile_part.main(part)
     assert loaded == ["engine", True, False]
 
 

@@ -4,11 +4,10 @@ import ctypes
 import subprocess
 import sys
 
-import numba
 import numpy as np
 import pytest
 
-from constrint.engine import compiled, dfs
+from constrint.engine import compiled
 from constrint.learning import compiled as learn
 from constrint.learning.layout import Learner
 from constrint.store.state import State
@@ -62,15 +61,3 @@ m.add(x[0] + x[1] > 6)
 assert sum(1 for _ in m.iter_solutions(engine="compiled")) == 10 * 6**4
 """
     subprocess.run([sys.executable, "-c", program], check=True)
-
-
-def test_where_numba_keeps_things_elsewhere_it_loads_them_itself(monkeypatch):
-    def renamed(*_):
-        raise AttributeError
-
-    compiled.load()
-    monkeypatch.setattr("numba.core.caching.FunctionCache._load_overload", renamed)
-    signature = numba.int64(compiled._STATE, numba.int64, numba.int64)
-    assert compiled.from_disk(dfs.run, signature, "engine") is None
-    monkeypatch.undo()
-    assert compiled.from_disk(dfs.run, signature, "engine") is not None

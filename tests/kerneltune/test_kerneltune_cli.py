@@ -117,7 +117,7 @@ def test_top_shows_a_ranking() -> None:
         ({"cell": "eco"}, 2, "unknown cell 'eco': did you mean 'echo'?"),
         ({"strategy": "plan"}, 2, "unknown strategy 'plan': did you mean 'plain'?"),
         ({"pass": "sideways"}, 2, "unknown pass 'sideways'"),
-        ({"pass": "backward"}, 2, "for the pass 'backward': no */backward.yaml"),
+        ({"pass": "backward"}, 2, "for the pass 'backward': no strategies/*/backward.yaml"),
         ({"gpu": "t4"}, 1, "bf16 has no tensor-core shape on t4 (sm_75)"),
         ({"head_dim": "100000"}, 1, "nearest that works: --head-dim 256"),
     ],

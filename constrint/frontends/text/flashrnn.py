@@ -30,6 +30,7 @@ Node: TypeAlias = Any
 MOST_CHOICES = 10_000
 """Ways to choose one value from each list of a comparison that are written out."""
 _COUNTED = re.compile(r"[()\[\]]|[0-9]+")
+SHORT_NUMBER = 3  # digits that are not counted
 LONGEST_NUMBER = 4_000
 """Digits that Python reads without asking."""
 
@@ -62,7 +63,7 @@ def _check_size(source: Source, code: str, budget: Budget) -> None:
             budget.depth(depth, partial(_where, source, token.start()))
         elif token[0] in ")]":
             depth -= 1
-        elif len(token[0]) > LONGEST_NUMBER:
+        elif len(token[0]) > SHORT_NUMBER:
             budget.digits(token[0], partial(_where, source, token.start()))
     budget.node(len(code) // 8, source.filename)
 
@@ -121,6 +122,11 @@ class _Reader(ExpressionReader):
     def position(self, tree: Node) -> Position:
         """Where a tree stands."""
         return self._place(*self._span(tree))
+
+    def where(self, tree: Node) -> str:
+        """Where a tree stands, for messages of limits."""
+        at = self.position(tree)
+        return f"{self.source.filename}:{at.line}:{at.column}"
 
     def error(self, place: Node, message: str, hint: str = "") -> ParseError:
         """An error at a tree or token."""
