@@ -13,6 +13,7 @@ from typing import Any
 from constrint.errors import Undefined
 
 DEEPEST = 60  # levels of a light expression
+SHALLOW = 5  # levels of what is weighed at once
 LIGHTEST = 128  # evaluations, one for each path to a part, that a light expression takes
 
 _set = object.__setattr__
@@ -90,11 +91,32 @@ def _evaluate_parts(root: Any, values: Values) -> None:
                 values[node] = undefined
 
 
+def _weigh_small(node: Any, children: Any, levels: int) -> int:
+    """Weigh a shallow and light expression; its evaluations, 0 for an expression that is neither."""
+    steps = 1
+    for child in children:
+        below = child.children
+        if not below:
+            steps += 1
+            continue
+        own = _weigh_small(child, below, levels - 1) if levels else 0
+        if not own:
+            return 0
+        steps += own
+    if steps > LIGHTEST:
+        return 0
+    _set(node, "_weight", (steps, SHALLOW + 1))
+    _set(node, "_is_light", True)
+    return steps
+
+
 def weigh(root: Any) -> None:
     """Note the weight of an expression and of its parts: evaluations without a memo, capped, and depth.
 
     Variables and constants have none, and count as light.
     """
+    if _weigh_small(root, root.children, SHALLOW):
+        return
     stack = [root]
     while stack:
         node = stack[-1]

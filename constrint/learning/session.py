@@ -72,7 +72,7 @@ class LearningRun:
         self.plan = plan
         self.engine = "interpreted"
         self._deadline = Deadline(options.time_limit, started)
-        self._pace = Pace(SLICE)
+        self._pace = Pace(SLICE, self._deadline)
         parts = Decomposition(root, self._deadline)
         self._root = root = parts.root
         self._options = options
@@ -135,7 +135,7 @@ class LearningRun:
             from constrint.learning.compiled import Session
 
             self._session = Session(self._ls, self._state, self._has_kernels())
-        self._pace = Pace(COMPILED_SLICE)
+        self._pace = Pace(COMPILED_SLICE, self._deadline)
         self._ls = self._session.ls
         self.engine = "compiled"
 

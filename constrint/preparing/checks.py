@@ -25,8 +25,10 @@ def check_solution(model: Declarations, assignment: Assignment) -> None:
     for variable, value in assignment.items():
         if not isinstance(variable, BoolVar) and value not in variable.domain:  # type: ignore[attr-defined] # keys are variables
             raise InternalError(f"{variable} has no value {value}")
-    values = Values(assignment)  # constraints may share expressions
+    shared: Values | None = None  # for the expressions that large constraints share
     for constraint in model.constraints:
-        if not constraint.expr.evaluate(values):
+        if shared is None and not getattr(constraint.expr, "_is_light", True):
+            shared = Values(assignment)
+        if not constraint.expr.evaluate(assignment if shared is None else shared):
             where = constraint.position or constraint.name or "a constraint"
             raise InternalError(f"a solution violates {where}: please report this model")

@@ -174,7 +174,7 @@ def _propagate(advance: Callable[[int], int], deadline: Deadline) -> int:
     """A fixpoint, with looks at the clock; `advance` goes on for so many propagations."""
     if not deadline.is_set:
         return advance(ROOT_PROPAGATIONS)
-    pace = Pace(ROOT_PROPAGATIONS)
+    pace = Pace(ROOT_PROPAGATIONS, deadline)
     left = ROOT_PROPAGATIONS
     while True:
         deadline.check()

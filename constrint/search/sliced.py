@@ -36,7 +36,7 @@ HAND_OVER = 0.2  # seconds of interpreted search after which loading the compile
 PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
 WORK_OF_NODE = 20  # runs of propagators that a node counts as much as, beside those that it has
 LEAST_OF_NODE = 5  # propagations that a node counts as, for how many make a slice
-NODE_LOOKS = 20  # at the propagations done, before all nodes are
+NODE_LOOKS = 5  # at the propagations done, before all nodes are
 LOOKS = 400  # at the work done, before all of it is
 
 
@@ -78,7 +78,7 @@ class Stepper:
         self._wanted = engine
         self._limits = limits
         self.turn_ends: int | None = None
-        self._pace = Pace(SLICE[1])
+        self._pace = Pace(SLICE[1], limits.deadline)
         self._node_look = None if limits.nodes is None else min(limits.nodes, 1)
         self._look = 0  # the number of the node before which the work is looked at next
         self._session = session
@@ -87,7 +87,7 @@ class Stepper:
     def _start(self) -> None:
         """Begin where the caller wants it; the state is complete."""
         if self._session is not None:
-            self._pace = Pace(COMPILED_SLICE[1])
+            self._pace = Pace(COMPILED_SLICE[1], self._limits.deadline)
             self.engine = "compiled"
         elif not self.exact and (self._wanted == "compiled" or self._is_large()):
             self._hand_over()
@@ -109,7 +109,7 @@ class Stepper:
         from constrint.engine.compiled import Session
 
         self._session = Session(self._state)
-        self._pace = Pace(COMPILED_SLICE[1])
+        self._pace = Pace(COMPILED_SLICE[1], self._limits.deadline)
         self._state = self._session.state
         self.engine = "compiled"
 

@@ -104,11 +104,11 @@ class Pace:
 
     __slots__ = ("_most", "_since", "spent", "work")
 
-    FIRST = 1
+    FIRST = 500  # propagations of the first slice; one where a deadline is set
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, deadline: Deadline = NEVER) -> None:
         self._most = most
-        self.work = min(self.FIRST, most)
+        self.work = 1 if deadline.is_set else min(self.FIRST, most)
         self._since = 0.0
         self.spent = 0.0
 

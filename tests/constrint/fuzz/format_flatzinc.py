@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from constrint import Model
 from constrint.cli.flatzinc_answers import Options, lines
 from constrint.frontends.flatzinc import FlatModel, read_flatzinc
 from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, RELATIONS
@@ -48,7 +49,7 @@ def read(data: bytes) -> FlatModel:
 
 def use(flat: FlatModel) -> None:
     """The model is used as any other, and solved as MiniZinc asks for it."""
-    use_any(flat.model)
+    use_any(Model.of(flat.model))
     if len(flat.model.variables) <= 30 and len(flat.model.constraints) <= 30:
         for line in lines(flat, Options(seconds=MOMENT)):
             str(line)
