@@ -117,7 +117,7 @@ def test_top_shows_a_ranking() -> None:
         ({"cell": "eco"}, 2, "unknown cell 'eco': did you mean 'echo'?"),
         ({"strategy": "plan"}, 2, "unknown strategy 'plan': did you mean 'plain'?"),
         ({"pass": "sideways"}, 2, "unknown pass 'sideways'"),
-        ({"pass": "backward"}, 2, "for the pass 'backward': no */backward.yaml"),
+        ({"pass": "backward"}, 2, "for the pass 'backward': no strategies/*/backward.yaml"),
         ({"gpu": "t4"}, 1, "bf16 has no tensor-core shape on t4 (sm_75)"),
         ({"head_dim": "100000"}, 1, "nearest that works: --head-dim 256"),
     ],
@@ -251,7 +251,9 @@ def test_closed_pipe_is_quiet() -> None:
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (["tile", "lstm", "--gpu", "t4", "--json"], "Missing option '--heads'"),
+        (["tile", "lstm", "--gpu", "t4", "--json"], "Missing option '--batch'"),
+        (["tile", "lstm", "--gpu", "t4", "--batch", "1", "--json"], "--heads is missing"),
+        (["tile", "scan", "--gpu", "t4", "--batch", "1", "--json"], "--channels is missing"),
         (["tile", "lstm", "--top", "0", "--json"], "--top"),
         (["profile", "shaw", "t4", "--json"], "shaw"),
         (["--json"], "No such option: --json"),
