@@ -74,14 +74,14 @@ def _of_store(path: Path | None, gpu: str) -> list[Tiling]:
 
 def _of_files(paths: list[Path]) -> Iterator[Tiling]:
     """Rows with a strategy, a problem, parameters, values and milliseconds, or the outcomes of trials."""
-    from kerneltune.inputs.problem import Problem
+    from kerneltune.inputs.request import request_from_json
     from kerneltune.tiling.cost_model import Tiling
 
     for path in paths:
         try:
             rows = _rows(json.loads(_text(path)))
             for row in rows:
-                problem = Problem(**{"cell": "lstm", **row["problem"]})
+                problem = request_from_json({"cell": "lstm", **row["problem"]})
                 values = {**row["parameters"], **row["values"]}
                 yield Tiling(row["strategy"], problem, values, float(row["milliseconds"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -14,29 +14,10 @@ import typer
 
 from kerneltune.cli.failures import print_json, reporting, run_app
 from kerneltune.cli.fit import fit
-from kerneltune.cli.options import (
-    Backend,
-    Batch,
-    CellName,
-    Clip,
-    Cut,
-    Dtype,
-    ForwardClip,
-    Gpu,
-    HeadDim,
-    Heads,
-    Json,
-    KernelsRoot,
-    Pass,
-    Steps,
-    StrategyName,
-    Top,
-    space_of,
-)
+from kerneltune.cli.options import Asked, Backend, Json, Top, asking
 from kerneltune.cli.tune import report, tune
 from kerneltune.errors import InputError, RunError
 from kerneltune.inputs.hardware import load_profile, profile_names
-from kerneltune.inputs.problem import Problem
 
 if TYPE_CHECKING:
     from kerneltune.compiling.compile import Compiled
@@ -57,27 +38,15 @@ app.command()(fit)
 
 
 @app.command()
+@asking
 def tile(
-    cell: CellName,
-    heads: Heads,
-    head_dim: HeadDim,
-    batch: Batch,
-    gpu: Gpu = None,
-    dtype: Dtype = "bf16",
-    steps: Steps = 1024,
-    direction: Pass = "forward",
-    clip: Clip = 0.0,
-    cut: Cut = False,
-    forward_clip: ForwardClip = 0.0,
-    strategy: StrategyName = None,
+    asked: Asked,
     top: Top = 1,
-    kernels_root: KernelsRoot = None,
     as_json: Json = False,
 ) -> None:
     """Print the fastest tiling that fits the GPU."""
     with reporting(as_json):
-        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
-        space = space_of(problem, gpu, kernels_root, strategy)
+        space = asked.space()
         candidates = _candidates(space, top)
         if as_json:
             print_json(
@@ -101,23 +70,12 @@ def tile(
 
 
 @app.command(name="compile")
+@asking
 def compile_command(
-    cell: CellName,
-    heads: Heads,
-    head_dim: HeadDim,
-    batch: Batch,
-    gpu: Gpu = None,
-    dtype: Dtype = "bf16",
-    steps: Steps = 1024,
-    direction: Pass = "forward",
-    clip: Clip = 0.0,
-    cut: Cut = False,
-    forward_clip: ForwardClip = 0.0,
-    strategy: StrategyName = None,
+    asked: Asked,
     compiler: Backend = "nvrtc",
     cubin: Annotated[Path | None, typer.Option(help="Write the cubin to this file.")] = None,
     source: Annotated[Path | None, typer.Option(help="Write the generated CUDA source to this file.")] = None,
-    kernels_root: KernelsRoot = None,
     as_json: Json = False,
 ) -> None:
     """Compile the fastest tiling, without a GPU, and compare its actual with its predicted resources."""
@@ -125,8 +83,7 @@ def compile_command(
         from kerneltune.compiling.compile import Compiler
         from kerneltune.compiling.feedback import settle
 
-        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
-        space = space_of(problem, gpu, kernels_root, strategy)
+        space = asked.space()
         settled = settle(space, Compiler(space.kernels, space.profile, backend=compiler))
         compiled = settled.compiled
         _write(cubin, compiled.cubin)
@@ -150,26 +107,15 @@ def compile_command(
 
 
 @app.command()
+@asking
 def run(
-    cell: CellName,
-    heads: Heads,
-    head_dim: HeadDim,
-    batch: Batch,
-    gpu: Gpu = None,
-    dtype: Dtype = "bf16",
-    steps: Steps = 1024,
-    direction: Pass = "forward",
-    clip: Clip = 0.0,
-    cut: Cut = False,
-    forward_clip: ForwardClip = 0.0,
-    strategy: StrategyName = None,
+    asked: Asked,
     top: Top = 1,
     compiler: Backend = "nvrtc",
     runs: Annotated[int, typer.Option(min=1, help="Runs whose bits must agree.")] = 3,
     timed: Annotated[int, typer.Option(min=0, help="Launches to time.")] = 20,
     seed: Annotated[int | None, typer.Option(help="Seed of the input; a fresh one if not given.")] = None,
     timeout: Annotated[float, typer.Option(help="Seconds after which a candidate is given up.")] = 120.0,
-    kernels_root: KernelsRoot = None,
     as_json: Json = False,
 ) -> None:
     """Run the fastest tilings on this machine's GPU: right, repeatable, and how fast."""
@@ -177,8 +123,7 @@ def run(
         from kerneltune.running.measure import TrialPlan
         from kerneltune.running.trial import Trial, require_gpu, run_trials
 
-        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
-        space = space_of(problem, gpu, kernels_root, strategy)
+        space = asked.space()
         fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
         plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
         capability = space.profile.compute_capability

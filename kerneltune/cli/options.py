@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from kerneltune.errors import InputError, KernelTuneError
-from kerneltune.inputs.descriptions import Kernels, discover
-from kerneltune.inputs.hardware import GPU_VARIABLE, HardwareProfile, load_profile
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.hardware import GPU_VARIABLE, load_profile
 from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.request import Request
+from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.scan_problem import ScanProblem
 
 if TYPE_CHECKING:
     from kerneltune.tiling.space import TilingSpace
 
-CellName = Annotated[str, typer.Argument(help="The recurrent cell, such as lstm.")]
+SCAN = "scan"  # what the linear recurrence is called on the command line
+CellName = Annotated[
+    str, typer.Argument(help="The recurrent cell, such as lstm; or a scan: scan, mingru, minlstm.")
+]
 Gpu = Annotated[
     str | None,
     typer.Option(help="A profile's name, or the path of its YAML file; by default the GPU that is here."),
 ]
 GpuOfCosts = Annotated[str, typer.Option("--gpu", help="A profile's name, or the path of its YAML file.")]
-Heads = Annotated[int, typer.Option(help="Independent heads.")]
-HeadDim = Annotated[int, typer.Option(help="Units of a head.")]
+Heads = Annotated[int | None, typer.Option(help="Independent heads of a recurrent cell.")]
+HeadDim = Annotated[int | None, typer.Option(help="Units of a head.")]
+Channels = Annotated[int | None, typer.Option(help="Channels of a scan.")]
+Reverse = Annotated[bool, typer.Option("--reverse", help="A scan that begins at the last step.")]
+Lengths = Annotated[bool, typer.Option("--lengths", help="A scan whose rows have lengths of their own.")]
+Resets = Annotated[bool, typer.Option("--resets", help="A scan that drops h before some steps.")]
 Batch = Annotated[int, typer.Option(help="Sequences in a batch.")]
 Dtype = Annotated[
     str,
@@ -51,17 +64,108 @@ KernelsRoot = Annotated[
 ]
 
 
-def space_of(
-    problem: Problem, gpu: str | None, kernels_root: Path | None, strategy: str | None
-) -> TilingSpace:
-    """The request on a profile, over the kernels that are meant."""
-    from kerneltune.tiling.space import TilingSpace
+@dataclass(frozen=True)
+class Asked:
+    """The options by which a command is asked for a request on a GPU."""
 
-    profile: HardwareProfile = load_profile(gpu or gpu_here())
-    if kernels_root is not None and not kernels_root.is_dir():
-        raise InputError(f"--kernels: {kernels_root} is no folder")
-    kernels: Kernels = discover(kernels_root)
-    return TilingSpace(problem, profile, kernels, strategy)
+    cell: CellName
+    batch: Batch
+    heads: Heads = None
+    head_dim: HeadDim = None
+    gpu: Gpu = None
+    dtype: Dtype = "bf16"
+    steps: Steps = 1024
+    direction: Pass = "forward"
+    clip: Clip = 0.0
+    cut: Cut = False
+    forward_clip: ForwardClip = 0.0
+    channels: Channels = None
+    reverse: Reverse = False
+    lengths: Lengths = False
+    resets: Resets = False
+    strategy: StrategyName = None
+    kernels_root: KernelsRoot = None
+
+    def request(self) -> Request:
+        """The request: a scan's if the cell is one."""
+        name = "linear" if self.cell == SCAN else self.cell
+        scans = discover_scans().cells
+        return self._scan(name) if name in scans else self._layer(sorted(scans))
+
+    def space(self) -> TilingSpace:
+        """The request on a profile, over the kernels that are meant."""
+        from kerneltune.tiling.space import TilingSpace
+
+        request = self.request()
+        profile = load_profile(self.gpu or gpu_here())
+        if self.kernels_root is not None and not self.kernels_root.is_dir():
+            raise InputError(f"--kernels: {self.kernels_root} is no folder")
+        found = discover_scans if isinstance(request, ScanProblem) else discover
+        return TilingSpace(request, profile, found(self.kernels_root), self.strategy)
+
+    def _layer(self, scans: list[str]) -> Problem:
+        if self.channels is not None or self.reverse or self.lengths or self.resets:
+            known = ", ".join([SCAN, *scans])
+            raise InputError(f"--channels, --reverse, --lengths and --resets are a scan's: {known}")
+        if self.heads is None or self.head_dim is None:
+            option = "--heads" if self.heads is None else "--head-dim"
+            raise InputError(f"{option} is missing: {self.cell} needs it")
+        return Problem(
+            self.cell,
+            self.heads,
+            self.head_dim,
+            self.batch,
+            self.dtype,
+            self.steps,
+            self.direction,
+            self.clip,
+            self.cut,
+            self.forward_clip,
+        )
+
+    def _scan(self, name: str) -> ScanProblem:
+        if self.heads is not None or self.head_dim is not None or self.clip or self.cut or self.forward_clip:
+            raise InputError(
+                "--heads, --head-dim and options of clipping are a recurrent cell's: a scan has --channels"
+            )
+        if self.channels is None:
+            raise InputError(f"--channels is missing: the scan {self.cell} needs it")
+        return ScanProblem(
+            name,
+            self.batch,
+            self.steps,
+            self.channels,
+            self.dtype,
+            self.direction,
+            self.reverse,
+            self.lengths,
+            self.resets,
+        )
+
+
+def asking(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command, whose first parameter is an `Asked`, all options of one in its place."""
+    hints = get_type_hints(Asked, include_extras=True)
+    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+    names = [one.name for one in fields(Asked)]
+    options = [
+        inspect.Parameter(
+            one.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if one.default is MISSING else one.default,
+            annotation=hints[one.name],
+        )
+        for one in fields(Asked)
+    ]
+    options += [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+
+    def asked(**given: Any) -> None:
+        command(Asked(**{name: given.pop(name) for name in names}), **given)
+
+    asked.__name__, asked.__doc__ = command.__name__, command.__doc__
+    asked.__annotations__ = {one.name: one.annotation for one in options}
+    asked.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined] # typer reads it
+    return asked
 
 
 def gpu_here() -> str:

@@ -30,7 +30,8 @@ def show_tiling(candidate: Candidate, profile: HardwareProfile, kernels: Kernels
     _say(f"{candidate.problem.label} on {profile.name} ({profile.title})")
     _say(f"strategy   {strategy.name}: {strategy.spec.summary}")
     _say(
-        f"predicted  {microseconds:.3f} µs per step: {candidate.cycles} cycles at {profile.boost_mhz} MHz; "
+        f"predicted  {microseconds:.3f} µs per step: {candidate.cycles} cycles at {profile.boost_mhz} MHz"
+        f"{' for all' if candidate.problem.modelled_steps > 1 else ''}; "
         f"{total:.3f} ms for {candidate.problem.steps} steps"
     )
     _say("")

@@ -9,26 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kerneltune.cli.failures import print_json, reporting
-from kerneltune.cli.options import (
-    Backend,
-    Batch,
-    CellName,
-    Clip,
-    Cut,
-    Dtype,
-    ForwardClip,
-    Gpu,
-    HeadDim,
-    Heads,
-    Json,
-    KernelsRoot,
-    Pass,
-    Steps,
-    StrategyName,
-    space_of,
-)
+from kerneltune.cli.options import Asked, Backend, Json, asking
 from kerneltune.errors import InputError, RunError
-from kerneltune.inputs.problem import Problem
 
 if TYPE_CHECKING:
     from kerneltune.running.trial import Outcome
@@ -40,19 +22,9 @@ StorePath = Annotated[
 ]
 
 
+@asking
 def tune(
-    cell: CellName,
-    heads: Heads,
-    head_dim: HeadDim,
-    batch: Batch,
-    gpu: Gpu = None,
-    dtype: Dtype = "bf16",
-    steps: Steps = 1024,
-    direction: Pass = "forward",
-    clip: Clip = 0.0,
-    cut: Cut = False,
-    forward_clip: ForwardClip = 0.0,
-    strategy: StrategyName = None,
+    asked: Asked,
     top: Annotated[int, typer.Option(min=1, help="How many tilings, the fastest by the model first.")] = 20,
     each: Annotated[int, typer.Option(min=0, help="How many of every strategy besides.")] = 1,
     compiler: Backend = "nvrtc",
@@ -62,7 +34,6 @@ def tune(
     timeout: Annotated[float, typer.Option(help="Seconds after which a candidate is given up.")] = 120.0,
     again: Annotated[bool, typer.Option("--again", help="Measure again what the store has.")] = False,
     store_path: StorePath = None,
-    kernels_root: KernelsRoot = None,
     as_json: Json = False,
 ) -> None:
     """Measure the best tilings on this machine's GPU, keep the results, print them ranked."""
@@ -73,8 +44,7 @@ def tune(
         from kerneltune.tuning.tuner import TuneOptions
         from kerneltune.tuning.tuner import tune as tuned
 
-        problem = Problem(cell, heads, head_dim, batch, dtype, steps, direction, clip, cut, forward_clip)
-        space = space_of(problem, gpu, kernels_root, strategy)
+        space = asked.space()
         fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
         plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
         options = TuneOptions(top, each, again, timeout, plan)

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kerneltune.inputs.problem import Problem
+from kerneltune.compiling.scan_arguments import packed_scan
+from kerneltune.inputs.request import Request
+from kerneltune.inputs.scan_problem import ScanProblem
 
 STRUCTS = {"forward": "ForwardArguments", "training": "ForwardArguments", "backward": "BackwardArguments"}
 
@@ -32,8 +34,10 @@ def layout(struct: str) -> np.dtype[np.void]:
     return np.dtype(fields, align=True)
 
 
-def packed(problem: Problem, addresses: Mapping[str, int]) -> bytes:
+def packed(problem: Request, addresses: Mapping[str, int]) -> bytes:
     """The struct of the problem's pass; arrays without an address are null."""
+    if isinstance(problem, ScanProblem):
+        return packed_scan(problem, addresses)
     struct = STRUCTS[problem.direction]
     values = np.zeros(1, layout(struct))
     for name in FIELDS[struct]:

@@ -6,11 +6,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from kerneltune.compiling import scan_arguments
 from kerneltune.compiling.arguments import STRUCTS
 from kerneltune.compiling.halffloat import stored_forward_clip
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import RESULT_NAMES, Kernels
 from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.inputs.request import Request
+from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.tiling.candidate import Candidate
 
 KERNEL_NAME = "kernel"
@@ -20,7 +23,9 @@ SCALARS = {"bf16": "BFloat16", "fp16": "Float16", "fp32": "Float32", "tf32": "Te
 
 def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwareProfile) -> str:
     """The CUDA source that instantiates ``candidate``; include paths start at the kernels folder."""
-    strategy = kernels.for_pass(candidate.problem.direction).strategy(candidate.strategy)
+    problem = candidate.problem
+    strategy = kernels.for_pass(problem.direction).strategy(candidate.strategy)
+    cell = kernels.cell(problem.cell)
     constants = {name: candidate.values[name] for name in RESULT_NAMES if name != "cycles"}
     constants.update(candidate.parameters)
     for name, value in constants.items():
@@ -28,17 +33,30 @@ def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwarePr
             raise InputError(f"{strategy.name}: the parameter {name} = {value} does not fit an int")
     text: str = _template().render(
         candidate=candidate,
-        problem=candidate.problem,
+        problem=problem,
         strategy=strategy,
-        cell=kernels.cell(candidate.problem.cell),
-        scalar=SCALARS[candidate.problem.dtype],
-        forward_clip=stored_forward_clip(candidate.problem),
+        cell=cell,
+        strategy_folder=strategy.folder.relative_to(kernels.root).as_posix(),
+        cell_folder=cell.folder.relative_to(kernels.root).as_posix(),
+        scalar=SCALARS[problem.dtype],
         constants=constants,
         portable_cluster=profile.cluster_max_portable,
         kernel_name=KERNEL_NAME,
-        arguments=STRUCTS[candidate.problem.direction],
+        **_of_family(problem),
     )
     return text
+
+
+def _of_family(problem: Request) -> dict[str, Any]:
+    """What the template says of a scan and what of a recurrent layer."""
+    if isinstance(problem, ScanProblem):
+        return {"scan": True, "header": scan_arguments.HEADER, "arguments": scan_arguments.STRUCT}
+    return {
+        "scan": False,
+        "header": "common/arguments.cuh",
+        "arguments": STRUCTS[problem.direction],
+        "forward_clip": stored_forward_clip(problem),
+    }
 
 
 @cache

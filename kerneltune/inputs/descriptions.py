@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
@@ -20,6 +20,7 @@ from kerneltune.inputs.yamlfile import disagreement, read_checked
 if TYPE_CHECKING:
     import numpy as np
 
+SpecOfCell = TypeVar("SpecOfCell", bound="CellSpec")
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 # Description files of the passes.
@@ -46,6 +47,9 @@ class KernelSpec(BaseModel):
     cooperative: StrictBool = False
     workspace_fill: Annotated[int, Field(ge=0, le=255, strict=True)] = (
         0  # initial value of every byte of the workspace
+    )
+    workspace_kept: StrictBool = (
+        False  # filled before the first launch only: what a launch leaves is for the next
     )
     parameters: tuple[Identifier, ...]
     knobs: dict[Identifier, str] = {}
@@ -216,16 +220,23 @@ class Kernels:
 def discover(root: Path | None = None) -> Kernels:
     """Read the descriptions in each ``strategies/<strategy>/`` and each ``cells/<cell>/``."""
     root = root or data_folder("kernels")
-    forward, backward = (_strategies(root, *names) for names in DESCRIPTIONS.items())
-    cells = {}
-    for path in sorted(root.glob("cells/*/cell.yaml")):
-        cell = read_checked(path, CellSpec)
-        _named_as_folder(path, cell.name)
-        cells[cell.name] = Cell(cell, path.parent)
+    forward, backward = (read_strategies(root, *names) for names in DESCRIPTIONS.items())
+    cells = {spec.name: Cell(spec, folder) for spec, folder in read_cells(root, CellSpec)}
     return Kernels(root, forward, cells, backward)
 
 
-def _strategies(root: Path, direction: str, description: str) -> dict[str, Strategy]:
+def read_cells(root: Path, kind: type[SpecOfCell]) -> list[tuple[SpecOfCell, Path]]:
+    """The cells below a folder, each with its own."""
+    found = []
+    for path in sorted(root.glob("cells/*/cell.yaml")):
+        spec = read_checked(path, kind)
+        _named_as_folder(path, spec.name)
+        found.append((spec, path.parent))
+    return found
+
+
+def read_strategies(root: Path, direction: str, description: str) -> dict[str, Strategy]:
+    """The strategies below a folder that have a description of that name, by their names."""
     found = {}
     for path in sorted(root.glob(f"strategies/*/{description}")):
         spec = read_checked(path, KernelSpec)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
 from kerneltune.errors import InputError, nearest
@@ -66,15 +66,12 @@ class Problem:
     @classmethod
     def from_json(cls, data: Any) -> Problem:
         """The problem that `dataclasses.asdict` gave; for anything else `ValueError` or `InputError`."""
-        kinds = {"str": str, "int": int, "float": float, "bool": bool}
-        known = {one.name: kinds[str(one.type)] for one in fields(cls)}
-        for name, value in checked(data, dict, "problem").items():
-            if name not in known:
-                raise ValueError(f"problem: unknown field {name[:40]!r}")
-            checked(value, known[name], name)
-        if missing := [name for name in ("cell", "heads", "head_dim", "batch", "dtype") if name not in data]:
-            raise ValueError(f"problem: {missing[0]} is missing")
-        return cls(**data)
+        return cls(**checked_fields(cls, data))
+
+    @property
+    def modelled_steps(self) -> int:
+        """Steps that the cost model's cycles are of."""
+        return 1
 
     @property
     def dtype_bytes(self) -> int:
@@ -102,6 +99,21 @@ class Problem:
     def with_head_dim(self, head_dim: int) -> Problem:
         """The same request for another head dimension."""
         return replace(self, head_dim=head_dim)
+
+
+def checked_fields(kind: type, data: Any) -> dict[str, Any]:
+    """The fields of a request as they were read, each of its kind; `ValueError` for anything else."""
+    kinds = {"str": str, "int": int, "float": float, "bool": bool}
+    known = {one.name: kinds[str(one.type)] for one in fields(kind)}
+    given: dict[str, Any] = checked(data, dict, "problem")
+    for name, value in given.items():
+        if name not in known:
+            raise ValueError(f"problem: unknown field {name[:40]!r}")
+        checked(value, known[name], name)
+    for one in fields(kind):
+        if one.default is MISSING and one.name not in given:
+            raise ValueError(f"problem: {one.name} is missing")
+    return given
 
 
 def checked(value: Any, kind: type, name: str) -> Any:

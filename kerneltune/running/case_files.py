@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.inputs.descriptions import Kernels
-from kerneltune.inputs.problem import Problem
-from kerneltune.running.case import Case, made_case
+from kerneltune.inputs.request import Request, request_from_json
+from kerneltune.running.any_case import AnyCase, made_of
 
 MANIFEST = "case.json"
 CHECKED = 1 << 26  # bytes of a file that a thread hashes at a time
@@ -65,7 +65,7 @@ def open_array(folder: Path, name: str, *, write: bool = False) -> NDArray[Any]:
 
 
 def write_manifest(
-    folder: Path, problem: Problem, seed: int, arrays: Iterable[str], expected: Iterable[str]
+    folder: Path, problem: Request, seed: int, arrays: Iterable[str], expected: Iterable[str]
 ) -> None:
     """Say what the case is, and the checksum of each array; from here on its files may be read."""
     names = {"arrays": list(arrays), "expected": list(expected)}
@@ -76,11 +76,11 @@ def write_manifest(
     aside.replace(folder / MANIFEST)
 
 
-def load_case(folder: Path, kernels: Kernels) -> Case:
+def load_case(folder: Path, kernels: Kernels) -> AnyCase:
     """The case in a folder; `KernelTuneError` where a file is missing or is not what was written."""
     try:
         about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        problem = Problem(**about["problem"])
+        problem = request_from_json(about["problem"])
         for name, wanted in about["sha256"].items():
             if checksum(folder / f"{name}.npy") != wanted:
                 raise ValueError(f"{name}.npy is not what was written")
@@ -88,7 +88,7 @@ def load_case(folder: Path, kernels: Kernels) -> Case:
         expected = {name: open_array(folder, name) for name in about["expected"]}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise KernelTuneError(f"the input and reference in {folder} cannot be read: {error}") from None
-    return made_case(problem, kernels.cell(problem.cell), arrays, expected)
+    return made_of(problem, kernels, arrays, expected)
 
 
 def checksum(path: Path) -> str:

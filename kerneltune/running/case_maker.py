@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import queue
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,13 @@ from numpy.typing import NDArray
 from kerneltune.errors import RunError
 from kerneltune.inputs.descriptions import Cell, Kernels
 from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.request import Request, kernels_for
+from kerneltune.inputs.scan_problem import ScanProblem
+from kerneltune.running import scan_arrays
 from kerneltune.running.case import made_case
 from kerneltune.running.case_files import create_array, open_array, write_manifest
 from kerneltune.running.child_process import ChildProcess, SilentError
-from kerneltune.running.drawn_input import random_arrays
+from kerneltune.running.drawn_input import Allocate, random_arrays
 from kerneltune.running.reference import SUMS, Block, expected_shapes, fill, made_inputs
 
 WORKER = (sys.executable, "-m", "kerneltune.running.reference_child")
@@ -46,13 +50,21 @@ def expected_seconds(problem: Problem, cell: Cell) -> float:
     return PASSES[problem.direction] * (products / OPERATIONS_PER_SECOND + values * SECONDS_OF_A_VALUE)
 
 
-def case_bytes(problem: Problem, cell: Cell) -> int:
+def case_bytes(problem: Request, kernels: Kernels) -> int:
     """The size of a case's files."""
-    wide = sum(8 * int(np.prod(shape)) for shape in expected_shapes(problem, cell).values())
-    units = problem.heads * problem.head_dim
-    drawn = problem.steps * problem.batch * units + units * problem.head_dim
-    stored = sum(int(np.prod(shape)) * d.itemsize for shape, d in made_inputs(problem, cell).values())
-    return wide + stored + drawn * len(cell.spec.gates) * problem.dtype_bytes
+    cell = kernels_for(problem, kernels).cell(problem.cell)
+    if isinstance(problem, ScanProblem):
+        wide = scan_arrays.expected_shapes(problem, cell)
+        stored = {**scan_arrays.drawn_shapes(problem, cell), **scan_arrays.made_shapes(problem)}
+        drawn_bytes = 0
+    else:
+        wide = expected_shapes(problem, cell)
+        stored = made_inputs(problem, cell)
+        units = problem.heads * problem.head_dim
+        drawn = problem.steps * problem.batch * units + units * problem.head_dim
+        drawn_bytes = drawn * len(cell.spec.gates) * problem.dtype_bytes
+    stored_bytes = sum(math.prod(shape) * dtype.itemsize for shape, dtype in stored.values())
+    return sum(8 * math.prod(shape) for shape in wide.values()) + stored_bytes + drawn_bytes
 
 
 def cores() -> int:
@@ -72,7 +84,7 @@ def blocks_of(problem: Problem, workers: int) -> list[Block]:
 
 
 def make_case(
-    problem: Problem, kernels: Kernels, seed: int, folder: Path, workers: int | None = None
+    problem: Request, kernels: Kernels, seed: int, folder: Path, workers: int | None = None
 ) -> None:
     """Draw a case and compute its reference into the files of a folder.
 
@@ -81,16 +93,20 @@ def make_case(
         kernels: Where its cell is.
         seed: Of the input.
         folder: An empty folder.
-        workers: Processes; by default one a core where the reference takes long, and else none.
+        workers: Processes, of a recurrent layer's reference; by default one a core where it takes long, and
+            else none.
 
     Raises:
         RunError: There is no space for the files, or the reference cannot be computed; it says why.
     """
-    cell = kernels.cell(problem.cell)
+    cell = kernels_for(problem, kernels).cell(problem.cell)
 
     def allocate(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         return create_array(folder, name, shape, dtype)
 
+    if isinstance(problem, ScanProblem):
+        _make_scan(problem, cell, seed, folder, allocate)
+        return
     if workers is None:
         workers = cores() if expected_seconds(problem, cell) > WORTH_PROCESSES else 0
     arrays = random_arrays(problem, cell, seed, allocate)
@@ -99,15 +115,7 @@ def make_case(
     shapes = expected_shapes(problem, cell)
     expected = {name: allocate(name, shape, wide) for name, shape in shapes.items()}
     if workers:
-        blocks = blocks_of(problem, workers)
-        jobs = [_job(problem, kernels, folder, number, block) for number, block in enumerate(blocks)]
-        _run_all(jobs, max(1, workers // len(blocks)))
-        for number, block in enumerate(blocks):
-            for name in SUMS:
-                if name in expected:
-                    part = block.of(name, expected[name])
-                    part += open_array(folder, partial(name, number))
-                    (folder / f"{partial(name, number)}.npy").unlink()
+        _fill_by_processes(problem, kernels, folder, workers, expected)
     else:
         fill(problem, cell, arrays, {**made, **expected})
     arrays |= made
@@ -115,6 +123,30 @@ def make_case(
     for name in arrays.keys() - used:
         (folder / f"{name}.npy").unlink()
     write_manifest(folder, problem, seed, sorted(used), shapes)
+
+
+def _fill_by_processes(
+    problem: Problem, kernels: Kernels, folder: Path, workers: int, expected: Mapping[str, NDArray[Any]]
+) -> None:
+    blocks = blocks_of(problem, workers)
+    jobs = [_job(problem, kernels, folder, number, block) for number, block in enumerate(blocks)]
+    _run_all(jobs, max(1, workers // len(blocks)))
+    for number, block in enumerate(blocks):
+        for name in SUMS:
+            if name in expected:
+                part = block.of(name, expected[name])
+                part += open_array(folder, partial(name, number))
+                (folder / f"{partial(name, number)}.npy").unlink()
+
+
+def _make_scan(problem: ScanProblem, cell: Cell, seed: int, folder: Path, allocate: Allocate) -> None:
+    """The same of a scan, whose reference takes all rows and channels a step: this process computes it."""
+    arrays = scan_arrays.drawn_arrays(problem, cell, seed, allocate)
+    made = {name: allocate(name, *about) for name, about in scan_arrays.made_shapes(problem).items()}
+    shapes = scan_arrays.expected_shapes(problem, cell)
+    expected = {name: allocate(name, shape, np.dtype(np.float64)) for name, shape in shapes.items()}
+    scan_arrays.fill(problem, cell, arrays, {**made, **expected})
+    write_manifest(folder, problem, seed, sorted({**arrays, **made}), shapes)
 
 
 def partial(name: str, number: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.running.answers import private_stdout, say
-from kerneltune.running.case import Case
+from kerneltune.running.any_case import AnyCase
 from kerneltune.running.case_files import load_case
 from kerneltune.running.lifeline import follow_parent
 from kerneltune.running.measure import TrialPlan, try_candidate
@@ -61,7 +61,7 @@ def _runner() -> Runner:
     return PycudaRunner()
 
 
-def _run(runner: Runner, trial: dict[str, Any], case: Case) -> dict[str, Any]:
+def _run(runner: Runner, trial: dict[str, Any], case: AnyCase) -> dict[str, Any]:
     candidate = Candidate.from_json(trial["candidate"])
     refused = other_gpu(runner.device, runner.compute_capability, candidate.gpu, trial["compute_capability"])
     if refused:
@@ -83,9 +83,9 @@ class _Cases:
     def __init__(self, kernels: Kernels) -> None:
         self._kernels = kernels
         self._folder: Path | None = None
-        self._case: Case | None = None
+        self._case: AnyCase | None = None
 
-    def at(self, folder: Path) -> Case:
+    def at(self, folder: Path) -> AnyCase:
         if self._case is None or self._folder != folder:
             self._case = load_case(folder, self._kernels)
             self._folder = folder

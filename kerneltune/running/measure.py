@@ -11,7 +11,7 @@ import numpy as np
 
 from kerneltune.errors import RunError
 from kerneltune.inputs.problem import checked
-from kerneltune.running.case import Case
+from kerneltune.running.any_case import AnyCase
 from kerneltune.running.runner import Runner
 from kerneltune.running.verify import Verdict
 from kerneltune.tiling.candidate import Candidate
@@ -79,7 +79,7 @@ class TrialPlan:
     seed: int = 0
 
 
-def try_candidate(runner: Runner, candidate: Candidate, case: Case, plan: TrialPlan) -> Measurement:
+def try_candidate(runner: Runner, candidate: Candidate, case: AnyCase, plan: TrialPlan) -> Measurement:
     """Verify the prepared candidate, repeat it, and time it if it is right."""
     verdict, same = _verify(runner, case, plan.runs)
     times = runner.time(plan.timed) if plan.timed and verdict.right else []
@@ -126,7 +126,7 @@ def predicted_anew(measurement: Measurement, candidate: Candidate) -> Measuremen
     return replace(measurement, predicted_microseconds_per_step=round(predicted, 4), ratio=round(ratio, 3))
 
 
-def _verify(runner: Runner, case: Case, runs: int) -> tuple[Verdict, int]:
+def _verify(runner: Runner, case: AnyCase, runs: int) -> tuple[Verdict, int]:
     runner.run_once()
     first = runner.read()
     verdict = case.judge(first)

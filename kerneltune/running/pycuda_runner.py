@@ -13,7 +13,7 @@ from kerneltune.compiling.arguments import packed
 from kerneltune.compiling.halffloat import POISON
 from kerneltune.compiling.source import KERNEL_NAME
 from kerneltune.errors import RunError
-from kerneltune.running.case import Case
+from kerneltune.running.any_case import AnyCase
 from kerneltune.tiling.candidate import Candidate
 
 GUARD = 4096  # bytes before and behind each output that no kernel may touch
@@ -40,7 +40,7 @@ class PycudaRunner:
         """The GPU's compute capability."""
         return "{}.{}".format(*self._device.compute_capability())
 
-    def prepare(self, candidate: Candidate, cubin: bytes, case: Case, *, cooperative: bool) -> None:
+    def prepare(self, candidate: Candidate, cubin: bytes, case: AnyCase, *, cooperative: bool) -> None:
         """Load the kernel and upload its input; frees what was there before."""
         self._free()
         self._case = case
@@ -49,7 +49,12 @@ class PycudaRunner:
         for name, output in case.outputs.items():
             self._places[name] = int(self._allocate(output.nbytes + 2 * GUARD)) + GUARD
         self._workspace_bytes, self._workspace_fill = candidate.workspace, candidate.workspace_fill
+        self._workspace_kept = candidate.workspace_kept
         self._workspace = self._allocate(max(candidate.workspace, 16))
+        if self._workspace_kept:
+            cuda.memset_d8_async(
+                int(self._workspace), self._workspace_fill, max(candidate.workspace, 16), self._stream
+            )
         self._arguments = packed(
             case.problem, {**addresses, **self._places, "workspace": int(self._workspace)}
         )
@@ -107,7 +112,7 @@ class PycudaRunner:
         self._kernel.launch(self._arguments, self._stream)
 
     def _fill_workspace(self) -> None:
-        if self._workspace_bytes:
+        if self._workspace_bytes and not self._workspace_kept:
             cuda.memset_d8_async(
                 int(self._workspace), self._workspace_fill, self._workspace_bytes, self._stream
             )

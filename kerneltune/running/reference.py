@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kerneltune.compiling.halffloat import WIDE, decode, encode, stored_forward_clip
 from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.request import Request
 from kerneltune.running.recurrence import Array, GradientOptions, parameter_gradients
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
@@ -64,7 +65,7 @@ class Referenced:
     expected: Arrays
 
 
-def storage(problem: Problem) -> np.dtype[Any]:
+def storage(problem: Request) -> np.dtype[Any]:
     """The element type of the bits of the problem's storage type."""
     return np.dtype(np.uint32 if problem.dtype in WIDE else np.uint16)
 

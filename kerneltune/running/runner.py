@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from kerneltune.running.case import Case
+from kerneltune.running.any_case import AnyCase
 from kerneltune.tiling.candidate import Candidate
 
 
@@ -21,8 +21,8 @@ class Runner(Protocol):
     def compute_capability(self) -> str:
         """The GPU's compute capability, such as ``9.0``."""
 
-    def prepare(self, candidate: Candidate, cubin: bytes, case: Case, *, cooperative: bool) -> None:
-        """Load the kernel and upload its input. Frees the previous ones."""
+    def prepare(self, candidate: Candidate, cubin: bytes, case: AnyCase, *, cooperative: bool) -> None:
+        """Load the kernel and upload its input; frees what was there before."""
 
     def run_once(self) -> None:
         """Poison the outputs, restore what they hold before a launch, fill the workspace, launch, wait."""

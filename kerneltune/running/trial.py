@@ -18,7 +18,7 @@ from typing import Any
 from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.hardware import HardwareProfile
-from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.request import Request
 from kerneltune.running.answers import BadAnswerError, Failed, Measured, Ready, Started, parsed
 from kerneltune.running.case_maker import case_bytes, make_case
 from kerneltune.running.child_process import ChildProcess, SilentError
@@ -170,7 +170,7 @@ class _Prepared:
         }
 
 
-def _request(trial: Trial) -> tuple[Problem, int]:
+def _request(trial: Trial) -> tuple[Request, int]:
     """What input and reference depend on."""
     return trial.candidate.problem, trial.plan.seed
 
@@ -178,12 +178,12 @@ def _request(trial: Trial) -> tuple[Problem, int]:
 def _groups(trials: Sequence[Trial], kernels: Kernels) -> Iterator[list[Trial]]:
     """Trials one after the other whose files may lie on the disk at a time."""
     group: list[Trial] = []
-    requests: set[tuple[Problem, int]] = set()
+    requests: set[tuple[Request, int]] = set()
     size = 0
     for trial in trials:
         request = _request(trial)
         if request not in requests:
-            more = case_bytes(request[0], kernels.cell(request[0].cell))
+            more = case_bytes(request[0], kernels)
             if group and size + more > BYTES_AT_A_TIME:
                 yield group
                 group, requests, size = [], set(), 0
@@ -213,7 +213,7 @@ def _run_group(
 
 def _prepared(trials: Sequence[Trial], kernels: Kernels, folder: Path) -> list[_Prepared]:
     """Write what the trials need; the same request's input and reference once."""
-    cases: dict[tuple[Problem, int], tuple[Path, str | None]] = {}
+    cases: dict[tuple[Request, int], tuple[Path, str | None]] = {}
     found = []
     for number, trial in enumerate(trials):
         request = _request(trial)
@@ -227,7 +227,7 @@ def _prepared(trials: Sequence[Trial], kernels: Kernels, folder: Path) -> list[_
     return found
 
 
-def _failure_of_making(request: tuple[Problem, int], kernels: Kernels, folder: Path) -> str | None:
+def _failure_of_making(request: tuple[Request, int], kernels: Kernels, folder: Path) -> str | None:
     """Make a request's input and reference; why they cannot be made, or None."""
     problem, seed = request
     try:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kerneltune.inputs.problem import Problem, checked
+from kerneltune.inputs.problem import checked
+from kerneltune.inputs.request import Request, request_from_json
 
 REQUIRED_VALUES = ("threads", "blocks", "cluster", "shared_memory", "registers", "blocks_per_sm", "cycles")
 
@@ -16,13 +17,14 @@ class Candidate:
     """One strategy with all numbers fixed. ``values`` has all of the solver's values, parameters included."""
 
     strategy: str
-    problem: Problem
+    problem: Request
     gpu: str
     boost_mhz: int
     parameters: Mapping[str, int]
     values: Mapping[str, int]
     register_slack: int = 0
     workspace_fill: int = 0
+    workspace_kept: bool = False
 
     @property
     def threads(self) -> int:
@@ -56,18 +58,21 @@ class Candidate:
 
     @property
     def cycles(self) -> int:
-        """Analytic clock cycles of one time step."""
+        """Analytic clock cycles of one time step; of a scan's, which overlap, all of them."""
         return self.values["cycles"]
 
     @property
     def workspace(self) -> int:
-        """Bytes of the workspace of a launch, each set to ``workspace_fill`` before it."""
+        """Bytes of device memory that a launch needs, each set to ``workspace_fill`` before.
+
+        If ``workspace_kept``, before the first launch only, and the memory is this kernel's and one stream's.
+        """
         return self.values.get("workspace", 0)
 
     @property
     def microseconds_per_step(self) -> float:
         """The analytic time of one step at the boost clock."""
-        return self.cycles / self.boost_mhz
+        return self.cycles / self.boost_mhz / self.problem.modelled_steps
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` is the inverse."""
@@ -80,6 +85,7 @@ class Candidate:
             "values": dict(self.values),
             "register_slack": self.register_slack,
             "workspace_fill": self.workspace_fill,
+            "workspace_kept": self.workspace_kept,
             "microseconds_per_step": round(self.microseconds_per_step, 4),
         }
 
@@ -90,6 +96,7 @@ class Candidate:
             checked(data[name], str, name)
         for name in ("boost_mhz", "register_slack", "workspace_fill"):
             checked(data[name], int, name)
+        kept = checked(data.get("workspace_kept", False), bool, "workspace_kept")
         for name in ("parameters", "values"):
             for key, number in checked(data[name], dict, name).items():
                 checked(number, int, f"{name}: {key[:40]}")
@@ -100,11 +107,12 @@ class Candidate:
                 raise ValueError(f"values: {name} is missing")
         return cls(
             strategy=data["strategy"],
-            problem=Problem.from_json(data["problem"]),
+            problem=request_from_json(data["problem"]),
             gpu=data["gpu"],
             boost_mhz=data["boost_mhz"],
             parameters=data["parameters"],
             values=data["values"],
             register_slack=data["register_slack"],
             workspace_fill=data["workspace_fill"],
+            workspace_kept=kept,
         )

@@ -15,7 +15,8 @@ from constrint.expr import IntExpr
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
-from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.request import Request, kernels_for
+from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 
@@ -34,7 +35,7 @@ class Tiling:
     """
 
     strategy: str
-    problem: Problem
+    problem: Request
     values: Mapping[str, int]
     milliseconds: float
 
@@ -45,9 +46,9 @@ class Tiling:
         return cls(candidate.strategy, candidate.problem, values, milliseconds)
 
     @property
-    def request(self) -> Problem:
+    def request(self) -> Request:
         """The request whatever the number of steps, which no tiling depends on."""
-        return replace(self.problem, steps=1)
+        return self.problem if isinstance(self.problem, ScanProblem) else replace(self.problem, steps=1)
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class CostModel:
     def __init__(self, profile: HardwareProfile, kernels: Kernels) -> None:
         self.profile = profile
         self._kernels = kernels
-        self._formulas: dict[tuple[str, Problem], _Formula] = {}
+        self._formulas: dict[tuple[str, Request], _Formula] = {}
 
     def costs_of(self, tiling: Tiling) -> frozenset[str]:
         """The constants that the formula of a tiling's strategy has."""
@@ -83,8 +84,14 @@ class CostModel:
         return formula.cycles.evaluate(assignment)
 
     def measured(self, tiling: Tiling) -> float:
-        """Measured clock cycles of a step."""
-        return tiling.milliseconds * 1e3 / tiling.problem.steps * self.profile.boost_mhz
+        """Clock cycles of a step as they were measured."""
+        return (
+            tiling.milliseconds
+            * 1e3
+            / tiling.problem.steps
+            * tiling.problem.modelled_steps
+            * self.profile.boost_mhz
+        )
 
     def _formula(self, tiling: Tiling) -> _Formula:
         key = tiling.strategy, tiling.request
@@ -92,8 +99,8 @@ class CostModel:
             self._formulas[key] = self._read(*key)
         return self._formulas[key]
 
-    def _read(self, name: str, problem: Problem) -> _Formula:
-        space = TilingSpace(problem, self.profile, self._kernels, name)
+    def _read(self, name: str, problem: Request) -> _Formula:
+        space = TilingSpace(problem, self.profile, kernels_for(problem, self._kernels), name)
         strategy = space.kernels.strategy(name)
         constants = space.constants(strategy)
         costs = sorted(cost for cost in self.profile.cost if cost in strategy.constraints_text)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kerneltune.errors import InputError, MissingExtraError
-from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.request import Request
 from kerneltune.inputs.yamltree import YamlError, parsed
 from kerneltune.tiling.cost_model import LARGEST_COST, CostModel, Tiling
 
@@ -133,7 +133,7 @@ def quality(
     """How well constants predict the tilings, and how good their first choice of each request is."""
     logs = _logs(model, tilings, costs)
     losses, fastest = [], 0
-    groups: dict[Problem, list[tuple[int, float]]] = {}
+    groups: dict[Request, list[tuple[int, float]]] = {}
     for tiling in tilings:
         entry = model.cycles(tiling, costs), model.measured(tiling)
         groups.setdefault(tiling.problem, []).append(entry)
@@ -184,7 +184,7 @@ class _LeastSquares:
         costs = model.profile.cost
         self._start = np.log([costs[name] for name in names])
         self._measured = np.array([model.measured(tiling) for tiling in tilings])
-        best: dict[Problem, float] = {}
+        best: dict[Request, float] = {}
         for tiling, cycles in zip(tilings, self._measured, strict=True):
             best[tiling.problem] = min(cycles, best.get(tiling.problem, math.inf))
         self._weights = np.array([best[t.problem] for t in tilings]) / self._measured

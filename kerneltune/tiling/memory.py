@@ -4,6 +4,22 @@ from __future__ import annotations
 
 from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.request import Request
+from kerneltune.inputs.scan_problem import ScanProblem
+
+
+def arrays_of(request: Request, cell: Cell) -> dict[str, int]:
+    """Bytes of each array of a launch of any request."""
+    return scan_arrays(request, cell) if isinstance(request, ScanProblem) else arrays(request, cell)
+
+
+def scan_arrays(problem: ScanProblem, cell: Cell) -> dict[str, int]:
+    """Bytes of a scan's arrays; those of backward are the forward pass's input, h, and as many gradients."""
+    inputs = len(cell.spec.gates)
+    one = problem.batch * problem.steps * problem.channels * problem.dtype_bytes
+    states = 4 * problem.batch * problem.channels
+    count = 2 * inputs + 2 if problem.direction == "backward" else inputs + 1
+    return {f"{count} arrays [B,T,D]": count * one, "states [B,D]": 3 * states}
 
 
 def arrays(problem: Problem, cell: Cell) -> dict[str, int]:

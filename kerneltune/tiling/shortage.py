@@ -122,6 +122,12 @@ def explain(space: TilingSpace) -> str:
     return "\n".join(lines)
 
 
+def _layer(space: TilingSpace) -> Problem:
+    """The request, which is a recurrent layer's: scans have their own explanation."""
+    assert isinstance(space.problem, Problem)
+    return space.problem
+
+
 def _shortage(space: TilingSpace, strategy: Strategy) -> str:
     guarded = {constraint.name for constraint in space.model(strategy).constraints}
     known = [resource for resource in RESOURCES if guarded.intersection(resource.constraints)]
@@ -168,7 +174,7 @@ def _value(model: Model, name: str) -> IntExpr:
 
 def _weights_beside_the_chip(space: TilingSpace) -> str | None:
     """One head's recurrent weights against all registers and shared memory: they stay there over time."""
-    problem, profile = space.problem, space.profile
+    problem, profile = _layer(space), space.profile
     weights = len(space.cell.spec.gates) * problem.head_dim**2 * problem.dtype_bytes
     room = profile.sm_count * (4 * profile.registers_per_sm + profile.smem_per_sm)
     if weights <= room:
@@ -181,7 +187,7 @@ def _weights_beside_the_chip(space: TilingSpace) -> str | None:
 
 def _arrays_beside_memory(space: TilingSpace) -> str:
     """The arrays of the request against the GPU's memory; with them, the tiling does not matter."""
-    problem, profile = space.problem, space.profile
+    problem, profile = _layer(space), space.profile
     parts = ", ".join(f"{name} {_bytes(size)}" for name, size in arrays(problem, space.cell).items())
     return (
         f"needs {_exactly(space.array_bytes())} of device memory for {problem.steps} steps ({parts}), "
@@ -191,7 +197,7 @@ def _arrays_beside_memory(space: TilingSpace) -> str:
 
 def _nearest_in_memory(space: TilingSpace) -> Iterator[str]:
     """Requests whose arrays fit: fewer sequences or steps, both, fewer heads as well, or smaller ones."""
-    asked = space.problem
+    asked = _layer(space)
     one_sequence = replace(asked, batch=1)
     one_step = replace(one_sequence, steps=1)
     for start, name in (
@@ -212,7 +218,7 @@ def _nearest_in_memory(space: TilingSpace) -> Iterator[str]:
 
 def _nearest_working(space: TilingSpace) -> Iterator[str]:
     """Requests that have a tiling, the most alike first: another dtype if need be, then one smaller size."""
-    problem, prefix = space.problem, ""
+    problem, prefix = _layer(space), ""
     if not space.applicable():
         others = [
             dtype

@@ -12,9 +12,10 @@ from constrint.expr import BoolExpr, IntExpr
 from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.inputs.descriptions import DESCRIPTIONS, FORMER_NAMES, RESULT_NAMES, Cell, Kernels, Strategy
 from kerneltune.inputs.hardware import MAX_GRID_BLOCKS, HardwareProfile
-from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.request import Request
+from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.tiling.candidate import Candidate
-from kerneltune.tiling.memory import arrays
+from kerneltune.tiling.memory import arrays_of
 
 if TYPE_CHECKING:
     from kerneltune.tiling.ranking import Listed, Solved
@@ -31,7 +32,7 @@ class TilingSpace:
         solve_seconds: Wall time of solving, by strategy, as the solver gives it: without loading its modules.
     """
 
-    problem: Problem
+    problem: Request
     profile: HardwareProfile
     kernels: Kernels
     strategy: str | None = None
@@ -95,6 +96,10 @@ class TilingSpace:
 
     def why_empty(self) -> str:
         """Why there is no tiling, in terms of resources, and the nearest request that has one."""
+        if isinstance(self.problem, ScanProblem):
+            from kerneltune.tiling.scan_shortage import explain_scan
+
+            return explain_scan(self)
         from kerneltune.tiling.shortage import explain
 
         return explain(self)
@@ -102,7 +107,8 @@ class TilingSpace:
     def refusals(self) -> dict[str, str]:
         """The strategies that the GPU or the dtype rules out before anything is solved, and why."""
         strategies = self._strategies()
-        if not self.profile.mma_depth(self.problem.dtype):
+        products = not isinstance(self.problem, ScanProblem)
+        if products and not self.profile.mma_depth(self.problem.dtype):
             reason = f"{self.problem.dtype} has no tensor-core shape on {self.profile.name}"
             return {strategy.name: f"{reason} ({self.profile.target})" for strategy in strategies}
         found = {s.name: s.refusal(self.profile, self.problem.dtype) for s in strategies}
@@ -133,7 +139,7 @@ class TilingSpace:
 
     def array_bytes(self) -> int:
         """Device memory of the arrays that a launch of any tiling needs."""
-        return sum(arrays(self.problem, self.cell).values())
+        return sum(arrays_of(self.problem, self.cell).values())
 
     def arrays_fit(self) -> bool:
         """Whether the arrays fit the GPU's memory: if not, no tiling is of use."""
@@ -154,7 +160,7 @@ class TilingSpace:
         demanded = {**self.register_slack, strategy: total}
         return replace(self, register_slack=demanded, read_seconds={}, solve_seconds={})
 
-    def for_problem(self, problem: Problem) -> TilingSpace:
+    def for_problem(self, problem: Request) -> TilingSpace:
         """The space of another request on the same GPU."""
         return replace(self, problem=problem, read_seconds={}, solve_seconds={})
 
@@ -233,6 +239,7 @@ class TilingSpace:
             values={name: int(value) for name, value in values.items()},
             register_slack=self.register_slack.get(strategy.name, 0),
             workspace_fill=strategy.spec.workspace_fill,
+            workspace_kept=strategy.spec.workspace_kept,
         )
 
 

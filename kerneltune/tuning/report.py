@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.request import Request
 from kerneltune.running.trial import Outcome
 from kerneltune.tuning.store import StoredTrial
 from kerneltune.tuning.tuner import FirstChoice, first_choice, milliseconds, ranked
@@ -27,7 +27,7 @@ class ProblemReport:
     """
 
     gpu: str
-    problem: Problem
+    problem: Request
     tried: int
     failed: int
     best: Outcome | None
@@ -79,9 +79,9 @@ class Report:
         }
 
 
-def latest(trials: Iterable[StoredTrial]) -> dict[tuple[str, Problem], list[Outcome]]:
-    """Outcomes by profile and request. Of several trials of one tiling, the last one counts."""
-    groups: dict[tuple[str, Problem], dict[object, Outcome]] = {}
+def latest(trials: Iterable[StoredTrial]) -> dict[tuple[str, Request], list[Outcome]]:
+    """Outcomes by profile and request; of several trials of one tiling, as of an older kernel, the last."""
+    groups: dict[tuple[str, Request], dict[object, Outcome]] = {}
     for trial in trials:
         candidate = trial.candidate
         tiling = candidate.strategy, tuple(sorted(candidate.parameters.items())), candidate.blocks_per_sm
@@ -110,7 +110,7 @@ def make_report(trials: Iterable[StoredTrial], first: int = 20) -> Report:
     )
 
 
-def _of_problem(gpu: str, problem: Problem, outcomes: list[Outcome], first: int) -> ProblemReport:
+def _of_problem(gpu: str, problem: Request, outcomes: list[Outcome], first: int) -> ProblemReport:
     order = ranked(outcomes)
     preferred = sorted(order, key=lambda outcome: outcome.candidate.cycles)[:first]
     return ProblemReport(

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from kerneltune.compiling.cubin_cache import default_folder
 from kerneltune.errors import InputError
-from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.request import Request
 from kerneltune.running.trial import Outcome
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tuning.stored_row import StoredRow
@@ -164,7 +164,7 @@ class Store:
         with self._asked():
             self._patiently(self._write, patience)
 
-    def trials(self, gpu: str | None = None, problem: Problem | None = None) -> list[StoredTrial]:
+    def trials(self, gpu: str | None = None, problem: Request | None = None) -> list[StoredTrial]:
         """All trials, the oldest first; of one profile or one problem, if named."""
         wanted = {"gpu": gpu, "problem": None if problem is None else _text(asdict(problem))}
         named = {name: value for name, value in wanted.items() if value is not None}

@@ -231,7 +231,7 @@ def test_a_dive_finds_what_ends_do_not(monkeypatch):
 def test_slices_grow_while_they_are_short_and_shrink_where_they_are_long(monkeypatch):
     times = iter([0.0, 0.001, 0.001, 0.002, 0.01, 0.02, 1.0, 1.1, 2.0, 2.5, 3.0, 3.9])
     monkeypatch.setattr(deadline, "perf_counter", lambda: next(times))
-    pace, works = Pace(20_000), []
+    pace, works = Pace(20_000, Deadline(1e9, 0.0)), []
     for _ in range(6):
         works.append(pace.work)
         pace.begin()

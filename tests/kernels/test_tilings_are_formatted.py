@@ -8,7 +8,7 @@ import pytest
 
 from constrint.frontends.text.format import format_text
 
-TILINGS = sorted((Path(__file__).parents[2] / "kernels").glob("strategies/*/*.constrint"))
+TILINGS = sorted((Path(__file__).parents[2] / "kernels").rglob("*.constrint"))
 
 
 @pytest.mark.parametrize("path", TILINGS, ids=lambda path: f"{path.parent.name}/{path.stem}")

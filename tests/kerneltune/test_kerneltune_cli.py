@@ -251,7 +251,9 @@ def test_closed_pipe_is_quiet() -> None:
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (["tile", "lstm", "--gpu", "t4", "--json"], "Missing option '--heads'"),
+        (["tile", "lstm", "--gpu", "t4", "--json"], "Missing option '--batch'"),
+        (["tile", "lstm", "--gpu", "t4", "--batch", "1", "--json"], "--heads is missing"),
+        (["tile", "scan", "--gpu", "t4", "--batch", "1", "--json"], "--channels is missing"),
         (["tile", "lstm", "--top", "0", "--json"], "--top"),
         (["profile", "shaw", "t4", "--json"], "shaw"),
         (["--json"], "No such option: --json"),

@@ -108,7 +108,7 @@ def test_sizes_are_known_before(tmp_path: Path) -> None:
         folder.mkdir()
         make_case(problem, KERNELS, 4, folder)
         size = sum(path.stat().st_size for path in folder.iterdir())
-        assert size / 1.5 < case_bytes(problem, KERNELS.cell("lstm")) < 1.5 * size
+        assert size / 1.5 < case_bytes(problem, KERNELS) < 1.5 * size
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "missing", "pickle", "manifest"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 FIELD = re.compile(r"^\s*(?:const\s+)?(\w+)\s*(\*?)\s*(\w+);", re.MULTILINE)
-SCALARS = {"int": np.int32, "float": np.float32}
+SCALARS = {"int": np.int32, "float": np.float32, "Stride": np.int64}
 
 
 def struct_layout(header: Path, name: str) -> np.dtype:

@@ -52,6 +52,13 @@ template <> struct Instruction<"lg2.approx.ftz.f32 %0,%1;"> {
   static void run(float& y, float x) { y = rounded_to_bits(std::log2(x), 22); }
 };
 
+template <> struct Instruction<"max.NaN.f32 %0,%1,%2;"> {
+  static void run(float& larger, float a, float b) { larger = a != a || b != b ? NAN : a > b ? a : b; }
+};
+template <> struct Instruction<"min.NaN.f32 %0,%1,%2;"> {
+  static void run(float& smaller, float a, float b) { smaller = a != a || b != b ? NAN : a < b ? a : b; }
+};
+
 // Tensor-core products, fragments as PTX ISA lays them out.
 void multiply_m16n8(Element element, int k, float* c, const unsigned* a, const unsigned* b);
 
@@ -141,6 +148,20 @@ template <> struct Instruction<"st.shared.v4.u32 [%0],{%1,%2,%3,%4};"> {
   }
 };
 
+template <class T>
+void store_shared(uint32_t address, T value) {
+  std::memcpy(shared_target(address, sizeof(T)), &value, sizeof(T));
+}
+template <> struct Instruction<"st.shared.v2.u32 [%0],{%1,%2};"> {
+  static void run(uint32_t address, unsigned x, unsigned y) { store_shared(address, uint2{x, y}); }
+};
+template <> struct Instruction<"st.shared.u32 [%0],%1;"> {
+  static void run(uint32_t address, unsigned value) { store_shared(address, value); }
+};
+template <> struct Instruction<"st.shared.u16 [%0],%1;"> {
+  static void run(uint32_t address, unsigned short value) { store_shared(address, value); }
+};
+
 // Asynchronous copies
 template <> struct Instruction<"cp.async.cg.shared.global [%0],[%1],16;"> {
   static void run(uint32_t target, const void* source) { copy_async(target, source, 16, 16); }
@@ -153,6 +174,12 @@ template <> struct Instruction<"cp.async.cg.shared.global.L2::256B [%0],[%1],16;
 };
 template <> struct Instruction<"cp.async.cg.shared.global [%0],[%1],16,%2;"> {
   static void run(uint32_t target, const void* source, unsigned source_bytes) { copy_async(target, source, 16, source_bytes); }
+};
+template <> struct Instruction<"cp.async.ca.shared.global [%0],[%1],8;"> {
+  static void run(uint32_t target, const void* source) { copy_async(target, source, 8, 8); }
+};
+template <> struct Instruction<"cp.async.ca.shared.global [%0],[%1],4;"> {
+  static void run(uint32_t target, const void* source) { copy_async(target, source, 4, 4); }
 };
 template <> struct Instruction<"cp.async.commit_group;"> {
   static void run() { commit_copies(); }
@@ -296,6 +323,33 @@ template <> struct Instruction<"st.relaxed.gpu.global.v4.u32 [%0],{%1,%2,%3,%4};
     const uint4 value{x, y, z, w};
     store_relaxed(target, &value, 16);
   }
+};
+// Words of 64 bits are read and written at once; of a pair, one may be new and the other old.
+template <> struct Instruction<"ld.relaxed.gpu.global.u32 %0,[%1];"> {
+  static void run(unsigned& value, const void* source) { load_relaxed(&value, source, 4); }
+};
+template <> struct Instruction<"ld.relaxed.gpu.global.u64 %0,[%1];"> {
+  static void run(unsigned long long& value, const void* source) { load_relaxed(&value, source, 8); }
+};
+template <> struct Instruction<"ld.relaxed.gpu.global.v2.u64 {%0,%1},[%2];"> {
+  static void run(unsigned long long& first, unsigned long long& second, const void* source) {
+    unsigned long long pair[2];
+    load_relaxed(pair, source, 16);
+    first = pair[0], second = pair[1];
+  }
+};
+template <> struct Instruction<"st.relaxed.gpu.global.u64 [%0],%1;"> {
+  static void run(void* target, unsigned long long value) { store_relaxed(target, &value, 8); }
+};
+template <> struct Instruction<"st.relaxed.gpu.global.v2.u64 [%0],{%1,%2};"> {
+  static void run(void* target, unsigned long long first, unsigned long long second) {
+    if (reinterpret_cast<uintptr_t>(target) % 16) fail("a store of 16 bytes that is not aligned");
+    store_relaxed(target, &first, 8);
+    store_relaxed(static_cast<unsigned char*>(target) + 8, &second, 8);
+  }
+};
+template <> struct Instruction<"atom.relaxed.gpu.global.add.u32 %0,[%1],%2;"> {
+  static void run(unsigned& before, void* target, unsigned value) { before = add_relaxed(static_cast<unsigned*>(target), value); }
 };
 template <> struct Instruction<"red.release.gpu.global.add.u32 [%0],%1;"> {
   static void run(void* target, unsigned value) { add_released(static_cast<unsigned*>(target), value); }

@@ -85,6 +85,7 @@ void store_relaxed(void* target, const void* data, unsigned bytes);
 void load_relaxed(void* data, const void* source, unsigned bytes);
 void fence();
 void add_released(unsigned* target, unsigned value);
+unsigned add_relaxed(unsigned* target, unsigned value);  // gives what was there before
 void store_released(unsigned* target, unsigned value);
 
 }  // namespace emulator

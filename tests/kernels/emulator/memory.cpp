@@ -282,6 +282,16 @@ void release(unsigned* target, unsigned value, bool add) {
 
 void add_released(unsigned* target, unsigned value) { release(target, value, true); }
 
+unsigned add_relaxed(unsigned* target, unsigned value) {
+  if (reinterpret_cast<uintptr_t>(target) % 4) fail("an atomic addition to 4 bytes that is not aligned");
+  deliver_own(target, 4);
+  const unsigned before = *target;
+  *target = before + value;
+  events++;
+  wake_line(target);
+  return before;
+}
+
 void store_released(unsigned* target, unsigned value) { release(target, value, false); }
 
 void deliver_own(const void* address, unsigned bytes) {

@@ -1,0 +1,48 @@
+// What every scan kernel is given, by value, as its one parameter.
+//
+// Shapes: B batch, T steps, D channels. Arrays are [B, T, D]; channels lie side by side, batch rows and steps as far apart as the strides
+// say, in elements. Stored as Tiling::Scalar; states that enter and leave are float32, [B, D].
+#pragma once
+
+namespace kerneltune {
+
+using Stride = long long;
+using Byte = unsigned char;
+
+struct ScanArguments {
+  const void* input0;  // what the cell reads of each step, such as a and b
+  const void* input1;
+  const void* input2;
+  const void* hidden;    // backward: h after each step, as the forward pass wrote it
+  const void* gradient;  // backward: of the loss by h after each step
+  void* output0;         // forward: h after each step; backward: the gradient by input0
+  void* output1;         // backward: by input1 …
+  void* output2;
+  const float* initial;       // the state that enters: forward h before the first step, backward the gradient by the last h; null for zeros
+  const float* first_hidden;  // backward: h before the first step; null for zeros
+  float* final_state;         // the state that leaves: forward the last h, backward the gradient by h before the first step; may be null
+  const int* lengths;           // [B]: steps of each row that count; read if Tiling::lengths
+  const Byte* resets;  // [B, T]: not 0 where h before the step is dropped; read if Tiling::resets
+  void* workspace;              // bytes as the tiling says, 0 before the first launch; what a launch leaves is for the next
+  Stride input0_batch;
+  Stride input0_step;
+  Stride input1_batch;
+  Stride input1_step;
+  Stride input2_batch;
+  Stride input2_step;
+  Stride hidden_batch;
+  Stride hidden_step;
+  Stride gradient_batch;
+  Stride gradient_step;
+  Stride output0_batch;
+  Stride output0_step;
+  Stride output1_batch;
+  Stride output1_step;
+  Stride output2_batch;
+  Stride output2_step;
+  int steps;     // T
+  int batch;     // B
+  int channels;  // D
+};
+
+}  // namespace kerneltune

@@ -1,0 +1,109 @@
+// How a scan is divided: all numbers follow from the solved Tiling.
+//
+// A thread has `vector` channels side by side and, of a tile of time, a segment of `segment_steps` steps; `columns` threads make a row of a
+// tile. Steps are counted in the order in which they are computed, which is from the last one on where Tiling::reverse says so.
+#pragma once
+#include "../../common/numeric/activations.cuh"
+#include "../../common/numeric/scalar.cuh"
+#include "arguments.cuh"
+#include "scan_pass.cuh"
+
+namespace kerneltune {
+
+template <class Cell, class Tiling_>
+struct ScanShape {
+  using Tiling = Tiling_;
+  using Scalar = typename Tiling::Scalar;
+  using Pass = ScanPass<Cell, Tiling::backward != 0>;
+  using Functions = Math<sizeof(Scalar) == 4>;
+  static constexpr int vector_bytes = Tiling::vector_bytes;
+  static constexpr int vector = vector_bytes / static_cast<int>(sizeof(Scalar));
+  static constexpr int words = vector_bytes < 4 ? 1 : vector_bytes / 4;
+  static constexpr int threads = Tiling::threads;
+  static constexpr int columns = Tiling::columns;
+  static constexpr int tile_channels = columns * vector;
+  static constexpr int segments = threads / columns;  // of a tile
+  static constexpr int segment_steps = Tiling::segment_steps;
+  static constexpr int tile_steps = segments * segment_steps;
+  static_assert(vector >= 1 && 32 % columns == 0, "a warp has whole rows");
+};
+
+// Where a tile lies.
+template <class Shape>
+struct Place {
+  int row;           // of the batch
+  int tile_channel;  // its first channel
+  int tile_first;    // its first step
+};
+
+// A thread's part of a tile.
+template <class Shape>
+struct Part {
+  using Tiling = typename Shape::Tiling;
+  int row;       // of the batch
+  int channel;   // the first of the vector
+  int first;     // step
+  int low;       // of the segment's steps those from here …
+  int high;      // … to here count; none if the channels are not there
+  int existing;  // and so many are in the arrays
+  int end;       // the step behind the last one that counts
+
+  __device__ __forceinline__ Part(const ScanArguments& arguments, const Place<Shape>& place)
+      : row(place.row),
+        channel(place.tile_channel + threadIdx.x % Shape::columns * Shape::vector),
+        first(place.tile_first + threadIdx.x / Shape::columns * Shape::segment_steps) {
+    existing = channel < arguments.channels ? clamped(arguments.steps - first) : 0;
+    low = 0, high = existing, end = arguments.steps;
+    if constexpr (Tiling::lengths != 0) {
+      const int length = arguments.lengths[row];
+      if constexpr (Tiling::reverse != 0) {
+        low = clamped(arguments.steps - length - first);
+      } else {
+        high = min(high, clamped(length - first));
+        end = min(end, length);
+      }
+    }
+  }
+
+  __device__ __forceinline__ bool counts(int step) const { return low <= step && step < high; }
+
+  // Where a step lies in the arrays.
+  static __device__ __forceinline__ int position(const ScanArguments& arguments, int step) {
+    return Tiling::reverse != 0 ? arguments.steps - 1 - step : step;
+  }
+
+ private:
+  static __device__ __forceinline__ int clamped(int steps) { return max(0, min(steps, Shape::segment_steps)); }
+};
+
+// An array of ScanArguments; `index` counts those that a pass reads: the cell's inputs, then h and the gradient.
+struct StridedArray {
+  const void* pointer;
+  Stride batch;
+  Stride step;
+};
+
+template <class Shape>
+__device__ __forceinline__ StridedArray array_to_read(const ScanArguments& arguments, int index) {
+  using Pass = typename Shape::Pass;
+  if (index == Pass::hidden) return {arguments.hidden, arguments.hidden_batch, arguments.hidden_step};
+  if (Pass::hidden >= 0 && index == Pass::hidden + 1) return {arguments.gradient, arguments.gradient_batch, arguments.gradient_step};
+  if (index == 0) return {arguments.input0, arguments.input0_batch, arguments.input0_step};
+  if (index == 1) return {arguments.input1, arguments.input1_batch, arguments.input1_step};
+  return {arguments.input2, arguments.input2_batch, arguments.input2_step};
+}
+
+__device__ __forceinline__ StridedArray array_to_write(const ScanArguments& arguments, int index) {
+  if (index == 0) return {arguments.output0, arguments.output0_batch, arguments.output0_step};
+  if (index == 1) return {arguments.output1, arguments.output1_batch, arguments.output1_step};
+  return {arguments.output2, arguments.output2_batch, arguments.output2_step};
+}
+
+// Where a channel of a step lies in an array.
+template <class Shape>
+__device__ __forceinline__ const typename Shape::Scalar* array_at(const ScanArguments& arguments, const StridedArray& array, int row, int channel, int step) {
+  const auto* const values = static_cast<const typename Shape::Scalar*>(array.pointer);
+  return values + row * array.batch + Part<Shape>::position(arguments, step) * array.step + channel;
+}
+
+}  // namespace kerneltune

@@ -1,0 +1,117 @@
+// A linear scan in one pass over memory, strategy "look_back": tiles of time and channels, as many at a time as the GPU holds. A block reduces
+// its tile to what it does to the state, publishes that, finds the state that enters, and only then computes the results, from registers.
+//
+// The state that enters follows from what was published, always in the same order, so the bits repeat: the state at the beginning of a window
+// of tiles, then the tiles of the window one by one. Only the last tile of a window publishes a state, so it passes through L2 once a window
+// and not once a tile. Words carry a mark of their launch; blocks take tiles in an order of time first, all blocks run at once, and so
+// whatever a tile waits for is computed.
+#include "../../common/segment.cuh"
+#include "../../common/tile_exchange.cuh"
+
+namespace kerneltune {
+
+// What segments of a warp do before each lane's own, and what the whole warp does, from what each lane's segment does.
+template <class Shape, class Chain>
+__device__ __forceinline__ void scan_warp(Chain (&own)[Shape::vector], Chain (&before)[Shape::vector]) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int channel = 0; channel < Shape::vector; channel++) {
+#pragma unroll
+    for (int distance = Shape::columns; distance < 32; distance *= 2) {
+      const Chain earlier{__shfl_up_sync(0xffffffffu, own[channel].product, distance), __shfl_up_sync(0xffffffffu, own[channel].sum, distance)};
+      if (lane >= distance) own[channel].put_behind(earlier);
+    }
+    const Chain earlier{__shfl_up_sync(0xffffffffu, own[channel].product, Shape::columns),
+                        __shfl_up_sync(0xffffffffu, own[channel].sum, Shape::columns)};
+    before[channel] = lane >= Shape::columns ? earlier : Chain{};
+  }
+}
+
+template <class Cell, class Tiling>
+__device__ __forceinline__ void look_back(const ScanArguments& arguments) {
+  using Shape = ScanShape<Cell, Tiling>;
+  using Chain = typename Segment<Shape>::Chain;
+  constexpr int warps = Shape::threads / 32;
+  constexpr int channels = Shape::tile_channels;
+  struct Shared {
+    Chain total[warps][channels];   // what each warp's segments do
+    float entering[warps][channels];  // the state before them
+  };
+  static_assert(Ring<Shape>::shared_bytes + sizeof(Shared) == Tiling::shared_memory, "shared memory as solved");
+  static_assert(channels <= Shape::threads, "a thread for each channel");
+
+  extern __shared__ __align__(128) unsigned char shared_memory[];
+  Shared& shared = *reinterpret_cast<Shared*>(shared_memory + Ring<Shape>::shared_bytes);
+  const Ring<Shape> ring(shared_memory);
+  const int column = threadIdx.x % Shape::columns, warp = threadIdx.x / 32;
+  const int groups_of_row = (arguments.channels + channels - 1) / channels;
+  const int groups = groups_of_row * arguments.batch;
+  const int times = (arguments.steps + Shape::tile_steps - 1) / Shape::tile_steps;
+  const int tiles = groups * times;
+
+  const auto place_of = [&](int tile) {
+    const int group = tile % groups;
+    return Place<Shape>{group / groups_of_row, group % groups_of_row * channels, tile / groups * Shape::tile_steps};
+  };
+  const auto copy = [&](int tile, int stage) {
+    if (tile < tiles)
+      ring.copy(arguments, place_of(tile), stage);
+    else
+      ring.skip();
+  };
+  const int stride = gridDim.x;
+#pragma unroll
+  for (int stage = 0; stage < Tiling::stages; stage++) copy(blockIdx.x + stage * stride, stage);
+  TileExchange<Shape, Chain> exchange(arguments.workspace, groups, times);
+
+  int stage = 0;
+  for (int tile = blockIdx.x; tile < tiles; tile += stride) {
+    const Part<Shape> part(arguments, place_of(tile));
+    const int time = tile / groups, group = tile % groups;
+    if (threadIdx.x < channels) exchange.ask(time, group, threadIdx.x);
+    ring.wait();
+    Segment<Shape> steps(arguments, ring, part, stage);
+    Chain own[Shape::vector], before[Shape::vector];
+    steps.reduce(own);
+    scan_warp<Shape>(own, before);
+    if (threadIdx.x % 32 >= 32 - Shape::columns)
+#pragma unroll
+      for (int channel = 0; channel < Shape::vector; channel++) shared.total[warp][column * Shape::vector + channel] = own[channel];
+    __syncthreads();
+    if (threadIdx.x < channels) {
+      const int channel = threadIdx.x;
+      Chain all = shared.total[0][channel];
+#pragma unroll
+      for (int w = 1; w < warps; w++) {
+        Chain next = shared.total[w][channel];
+        next.put_behind(all);
+        all = next;
+      }
+      const int global = group % groups_of_row * channels + channel;
+      float state = 0.0f;
+      if (time < Tiling::window && arguments.initial && global < arguments.channels)
+        state = arguments.initial[static_cast<Stride>(group / groups_of_row) * arguments.channels + global];
+      state = exchange.entering(time, group, channel, all, state);
+#pragma unroll
+      for (int w = 0; w < warps; w++) {
+        shared.entering[w][channel] = state;
+        state = shared.total[w][channel].apply(state);
+      }
+    }
+    __syncthreads();
+    float state[Shape::vector];
+#pragma unroll
+    for (int channel = 0; channel < Shape::vector; channel++)
+      state[channel] = before[channel].apply(shared.entering[warp][column * Shape::vector + channel]);
+    steps.write(state);
+    if (arguments.final_state && time == times - 1 && threadIdx.x / Shape::columns == Shape::segments - 1 && part.channel < arguments.channels)
+#pragma unroll
+      for (int channel = 0; channel < Shape::vector; channel++)
+        arguments.final_state[static_cast<Stride>(part.row) * arguments.channels + part.channel + channel] = state[channel];
+    copy(tile + Tiling::stages * stride, stage);
+    stage = stage + 1 < Tiling::stages ? stage + 1 : 0;
+  }
+  exchange.leave();
+}
+
+}  // namespace kerneltune

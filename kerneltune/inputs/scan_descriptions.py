@@ -1,0 +1,42 @@
+"""Strategies and cells of scans: the folders under ``kernels/scan``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pydantic import StrictBool
+
+from kerneltune.inputs.descriptions import DESCRIPTIONS, Cell, CellSpec, Kernels, read_cells, read_strategies
+from kerneltune.inputs.folders import data_folder
+
+FAMILY = "scan"
+
+
+class ScanCellSpec(CellSpec):
+    """A scan's cell (``cell.yaml``): its gates are the arrays that it reads."""
+
+    computes: StrictBool = False  # whether coefficients are dear enough to keep them
+
+
+@dataclass(frozen=True)
+class ScanCell(Cell):
+    """A scan's cell and where its files lie."""
+
+    spec: ScanCellSpec
+
+    def constants(self) -> dict[str, int]:
+        """The names by which a constraint file knows the cell."""
+        return {"inputs": len(self.spec.gates), "computes": int(self.spec.computes)}
+
+
+@cache
+def discover_scans(root: Path | None = None) -> Kernels:
+    """Read the descriptions of all strategies and cells below ``scan``."""
+    root = root or data_folder("kernels")
+    forward, backward = (read_strategies(root / FAMILY, *names) for names in DESCRIPTIONS.items())
+    cells: dict[str, Cell] = {
+        spec.name: ScanCell(spec, folder) for spec, folder in read_cells(root / FAMILY, ScanCellSpec)
+    }
+    return Kernels(root, forward, cells, backward)

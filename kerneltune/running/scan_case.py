@@ -1,0 +1,86 @@
+"""What a launch of a scan reads and must write, and a verdict on what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerneltune.compiling.halffloat import decode
+from kerneltune.compiling.scan_arguments import OUTPUTS
+from kerneltune.inputs.descriptions import Cell
+from kerneltune.inputs.scan_problem import ScanProblem
+from kerneltune.running.case import Output
+from kerneltune.running.reference import Arrays, storage
+from kerneltune.running.scan_arrays import (
+    drawn_arrays,
+    expected_shapes,
+    fill,
+    made_shapes,
+    row_blocks,
+    sample,
+    wide,
+)
+from kerneltune.running.verify import Pair, Verdict, judged
+
+# Relative L2 error: results are rounded to storage, states are float32 throughout.
+TOLERANCE = {"bf16": 3e-3, "fp16": 1e-3, "fp32": 3e-6}
+
+
+@dataclass(frozen=True)
+class ScanCase:
+    """A launch of a scan.
+
+    Attributes:
+        problem: The request.
+        cell: Its cell.
+        inputs: What the launch reads.
+        expected: What the float64 reference says of a sample, by the names that `scan_arrays` gives.
+    """
+
+    problem: ScanProblem
+    cell: Cell
+    inputs: Arrays
+    expected: Arrays
+
+    @property
+    def outputs(self) -> Mapping[str, Output]:
+        """What the launch writes."""
+        shape = self.problem.batch, self.problem.steps, self.problem.channels
+        written = len(self.cell.spec.gates) if self.problem.direction == "backward" else 1
+        found = {name: Output(shape, storage(self.problem)) for name in OUTPUTS[:written]}
+        return {**found, "final_state": Output(shape[::2], np.dtype(np.float32))}
+
+    def judge(self, results: Arrays) -> Verdict:
+        """Hold the sample against the float64 reference; of the rest, every number must be one."""
+        verdict = judged(self._pairs(results), TOLERANCE[self.problem.dtype])
+        return Verdict(verdict.relative_error, verdict.tolerance, self._unwritten(results))
+
+    def _pairs(self, results: Arrays) -> Iterator[Pair]:
+        rows, channels = sample(self.problem)
+        last = "last"
+        if self.problem.direction == "backward":
+            last = "by_initial"
+        for name, expected in self.expected.items():
+            if name != last:
+                output = name.removeprefix("by_") if name != "after" else OUTPUTS[0]
+                yield [(wide(results[output][rows, :, channels], self.problem.dtype), expected)]
+        yield [(results["final_state"][rows, channels].astype(np.float64), self.expected[last])]
+
+    def _unwritten(self, results: Arrays) -> int:
+        count = int(np.count_nonzero(np.isnan(results["final_state"])))
+        for name in results.keys() - {"final_state"}:
+            for some in row_blocks(self.problem):
+                numbers = decode(np.ascontiguousarray(results[name][some]), self.problem.dtype)
+                count += int(np.count_nonzero(np.isnan(numbers)))
+        return count
+
+
+def random_scan(problem: ScanProblem, cell: Cell, seed: int) -> ScanCase:
+    """A launch of a scan with random input."""
+    arrays = drawn_arrays(problem, cell, seed)
+    made = {name: np.empty(*about) for name, about in made_shapes(problem).items()}
+    expected = {name: np.zeros(shape) for name, shape in expected_shapes(problem, cell).items()}
+    fill(problem, cell, arrays, {**made, **expected})
+    return ScanCase(problem, cell, {**arrays, **made}, expected)
