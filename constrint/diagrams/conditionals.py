@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container, Sequence
 
+from constrint.support.deadline import look
+
 MOST_CASES = 256
 
 
@@ -50,6 +52,7 @@ class _Rewriter:
 
     def value(self, node: ast.expr) -> ast.expr:
         """An expression whose value matters: choices are at its root only."""
+        look()
         if isinstance(node, ast.IfExp):
             return ast.IfExp(self.condition(node.test), self.value(node.body), self.value(node.orelse))
         if isinstance(node, ast.BoolOp) and not _is_truth(node):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.terms import OBJECT, Array
+from constrint.support.deadline import look
 
 LARGEST_FLOAT = float(1 << 61)
 
@@ -86,6 +87,7 @@ class Diagram:
         kept: list[Layer] = []
         numbers: Array | None = None  # new number of each node of the layer below, where some are gone
         for layer in reversed(layers):
+            look()
             target = layer.target
             first, value = layer.first, layer.value
             if numbers is not None:

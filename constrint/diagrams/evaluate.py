@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.terms import BOOL, FLOAT, OBJECT, Array, Term, Terms
+from constrint.support.deadline import look
 
 Bounds = tuple[Any, Any]
 PARTIAL = ("sum", "mul", "le", "eq", "ne", "and", "or")
@@ -48,6 +49,7 @@ class Parts:
     def _frontier(self, term: Term, bound: int) -> tuple[Term, ...]:
         if not term.mask & ~bound and not term.is_lazy:
             return (term,)
+        look()
         found: dict[Term, None] = {}
         args = term.args
         if term.op in PARTIAL and not term.is_lazy:
@@ -140,6 +142,7 @@ class Frame:
         if kept is not None:
             values = kept if self._source is None else kept[self._source]
         else:
+            look()
             values = _VALUES[term.op](self, term)
             if isinstance(values, np.ndarray) and not values.ndim:
                 values = values[()]

@@ -12,6 +12,7 @@ import numpy as np
 
 from constrint.diagrams.evaluate import Frame
 from constrint.diagrams.terms import OBJECT, Term
+from constrint.support.deadline import look
 
 Bounds = tuple[Any, Any]
 
@@ -29,6 +30,7 @@ def bounds(frame: Frame, term: Term) -> Bounds:
         return values, values
     if term.op == "held":
         return False, bounds(frame, term.args[0])[1]
+    look()
     rule = _RULES.get(term.op)
     return (term.lo, term.hi) if rule is None or term.is_lazy else rule(frame, term)
 

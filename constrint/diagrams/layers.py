@@ -7,7 +7,8 @@ a condition holds whatever follows, what only it needs to know is forgotten, so 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Protocol
@@ -19,6 +20,7 @@ from constrint.diagrams.evaluate import Frame, Parts
 from constrint.diagrams.intervals import bounds
 from constrint.diagrams.joins import Join, Step, join, number_rows
 from constrint.diagrams.terms import BOOL, FLOAT, Array, Term, Terms
+from constrint.support.deadline import Deadline, Stopped, look, until
 
 CHUNK = 1 << 17  # rows that are looked at together: more than fit a core's cache take twice as long
 EDGE_BYTES = 36  # memory for each edge, counting what is made of all of them at the end
@@ -38,6 +40,16 @@ class Mapper(Protocol):
 
 class TooLarge(Exception):  # noqa: N818 - a limit, turned into another method or a clear error
     """More edges than the memory limit allows, or no time left."""
+
+
+@contextmanager
+def stopped_as_too_large(deadline: Deadline) -> Iterator[None]:
+    """Make a deadline the one of the present call; raises `TooLarge` where it comes."""
+    try:
+        with until(deadline):
+            yield
+    except Stopped:
+        raise TooLarge("the time limit was reached") from None
 
 
 @dataclass
@@ -145,6 +157,7 @@ class LayerBuilder:
 
     def _frontiers(self, after: int) -> tuple[dict[Term, tuple[Term, ...]], list[Term]]:
         """What each condition that stays open needs to know of the variables bound, and all of that."""
+        look()
         opened = [c for c in self.conditions if c.mask & ~after]
         frontiers = {c: self.parts.frontier(c, after) for c in opened}
         return frontiers, list(dict.fromkeys([term for terms in frontiers.values() for term in terms]))

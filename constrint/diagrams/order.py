@@ -13,7 +13,7 @@ from math import log2
 import numpy as np
 
 from constrint.diagrams.evaluate import Frame, Parts
-from constrint.diagrams.terms import FLOAT, INT64, OBJECT, Array, Term, Terms
+from constrint.diagrams.terms import FLOAT, INT64, OBJECT, Array, Term, Terms, bits
 from constrint.support.deadline import look
 
 SAMPLES = 512
@@ -26,19 +26,20 @@ INFINITE = 1e18
 
 def components(count: int, conditions: Sequence[Term]) -> list[list[int]]:
     """The variables that conditions connect, in order of the first of each component."""
-    groups = [1 << v for v in range(count)]
+    group_of = list(range(count))
+    groups: dict[int, list[int]] = {v: [v] for v in range(count)}
     for condition in conditions:
         look()
-        joined = condition.mask
-        apart = []
-        for group in groups:
-            if group & condition.mask:
-                joined |= group
-            else:
-                apart.append(group)
-        groups = [*apart, joined]
-    groups.sort(key=lambda group: group & -group)
-    return [[v for v in range(count) if group >> v & 1] for group in groups]
+        met = {group_of[v] for v in bits(condition.mask)}
+        if len(met) < 2:
+            continue
+        largest = max(met, key=lambda group: len(groups[group]))
+        for group in met - {largest}:
+            moved = groups.pop(group)
+            groups[largest] += moved
+            for v in moved:
+                group_of[v] = largest
+    return sorted([sorted(group) for group in groups.values()])
 
 
 def definitions(conditions: Sequence[Term]) -> dict[int, list[int]]:
@@ -87,9 +88,8 @@ class Order:
         self._near = dict.fromkeys(variables, 0)
         for condition in conditions:
             look()
-            for v in variables:
-                if condition.mask >> v & 1:
-                    self._near[v] |= condition.mask
+            for v in bits(condition.mask):
+                self._near[v] |= condition.mask
         self.cost, self.order = min(self._found(), key=lambda found: found[0])
 
     def _log_size(self, v: int) -> float:
@@ -144,6 +144,7 @@ class Order:
         if known is None:
             frontier: dict[Term, None] = {}
             for condition in self._conditions:
+                look()
                 if condition.mask & bound and condition.mask & ~bound:
                     frontier.update(dict.fromkeys(self._parts.frontier(condition, bound)))
             total = sum(self._distinct_values(term) for term in frontier)
@@ -183,6 +184,7 @@ class Order:
         cost = 0.0
         bound = 0
         for v in order:
+            look()
             cost += self._step(bound, v)
             bound |= 1 << v
         return cost

@@ -26,12 +26,13 @@ import numpy as np
 
 from constrint.diagrams.diagram import Diagram, Layer
 from constrint.diagrams.files import columns_of_bytes, columns_to_bytes, of_bytes, to_bytes
-from constrint.diagrams.layers import Budget, LayerBuilder
+from constrint.diagrams.layers import Budget, LayerBuilder, stopped_as_too_large
 from constrint.diagrams.listing import fill, product_columns
 from constrint.diagrams.merge import merged
 from constrint.diagrams.planner import Maker, Planner
 from constrint.diagrams.terms import INT64, OBJECT, Array
 from constrint.parallel.workers import AHEAD, check_version, checked, own_version, result_of
+from constrint.support.deadline import Deadline
 
 SHARES = 4
 """Shares for each worker, as some take longer than others."""
@@ -167,6 +168,11 @@ def build_share(text: str) -> bytes:
     """A worker's part: the layers that follow a run of nodes, below one root with an edge to each of them."""
     task = _Task(**json.loads(text))
     check_version(task.version)
+    with stopped_as_too_large(Deadline(task.seconds)):
+        return _share(task)
+
+
+def _share(task: _Task) -> bytes:
     planner = _planner(task.source)
     deadline = None if task.seconds is None else perf_counter() + task.seconds
     budget = Budget(task.edges, task.rows, deadline)

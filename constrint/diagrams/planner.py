@@ -9,8 +9,7 @@ values to try and `intervals` pruning), into a diagram (`diagram`) that answers 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,7 +19,7 @@ import numpy as np
 from constrint.diagrams.diagram import Diagram, Layer, smallest_type
 from constrint.diagrams.domains import MOST_VALUES, boxed_domains, is_wide, listed
 from constrint.diagrams.evaluate import Frame, Parts
-from constrint.diagrams.layers import Budget, LayerBuilder, TooLarge
+from constrint.diagrams.layers import Budget, LayerBuilder, TooLarge, stopped_as_too_large
 from constrint.diagrams.order import Order, components
 from constrint.diagrams.sums import count_sum
 from constrint.diagrams.terms import FLOAT, INT64, Array, Term, Terms, Unsupported
@@ -29,7 +28,7 @@ from constrint.diagrams.wide import Group, count_wide
 from constrint.errors import LimitError
 from constrint.expr import IntExpr
 from constrint.expr.domain import Domain
-from constrint.support.deadline import Deadline, Stopped, look, until
+from constrint.support.deadline import Deadline, look
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -149,10 +148,15 @@ class Planner:
             for v, domain in enumerate(self.domains):
                 if domain is not None and len(domain) == 1:
                     fixed |= 1 << v
-            unary = [c for c in pending if (c.scope & ~fixed).bit_count() <= 1]
+            unary: list[Condition] = []
+            others: list[Condition] = []
+            for condition in pending:
+                look()
+                few = (condition.scope & ~fixed).bit_count() <= 1
+                (unary if few else others).append(condition)
             if not unary:
                 break
-            pending = [c for c in pending if (c.scope & ~fixed).bit_count() > 1]
+            pending = others
             later = self._apply(unary)
             if not self.feasible:
                 return
@@ -226,12 +230,13 @@ class Planner:
 
     def components(self) -> list[tuple[list[int], list[Term]]]:
         """The variables that conditions connect, with those conditions."""
-        groups = components(len(self.domains), self.open)
-        found = []
-        for variables in groups:
+        found: list[tuple[list[int], list[Term]]] = [
+            (variables, []) for variables in components(len(self.domains), self.open)
+        ]
+        group_of = {v: number for number, (variables, _) in enumerate(found) for v in variables}
+        for term in self.open:
             look()
-            mask = sum(1 << v for v in variables)
-            found.append((variables, [term for term in self.open if term.mask & mask]))
+            found[group_of[term.mask.bit_length() - 1]][1].append(term)
         return found
 
     def count(self, budget: Budget) -> int:
@@ -278,6 +283,7 @@ class Planner:
         parts = Parts(self.terms)
         orders = []
         for variables, conditions in groups:
+            look()
             if not conditions:
                 orders.append((variables, conditions, 0.0))
                 continue
@@ -289,6 +295,7 @@ class Planner:
             orders.append((order.order, conditions, order.cost))
         built = []
         for variables, conditions, cost in orders:
+            look()
             if not conditions:
                 built.append(Component(self._free(variables[0])))
                 continue
@@ -348,19 +355,9 @@ def solve_all(
         budget.deadline = perf_counter() + time_limit
     from constrint.frontends.json.model import to_json
 
-    with _until(time_limit):
+    with stopped_as_too_large(Deadline(time_limit)):
         planner = plan_model(model)
         return built_by(planner, budget, executor, workers, lambda: {"model": to_json(model)}), planner
-
-
-@contextmanager
-def _until(seconds: float | None) -> Iterator[None]:
-    """Have a deadline; raises `TooLarge` where it comes."""
-    try:
-        with until(Deadline(seconds)):
-            yield
-    except Stopped:
-        raise TooLarge("the time limit was reached") from None
 
 
 def built_by(
@@ -383,7 +380,7 @@ def count_planned(model: Declarations, time_limit: float | None) -> int | None:
     """The number of solutions where a diagram is likely to give it soon; None leaves it to search."""
     deadline = None if time_limit is None else perf_counter() + time_limit
     try:
-        with _until(time_limit):
+        with stopped_as_too_large(Deadline(time_limit)):
             boxed = boxed_domains(model)
             budget = Budget(COUNTED_ROWS // 2, COUNTED_ROWS, deadline, COUNTED_ESTIMATE)
             if not any(map(is_wide, boxed.values())):

@@ -18,6 +18,7 @@ from constrint.diagrams.conditionals import TooManyCases, chosen_outside, pairs
 from constrint.diagrams.python_text import parsed, shortened
 from constrint.diagrams.terms import BOOL, Term, Terms, Unsupported
 from constrint.errors import ModelError
+from constrint.support.deadline import look
 
 _ARITHMETIC: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _COMPARE: dict[type, str] = {
@@ -28,6 +29,8 @@ _COMPARE: dict[type, str] = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
+_PLAIN = (str, bytes, bool, int, float, type(None))
+"""Types of which equal values have equal hashes, whoever wrote them."""
 FUNCTIONS = ("abs", "min", "max", "gcd", "lcm", "int", "bool")
 
 
@@ -55,6 +58,28 @@ class Parameters:
             for name, v in self.numbers.items()
             if any(isinstance(label, float) for label in self.labels.get(v, {}).values())
         )
+
+    @cached_property
+    def _indexed(self) -> dict[int, tuple[dict[Any, int], list[tuple[int, Any]]]]:
+        """For each parameter with labels the codes of plain ones, and the others with their codes."""
+        found = {}
+        for v, labels in self.labels.items():
+            plain = {label: code for code, label in labels.items() if type(label) in _PLAIN}
+            found[v] = plain, [(code, label) for code, label in labels.items() if type(label) not in _PLAIN]
+        return found
+
+    def codes(self, v: int, values: Sequence[Any]) -> list[Any]:
+        """The codes of the labels of a parameter that equal one of some values, in the order of the codes."""
+        plain, others = self._indexed[v]
+        found = set()
+        for value in values:
+            look()
+            if type(value) not in _PLAIN:
+                return [code for code, label in self.labels[v].items() if label in values]
+            if value in plain:
+                found.add(plain[value])
+            found.update([code for code, label in others if label is value or label == value])
+        return sorted(found)
 
     def number(self, name: str) -> int:
         """The number of a parameter."""
@@ -160,6 +185,7 @@ class _Translation:
 
     def term(self, node: ast.expr) -> Term:
         """The term of an expression."""
+        look()
         rule: Callable[[Any], Term] | None = getattr(self, f"_{type(node).__name__.lower()}", None)
         if rule is None:
             raise Refused(f"{ast.unparse(node)} is not understood; it can be given as a callable")
@@ -272,7 +298,7 @@ class _Translation:
         """Whether a parameter has one of these values, which need be no numbers."""
         assert isinstance(node, ast.Name)
         number = self.parameters.number(node.id)
-        codes = [code for code, label in self.parameters.labels[number].items() if label in values]
+        codes = self.parameters.codes(number, values)
         variable = self.terms.var(number)
         tests = [self.terms.compare("==", variable, self.terms.const(code)) for code in codes]
         return self.terms.junction("or", tests)

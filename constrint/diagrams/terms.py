@@ -99,6 +99,17 @@ def peak_of(lo: int, hi: int) -> int:
     return max(-lo, hi, lo, -hi)
 
 
+def bits(mask: int) -> list[int]:
+    """The numbers in a set that is held as bits, ascending."""
+    found = []
+    digits = f"{mask:b}"[::-1]
+    v = digits.find("1")
+    while v >= 0:
+        found.append(v)
+        v = digits.find("1", v + 1)
+    return found
+
+
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,

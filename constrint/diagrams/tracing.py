@@ -20,6 +20,7 @@ from constrint.diagrams.restrictions import Parameters, Restriction, split
 from constrint.diagrams.symbols import Symbol, tree_of, watched
 from constrint.diagrams.terms import BOOL, OBJECT, Array, Term, Terms
 from constrint.errors import ModelError
+from constrint.support.deadline import look
 
 _NO_NUMBERS = np.zeros(1, dtype=np.int64)
 
@@ -154,6 +155,7 @@ class Called:
         for i, row in enumerate(zip(*full, strict=True) if full else [()] * rows):
             holds = known.get(row)
             if holds is None:
+                look()
                 holds = known[row] = self._holds(row)
             found[i] = holds
         return found, None
@@ -246,6 +248,7 @@ def is_understood(restrictions: Sequence[Restriction], count: int, values: Seque
         limits.append((int(numbers[0]), int(numbers[-1])) if integers else (0, 0))
     terms = Terms(lists, limits)
     for restriction in restrictions:
+        look()
         restriction.term(terms)
     return True
 
@@ -274,6 +277,7 @@ def _read(
     constants = set(itertools.chain(code.co_consts, code.co_names)) if code is not None else set()
     read = {name: None for name in parameters.numbers if name in constants}
     for row in spread(values, TRIED):
+        look()
         record = _Record(dict(zip(parameters.numbers, row, strict=True)))
         try:
             function(record)

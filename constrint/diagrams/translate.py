@@ -164,6 +164,7 @@ _RULES: dict[type, Callable[[Translator, Any], Term]] = {
 
 def conjuncts(condition: e.BoolExpr) -> list[e.BoolExpr]:
     """The parts of a condition that must each hold."""
+    look()
     if isinstance(condition, e.And):
         return [part for arg in condition.args for part in conjuncts(arg)]
     if isinstance(condition, Relation) and isinstance(parts := condition.decomposed(), e.And):

@@ -92,7 +92,10 @@ class Plan:
                 pass
             except RecursionError:
                 raise ModelError(
-                    "an expression is nested too deeply: build long sums with sum_, conditions with all_of"
+                    "an expression is nested too deeply: lowering it takes more than "
+                    f"{LOWERING_FRAMES:,} calls within each other, some three to twenty for each operator. "
+                    "Build long sums with sum_, "
+                    "conditions with all_of, and name inner parts: y = m.int_var(…), m.add(y == …)"
                 ) from None
             return
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.evaluate import Frame, Parts
-from constrint.diagrams.layers import Budget, TooLarge
+from constrint.diagrams.layers import Budget, TooLarge, stopped_as_too_large
 from constrint.diagrams.planner import Condition, Planner
 from constrint.diagrams.restrictions import Restriction
 from constrint.diagrams.terms import Array, Term, Terms, Unsupported
 from constrint.diagrams.tracing import Called
+from constrint.support.deadline import Deadline, Stopped, look, present
 
 MOST_CHECKED = 100_000  # combinations of values that are looked at to report undefined restrictions
 REASON_SECONDS = 2.0
@@ -47,6 +48,22 @@ class Remarks:
         self.labels = labels
         self.restrictions = restrictions
 
+    def all(self, empty: bool) -> list[str]:
+        """All notes, at last why nothing is left where that is so.
+
+        The deadline of the present call ends the search for what is undefined, and for the reason.
+        """
+        notes: list[str] = []
+        try:
+            notes.extend(self.called())
+            for note in self.undefined():
+                notes.append(note)
+        except Stopped:
+            notes.append("the time limit came before all restrictions were searched for undefined values")
+        if empty:
+            notes.append(self.why_empty())
+        return notes
+
     def called(self) -> Iterator[str]:
         """Notes on restrictions that could not be traced."""
         for parts in self.restrictions:
@@ -59,6 +76,7 @@ class Remarks:
     def undefined(self) -> Iterator[str]:
         """Notes on restrictions that have no value for some combination of their parameters."""
         for parts in self.restrictions:
+            look()
             for part in parts:
                 if isinstance(part, Called) and part.undefined:
                     where = _shown(part.example)
@@ -122,7 +140,8 @@ class Remarks:
 
     def why_empty(self) -> str:
         """Which restrictions exclude everything: as few of them as are found in short time."""
-        deadline = perf_counter() + REASON_SECONDS
+        seconds = max(0.0, min(REASON_SECONDS, present().left))
+        deadline = perf_counter() + seconds
         guilty = list(self.restrictions)
         for one in guilty:
             if self._excludes_all([one], deadline):
@@ -145,8 +164,9 @@ class Remarks:
         """Whether some restrictions are known to exclude everything; False where that takes too long."""
         conditions: list[Condition] = [part for parts in restrictions for part in parts]
         try:
-            planner = Planner(self.domains, self.limits, conditions)
-            return not planner.build(Budget(1_000_000, 5_000_000, deadline))
+            with stopped_as_too_large(Deadline(deadline - perf_counter())):
+                planner = Planner(self.domains, self.limits, conditions)
+                return not planner.build(Budget(1_000_000, 5_000_000, deadline))
         except (TooLarge, Unsupported):
             return False
 

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from constrint.diagrams.diagram import Diagram
-from constrint.diagrams.layers import Budget, TooLarge
+from constrint.diagrams.layers import Budget, TooLarge, stopped_as_too_large
 from constrint.diagrams.parameters import checked, coded
 from constrint.diagrams.planner import Condition, Planner, built_by
 from constrint.diagrams.reading import read
@@ -25,6 +25,7 @@ from constrint.diagrams.tracing import Called, trace
 from constrint.errors import EmptySpaceError, LimitError, ModelError
 from constrint.solutions.solutionset import SolutionSet
 from constrint.support.arguments import check_bytes, check_seconds
+from constrint.support.deadline import Deadline, look
 from constrint.support.limits import LimitExceeded, Limits, budget_for
 from constrint.tuning import t1
 from constrint.tuning.diagnostics import Given, Remarks
@@ -107,7 +108,7 @@ def from_tune_params(
             that take parameters by name or one mapping of all. A restriction that raises an arithmetic
             error for a configuration, such as a division by zero, does not allow it.
         memory_limit: Bytes that the space may take while it is built; 2 GB by default.
-        time_limit: Seconds.
+        time_limit: Seconds for all of this; one call of a callable is not interrupted.
         executor: Builds large spaces with the workers of any executor of `concurrent.futures`.
         workers: How many workers; without an executor, threads of this process.
 
@@ -121,27 +122,34 @@ def from_tune_params(
         restrictions = [restrictions]
     if isinstance(restrictions, Mapping) or not isinstance(restrictions, Iterable):
         raise ModelError(f"the restrictions are a list of strings and callables, not {restrictions!r}")
-    values = checked(tune_params)
-    domains, limits, labels = coded(values)
-    parameters = Parameters({name: v for v, name in enumerate(values)}, labels)
-    listed = list(restrictions)
-    given = [_parts(restriction, parameters, list(values.values())) for restriction in listed]
-    texts = [one if isinstance(one, str) else _text(parts) for one, parts in zip(listed, given, strict=True)]
-    conditions: list[Condition] = [part for parts in given for part in parts]
     budget = Budget.of_memory(memory_limit)
     budget.deadline = None if time_limit is None else started + time_limit
     try:
-        planner = Planner(domains, limits, conditions)
-        built = built_by(planner, budget, executor, workers, lambda: _source(values, texts))
+        with stopped_as_too_large(Deadline(time_limit, started)):
+            return _space(checked(tune_params), list(restrictions), budget, executor, workers)
     except (TooLarge, Unsupported) as problem:
         raise LimitError(
             f"the space cannot be built: {problem}. Give it more memory, or fewer values"
         ) from problem
-    remarks = Remarks(list(values), domains, limits, labels, given)
-    notes = [*remarks.called(), *remarks.undefined()]
+
+
+def _space(
+    values: dict[str, list[Any]],
+    listed: Sequence[str | Callable[..., Any]],
+    budget: Budget,
+    executor: Executor | None,
+    workers: int | None,
+) -> Space:
+    """The space of checked values and a list of restrictions."""
+    domains, limits, labels = coded(values)
+    parameters = Parameters({name: v for v, name in enumerate(values)}, labels)
+    given = [_parts(restriction, parameters, list(values.values())) for restriction in listed]
+    texts = [one if isinstance(one, str) else _text(parts) for one, parts in zip(listed, given, strict=True)]
+    conditions: list[Condition] = [part for parts in given for part in parts]
+    planner = Planner(domains, limits, conditions)
+    built = built_by(planner, budget, executor, workers, lambda: _source(values, texts))
     feasible = planner.feasible and (built or not values)
-    if not feasible:
-        notes.append(remarks.why_empty())
+    notes = Remarks(list(values), domains, limits, labels, given).all(not feasible)
     return Space(values, [c.diagram for c in built] if feasible else None, labels, notes, texts)
 
 
@@ -166,6 +174,7 @@ def _parts(
     restriction: str | Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]]
 ) -> Given:
     """The parts of a restriction, parsed, traced or to be called."""
+    look()
     if isinstance(restriction, str):
         return read(restriction, parameters, values)
     if callable(restriction):

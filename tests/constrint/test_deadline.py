@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import signal
 import subprocess
@@ -27,6 +28,7 @@ from constrint.preparing.prepared import Plan
 from constrint.search import easy
 from constrint.support import deadline
 from constrint.support.deadline import Deadline, Pace, Stopped
+from constrint.tuning.spaces import from_tune_params
 
 
 class Clock:
@@ -367,3 +369,85 @@ def test_ctrl_c_while_machine_code_is_loaded_comes_afterwards():
         signal.getsignal(signal.SIGINT)
     assert done
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def labels(n: int) -> tuple[dict[str, list], list[object]]:
+    """Parameters of texts that are compared with each other."""
+    return {name: [f"{i}" for i in range(n)] for name in "abc"}, ["a == b", "b != c"]
+
+
+def many_restrictions(n: int) -> tuple[dict[str, list], list[object]]:
+    """Restrictions that each leave much."""
+    names = "abcdef"
+    texts = [f"{names[i % 6]} * {names[(5 * i + 1) % 6]} + {i} <= {i + 40 + i % 9}" for i in range(n)]
+    return {name: list(range(1, 9)) for name in names}, texts
+
+
+def callables(n: int) -> tuple[dict[str, list], list[object]]:
+    """A callable that is called for each combination of values."""
+    return {name: list(range(n)) for name in "abc"}, [lambda p: hash((p["a"], p["b"], p["c"])) % 3 == 0]
+
+
+@pytest.mark.parametrize("made", [labels, many_restrictions, callables], ids=lambda made: made.__name__)
+def test_spaces_of_tuners_end_soon_after_their_limit(clock, monkeypatch, made):
+    parameters, restrictions = made(12)
+    from_tune_params(parameters, restrictions)
+    for module in ("tuning.spaces", "tuning.diagnostics", "diagrams.layers"):
+        monkeypatch.setattr(f"constrint.{module}.perf_counter", clock)
+    for limit in (1, 5, 20, 60, 150, 400):
+        clock.looks = 0
+        with contextlib.suppress(LimitError):
+            from_tune_params(parameters, restrictions, time_limit=limit)
+        assert clock.looks <= limit + 12, limit
+
+
+@pytest.mark.parametrize("made", [labels, many_restrictions, callables], ids=lambda made: made.__name__)
+def test_work_between_two_looks_is_bounded_in_spaces_of_tuners(clock, monkeypatch, made):
+    parameters, restrictions = made(40)
+
+    def build():
+        with contextlib.suppress(LimitError):
+            from_tune_params(parameters, restrictions, time_limit=10**9)
+
+    assert Counted.longest(monkeypatch, build) < 2_000
+
+
+def free(n: int) -> Model:
+    """Variables without constraints."""
+    m = Model()
+    for i in range(n):
+        m.int_var(f"x{i}", 0, 1)
+    return m
+
+
+def chain(n: int) -> Model:
+    """Few conditions of two variables each, and many variables that are free."""
+    m = free(n)
+    x = list(m.variables.values())
+    m.add(*[x[i] + x[i + 1] <= 1 for i in range(20)])
+    return m
+
+
+@pytest.mark.parametrize("made", [free, chain], ids=lambda made: made.__name__)
+def test_the_planner_is_linear_in_the_number_of_variables(monkeypatch, made):
+    """Twice as many variables run about twice as many lines, not four times."""
+    made(30).solutions()
+    small, large = (lines_run(made(n).solutions) for n in (300, 600))
+    assert large < 2.5 * small
+
+
+def lines_run(call) -> int:
+    """How many lines of Python a call runs, each turn of a comprehension counted."""
+    count = 0
+
+    def traced(frame, event, arg):
+        nonlocal count
+        count += event == "line"
+        return traced
+
+    sys.settrace(traced)
+    try:
+        call()
+    finally:
+        sys.settrace(None)
+    return count

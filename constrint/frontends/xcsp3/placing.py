@@ -8,10 +8,13 @@ from xml.etree.ElementTree import Element
 from constrint import globals as g
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, Implies, IntExpr, Or
-from constrint.expr.functions import all_of, any_of, sum_
+from constrint.expr.functions import all_of, any_of, if_then_else, min_, sum_
 from constrint.frontends.xcsp3.numbers import shown
 from constrint.frontends.xcsp3.reader import Reader
 from constrint.frontends.xcsp3.variables import text_of
+
+FEW_PLACES = 40
+"""Places of a circuit up to which each step is told apart for each place, which propagates more."""
 
 
 def channel(reader: Reader, node: Element) -> BoolExpr:
@@ -148,22 +151,35 @@ def circuit(reader: Reader, node: Element) -> BoolExpr:
     args = [x - start for x in reader.listed(node)]
     size = node.find("size")
     n = len(args)
-    reader.combine(n**3, 3)
+    few = n <= FEW_PLACES
+    reader.combine(n**3 if few else n**2, 3)
     on = [x != i for i, x in enumerate(args)]
     length = sum_([1 * one for one in on])
     # A partial circuit: one cycle over the places that are on it. Positions along it count from the first
     # of them, so each step to a place that is not the first counts one more.
-    first = [all_of([one, *(~other for other in on[:i])]) for i, one in enumerate(on)]
     parts: list[BoolExpr] = [g.all_different(args), length >= 2, *((x >= 0) & (x < n) for x in args)]
-    parts.append(_one_cycle(args, on, first))
+    parts += [_one_cycle(args, on)] if few else _one_orbit(args, on, length)
     if size is not None:
         parts.append(length == reader.term(text_of(size)))
     return all_of(parts)
 
 
-def _one_cycle(args: Sequence[IntExpr], on: Sequence[BoolExpr], first: Sequence[BoolExpr]) -> BoolExpr:
+def _one_orbit(args: Sequence[IntExpr], on: Sequence[BoolExpr], length: IntExpr) -> list[BoolExpr]:
+    """Following a permutation from its first place comes back after as many steps as places are on it."""
+    n = len(args)
+    first = min_([if_then_else(one, i, n - 1) for i, one in enumerate(on)])
+    at: IntExpr = first
+    parts: list[BoolExpr] = []
+    for steps in range(1, n):
+        at = sum_([if_then_else(at == i, arg, 0) for i, arg in enumerate(args)])
+        parts.append((length > steps).implies(at != first))
+    return parts
+
+
+def _one_cycle(args: Sequence[IntExpr], on: Sequence[BoolExpr]) -> BoolExpr:
     """Following the circuit from its first place meets every place that is on it."""
     n = len(args)
+    first = [all_of([one, *(~other for other in on[:i])]) for i, one in enumerate(on)]
     leads = [[Comparison("==", arg, Const(j)) for j in range(n)] for arg in args]
     reached: list[BoolExpr] = list(first)
     for _ in range(n - 1):
