@@ -17,6 +17,7 @@ SHALLOW = 5  # levels of what is weighed at once
 LIGHTEST = 128  # evaluations, one for each path to a part, that a light expression takes
 
 _set = object.__setattr__
+_WEIGHED: set[type] = set()  # the classes of expressions that have parts
 
 
 class Values(dict[Any, Any]):
@@ -39,6 +40,7 @@ class Values(dict[Any, Any]):
 
 def share_work(*classes: type) -> None:
     """Make the method `evaluate` of classes of expressions linear in the size of an expression."""
+    _WEIGHED.update(classes)
     for cls in classes:
         cls.evaluate = _linear(cls.__dict__["evaluate"])  # type: ignore[attr-defined] # expressions have it
 
@@ -95,11 +97,10 @@ def _weigh_small(node: Any, children: Any, levels: int) -> int:
     """Weigh a shallow and light expression; its evaluations, 0 for an expression that is neither."""
     steps = 1
     for child in children:
-        below = child.children
-        if not below:
+        if type(child) not in _WEIGHED:  # a variable or constant
             steps += 1
             continue
-        own = _weigh_small(child, below, levels - 1) if levels else 0
+        own = _weigh_small(child, child.children, levels - 1) if levels else 0
         if not own:
             return 0
         steps += own

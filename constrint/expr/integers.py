@@ -102,7 +102,7 @@ class Sum(IntExpr):
 
     @property
     def children(self) -> tuple[IntExpr, ...]:
-        return tuple(term for _, term in self.terms)
+        return tuple([term for _, term in self.terms])
 
     def evaluate(self, assignment: Assignment) -> int:
         total = self.constant
