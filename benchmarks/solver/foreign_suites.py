@@ -203,7 +203,8 @@ def table(suite: Suite, ours: Outcomes, own: Outcomes) -> list[dict[str, str]]:
         if result["outcome"] == "failed":
             expected = next((why for start, why in suite.expected.items() if name.startswith(start)), "")
             without = own.get(name, {}).get("outcome", "not run")
-            rows.append({"test": name, "without": without, "why": result["why"], "expected": expected})
+            why = result["why"].replace(f"{HERE.parents[1]}/", "")
+            rows.append({"test": name, "without": without, "why": why, "expected": expected})
     return rows
 
 
