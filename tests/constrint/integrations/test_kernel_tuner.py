@@ -13,7 +13,7 @@ from kernel_tuner.searchspace import Searchspace
 from constrint.integrations import kernel_tuner as bridge
 from constrint.tuning.spaces import from_tune_params
 
-DATA = Path(__file__).parents[2] / "benchmarks" / "spaces" / "data"
+DATA = Path(__file__).parents[3] / "benchmarks" / "spaces" / "data"
 PARAMS = {
     "block_size_x": [16, 32, 64, 128, 256],
     "block_size_y": [1, 2, 4, 8, 16],

@@ -15,7 +15,7 @@ from constrint.cli.main import app
 from constrint.solutions.solutionset import SolutionSet
 from constrint.tuning.spaces import from_json, from_tune_params
 
-DATA = Path(__file__).parents[2] / "benchmarks" / "spaces" / "data"
+DATA = Path(__file__).parents[3] / "benchmarks" / "spaces" / "data"
 MODEL = "x, y in 1..4\nb bool\nx < y; b == (x > 2)\n"
 SPACE = from_tune_params(
     {"bx": [16, 32, 64], "f": [0.5, 2], "layout": ["row", "col"], "on": [True, False]},

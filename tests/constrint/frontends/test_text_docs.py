@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from constrint.cli.main import app
 from constrint.frontends.text.format import format_text
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "constrint-text.md"
+REFERENCE = Path(__file__).parents[3] / "docs" / "constrint-text.md"
 BLOCKS = re.findall(
     r"^```(constrint|console)\n(.*?)^```$", REFERENCE.read_text(encoding="utf-8"), re.M | re.S
 )

@@ -208,11 +208,11 @@ def test_undefined_terms_mean_the_same_when_read_again():
 
 
 def test_the_example_of_the_manual_is_valid():
-    reference = Path(__file__).parents[2] / "docs" / "constrint-json.md"
+    reference = Path(__file__).parents[3] / "docs" / "constrint-json.md"
     example = re.findall(r"```json\n(.*?)```", reference.read_text(encoding="utf-8"), re.S)[0]
     assert Model.from_json(example).solve()["area"] == 16384
 
 
 def test_the_manual_names_every_operator():
-    reference = (Path(__file__).parents[2] / "docs" / "constrint-json.md").read_text(encoding="utf-8")
+    reference = (Path(__file__).parents[3] / "docs" / "constrint-json.md").read_text(encoding="utf-8")
     assert [name for name in READERS if f'"{name}"' not in reference and f"`{name}`" not in reference] == []

@@ -146,7 +146,7 @@ def test_wide_variables_are_counted_with_guards():
 
 def test_the_manual_tells_the_truth():
     """The rows of the table in docs/constrint-text.md, with x = 0."""
-    page = Path(__file__).parents[2] / "docs" / "constrint-text.md"
+    page = Path(__file__).parents[3] / "docs" / "constrint-text.md"
     section = page.read_text(encoding="utf-8").split("## Undefined terms")[1].split("\n## ")[0]
     rows = [line.split("|") for line in section.splitlines() if line.startswith("| `")]
     told = {cells[1].strip().strip("`"): cells[2].strip() for cells in rows}

@@ -208,5 +208,5 @@ def test_the_cp_sat_backend_does_not_list_what_is_large():
 
 
 def test_the_manual_names_every_global_constraint():
-    manual = (Path(__file__).parents[2] / "docs" / "constrint-globals.md").read_text(encoding="utf-8")
+    manual = (Path(__file__).parents[3] / "docs" / "constrint-globals.md").read_text(encoding="utf-8")
     assert [name for name in GLOBALS if f"`{name}(" not in manual] == []

@@ -14,7 +14,7 @@ import pytest
 from constrint import ConstrintError, EmptySpaceError, LimitError, ModelError
 from constrint.tuning.spaces import Space, from_json, from_tune_params, to_t1
 
-DATA = Path(__file__).parents[2] / "benchmarks" / "spaces" / "data"
+DATA = Path(__file__).parents[3] / "benchmarks" / "spaces" / "data"
 PARAMS = {
     "a": [1, 2, 3, 4, 8],
     "b": [-3, 0, 2, 5],

@@ -22,7 +22,7 @@ from constrint.tables.operations import Unsuitable
 from constrint.tables.optimum import Optimum
 from constrint.tables.table import Structure, Table
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "solver"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks" / "solver"))
 
 from tiling_model import Shape, Words, tiling
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rnn"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks" / "rnn"))
 import ahead
 import flashrnn
 import peers

@@ -18,7 +18,7 @@ from kerneltune.inputs.yamlfile import read_checked
 from kerneltune.inputs.yamltree import DEEPEST, LONGEST, MOST, YamlError, parsed
 from kerneltune.tiling.fit import Constant, with_costs
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FILES = sorted([*data_folder("hardware_profiles").glob("*.yaml"), *data_folder("kernels").rglob("*.yaml")])
 COUNT = int(os.environ.get("KERNELTUNE_YAML_MUTANTS", "400"))
 SECONDS = 2.0  # of processor, for one text

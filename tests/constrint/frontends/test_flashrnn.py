@@ -17,7 +17,7 @@ from constrint.expr import And, Or
 from constrint.frontends import parsers
 from constrint.frontends.text.flashrnn_bounds import with_bounds
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "constrint-flashrnn.md"
+REFERENCE = Path(__file__).parents[3] / "docs" / "constrint-flashrnn.md"
 BLOCKS = re.findall(
     r"^```(constrint|console)\n(.*?)^```$", REFERENCE.read_text(encoding="utf-8"), re.M | re.S
 )

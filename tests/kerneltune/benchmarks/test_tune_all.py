@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rnn"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks" / "rnn"))
 import tune_all
 
 from kerneltune.tuning.store import Store

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rnn"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks" / "rnn"))
 import campaign
 import sanitizer
 import verify
