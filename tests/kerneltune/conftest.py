@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from made import FAKE_KERNELS
 
 from kerneltune.compiling.cubin_cache import CACHE_VARIABLE
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
 from kerneltune.tiling.space import TilingSpace
-
-FAKE_KERNELS = Path(__file__).parent / "fake_kernels"
 
 
 @pytest.fixture(autouse=True)

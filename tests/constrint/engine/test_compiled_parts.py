@@ -7,7 +7,7 @@ import random
 import re
 
 import pytest
-from test_learn import learner
+from learners import learner
 
 from constrint import Model, Result, Status
 from constrint.engine import cache, dfs

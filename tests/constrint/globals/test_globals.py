@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
-from global_models import DRAWN, draw_model
+from global_models import DRAWN, assignments, draw_model, expected, value
 from global_oracle import draw_twins, wrong_optimum
 
 import constrint as ci
@@ -15,28 +14,6 @@ from constrint.globals import GLOBALS, Function, Relation
 
 NAMES = sorted(DRAWN)
 MODELS = 60
-
-
-def assignments(model: ci.Model):
-    variables = list(model.variables.values())
-    domains = [[0, 1] if isinstance(v, ci.BoolVar) else list(v.domain) for v in variables]
-    for point in itertools.product(*domains):
-        yield dict(zip(variables, point, strict=True))
-
-
-def value(expr: ci.IntExpr, assignment) -> int | None:
-    try:
-        return int(expr.evaluate(assignment))
-    except ci.Undefined:
-        return None
-
-
-def holds(model: ci.Model, assignment) -> bool:
-    return all(value(constraint.expr, assignment) for constraint in model.constraints)
-
-
-def expected(model: ci.Model) -> list[tuple[int, ...]]:
-    return sorted(tuple(a.values()) for a in assignments(model) if holds(model, a))
 
 
 def found(model: ci.Model, **options) -> list[tuple[int, ...]]:

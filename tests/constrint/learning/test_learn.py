@@ -8,22 +8,20 @@ import json
 import operator
 
 import pytest
-from global_models import DRAWN
+from global_models import DRAWN, expected
 from global_models import draw_model as draw_globals
 from job_shops import MT06, draw_jobs, job_shop, least_span
+from learners import learner
 from proof_checker import Rejected, TooWide, check_proof
 from random_models import RandomModel, build, draw_model, draw_stride_model
-from test_globals import expected
 from typer.testing import CliRunner
 
 from constrint import Model, ModelError, Status, sum_
 from constrint.cli.main import app
 from constrint.learning import build as learn_build
 from constrint.learning import heap, loop, session, trail
-from constrint.learning.build import Guide
-from constrint.learning.build import build as build_learner
 from constrint.learning.layout import DECISION, LEARN_KERNELS, TRAIL
-from constrint.learning.normal import Normal, Translation
+from constrint.learning.normal import Translation
 
 BLOCK = 100
 
@@ -244,21 +242,6 @@ def test_the_command_learns_and_writes_the_proof(tmp_path):
 
 
 # ---------------------------------------------------------------- parts
-
-
-def learner(values_of_x: tuple[int, ...] | range):
-    """A learner of one variable, x, and its engine state."""
-    m = Model()
-    m.int_var("x", values=values_of_x)
-    from constrint.engine.build import Branch
-    from constrint.engine.build import build as build_state
-    from constrint.preparing.prepared import Plan
-
-    root = Plan(m, (), ()).root
-    assert root is not None
-    n = len(root.box.lo)
-    ls = build_learner(Normal(), [], root.box, Guide([1] * n, [0] * n, root.box.lo, [0] * n))
-    return ls, build_state(root.box, [], Branch(), root.huge)
 
 
 @pytest.mark.parametrize("values", [(0, 1, 4, 9, 16), tuple(range(3, 30, 4)), tuple(range(-5, 6))])

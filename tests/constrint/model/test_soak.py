@@ -1,6 +1,6 @@
 """Soak: drawn models of all kinds, in one process, by every method, in drawn orders, against brute force.
 
-    CONSTRINT_SOAK_SEED=7 CONSTRINT_SOAK=2000 pytest tests/constrint/test_soak.py
+    CONSTRINT_SOAK_SEED=7 CONSTRINT_SOAK=2000 pytest tests/constrint/model/test_soak.py
 
 With `--fresh-cache` the machine code is what other processes have just compiled.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Sequence
 
@@ -160,3 +161,26 @@ def draw_model(name: str, seed: int) -> ci.Model:
     if rng.random() < 0.3:
         model.add(draw_condition(rng.choice(list(DRAWN)), rng, xs))
     return model
+
+
+def assignments(model: ci.Model):
+    variables = list(model.variables.values())
+    domains = [[0, 1] if isinstance(v, ci.BoolVar) else list(v.domain) for v in variables]
+    for point in itertools.product(*domains):
+        yield dict(zip(variables, point, strict=True))
+
+
+def value(expr: ci.IntExpr, assignment) -> int | None:
+    try:
+        return int(expr.evaluate(assignment))
+    except ci.Undefined:
+        return None
+
+
+def holds(model: ci.Model, assignment) -> bool:
+    return all(value(constraint.expr, assignment) for constraint in model.constraints)
+
+
+def expected(model: ci.Model) -> list[tuple[int, ...]]:
+    """The solutions, by evaluating every assignment."""
+    return sorted(tuple(a.values()) for a in assignments(model) if holds(model, a))

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from global_models import DRAWN
+from global_models import DRAWN, expected
 from global_models import draw_model as draw_globals
 from linked_models import draw_linked
 from random_models import build, draw_model, draw_stride_model
 from shared_models import GREAT, Here
 from shared_models import draw as draw_shared
-from test_globals import expected
 
 import constrint as ci
 

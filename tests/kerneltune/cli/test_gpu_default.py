@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from test_kerneltune_cli import FAKE
+from made import FAKE_KERNELS
 from typer.testing import CliRunner
 
 from kerneltune.cli import options as cli_options
@@ -18,7 +18,7 @@ from kerneltune.running import detect, launch
 from kerneltune.running.detect import DeviceFacts
 
 SIZES = ["--heads", "12", "--head-dim", "64", "--batch", "16"]
-REQUEST = ["echo", *FAKE, *SIZES]
+REQUEST = ["echo", "--kernels", str(FAKE_KERNELS), *SIZES]
 
 
 def facts_of(name: str, **changes: Any) -> dict[str, Any]:

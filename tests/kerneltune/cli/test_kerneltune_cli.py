@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from made import FAKE_KERNELS
 
 from kerneltune.inputs.folders import data_folder
 from kerneltune.inputs.hardware import profile_names
 
-FAKE = ["--kernels", str(Path(__file__).parent / "fake_kernels")]
+FAKE = ["--kernels", str(FAKE_KERNELS)]
 REQUEST = {"--gpu": "h100_sxm", "--heads": "12", "--head-dim": "64", "--batch": "16"}
 
 

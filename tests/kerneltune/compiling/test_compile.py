@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from made import hand_made
 
 from kerneltune.compiling.arguments import FIELDS, layout
 from kerneltune.compiling.compile import Compiler
@@ -14,31 +15,7 @@ from kerneltune.errors import CompilationError, InputError
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.folders import data_folder
 from kerneltune.inputs.hardware import load_profile
-from kerneltune.inputs.problem import Problem
 from kerneltune.tiling.candidate import Candidate
-
-
-def hand_made(gpu: str = "h100_sxm", *, dtype: str = "bf16", held: int = 64, **values: int) -> Candidate:
-    """A tiling of the stand-in strategy that no solver made."""
-    profile = load_profile(gpu)
-    parameters = {"head_dim": 64, "gates": 4, "batch_tile": 8, "held": held}
-    results = {
-        "threads": 256,
-        "blocks": 24,
-        "cluster": 1,
-        "shared_memory": 2304,
-        "registers": 24 + held,
-        "blocks_per_sm": 1,
-        "cycles": 384,
-    }
-    return Candidate(
-        strategy="plain",
-        problem=Problem("echo", 12, 64, 16, dtype, steps=8),
-        gpu=gpu,
-        boost_mhz=profile.boost_mhz,
-        parameters=parameters,
-        values={**results, **values},
-    )
 
 
 def compiled_report(kernels: Kernels, candidate: Candidate, backend: str = "nvrtc") -> CompileReport:

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made import FAKE_KERNELS
 
 from kerneltune.errors import InputError, MissingExtraError
 from kerneltune.inputs.descriptions import Kernels, discover
@@ -74,9 +75,6 @@ def test_reference_is_loaded_from_its_folder(fake_kernels: Kernels) -> None:
     states = fake_kernels.cell("echo").reference()(wx, None, None, np.zeros((2, 3, 1, 4)))
     assert states.shape == (2, 3, 3, 1, 4)
     assert (states[1, 1:] == wx[..., 1]).all()
-
-
-FAKE_KERNELS = Path(__file__).parent / "fake_kernels"
 
 
 def copied(folder: Path, before: str, after: str) -> Path:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 from faulty_child import GOOD, HANGS, MODES, NAMES
-from test_compile import hand_made
+from made import FAKE_KERNELS, hand_made
+from numpy_runner import NumpyRunner, measured
+from processes import is_running
 
 from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.inputs.descriptions import Kernels
@@ -21,7 +23,7 @@ from kerneltune.running.measure import TrialPlan, with_times
 from kerneltune.running.trial import Outcome, Trial, require_gpu, run_trials
 from kerneltune.tuning.store import Store, trial_key
 
-CHILD = (sys.executable, str(Path(__file__).with_name("faulty_child.py")))
+CHILD = (sys.executable, str(FAKE_KERNELS.with_name("faulty_child.py")))
 AMPLE = 120.0  # seconds: no mode but a hang takes so long, on a machine however busy
 PASSES = {"good"}
 GOES_ON = {"good", "a refusal"}  # the same process serves the next trial
@@ -139,15 +141,6 @@ def test_grandchildren_end_with_the_trial(fake_kernels: Kernels, tmp_path: Path)
     assert not is_running(int(Path(mark).read_text()))
 
 
-def is_running(pid: int) -> bool:
-    """Whether a process runs; one that has ended and was not waited for does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state not in "ZX"
-
-
 @pytest.mark.parametrize("name", ["signal 6", "nothing", "an empty object", "a long line", "good"])
 def test_a_gpu_that_is_asked_for_in_vain(fake_kernels: Kernels, name: str) -> None:
     code = f"import faulty_child; faulty_child.MODES[{name!r}]()"
@@ -159,7 +152,7 @@ def test_a_gpu_that_is_asked_for_in_vain(fake_kernels: Kernels, name: str) -> No
         )
 
 
-CHILD_PATH = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+CHILD_PATH = os.pathsep.join([str(FAKE_KERNELS.parent), os.environ.get("PYTHONPATH", "")])
 
 
 def test_a_child_that_cannot_be_started_is_said(fake_kernels: Kernels) -> None:
@@ -169,11 +162,9 @@ def test_a_child_that_cannot_be_started_is_said(fake_kernels: Kernels) -> None:
 
 @pytest.mark.parametrize("time", [float("nan"), float("inf"), -1.0, 0.0])
 def test_a_clock_that_is_wrong_is_a_failure(time: float) -> None:
-    from test_trials import NumpyRunner, measured
-
     from kerneltune.inputs.descriptions import discover
 
-    kernels = discover(Path(__file__).parent / "fake_kernels")
+    kernels = discover(FAKE_KERNELS)
     good = measured(kernels, NumpyRunner())
     with pytest.raises(KernelTuneError, match="which is no time"):
         with_times(good, hand_made(), [1.0, time, 2.0])

@@ -6,7 +6,7 @@ The stand-in needs neither a cluster nor a cooperative grid: launched with them,
 from dataclasses import replace
 
 import pytest
-from test_compile import hand_made
+from made import hand_made
 
 from kerneltune.compiling.compile import Compiler
 from kerneltune.inputs.descriptions import Kernels

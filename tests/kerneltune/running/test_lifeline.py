@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
-from test_faults import is_running
+from made import FAKE_KERNELS
+from processes import is_running
 
 from kerneltune.running import scratch
 from kerneltune.running.child_process import ChildProcess, SilentError
@@ -41,7 +42,7 @@ PARENT = """
 import sys, threading
 sys.path.insert(0, {tests!r})
 from pathlib import Path
-from test_compile import hand_made
+from made import hand_made
 from kerneltune.running.trial import Trial, run_trials
 def run():
     command = {between!r} + [sys.executable, "-c", {child!r}]
@@ -80,7 +81,7 @@ def test_a_child_ends_with_its_parent_and_its_files_at_the_next_start(
     mark = tmp_path / "mark"
     child = CHILD.format(mark=str(mark))
     code = PARENT.format(
-        tests=str(Path(__file__).parent), thread=thread, between=BETWEEN if between else [], child=child
+        tests=str(FAKE_KERNELS.parent), thread=thread, between=BETWEEN if between else [], child=child
     )
     parent = subprocess.Popen([sys.executable, "-c", code])
     wait_for(lambda: mark.exists() and mark.read_text().strip(), "the trial did not begin")
@@ -101,7 +102,7 @@ def test_a_child_ends_with_its_parent_and_its_files_at_the_next_start(
 def test_an_interrupt_ends_the_child_at_once(tmp_path: Path, own_temporaries: Path) -> None:
     mark = tmp_path / "mark"
     child = CHILD.format(mark=str(mark))
-    code = PARENT.format(tests=str(Path(__file__).parent), thread=False, between=[], child=child)
+    code = PARENT.format(tests=str(FAKE_KERNELS.parent), thread=False, between=[], child=child)
     parent = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
     wait_for(lambda: mark.exists() and mark.read_text().strip(), "the trial did not begin")
     pid = int(mark.read_text().split()[0])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_compile import hand_made
+from made import hand_made
 
 from kerneltune.errors import RunError
 from kerneltune.inputs.descriptions import Kernels

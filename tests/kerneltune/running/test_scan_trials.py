@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made import FAKE_KERNELS
 from scan_child import right_results
 from typer.testing import CliRunner
 
@@ -33,7 +34,7 @@ from kerneltune.tiling.space import TilingSpace
 from kerneltune.tuning.store import Store
 
 KERNELS, SCANS = discover(), discover_scans()
-CHILD = (sys.executable, str(Path(__file__).parent / "scan_child.py"))
+CHILD = (sys.executable, str(FAKE_KERNELS.with_name("scan_child.py")))
 PASSES = ("forward", "backward")
 
 

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_compile import hand_made
+from made import hand_made
+from numpy_runner import NumpyRunner, measured
 
-from kerneltune.compiling.halffloat import Bits, decode, encode
+from kerneltune.compiling.halffloat import decode, encode
 from kerneltune.inputs.descriptions import Kernels
-from kerneltune.running.case import Case, random_case
 from kerneltune.running.drawn_input import random_arrays
-from kerneltune.running.measure import Measurement, TrialPlan, try_candidate
+from kerneltune.running.measure import Measurement, TrialPlan
 from kerneltune.running.trial import Outcome, Trial, run_trials
 from kerneltune.running.verify import compare
-from kerneltune.tiling.candidate import Candidate
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "fp16"])
@@ -40,49 +39,6 @@ def test_poison_is_a_nan() -> None:
     poison = np.full(4, 0xFFFF, np.uint16)
     assert np.isnan(decode(poison, "bf16")).all()
     assert np.isnan(decode(poison, "fp16")).all()
-
-
-class NumpyRunner:
-    """Plays a GPU: the echo cell's states are the first inputs."""
-
-    device = "numpy"
-    compute_capability = "9.0"
-
-    def __init__(self, spoil: str = "") -> None:
-        self.spoil = spoil
-        self.count = 0
-
-    def prepare(self, candidate: Candidate, cubin: bytes, case: Case, *, cooperative: bool) -> None:
-        self.case = case
-
-    def run_once(self) -> None:
-        self.count += 1
-        output = self.case.outputs["states"]
-        self.states = np.full(output.shape, 0xFFFF, np.uint16)
-        self.states[:, 0] = output.initial
-        for state in range(len(self.states)):
-            self.states[state, 1:] = self.case.inputs["input"][..., state]
-        if self.spoil == "hole":
-            self.states[1, -1, 0, 0, 3] = 0xFFFF
-        if self.spoil == "wrong":
-            self.states[0, 1:] ^= 0x0100
-        if self.spoil == "unsteady" and self.count == 2:
-            self.states[0, 1, 0, 0, 0] ^= 1
-
-    def read(self) -> dict[str, Bits]:
-        return {"states": self.states.copy()}
-
-    def time(self, count: int) -> list[float]:
-        return [0.004, 0.002, 0.003, 0.002, 0.009][:count]
-
-
-def measured(kernels: Kernels, runner: NumpyRunner) -> Measurement:
-    candidate = hand_made()
-    cell = kernels.cell("echo")
-    case = random_case(candidate.problem, cell, seed=5)
-    runner.prepare(candidate, b"", case, cooperative=False)
-    plan = TrialPlan(runs=3, timed=5, seed=5)
-    return try_candidate(runner, candidate, case, plan)
 
 
 def test_right_candidate_is_timed(fake_kernels: Kernels) -> None:

@@ -7,26 +7,17 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_compile import hand_made
+from made import FAKE_KERNELS, outcome
 from typer.testing import CliRunner
 
 from kerneltune.cli.main import app
 from kerneltune.errors import InputError
-from kerneltune.running.measure import Measurement
 from kerneltune.running.trial import Outcome
 from kerneltune.tuning import store as stores
 from kerneltune.tuning.store import SCHEMA, Store
-
-MEASURED = Measurement("pretended", 1, 1e-3, True, "right", 2, 2, milliseconds=2.0)
-
-
-def outcome(number: int = 0, **changes: object) -> Outcome:
-    found = Outcome(replace(hand_made(), workspace_fill=number), MEASURED)
-    return replace(found, **changes)  # type: ignore[arg-type]
 
 
 def hung(limit: float | None) -> Outcome:
@@ -179,12 +170,12 @@ def test_several_processes_write_one_store(tmp_path: Path) -> None:
     path = tmp_path / "trials.sqlite"
     code = (
         "import sys\nfrom pathlib import Path\nsys.path.insert(0, sys.argv[1])\n"
-        "from test_store import outcome\nfrom kerneltune.tuning.store import Store\n"
+        "from made import outcome\nfrom kerneltune.tuning.store import Store\n"
         "store = Store(Path(sys.argv[2]))\n"
         "for number in range(8): store.add(f'{sys.argv[3]} {number}', outcome(number))\n"
         "store.close()\n"
     )
-    here = str(Path(__file__).parent)
+    here = str(FAKE_KERNELS.parent)
     running = [subprocess.Popen([sys.executable, "-c", code, here, str(path), who]) for who in "abc"]
     assert [process.wait() for process in running] == [0, 0, 0]
     assert len(Store(path).trials()) == 24
