@@ -12,6 +12,8 @@ from random import Random
 from typing import Any, Literal, TypeAlias
 
 from constrint.answers.conflict import find_conflict
+from constrint.answers.counting import count_solutions
+from constrint.answers.options import options_of
 from constrint.errors import LimitError
 from constrint.model import Model
 from constrint.modelling.conflict import Conflict, shown
@@ -149,26 +151,14 @@ class _Solutions:
 
 
 def _count(model: Model, request: Request) -> int:
-    if request.time_limit is None:
-        number, complete = model.count(workers=request.workers), True
-    else:
-        from constrint.diagrams.planner import count_planned
-
-        started = time.monotonic()
-        planned = count_planned(model, request.time_limit)
-        number, complete = planned or 0, planned is not None
-        if planned is None:
-            solutions = _Solutions(model, _later(request, started))
-            number = sum(1 for _ in solutions)
-            complete = solutions.complete
-            if number == 0:
-                return solutions.none()
+    options = options_of(time_limit=request.time_limit, workers=request.workers)
+    number, is_complete = count_solutions(model, options)
     if number == 0:
-        return infeasible(model, request.json)
+        return infeasible(model, request.json) if is_complete else _undecided(request)
     if request.json:
-        _write_json({"count": number, "complete": complete})
+        _write_json({"count": number, "complete": is_complete})
     else:
-        _write(f"{number}" if complete else f"at least {number} (stopped by the time limit)")
+        _write(f"{number}" if is_complete else f"at least {number} (stopped by the time limit)")
     return 0
 
 

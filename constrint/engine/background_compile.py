@@ -24,10 +24,10 @@ from constrint.support.deadline import NEVER, Deadline
 if TYPE_CHECKING:
     import subprocess
 
+HAND_OVER = 0.2  # seconds of interpreted search after which loading machine code pays
 BEGIN_AFTER = 2.0  # seconds of interpreted search
-LOADING = (
-    1.0  # seconds that loading machine code may take: no search begins that later than this before its end
-)
+# Seconds that loading machine code may take: no search begins that later than this before its end.
+LOADING = 1.0
 LOOK = 0.05
 COMPILER = "constrint.learning.compile_part"  # the module that compiles a part as a program
 
@@ -51,6 +51,19 @@ def is_ready(part: str, spent: float, deadline: Deadline) -> bool:
         return False
     # Where no other process can compile, this one does, unless that could take longer than it may.
     return not begin(part) and not deadline.is_set
+
+
+def is_due(part: str, spent: float, deadline: Deadline) -> bool:
+    """Whether a search that was interpreted for some seconds goes on compiled; see `is_ready`."""
+    return cache.is_loaded(part) or (spent >= HAND_OVER and is_ready(part, spent, deadline))
+
+
+@contextmanager
+def handing_over(part: str, deadline: Deadline) -> Iterator[None]:
+    """Load a part for a search that goes on with it, and compile it before where it is nowhere yet."""
+    wait(part, deadline)
+    with loading(deadline):
+        yield
 
 
 def begin(part: str) -> bool:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 SLICE = (100, 20_000)  # nodes, propagations at most
 FIRST_SLICE = (2, 60)  # where the compiled engine is loaded: what costs no more than handing over
 COMPILED_SLICE = (5_000, 1_000_000)
-HAND_OVER = 0.2  # seconds of interpreted search after which loading the compiled engine pays
 PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
 WORK_OF_NODE = 20  # runs of propagators that a node counts as much as, beside those that it has
 LEAST_OF_NODE = 5  # propagations that a node counts as, for how many make a slice
@@ -101,8 +100,7 @@ class Stepper:
 
     def _hand_over(self) -> None:
         if not cache.is_loaded():
-            compiling.wait("engine", self._limits.deadline)
-            with compiling.loading(self._limits.deadline):
+            with compiling.handing_over("engine", self._limits.deadline):
                 from constrint.engine.compiled import load
 
                 load()
@@ -121,10 +119,7 @@ class Stepper:
     def _is_long(self) -> bool:
         if self.engine == "compiled" or self.exact or self._wanted != "auto":
             return False
-        if cache.is_loaded():
-            return True
-        spent = self._pace.spent
-        return spent >= HAND_OVER and compiling.is_ready("engine", spent, self._limits.deadline)
+        return compiling.is_due("engine", self._pace.spent, self._limits.deadline)
 
     def value(self, v: int) -> int:
         """Value of a fixed variable."""

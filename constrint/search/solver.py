@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Box
-from constrint.errors import LimitError, ModelError, UnboundedError, Undefined
+from constrint.errors import ModelError, UnboundedError, Undefined
 from constrint.expr import IntExpr, IntVar
 from constrint.expr.domain import BINARY, Domain
 from constrint.expr.values import value_in
@@ -354,21 +354,18 @@ class Solver:
                     raise UnboundedError(plan.first_unbounded()) from None
                 plan = self._plan((), (), 4 * plan.bits, is_every=True)
 
-    def count(self, seconds: float | None = None) -> int:
-        """The number of solutions; `seconds` is the caller's limit, some of which may be spent."""
+    def count(self) -> tuple[int, bool]:
+        """The number of solutions found, and whether they are all."""
         found = 0
         try:
             with until(Deadline(self.options.time_limit, self.started)):
                 for _ in self._all():
                     found += 1
-        except Stopped as stop:
-            limit = self.options.time_limit if seconds is None else seconds
-            raise LimitError(
-                f"counting reached its time limit of {limit} s after {found} solutions"
-            ) from stop
+        except Stopped:
+            return found, False
         finally:
             self._close()
-        return found
+        return found, True
 
 
 def fixed(root: Root, v: int, value: int) -> Root:

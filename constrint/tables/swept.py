@@ -33,7 +33,7 @@ class Swept:
 def sweep(plan: Plan, root: Root) -> Swept | None:
     """The optimum by tables; None where the constraints do not suit that, or it is too much work."""
     targets = [*plan.goals, *plan.preferences]
-    from constrint.tables.operations import Unsuitable
+    from constrint.tables.operation import Unsuitable
     from constrint.tables.optimum import Optimum
 
     numbers = list(plan.variables.values())

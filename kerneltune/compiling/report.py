@@ -29,9 +29,8 @@ class CompileReport:
     cubin_bytes: int
     seconds: float
     cached: bool
-    moves_registers: bool = (
-        False  # warpgroups move registers: with fewer than predicted, setmaxnreg waits for ever
-    )
+    # Warpgroups move registers: with fewer than predicted, setmaxnreg waits for ever.
+    moves_registers: bool = False
 
     @property
     def spills(self) -> bool:
