@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import itertools
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from math import prod
 from typing import Any, TypeAlias, cast
 
 from constrint.errors import ParseError, Position
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, Member, Mod
 from constrint.expr.domain import Domain
+from constrint.expr.position import Span
 from constrint.frontends.text.expressions import ExpressionReader, Meaning
 from constrint.frontends.text.flashrnn_bounds import with_bounds
 from constrint.frontends.text.flashrnn_plain import LONGEST_NUMBER, Plain, PlainReader
@@ -31,6 +31,7 @@ Node: TypeAlias = Any
 MOST_CHOICES = 10_000
 """Ways to choose one value from each list of a comparison that are written out."""
 _COUNTED = re.compile(r"[()\[\]]|[0-9]+")
+POSITIVE = Domain(1, None)
 _WORD = re.compile(r"\w")
 SHORT_NUMBER = 3  # digits that are not counted
 
@@ -102,7 +103,7 @@ class _Reader(PlainReader):
                 self.add(plain.begin, tree)
             return
         where = plain.begin, plain.end
-        condition.at(self._place(*(_with_brackets(self.code, *where) if plain.has_brackets else where)))
+        condition.at(Span(self.source, *(_with_brackets(self.code, *where) if plain.has_brackets else where)))
         self.model.add(condition)
 
     def _condition_of(self, plain: Plain) -> BoolExpr | None:
@@ -121,7 +122,9 @@ class _Reader(PlainReader):
         start = self.code.find(name, plain.begin)
         while _WORD.match(self.code, start - 1, start) or _WORD.match(self.code, start + len(name)):
             start = self.code.find(name, start + 1)
-        variable = self.names[name] = self.model.int_var(name, 1).at(self._place(start, start + len(name)))
+        variable = self.names[name] = self.model._int_var(name, POSITIVE).at(
+            Span(self.source, start, start + len(name))
+        )
         return variable
 
     def add(self, begin: int, tree: Node) -> None:
@@ -130,7 +133,7 @@ class _Reader(PlainReader):
         start, end = self._span(tree)
         self._has_lists = self._knows_lists or "[" in self.code[start:end]
         condition = self.boolean(tree)
-        condition.at(self._place(*_with_brackets(self.code, start, end)))
+        condition.at(Span(self.source, *_with_brackets(self.code, start, end)))
         self.model.add(condition)
 
     # ------------------------------------------------------------ places
@@ -144,21 +147,13 @@ class _Reader(PlainReader):
             last = last.children[-1]
         return self._begin + first.start_pos, self._begin + last.end_pos
 
-    @cached_property
-    def _lines(self) -> list[int]:
-        """Where each line begins."""
-        return [0, *(found.end() for found in re.finditer("\n", self.source.text))]
-
-    def _place(self, start: int, end: int) -> Position:
-        first, last = bisect_right(self._lines, start), bisect_right(self._lines, end)
-        columns = start - self._lines[first - 1] + 1, end - self._lines[last - 1] + 1
-        return Position(
-            self.source.filename, first, columns[0], last, columns[1], self.source.text[start:end]
-        )
+    def span(self, tree: Node) -> Span:
+        """Where a tree stands, worked out later."""
+        return Span(self.source, *self._span(tree))
 
     def position(self, tree: Node) -> Position:
         """Where a tree stands."""
-        return self._place(*self._span(tree))
+        return self.span(tree).resolve()
 
     def where(self, tree: Node) -> str:
         """Where a tree stands, for messages of limits."""
@@ -182,7 +177,7 @@ class _Reader(PlainReader):
         meaning = self.names.get(token)
         if meaning is None:
             self.budget.variable(1, lambda: self.where(token))
-            meaning = self.model.int_var(str(token), 1).at(self.position(token))
+            meaning = self.model._int_var(str(token), POSITIVE).at(self.span(token))
             self.names[str(token)] = meaning
         return self._list(token) if isinstance(meaning, tuple) else meaning
 

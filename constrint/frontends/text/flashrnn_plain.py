@@ -132,6 +132,6 @@ class PlainReader(ExpressionReader):
         return Pow(base, exponent)
 
     def _product_of(self, plain: Plain, factors: list[IntExpr]) -> IntExpr:
-        if len(factors) <= MOST_FACTORS and all([type(factor) is IntVar for factor in factors]):
+        if len(factors) <= MOST_FACTORS and set(map(type, factors)) == {IntVar}:
             return Mul(tuple(factors))
         return self._multiplied(plain, factors)

@@ -1,6 +1,7 @@
 """From text in the first ConstrINT dialect to syntax trees, one for each constraint.
 
-Plain constraints are read at once (`flashrnn_plain`); lark does the lexing and parsing of all others. Round brackets are stripped from the stream of tokens before the parser sees
+Plain constraints are read at once (`flashrnn_plain`); lark does the lexing and parsing of all others.
+Round brackets are stripped from the stream of tokens before the parser sees
 it. Trees carry no positions of their own: their tokens do, counted from the beginning of the piece parsed.
 """
 
