@@ -13,13 +13,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import sleep
 from typing import TYPE_CHECKING
 
 from constrint.engine import cache, claims
-from constrint.support.deadline import NEVER, Deadline
+from constrint.support.deadline import NEVER, Deadline, beside
 
 if TYPE_CHECKING:
     import subprocess
@@ -92,6 +92,16 @@ def loading(deadline: Deadline = NEVER) -> Iterator[None]:
             yield
         finally:
             lock.release()
+
+
+def loaded(load: Callable[[], None], deadline: Deadline = NEVER) -> None:
+    """Call what imports, loads or compiles a part, as `loading` does; raises `Stopped` at the deadline."""
+
+    def load_here() -> None:
+        with loading(deadline):
+            load()
+
+    beside(load_here, deadline)
 
 
 @contextmanager

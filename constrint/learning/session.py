@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,12 @@ ENTRIES_OF_VARIABLE = 20  # … unless there are that many variables
 # Tiers: 0/1 variables, others of the model, the goal, functions. Those follow from the model's variables:
 # to decide them first would be to search their bounds, which may be far apart, value by value.
 NARROW, WIDE, GOAL, LAST = 0, 1, 2, 3
+
+
+def _load(has_kernels: bool) -> None:
+    from constrint.learning.compiled import load
+
+    load(has_kernels)
 
 
 class LearningRun:
@@ -131,6 +138,8 @@ class LearningRun:
 
     def _hand_over(self) -> None:
         compiling.wait(part_of(self._has_kernels()), self._deadline)
+        if not is_loaded(self._has_kernels()):
+            compiling.loaded(partial(_load, self._has_kernels()), self._deadline)
         with compiling.loading(self._deadline):
             from constrint.learning.compiled import Session
 
