@@ -242,11 +242,16 @@ class Model(Declarations):
             self, memory_limit=memory_limit, time_limit=time_limit, executor=executor, workers=workers
         )
 
-    def plan(self) -> Explanation:
-        """How `solve` searches this model, and what `solutions` and `count` build, step by step; print it."""
+    def plan(self, *, time_limit: float | None = None) -> Explanation:
+        """How `solve` searches this model, and what `solutions` and `count` build, step by step; print it.
+
+        Args:
+            time_limit: Seconds; what is not known by then says so.
+        """
         from constrint.answers.plan import explain
 
-        return explain(self)
+        check_seconds(time_limit)
+        return explain(self, time_limit)
 
     def explain(self, *, assumptions: Sequence[BoolExpr] = (), time_limit: float = 60.0) -> Conflict | None:
         """Why the model has no solution: a minimal set of constraints that contradict each other.

@@ -21,6 +21,7 @@ from constrint.cli.limits import takes_limits
 from constrint.errors import ConstrintError, ParseError
 from constrint.model import Model
 from constrint.support.limits import (
+    Budget,
     Limits,
     ReadingStopped,
 )
@@ -220,7 +221,8 @@ def check(
 ) -> None:
     """Check that a file is a valid model, without solving it."""
     with reported():
-        model = load(file, dialect, define, None, budget_of(limits, time_limit, memory))
+        budget = budget_of(limits, time_limit, memory)
+        model = load(file, dialect, define, None, budget)
         facts = {
             "variables": len(model.variables),
             "definitions": len(model.lets),
@@ -230,20 +232,21 @@ def check(
         if json:
             from json import dumps
 
-            typer.echo(dumps({"file": shown_name(file), "valid": True, **facts, **_methods(model, explain)}))
+            methods = _methods(model, explain, budget)
+            typer.echo(dumps({"file": shown_name(file), "valid": True, **facts, **methods}))
         else:
             typer.echo(
                 f"{shown_name(file)}: {', '.join(f'{number} {what}' for what, number in facts.items())}"
             )
-            for line in _methods(model, explain).get("methods", []):
+            for line in _methods(model, explain, budget).get("methods", []):
                 typer.echo(line)
 
 
-def _methods(model: Model, wanted: bool) -> dict[str, list[str]]:
+def _methods(model: Model, wanted: bool, budget: Budget) -> dict[str, list[str]]:
     """How a model will be solved, where that is asked for."""
     from constrint.answers.plan import explain_methods
 
-    return {"methods": explain_methods(model)} if wanted else {}
+    return {"methods": explain_methods(model, budget.seconds_left)} if wanted else {}
 
 
 @app.command()

@@ -41,6 +41,12 @@ LAST_ANSWERS = 0.2
 """Seconds beyond the time limit for workers, which end at the limit, to tell what they found."""
 
 
+def _load() -> None:
+    from constrint.engine.compiled import load
+
+    load()
+
+
 @dataclass(eq=False)
 class _Part:
     """A part of the tree that is open: waiting, or with a worker.
@@ -222,10 +228,7 @@ class SharedRun:
             return False
         if not cache.is_loaded() and not compiling.is_ready("engine", self._alone.seconds, self._deadline):
             return False
-        with compiling.loading(self._deadline):
-            from constrint.engine.compiled import load
-
-            load()
+        compiling.loaded(_load, self._deadline)
         return True
 
     def _submit(self, part: _Part) -> Future[str]:

@@ -77,7 +77,7 @@ def sweep(plan: Plan, root: Root) -> Swept | None:
 
 
 def _linked(plan: Plan, root: Root, goals: Sequence[int]) -> Iterator[tuple[Sequence[Node], list[int]]]:
-    """Parts that share no open variable: the constraints of each, and its variables of the model and goals."""
+    """The constraints, and the variables of model and goals, of each part that shares no open variable."""
     lo, hi = root.box.lo, root.box.hi
     leader = list(range(len(lo)))
 
