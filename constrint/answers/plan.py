@@ -1,4 +1,4 @@
-"""What a model's calls will do: the methods that solve it, and the diagrams that count it."""
+"""`Model.plan`: the methods that solve a model, and the diagrams that count its solutions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from constrint.search.solver import Solver
 
 
 def explain_methods(model: Declarations) -> list[str]:
-    """The methods that `solve` tries, in order, each with the condition that makes it so."""
+    """The methods that `solve` tries, in order, each with its reason."""
     solver = Solver(model, options_of(learn="auto", has_goal=bool(model.goals)))
     plan = solver.prepared(model.goals, model.preferences)
     if plan.root is None:
@@ -18,5 +18,5 @@ def explain_methods(model: Declarations) -> list[str]:
 
 
 def explain(model: Declarations) -> Explanation:
-    """How `solve` searches, and what `solutions` and `count` build."""
+    """The plan of `solve`, and of `solutions` and `count`."""
     return Explanation([*explain_methods(model), *explain_plan(model).lines])

@@ -1,4 +1,4 @@
-"""What `constrint solve` and `constrint explain` do and print, for people or as JSON."""
+"""The commands `constrint solve` and `constrint explain`: what they do, and print as text or as JSON."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ Mode: TypeAlias = Literal["one", "all", "count", "sample"]
 
 INFEASIBLE, UNDECIDED = 1, 3
 REASON_SECONDS = 5.0
-"""How long `solve` looks for the reason of an infeasibility; `explain` takes its own limit."""
+"""Seconds that `solve` searches for the reason of an infeasibility; `explain` has its own limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to find.
+    """What `constrint solve` should find.
 
     Attributes:
-        mode: One solution, all, how many, or a random sample.
-        number: How many solutions at most ("all") or exactly ("sample").
+        mode: One solution, all solutions, their number, or a random sample.
+        number: Maximum number of solutions ("all") or the exact number ("sample").
         seed: Seed of the sample.
         time_limit: Seconds, or None.
-        json: Whether to answer in JSON.
-        learn: Whether one solution is found by the search that learns.
-        proof: File for what that search proves, or None.
-        progress: Whether to show on a terminal how far the search for one solution is.
-        workers: How many search; None for one.
+        json: Whether to print JSON.
+        learn: Whether the learning search finds the solution.
+        proof: File for the proof of the learning search, or None.
+        progress: Whether to show the progress of a search for one solution on a terminal.
+        workers: Number of workers; None for one.
     """
 
     mode: Mode = "one"
@@ -53,7 +53,7 @@ class Request:
 
 
 def answer(model: Model, request: Request) -> int:
-    """Solve, print, and give the exit code."""
+    """Solve and print; returns the exit code."""
     if request.mode == "one":
         return _one(model, request)
     if request.mode == "count":
@@ -64,7 +64,7 @@ def answer(model: Model, request: Request) -> int:
 
 
 def explanation(model: Model, *, time_limit: float, json: bool) -> int:
-    """Print why a model is infeasible, and give the exit code: 0 where it is not."""
+    """Print why a model is infeasible; returns the exit code, 0 if it is feasible."""
     try:
         conflict = model.explain(time_limit=time_limit)
     except LimitError:
@@ -119,7 +119,10 @@ def _write_result(model: Model, result: Result) -> None:
 
 
 class _Solutions:
-    """All solutions, one after the other, and afterwards whether the time limit cut them short."""
+    """All solutions one after the other.
+
+    `complete` tells afterwards whether the time limit cut them short.
+    """
 
     def __init__(self, model: Model, request: Request) -> None:
         self.model = model
@@ -138,7 +141,7 @@ class _Solutions:
         self.cut_short = not self.complete and (limit is None or self.found < limit)
 
     def none(self) -> int:
-        """What to print and the exit code, where there was no solution."""
+        """Print that there was no solution, and why; returns the exit code."""
         if self.cut_short:
             return _undecided(self.request)
         return infeasible(self.model, self.request.json)
@@ -180,7 +183,7 @@ def _later(request: Request, started: float) -> Request:
 
 
 def _all(model: Model, request: Request) -> int:
-    """Write solutions as they are found; as JSON, too, so that a long list needs no memory."""
+    """Write solutions as they are found, also as JSON, so that a long list needs no memory."""
     solutions = _Solutions(model, request)
     for values in solutions:
         if request.json:
@@ -198,7 +201,7 @@ def _all(model: Model, request: Request) -> int:
 
 
 def _sample(model: Model, request: Request) -> int:
-    """Solutions drawn uniformly and without repetition."""
+    """Print solutions drawn uniformly without replacement."""
     wanted, started = request.number or 1, time.monotonic()
     try:
         found = model.solutions(time_limit=request.time_limit, workers=request.workers)
@@ -211,7 +214,7 @@ def _sample(model: Model, request: Request) -> int:
 
 
 def _sample_stream(model: Model, request: Request, wanted: int) -> int:
-    """A reservoir over all solutions, for sets that are too large to be built."""
+    """Reservoir sampling over all solutions, for sets that are too large to be built."""
     random = Random(request.seed)
     solutions = _Solutions(model, request)
     chosen: list[Mapping[str, int]] = []
@@ -243,7 +246,7 @@ def _write_sample(chosen: list[Any], count: int, complete: bool, request: Reques
 
 
 def infeasible(model: Model, as_json: bool) -> int:
-    """Print why a model is infeasible, found in a short time, and give the exit code."""
+    """Search briefly for the reason of an infeasibility, and print it; returns the exit code."""
     return _write_conflict(find_conflict(model, time_limit=REASON_SECONDS), as_json)
 
 
@@ -276,7 +279,7 @@ def _undecided(request: Request) -> int:
     if request.json:
         _write_json({"status": "unknown"})
     else:
-        _write("unknown: the time limit came before a solution or a proof that there is none")
+        _write("unknown: the time limit was reached before a solution or a proof that there is none")
     return UNDECIDED
 
 
