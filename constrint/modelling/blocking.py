@@ -25,7 +25,7 @@ def blocking(
         chosen = [name for name in chosen if name in values]
     missing = [name for name in chosen if name not in values]
     if missing:
-        raise ModelError(f"the solution has no value of {', '.join(missing)}")
+        raise ModelError(f"the solution has no value for {', '.join(missing)}")
     unknown = [name for name in values if name not in model.variables and name not in model.lets]
     if unknown:
         raise ModelError(f"no variable is named {', '.join(map(repr, unknown))}")

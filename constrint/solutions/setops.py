@@ -103,7 +103,7 @@ def _in_one_order(ours: Sequence[Diagram], theirs: Sequence[Diagram]) -> tuple[D
         return reordered(one, other.variables, Budget()), other
     except TooLarge as problem:
         raise LimitError(
-            "the sets order their variables differently, and in a common order one of  "
+            "the sets order their variables differently, and in a common order one of "
             "them does not fit its memory limit. Add the constraints of both to one model instead"
         ) from problem
 

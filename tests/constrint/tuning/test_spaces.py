@@ -266,7 +266,7 @@ def test_t1_reads_python_and_json_notation_as_data():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"tune_params": {"a": [1], "a": [2]}}', "'a' stands twice"),
+        ('{"tune_params": {"a": [1], "a": [2]}}', "'a' occurs twice"),
         ('{"tune_params": {"a": [1]}', "file.json:1:27: this is not JSON"),
         ("[1]", "is a JSON object, not a list"),
         ("{}", "neither 'tune_params' nor"),
