@@ -1,15 +1,15 @@
-"""What can go wrong, by what the caller can do about it. Each class carries its exit code."""
+"""The errors of kerneltune, by what the caller can do about them. Each class has its exit code."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-LIKE = 0.5  # of two names, from 0 to 1: enough for one to be meant by the other
+LIKE = 0.5  # least similarity, from 0 to 1, of a name that a hint suggests
 
 
 class KernelTuneError(Exception):
-    """Base of all errors this package raises on purpose; the text says what to change."""
+    """Base of all errors that this package raises on purpose; the text says what to change."""
 
     exit_code = 2
 
@@ -37,20 +37,20 @@ class MissingExtraError(KernelTuneError):
 
     @classmethod
     def said(cls, text: str) -> MissingExtraError:
-        """One that another process raised, by its text."""
+        """The error with a given text, for one that another process raised."""
         error = cls.__new__(cls)
         error.args = (text,)
         return error
 
 
 class CompilationError(KernelTuneError):
-    """The compiler refused a generated kernel, or its result breaks the tiling's promise."""
+    """The compiler refused a generated kernel, or the result exceeds the tiling's predictions."""
 
     exit_code = 1
 
 
 class RunError(KernelTuneError):
-    """A kernel did not run to its end, or gave a wrong answer."""
+    """A kernel did not finish, or gave a wrong answer."""
 
     exit_code = 1
 
@@ -60,12 +60,13 @@ def _ratio(name: str, other: str) -> float:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint naming what was probably meant, or everything there is to choose from."""
+    """A hint that names the most similar known name, or all known names."""
     choices = sorted(known)
 
     def likeness(choice: str) -> tuple[float, float, str]:
         whole, head = (_ratio(name, part) for part in (choice, choice.partition("_")[0]))
-        return max(whole, head), whole, choice  # h101 is like the first word of h100_sxm, not like a10
+        # The first word counts too: h101 is similar to h100_sxm, not to a10.
+        return max(whole, head), whole, choice
 
     best = max(map(likeness, choices), default=None)
     if best is not None and best[0] >= LIKE:

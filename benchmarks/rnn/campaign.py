@@ -55,7 +55,7 @@ class Campaign:
     Attributes:
         drawing: The cases; those of the sample by the same seed with smaller limits.
         budget: When to end.
-        runs: Runs whose bits must agree.
+        runs: Number of runs whose results must be bitwise equal.
         backend: The compiler.
         child: The command of the process that runs kernels.
         preparation: Draws and compiles a case; a function of a module, since other processes call it.

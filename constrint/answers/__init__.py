@@ -1,1 +1,1 @@
-"""What a model answers beyond one solution: several answers, conflicts, the Pareto front, assumptions."""
+"""Answers beyond one solution: several solutions, conflicts, the Pareto front, assumptions."""

@@ -1,4 +1,4 @@
-"""What `Model.solve` does once its arguments have been read."""
+"""`Model.solve` after its arguments have been read: optima, assumptions, other backends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from constrint.modelling.declarations import Constraint, Declarations
 
 BLAME_SECONDS = 5.0
-"""How long the guilty assumptions are looked for where the call has no time limit of its own."""
+"""Seconds to search for the guilty assumptions if the call has no time limit."""
 
 
 def best_of(
@@ -38,7 +38,7 @@ def best_of(
     proof: str | Path | None = None,
     progress: bool = False,
 ) -> Result:
-    """The optimum, or just any solution."""
+    """The optimum; without goals, any solution."""
     solver = Solver(model, options)
     with ExitStack() as stack:
         if progress:
@@ -49,9 +49,7 @@ def best_of(
             from constrint.learning.proof import proof_in
 
             if options.learn is not True:
-                raise ModelError(
-                    "proof= needs learn=True: only the learning search writes down what it proves"
-                )
+                raise ModelError("proof= needs learn=True: only the learning search writes proofs")
             log = stack.enter_context(proof_in(proof))
             solver.options = replace(solver.options, proof=log)
         return solver.best(goals, preferences)
@@ -66,7 +64,7 @@ def best_assuming(
     proof: str | Path | None = None,
     progress: bool = False,
 ) -> Result:
-    """The same where some conditions hold, too; an infeasible answer names the guilty ones."""
+    """`best_of` under assumptions; an infeasible result names the guilty ones in its `conflict`."""
     constraints = constraints_of(assumptions, None, assumed=True)
     if not constraints:
         return best_of(model, goals, preferences, options, proof, progress)
@@ -82,7 +80,7 @@ def best_assuming(
 
 
 def blame(model: Declarations, assumptions: Sequence[Constraint], seconds: float) -> Conflict:
-    """A minimal set of assumptions that the model's own constraints contradict; they stay out of it."""
+    """A minimal set of assumptions that contradict the model's constraints; these are not part of the set."""
     from constrint.answers.conflict import find_conflict
 
     assumed = model.copy()
@@ -102,11 +100,11 @@ def solve_elsewhere(
     workers: int | None,
     executor: Executor | None,
 ) -> Result:
-    """The answer of another solver."""
+    """The result of another solver."""
     if backend != "cp-sat":
         raise ModelError(f'backend is "constrint" or "cp-sat", not {backend!r}')
     if executor is not None:
-        raise ModelError("CP-SAT has threads of its own: say how many by workers, and leave out executor")
+        raise ModelError("CP-SAT has threads of its own: set their number by workers, and leave out executor")
     check_seconds(time_limit)
     started = perf_counter()
     name = "constrint.backends.cp_sat"

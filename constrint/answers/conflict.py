@@ -1,7 +1,7 @@
-"""Why a model has no solution: a minimal set of its constraints that contradict each other.
+"""Minimal conflicts: constraints of an infeasible model that contradict each other.
 
-QuickXplain (Junker 2004): halves of the constraints are set aside as long as the rest is infeasible alone, so
-a small conflict among many constraints takes few solves. Domains are always part of the background.
+QuickXplain (Junker 2004): half of the constraints are removed as long as the rest is still infeasible, so a
+small conflict among many constraints takes few solves. Domains are always part of the background.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def find_conflict(
 
     Args:
         model: A model without solutions.
-        time_limit: Seconds; when they are over the conflict so far is returned, which may not be minimal.
-        background: Numbers of constraints that are beyond question: none of them is blamed.
+        time_limit: Seconds. When they are over, the conflict found so far is returned; it may not be minimal.
+        background: Numbers of constraints that always hold; the conflict contains none of them.
     """
     empty = tuple(name for name, variable in model.variables.items() if variable.domain.is_empty)
     if empty:
@@ -38,7 +38,7 @@ def find_conflict(
 
 
 class _Search:
-    """Finds which constraints, by number, a conflict needs."""
+    """QuickXplain's recursion over constraint numbers."""
 
     def __init__(self, model: Declarations, deadline: float) -> None:
         self.model = model
@@ -46,7 +46,7 @@ class _Search:
         self.cut_short = False
 
     def infeasible(self, numbers: Sequence[int]) -> bool:
-        """Whether some of the constraints are proven to contradict each other."""
+        """Whether the solver proves that these constraints contradict each other."""
         remaining = self.deadline - time.monotonic()
         if remaining <= 0:
             self.cut_short = True
@@ -64,8 +64,8 @@ class _Search:
         return status is Status.INFEASIBLE
 
     def needed(self, background: list[int], candidates: Sequence[int], *, changed: bool) -> list[int]:
-        """The candidates that a conflict needs beside the background."""
-        if self.cut_short:  # what is left of the candidates is not looked at one by one
+        """The candidates that a conflict needs in addition to the background."""
+        if self.cut_short:  # keep the remaining candidates untested
             return list(candidates)
         if changed and self.infeasible(background):
             return []

@@ -1,4 +1,4 @@
-"""What the arguments of `Model`'s calls that say how to search mean together: one place makes the options."""
+"""The search arguments of `Model`'s calls, checked together and turned into `Options`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from constrint.preparing.options import Engine, Learning
     from constrint.preparing.search import SearchFactory
 
-# Where search begins anew, what it has learned of failures is to lead it elsewhere.
+# The default brancher of searches that restart: failure weights lead each restart elsewhere.
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
-# What goes over the whole tree again and again, or asks the caller, cannot be cut into shares.
+# Search methods that cannot run on shares of a tree: they search the whole tree repeatedly, or ask the
+# caller.
 NOT_SHARED = {
     "learn": "makes clauses of failures in all of the tree",
     "restarts": "goes over all of the tree again and again",
@@ -42,7 +43,7 @@ def options_of(
     workers: int | None = None,
     executor: Executor | None = None,
 ) -> Options:
-    """The options, with the brancher that suits the others where none is given; see `Model.solve`."""
+    """The options of a search; without a brancher, the default that suits the others. See `Model.solve`."""
     if engine not in ("auto", "interpreted", "compiled"):
         raise ModelError(f'engine is "auto", "interpreted" or "compiled", not {engine!r}')
     check_seconds(time_limit)
@@ -50,11 +51,11 @@ def options_of(
     if learn not in (True, False, "auto"):
         raise ModelError(f'learn is True, False or "auto", not {learn!r}')
     if learn is True and (lns or restarts is not None):
-        raise ModelError("the learning search restarts by itself: leave out lns and restarts, or learn")
+        raise ModelError("the learning search has its own restarts: leave out lns and restarts, or learn")
     if lns and restarts is not None:
-        raise ModelError("large-neighbourhood search begins anew by itself: leave out lns or restarts")
+        raise ModelError("large-neighbourhood search has its own restarts: leave out lns or restarts")
     if lns and not has_goal:
-        raise ModelError("large-neighbourhood search improves a solution: say what to minimize or maximize")
+        raise ModelError("large-neighbourhood search improves a solution: give minimize= or maximize=")
     if isinstance(restarts, str):
         restarts = Restarts(restarts)
     if restarts is not None and not isinstance(restarts, Restarts):
@@ -81,7 +82,7 @@ def options_of(
 def _sharing(
     workers: int | None, executor: Executor | None, ways: Mapping[str, Any], brancher: Brancher
 ) -> SearchFactory | None:
-    """What starts shared searches, or None for one worker; raises where that contradicts how to search."""
+    """The factory of shared searches, or None for one worker; raises if the options exclude sharing."""
     if workers is None and executor is None:
         return None
     from constrint.parallel.workers import checked
@@ -94,7 +95,7 @@ def _sharing(
             raise ModelError(f"{name} {NOT_SHARED[name]}: leave that out, or workers and executor")
     if brancher.decide is not None:
         raise ModelError(
-            "a function that decides is asked by one search: leave it out, or workers and executor"
+            "a branching function works with one worker only: leave it out, or workers and executor"
         )
     from constrint.parallel.shared_search import SharedSearches
 

@@ -1,4 +1,4 @@
-"""Pareto fronts of models with a moderate number of solutions: the goals of all of them at once, in numpy."""
+"""Pareto fronts by listing: the goals of all solutions of a model, compared in numpy."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
     from constrint.modelling.objectives import Goal
 
-MOST_ROWS = 1 << 22  # solutions that are looked at
+MOST_ROWS = 1 << 22  # most solutions that are listed
 CHUNK = 1 << 17
-MOST_COMPARED = 1 << 31  # pairs of points that are compared
-# What is spent on the diagram before the front is left to search.
+MOST_COMPARED = 1 << 31  # most pairs of points that are compared
+# Most work for the diagram; beyond it, the front is found by search.
 ESTIMATE = 1e8
 EDGES = 5_000_000
 ROWS = 50_000_000
@@ -34,10 +34,9 @@ ROWS = 50_000_000
 def planned_front(
     model: Declarations, goals: Sequence[Goal], deadline: float | None
 ) -> list[dict[str, int]] | None:
-    """The values of all variables in a solution for each Pareto optimum, in no order.
+    """One solution for each Pareto optimum, as values of all variables; in no particular order.
 
-    None where the solutions are too many, or the planner has no way to list them; a deadline that passes
-    is one of those ways.
+    None if there are too many solutions, or if the planner cannot list them, for example before the deadline.
     """
     try:
         with until(Deadline(None if deadline is None else 0.0, deadline)):
@@ -51,7 +50,7 @@ def _planned(
 ) -> list[dict[str, int]] | None:
     defined = model.copy()
     for expr, _ in goals:
-        defined.add(*definedness(expr))  # a solution without a value of a goal is none
+        defined.add(*definedness(expr))  # a solution in which a goal is undefined does not count
     planner = plan_model(defined)
     built = planner.build(Budget(EDGES, ROWS, deadline, ESTIMATE))
     if planner.terms is None or not (built or not model.variables):
@@ -69,7 +68,7 @@ def _planned(
 
 
 class _Points:
-    """The goals as points of which more is better."""
+    """The goals of solutions as points; more is better."""
 
     def __init__(self, terms: Sequence[Term], signs: Sequence[int], parts: Parts) -> None:
         self._terms = terms
@@ -77,7 +76,7 @@ class _Points:
         self._parts = parts
 
     def of(self, columns: Sequence[Array]) -> Array:
-        """A row for each solution: its values of the goals, negated where less is better."""
+        """A row for each solution with the values of the goals, negated for goals that are minimised."""
         own = self._parts.terms
         kept = {own.var(v): column.astype(INT64) for v, column in enumerate(columns)}
         bound = (1 << len(columns)) - 1
@@ -108,14 +107,17 @@ def _best(solutions: SolutionSet, points: _Points, deadline: float | None) -> li
 
 
 def undominated(points: Array, budget: list[int], deadline: float | None = None) -> Array:
-    """The rows that no other row equals or beats in every column, the first of equal ones.
+    """The rows that no other row dominates; of equal rows, the first.
 
     Args:
         points: A row for each point; more is better.
-        budget: What is left of the comparisons; raises `TooLarge` beyond it and after the deadline.
+        budget: The remaining comparisons, as a list of one number.
         deadline: By `perf_counter`.
+
+    Raises:
+        TooLarge: The budget or the deadline is exceeded.
     """
-    # What is greatest in one column, and among equals in the next, is beaten by nothing that follows.
+    # In descending lexicographic order, no row is dominated by a later one.
     order = np.lexsort([np.arange(len(points)), *[-column for column in points.T[::-1]]])
     left = points[order]
     chosen = []

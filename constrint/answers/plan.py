@@ -1,4 +1,4 @@
-"""What a model's calls will do: the methods that solve it, and the diagrams that count it."""
+"""`Model.plan`: the methods that solve a model, and the diagrams that count its solutions."""
 
 from __future__ import annotations
 

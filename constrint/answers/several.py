@@ -1,4 +1,4 @@
-"""Answers that take more than one solve: streams of solutions and Pareto fronts."""
+"""Answers that take more than one search: streams of solutions and Pareto fronts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Solutions(Iterator[Result]):
-    """The solutions of a model, found as they are asked for."""
+    """An iterator over the solutions of a model, which are found on demand."""
 
     def __init__(self, solver: Solver, limit: int | None) -> None:
         self._solver = solver
@@ -31,31 +31,31 @@ class Solutions(Iterator[Result]):
 
     @property
     def complete(self) -> bool:
-        """Whether all have been given: not before the end, nor where a limit came first."""
+        """Whether all solutions have been given; False before the end, and after a limit."""
         return self._solver.complete
 
     def __next__(self) -> Result:
         return next(self._results)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """The values of all variables, a row for each solution that is left."""
+        """The values of all variables as an array, a row for each remaining solution."""
         from constrint.modelling.export import to_numpy
 
         return to_numpy(self)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The values of all variables as a data frame, a row for each solution that is left; needs pandas."""
+        """The values of all variables as a data frame, a row for each remaining solution; needs pandas."""
         from constrint.modelling.export import to_pandas
 
         return to_pandas(self)
 
 
 class Front(Sequence[Result]):
-    """The Pareto optima of a model: none is as good as another in every goal.
+    """The Pareto optima of a model: none is at least as good as another in every goal.
 
     Attributes:
         goals: The (expression, "max" | "min") pairs.
-        complete: Whether these are all; False where a limit or Ctrl-C came first.
+        complete: Whether these are all optima; False after a limit or Ctrl-C.
     """
 
     def __init__(self, goals: Sequence[Goal], results: Sequence[Result], complete: bool) -> None:
@@ -80,15 +80,15 @@ class Front(Sequence[Result]):
 
     @property
     def objectives(self) -> list[tuple[int, ...]]:
-        """The values of the goals, an optimum after the other."""
+        """The values of the goals, a tuple for each optimum."""
         return [_objective(result) for result in self._results]
 
     def to_dicts(self) -> list[dict[str, int]]:
-        """The values of all variables, an optimum after the other."""
+        """The values of all variables, a dictionary for each optimum."""
         return [result.to_dict() for result in self._results]
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """The values of all variables, a row for each optimum."""
+        """The values of all variables as an array, a row for each optimum."""
         from constrint.modelling.export import to_numpy
 
         return to_numpy(self._results)
@@ -107,11 +107,11 @@ def _objective(result: Result) -> tuple[int, ...]:
 
 @dataclass
 class ParetoSearch:
-    """Finds Pareto optima: by listing all solutions where they are not too many, otherwise one by one.
+    """Finds the Pareto optima: by listing all solutions if there are few enough, otherwise one by one.
 
-    In the latter case each is an optimum of what no earlier one equals or beats in every goal. With two goals
-    it is the lexicographic one, so that a bound on the second is all that earlier ones leave behind. With
-    more, the sum of the goals is optimised: one search in place of one for each.
+    One by one, each is an optimum under the constraint that it beats every earlier one in some goal. With two
+    goals it is the lexicographic optimum, so that one bound on the second goal excludes all earlier ones.
+    With more goals the sum of the goals is optimised: one search instead of one for each goal.
     """
 
     model: Declarations
@@ -121,7 +121,7 @@ class ParetoSearch:
     engine: Engine
 
     def run(self) -> Front:
-        """The front, or what the limits allow of it."""
+        """The front, as far as the limits allow."""
         results: list[Result] = []
         complete = False
         try:
@@ -142,7 +142,7 @@ class ParetoSearch:
         return Front(self.goals, results, complete)
 
     def _listed(self) -> Front | None:
-        """The front by listing all solutions, where that is the way."""
+        """The front by listing all solutions; None if there are too many."""
         if self.engine != "auto":
             return None
         started = perf_counter()
@@ -167,12 +167,12 @@ class ParetoSearch:
         return Front(self.goals, results[:limit], len(results) <= limit)
 
     def _rank(self, result: Result) -> tuple[int, ...]:
-        """A key that is greater for what is better in the first goal, then in the second, and so on."""
+        """A sort key: the values of the goals, first goal first, so that a greater key is better."""
         pairs = zip(_objective(result), self.goals, strict=True)
         return tuple(value if direction == "max" else -value for value, (_, direction) in pairs)
 
     def _optima(self) -> Iterator[Result | None]:
-        """Optima one by one; None after the last. Ends early at the time limit."""
+        """Optima one by one, then None if they are all; without None if the time limit came first."""
         rest = self.model.copy()
         own = len(rest.constraints)
         goals: list[Goal] = self.goals
@@ -190,12 +190,13 @@ class ParetoSearch:
             result = replace(result, objective=tuple(int(result[expr]) for expr, _ in self.goals))
             yield result
             if len(self.goals) <= 2:
-                # Optima come in the order of the first goal: the last has the best value of the second.
+                # Optima come in the order of the first goal, so the last one has the best value of the
+                # second.
                 del rest.constraints[own:]
             rest.add(self._better(_objective(result)))
 
     def _better(self, objective: tuple[int, ...]) -> BoolExpr:
-        """Better than an optimum in some goal; no other optimum is better in the first goal of the first."""
+        """The condition to beat an optimum in some goal; with two goals, in the second."""
         pairs = list(zip(self.goals, objective, strict=True))
         if len(pairs) <= 2:
             pairs = pairs[-1:]

@@ -1,1 +1,1 @@
-"""The command lines."""
+"""The commands `constrint` and `fzn-constrint`."""

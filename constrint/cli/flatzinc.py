@@ -1,4 +1,4 @@
-"""The command `fzn-constrint`, which MiniZinc calls, and `--install`, which tells MiniZinc about it."""
+"""The command `fzn-constrint`, which MiniZinc calls; `--install` registers it with MiniZinc."""
 
 from __future__ import annotations
 
@@ -27,20 +27,25 @@ app = typer.Typer(
 @takes_limits
 def solve(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A .fzn file, or - for standard input.")] = "-",
-    all_solutions: Annotated[bool, typer.Option("-a", help="All solutions; or each better one.")] = False,
-    intermediate: Annotated[bool, typer.Option("-i", help="Each better solution as it is found.")] = False,
-    count: Annotated[int | None, typer.Option("-n", help="At most so many solutions.")] = None,
-    free: Annotated[bool, typer.Option("-f", help="Search freely, whatever the annotations say.")] = False,
+    all_solutions: Annotated[
+        bool, typer.Option("-a", help="All solutions; when optimising, each better one.")
+    ] = False,
+    intermediate: Annotated[
+        bool, typer.Option("-i", help="Print each better solution as it is found.")
+    ] = False,
+    count: Annotated[int | None, typer.Option("-n", help="Stop after N solutions.")] = None,
+    free: Annotated[bool, typer.Option("-f", help="Ignore the search annotations.")] = False,
     statistics: Annotated[bool, typer.Option("-s", help="Print statistics.")] = False,
     verbose: Annotated[bool, typer.Option("-v", help="Accepted.")] = False,
     milliseconds: Annotated[int | None, typer.Option("-t", min=0, help="Time limit in milliseconds.")] = None,
     memory: Annotated[
-        int | None, typer.Option("--memory", min=1, metavar="MB", help="Read in so much memory at most.")
+        int | None, typer.Option("--memory", min=1, metavar="MB", help="Memory limit of reading.")
     ] = None,
     seed: Annotated[int, typer.Option("-r", help="Random seed.")] = 0,
-    workers: Annotated[int, typer.Option("-p", min=1, help="Search with so many workers.")] = 1,
+    workers: Annotated[int, typer.Option("-p", min=1, help="Number of workers.")] = 1,
     install: Annotated[
-        bool, typer.Option("--install", help="Write the solver's description to ~/.minizinc/solvers and end.")
+        bool,
+        typer.Option("--install", help="Write the solver's description to ~/.minizinc/solvers and exit."),
     ] = False,
     limits: Limits | None = None,
 ) -> None:
@@ -63,14 +68,14 @@ def solve(
 
 
 def write(line: str) -> None:
-    """Print a line; whole solutions go out at once."""
+    """Print a line; flush at the end of a solution."""
     typer.echo(line)
     if line.startswith("---"):
         sys.stdout.flush()
 
 
 def description() -> dict[str, object]:
-    """What MiniZinc needs to know of this solver."""
+    """The solver description that MiniZinc reads."""
     return {
         "id": "org.constrint.constrint",
         "name": "ConstrINT",
@@ -90,7 +95,7 @@ def description() -> dict[str, object]:
 
 
 def write_description(folder: Path | None = None) -> Path:
-    """Write the description where MiniZinc looks for it; gives the file."""
+    """Write the description to MiniZinc's solver folder; returns the path."""
     folder = folder or Path.home() / ".minizinc" / "solvers"
     folder.mkdir(parents=True, exist_ok=True)
     place = folder / "constrint.msc"

@@ -1,4 +1,4 @@
-"""Solving FlatZinc as MiniZinc asks for it: options, the stream of solutions, and the lines that end it."""
+"""Solving FlatZinc: MiniZinc's options, the stream of solutions, and the status lines."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Options:
     """MiniZinc's standard options.
 
     Attributes:
-        all_solutions: All solutions; where something is optimised, each better one as it is found (-a).
-        count: At most so many solutions (-n).
+        all_solutions: All solutions; when optimising, each better one as it is found (-a).
+        count: Maximum number of solutions (-n).
         free: Whether search may ignore the model's annotations (-f).
-        seconds: Time limit (-t, in milliseconds there).
+        seconds: Time limit; MiniZinc gives it in milliseconds (-t).
         seed: Random seed (-r).
         statistics: Whether to print statistics (-s).
-        intermediate: Where something is optimised, each better solution as it is found (-i).
-        workers: How many search (-p); several follow no annotation about restarts.
+        intermediate: When optimising, each better solution as it is found (-i).
+        workers: Number of workers (-p); with several, annotations about restarts are ignored.
     """
 
     all_solutions: bool = False
@@ -48,14 +48,14 @@ class Options:
 
 
 def lines(flat: FlatModel, options: Options) -> Iterator[str]:
-    """What is printed, all at once; see `report`."""
+    """All printed lines at once; see `report`."""
     printed: list[str] = []
     report(flat, options, printed.append)
     return iter(printed)
 
 
 def report(flat: FlatModel, options: Options, write: Callable[[str], object]) -> None:
-    """Write solutions as they are found, the mark of a complete search, statistics."""
+    """Write solutions as they are found, the status line, and statistics."""
     started = perf_counter()
     answer = _Answer()
     try:
@@ -78,7 +78,7 @@ def report(flat: FlatModel, options: Options, write: Callable[[str], object]) ->
 
 @dataclass
 class _Answer:
-    """What has been found: how many solutions, the last, and how the search ended."""
+    """The state of an answer: number of solutions, the last one, and how the search ended."""
 
     last: Result | None = None
     found: int = 0
@@ -108,7 +108,7 @@ def _optimise(flat: FlatModel, options: Options, write: Callable[[str], object],
 
 def _enumerate(flat: FlatModel, options: Options, write: Callable[[str], object], answer: _Answer) -> None:
     limit = None if options.all_solutions else options.count or 1
-    if limit == 1:  # one is found even where some variable has no bounds
+    if limit == 1:  # finds one even if a variable is unbounded
         answer.last = Model.of(flat.model).solve(
             time_limit=options.seconds,
             seed=options.seed,
@@ -120,7 +120,7 @@ def _enumerate(flat: FlatModel, options: Options, write: Callable[[str], object]
             answer.found = 1
             for line in shown(flat.outputs, answer.last):
                 write(line)
-        # A search is complete where all solutions are known, not after the first of many.
+        # Listing is complete when all solutions are known, not when the first of many is found.
         answer.status = Status.FEASIBLE if answer.last else answer.last.status
         return
     solutions = Model.of(flat.model).iter_solutions(
@@ -164,7 +164,7 @@ VALUES: dict[str, ValueSelector] = {
 
 
 def brancher(flat: FlatModel, options: Options) -> Brancher | None:
-    """How to branch: as the annotations say, where that is wanted; unknown selectors are left out."""
+    """The brancher that the annotations ask for, or None with -f; unknown selectors are ignored."""
     if options.free or not flat.searched:
         return None
     groups = [
@@ -175,7 +175,7 @@ def brancher(flat: FlatModel, options: Options) -> Brancher | None:
 
 
 def restarts(flat: FlatModel, options: Options) -> Restarts | None:
-    """When to restart, as an annotation of the solve item says."""
+    """The restarts that an annotation of the solve item asks for."""
     if options.free or options.workers > 1:
         return None
     for annotation in flat.document.search:
@@ -190,7 +190,7 @@ def restarts(flat: FlatModel, options: Options) -> Restarts | None:
 
 
 def _number(value: Value) -> float | None:
-    """A number of an annotation; None for anything else, and for what is too large to mean something."""
+    """A number in an annotation; None for anything else, and for numbers too large to be meant."""
     try:
         number = float(value) if isinstance(value, int | str) else inf
     except (ValueError, OverflowError):
@@ -199,7 +199,7 @@ def _number(value: Value) -> float | None:
 
 
 def shown(outputs: list[Output], result: Result) -> Iterator[str]:
-    """A solution as lines."""
+    """The output lines of a solution."""
     for output in outputs:
         values = [_text(expr, result[expr]) for expr in output.exprs]
         if output.ranges is None:
@@ -215,7 +215,7 @@ def _text(expr: IntExpr, value: int) -> str:
 
 
 def statistics(last: Result | None, found: int, seconds: float) -> Iterator[str]:
-    """Statistics in MiniZinc's form."""
+    """Statistics in MiniZinc's format."""
     if last is not None:
         yield f"%%%mzn-stat: nodes={last.statistics.nodes}"
         yield f"%%%mzn-stat: failures={last.statistics.failures}"

@@ -1,4 +1,4 @@
-"""The options `--max-depth N` and the like, which every command that reads a file has."""
+"""The limit options, such as `--max-depth N`, of every command that reads a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HELP = {
 
 
 def takes_limits(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with an option for each limit; its parameter `limits` gets them as `Limits`."""
+    """Add an option for each limit to a command; its parameter `limits` receives them as `Limits`."""
 
     @wraps(command)
     def run(**given: Any) -> None:

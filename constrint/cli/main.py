@@ -1,7 +1,7 @@
-"""The `constrint` command: solve, check, explain and format `.constrint` files; whole spaces of solutions.
+"""The `constrint` command: solve, check, explain and format `.constrint` files; build sets of solutions.
 
-Exit codes: 0 found or done, 1 infeasible (with the reason), 2 bad input (with its place). With `--json` the
-answer is one JSON document on standard output and nothing else is written there.
+Exit codes: 0 found or done, 1 infeasible (with the reason), 2 bad input (with its place). With `--json`,
+standard output has one JSON document and nothing else.
 """
 
 from __future__ import annotations
@@ -53,38 +53,38 @@ Define = Annotated[
 ]
 Assume = Annotated[
     list[str] | None,
-    typer.Option("--assume", "-A", metavar="CONDITION", help="A condition that holds for this call only."),
+    typer.Option("--assume", "-A", metavar="CONDITION", help="A further condition for this call."),
 ]
 
-Count = Annotated[bool, typer.Option("--count", help="Only the number of solutions.")]
-Sample = Annotated[int | None, typer.Option(min=1, metavar="N", help="N solutions drawn at random.")]
+Count = Annotated[bool, typer.Option("--count", help="Print the number of solutions only.")]
+Sample = Annotated[int | None, typer.Option(min=1, metavar="N", help="Draw N solutions at random.")]
 Seed = Annotated[int, typer.Option(help="Seed of --sample.")]
 TimeLimit = Annotated[
     float | None,
     typer.Option(min=0.0, metavar="SECONDS", help="Stop after this time; exit code 3 if undecided."),
 ]
-Workers = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Search with N workers, each a part of the tree.")
-]
+Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="Search with N workers in parallel.")]
 Memory = Annotated[
-    int | None, typer.Option(min=1, metavar="MB", help="Read and build in so much memory at most.")
+    int | None, typer.Option(min=1, metavar="MB", help="Memory limit of reading and building.")
 ]
 Given = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="Only solutions with this value; may be repeated."),
+    typer.Option(metavar="NAME=VALUE", help="Keep solutions with this value; may be repeated."),
 ]
 Out = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="All as .parquet, .csv or .npy; the set as .npz; T1 as .json."),
+    typer.Option(
+        metavar="FILE", help="Write the list as .parquet, .csv or .npy, the set as .npz, T1 as .json."
+    ),
 ]
 Picture = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Values, pairs and the diagram as .svg or .html.")
+    str | None, typer.Option(metavar="FILE", help="Draw values, pairs and the diagram as .svg or .html.")
 ]
 
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Turns errors of the user's input, Ctrl-C and a closed pipe into messages and exit codes."""
+    """Turn errors of the user's input, Ctrl-C and closed pipes into messages and exit codes."""
     try:
         yield
         sys.stdout.flush()
@@ -95,11 +95,12 @@ def reported() -> Iterator[None]:
         typer.secho(str(error) if isinstance(error, ParseError) else f"error: {error}", err=True)
         raise typer.Exit(BAD_INPUT) from None
     except BrokenPipeError:
-        # The reader has gone, as in `constrint solve --all … | head`; nothing more can be written.
+        # The reader has closed the pipe, as in `constrint solve --all … | head`: nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(128 + signal.SIGPIPE) from None
     except OSError as error:
-        # Reading has its own errors: this is the answer, on a full disk say. What is buffered is given up.
+        # Reading files reports its own errors, so this is about the output, for example a full disk. Drop the
+        # buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         typer.secho(f"error: cannot write the answer: {(error.strerror or str(error)).lower()}", err=True)
         raise typer.Exit(BAD_INPUT) from None
@@ -112,22 +113,22 @@ def reported() -> Iterator[None]:
 @takes_limits
 def solve(
     file: File,
-    every: Annotated[bool, typer.Option("--all", help="Every solution, one a line.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Print all solutions, one per line.")] = False,
     count: Count = False,
     sample: Sample = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="At most N solutions, with --all.")
+        int | None, typer.Option(min=1, metavar="N", help="With --all: stop after N solutions.")
     ] = None,
     seed: Seed = 0,
     time_limit: TimeLimit = None,
     learn: Annotated[
-        bool, typer.Option("--learn", help="Learn from failures: for schedules and the like.")
+        bool, typer.Option("--learn", help="Learn clauses from failures; good for scheduling.")
     ] = False,
     proof: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write what --learn proves, for a checker.")
+        Path | None, typer.Option(metavar="FILE", help="Write the proof of --learn for a proof checker.")
     ] = None,
     progress: Annotated[
-        bool, typer.Option("--progress", help="Show on a terminal how far one solution's search is.")
+        bool, typer.Option("--progress", help="Show the progress of the search on a terminal.")
     ] = False,
     memory: Memory = None,
     workers: Workers = None,
@@ -142,11 +143,13 @@ def solve(
 
     with reported():
         if sum([every, count, sample is not None]) > 1:
-            raise BadInputError("--all, --count and --sample exclude each other")
+            raise BadInputError("--all, --count and --sample exclude each other: give one of them")
         if limit is not None and not every:
-            raise BadInputError("--limit goes with --all")
+            raise BadInputError("--limit needs --all")
         if (learn and (every or count or sample is not None)) or (proof is not None and not learn):
-            raise BadInputError("--learn finds one solution, and --proof goes with --learn")
+            raise BadInputError(
+                "--learn finds one solution: leave out --all, --count and --sample; --proof needs --learn"
+            )
         budget = budget_of(limits, time_limit, memory)
         model = load(file, dialect, define, assume, budget)
         time_limit = budget.seconds_left
@@ -161,12 +164,20 @@ def solve(
 @takes_limits
 def space(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="As for solve, or a tuner's search space: T1, tune_params.")
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A file as for `solve`, or a tuner's search space in JSON (T1 or tune_params).",
+        ),
     ],
     count: Count = False,
-    every: Annotated[bool, typer.Option("--list", help="Every solution in order, one a line.")] = False,
+    every: Annotated[
+        bool, typer.Option("--list", help="Print all solutions in order, one per line.")
+    ] = False,
     sample: Sample = None,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="At most N, with --list.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="With --list: stop after N solutions.")
+    ] = None,
     seed: Seed = 0,
     given: Given = None,
     out: Out = None,
@@ -179,14 +190,14 @@ def space(
     dialect: Dialect = "constrint",
     limits: Limits | None = None,
 ) -> None:
-    """Build the set of all solutions: its size, samples, lists, files and pictures."""
+    """Build the set of all solutions; print its size, samples or a list; write files and pictures."""
     from constrint.cli.space import Request, Shown, describe
 
     with reported():
         if sum([every, count, sample is not None]) > 1:
-            raise BadInputError("--list, --count and --sample exclude each other")
+            raise BadInputError("--list, --count and --sample exclude each other: give one of them")
         if limit is not None and not every:
-            raise BadInputError("--limit goes with --list")
+            raise BadInputError("--limit needs --list")
         shown: Shown = "list" if every else "count" if count else "summary" if sample is None else "sample"
         budget = budget_of(limits, time_limit, memory)
         source = load_space(file, dialect, define, assume, budget)
@@ -216,7 +227,9 @@ def check(
     dialect: Dialect = "constrint",
     time_limit: TimeLimit = None,
     memory: Memory = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say how it will be solved, and why.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the solving methods and the reason for each.")
+    ] = False,
     limits: Limits | None = None,
 ) -> None:
     """Check that a file is a valid model, without solving it."""
@@ -254,7 +267,8 @@ def _methods(model: Model, wanted: bool, budget: Budget) -> dict[str, list[str]]
 def explain(
     file: File,
     time_limit: Annotated[
-        float, typer.Option(min=0.0, metavar="SECONDS", help="Stop looking after this time.")
+        float,
+        typer.Option(min=0.0, metavar="SECONDS", help="Stop the search for a conflict after this time."),
     ] = 60.0,
     json: Json = False,
     define: Define = None,
@@ -263,7 +277,7 @@ def explain(
     memory: Memory = None,
     limits: Limits | None = None,
 ) -> None:
-    """Say which constraints of an infeasible model contradict each other."""
+    """Print the constraints of an infeasible model that contradict each other."""
     from constrint.cli.solve import explanation
 
     with reported():
@@ -280,13 +294,16 @@ def fmt(
     files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Files, or - for standard input.")],
     write: Annotated[bool, typer.Option("--write", "-w", help="Change the files in place.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Only say which files would change; exit 1 if any.")
+        bool,
+        typer.Option(
+            "--check", help="Print the files that would change, and change none; exit code 1 if any."
+        ),
     ] = False,
     time_limit: TimeLimit = None,
     memory: Memory = None,
     limits: Limits | None = None,
 ) -> None:
-    """Format files; comments stay. Without options the result goes to standard output."""
+    """Format files; comments are kept. Without options the result goes to standard output."""
     from constrint.frontends.text.format import format_text
 
     with reported():
@@ -308,7 +325,7 @@ def fmt(
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file aside and put it in place at once, so that a crash leaves the old one."""
+    """Write a temporary file and rename it, so that a crash leaves the old file."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         aside.write_bytes(text.encode())
@@ -321,6 +338,6 @@ def replace_file(path: Path, text: str) -> None:
 
 def main() -> None:
     """Entry point of the `constrint` command."""
-    # Exact models have exact answers: integers of any length are printed.
+    # Print integers of any length: exact models have exact answers.
     sys.set_int_max_str_digits(0)
     app()

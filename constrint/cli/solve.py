@@ -1,4 +1,4 @@
-"""What `constrint solve` and `constrint explain` do and print, for people or as JSON."""
+"""The commands `constrint solve` and `constrint explain`: what they do, and print as text or as JSON."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ REASON_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to find.
+    """What `constrint solve` should find.
 
     Attributes:
-        mode: One solution, all, how many, or a random sample.
-        number: How many solutions at most ("all") or exactly ("sample").
+        mode: One solution, all solutions, their number, or a random sample.
+        number: Maximum number of solutions ("all") or the exact number ("sample").
         seed: Seed of the sample.
         time_limit: Seconds, or None.
         json: Whether to answer in JSON.
@@ -69,7 +69,7 @@ def answer(model: Model, request: Request) -> int:
 
 
 def explanation(model: Model, *, time_limit: float, json: bool) -> int:
-    """Print why a model is infeasible, and give the exit code: 0 where it is not."""
+    """Print why a model is infeasible; returns the exit code, 0 if it is feasible."""
     try:
         conflict = model.explain(time_limit=time_limit)
     except LimitError:
@@ -124,7 +124,10 @@ def _write_result(model: Model, result: Result) -> None:
 
 
 class _Solutions:
-    """All solutions, one after the other, and afterwards whether the time limit cut them short."""
+    """All solutions one after the other.
+
+    `complete` tells afterwards whether the time limit cut them short.
+    """
 
     def __init__(self, model: Model, request: Request) -> None:
         self.model = model
@@ -143,7 +146,7 @@ class _Solutions:
         self.cut_short = not self.complete and (limit is None or self.found < limit)
 
     def none(self) -> int:
-        """What to print and the exit code, where there was no solution."""
+        """Print that there was no solution, and why; returns the exit code."""
         if self.cut_short:
             return _undecided(self.request)
         return infeasible(self.model, self.request.json, self.request.deadline)
@@ -173,7 +176,7 @@ def _later(request: Request) -> Request:
 
 
 def _all(model: Model, request: Request) -> int:
-    """Write solutions as they are found; as JSON, too, so that a long list needs no memory."""
+    """Write solutions as they are found, also as JSON, so that a long list needs no memory."""
     solutions = _Solutions(model, request)
     for values in solutions:
         if request.json:
@@ -204,7 +207,7 @@ def _sample(model: Model, request: Request) -> int:
 
 
 def _sample_stream(model: Model, request: Request, wanted: int) -> int:
-    """A reservoir over all solutions, for sets that are too large to be built."""
+    """Reservoir sampling over all solutions, for sets that are too large to be built."""
     random = Random(request.seed)
     solutions = _Solutions(model, request)
     chosen: list[Mapping[str, int]] = []
@@ -272,7 +275,7 @@ def _undecided(request: Request) -> int:
     if request.json:
         _write_json({"status": "unknown"})
     else:
-        _write("unknown: the time limit came before a solution or a proof that there is none")
+        _write("unknown: the time limit was reached before a solution or a proof that there is none")
     return UNDECIDED
 
 

@@ -1,4 +1,4 @@
-"""What `constrint space` does: the whole set of solutions of a model or of a tuner's search space."""
+"""The command `constrint space`: the set of all solutions of a model or of a tuner's search space."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Shown: TypeAlias = Literal["summary", "count", "list", "sample"]
 INFEASIBLE = 1
 TABLES, SETS, T1 = (".parquet", ".csv", ".npy"), (".npz",), (".json",)
 PICTURES = (".svg", ".html")
-MOST_NAMED = 8  # values of a variable that a summary or an error names
+MOST_NAMED = 8  # most values of a variable in a summary or an error
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,16 @@ class Request:
     """What to do with the set.
 
     Attributes:
-        shown: What goes to standard output.
-        number: How many solutions are sampled, or listed at most.
+        shown: What is printed.
+        number: Number of samples, or maximum length of the list.
         seed: Seed of the sample.
-        given: NAME=VALUE that must hold.
+        given: NAME=VALUE conditions.
         out: File for all solutions, or None.
         picture: File for a picture, or None.
-        json: Whether to answer in JSON.
+        json: Whether to print JSON.
         time_limit: Seconds for building, or None.
         memory_limit: Bytes for building, or None.
-        limits: How large a search space may be, or None.
+        limits: Limits of the search space's size, or None.
     """
 
     shown: Shown = "summary"
@@ -58,7 +58,7 @@ class Request:
     limits: Limits | None = None
 
     def check(self) -> None:
-        """Refuse file names that mean nothing before any work is done."""
+        """Refuse file names with unknown endings before any work is done."""
         endings = (*TABLES, *SETS, *T1)
         if self.out is not None and Path(self.out).suffix.lower() not in endings:
             raise ModelError(f"--out {self.out}: the name must end in {', '.join(endings)}")
@@ -68,12 +68,12 @@ class Request:
 
 @dataclass
 class Built:
-    """A set and where it comes from.
+    """A set and its source.
 
     Attributes:
         solutions: The set.
         source: The model or the search space.
-        seconds: How long it took to build.
+        seconds: Time that building took.
         written: Files that were written.
     """
 
@@ -84,7 +84,7 @@ class Built:
 
 
 def describe(source: Model | Mapping[str, Any], name: str, request: Request) -> int:
-    """Build the set of a model, or of the JSON of a search space, answer, and give the exit code."""
+    """Build the set of a model or of a JSON search space, and print; returns the exit code."""
     request.check()
     deadline = Deadline(request.time_limit)
     try:
@@ -146,7 +146,7 @@ def _no_solution(reason: str, request: Request, notes: Sequence[str] = ()) -> in
 
 
 def _given(solutions: SolutionSet, condition: str) -> SolutionSet:
-    """The solutions in which a variable has a value, given as NAME=VALUE."""
+    """The solutions in which a variable has the value of NAME=VALUE."""
     name, equals, text = condition.partition("=")
     name, text = name.strip(), text.strip()
     if not equals or not name or not text:
@@ -158,7 +158,7 @@ def _given(solutions: SolutionSet, condition: str) -> SolutionSet:
 
 
 def _is_number(text: str, value: object) -> bool:
-    """Whether the text is another way to write this number."""
+    """Whether the text is another notation of this number."""
     for read in (lambda: int(text, 0), lambda: float(text)):
         try:
             return not isinstance(value, str) and bool(read() == value)
@@ -175,7 +175,7 @@ def _nothing_given(solutions: SolutionSet, condition: str, request: Request) -> 
 
 
 def _some(values: list[Any]) -> str:
-    """A list of values, shortened."""
+    """A shortened list of values."""
     if len(values) <= MOST_NAMED:
         return ", ".join(map(str, values))
     return f"{', '.join(map(str, values[: MOST_NAMED - 1]))}, …, {values[-1]}"
@@ -214,7 +214,7 @@ def _write_out(built: Built, path: str) -> None:
 
 @contextmanager
 def _waiting(what: str) -> Iterator[None]:
-    """Shows on a terminal that something is being done."""
+    """Show a spinner with a text on a terminal while the block runs."""
     if not sys.stderr.isatty():
         yield
         return
@@ -226,7 +226,7 @@ def _waiting(what: str) -> Iterator[None]:
 
 @contextmanager
 def _counting(what: str, total: int) -> Iterator[Callable[[int], None] | None]:
-    """Shows on a terminal how much has been done."""
+    """Show a progress bar on a terminal while the block runs."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -258,7 +258,7 @@ def _show_sample(built: Built, name: str, request: Request) -> None:
 
 
 def _show_list(built: Built, name: str, request: Request) -> None:
-    """All solutions in order, each written when it is known, so that a long list needs no memory."""
+    """Print all solutions in order as they are computed, so that a long list needs no memory."""
     limit = request.number
     size = built.solutions.size
     most = size if limit is None else min(limit, size)

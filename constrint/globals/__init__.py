@@ -1,7 +1,7 @@
 """Global constraints: conditions and numbers over lists of expressions.
 
-Each family is a file with its definitions and public functions; `GLOBALS` is the registry, from which the
-text language, JSON and the lowering know them. The kernels stand in `constrint.propagators`.
+Each family is a file with its definitions and public functions. `GLOBALS` is the registry that the text
+language, JSON and the lowering read. The propagators are in `constrint.propagators`.
 """
 
 from constrint.expr.global_expr import Definition, Field, Function, Relation

@@ -1,4 +1,4 @@
-"""Automata: regular."""
+"""Automata: `regular`."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def post_run(
     start: int,
     accepting: frozenset[int] | None,
 ) -> bool:
-    """Make an automaton accept the variables: a table of state, value and next state for each of them.
+    """Post that an automaton accepts the variables: a table of (state, value, next state) for each of them.
 
-    The states between are functions of the variables. What no accepted word passes is left out.
+    States between variables become variables. Transitions that no accepted word uses are left out.
 
     Args:
-        lowering: Where to.
+        lowering: The lowering to post to.
         variables: The word.
-        following: The next state, or None where there is none.
-        start: The state at the start.
-        accepting: The states at the end; None for all.
+        following: The next state for a state and a value, or None if there is none.
+        start: The initial state.
+        accepting: The final states; None for all.
 
     Returns:
-        Whether a word is accepted at all.
+        False if no word is accepted.
     """
     problem = lowering.problem
     layers: list[list[tuple[int, int, int]]] = []
@@ -85,9 +85,9 @@ def _meaning(word: tuple[int, ...], transitions: Rows, start: int, accepting: tu
 def _decomposed(
     args: tuple[IntExpr, ...], transitions: Rows, start: int, accepting: tuple[int, ...]
 ) -> BoolExpr:
-    """The state after each entry is a sum over the arcs, of which one is taken or none."""
+    """The condition as sums over transitions: after each entry at most one transition is taken."""
     states = sorted({start, *(q for q, _, _ in transitions), *(r for _, _, r in transitions)})
-    number = {q: k for k, q in enumerate(states, 1)}  # 0 stands for no state
+    number = {q: k for k, q in enumerate(states, 1)}  # 0 stands for "no state"
     state: IntExpr = Const(number[start])
     for arg in watched(args):
         taken = [
@@ -95,7 +95,7 @@ def _decomposed(
                 number[r],
                 And((Comparison("==", state, Const(number[q])), Comparison("==", arg, Const(symbol)))),
             )
-            for q, symbol, r in dict.fromkeys(transitions)  # a second mention would count twice
+            for q, symbol, r in dict.fromkeys(transitions)  # a repeated transition would count twice
         ]
         state = linear(taken)
     return Member(state, Domain.of_values([number[q] for q in accepting if q in number]))
@@ -142,19 +142,20 @@ def regular(
     start: int,
     accepting: Iterable[int],
 ) -> BoolExpr:
-    """The condition that a deterministic automaton accepts the values, one after the other.
+    """The condition that a deterministic automaton accepts the values in order.
 
-    A table of state, value and next state for each entry, over the states that accepted words pass
-    (Pesant, "A regular language membership constraint for finite sequences of variables", CP 2004; as
-    tables: Quimper and Walsh, CP 2006): consistent on domains where no variable stands twice, as the tables
-    form a chain. O(n t) for t transitions. Negated, or as a truth value, a sum over the transitions for each
+    Posted as a table of (state, value, next state) for each entry, over the states that accepted words reach
+    (Pesant, "A regular language membership constraint for finite sequences of variables", CP 2004; as tables:
+    Quimper and Walsh, CP 2006). The tables form a chain, so it is domain consistent if no variable occurs
+    twice. O(n t) for t transitions. Negated, or as a truth value, it is a sum over the transitions for each
     entry.
 
     Args:
         values: The word.
-        transitions: (state, value, next state), each state and value at most once; others are refused.
-        start: The state at the start.
-        accepting: The states at the end of accepted words.
+        transitions: (state, value, next state). A pair of state and value occurs at most once. A word that
+            needs a missing transition is rejected.
+        start: The initial state.
+        accepting: The final states of accepted words.
     """
     parts = (
         expressions(values, "values"),

@@ -1,4 +1,4 @@
-"""Counts: count, among, nvalue, global_cardinality."""
+"""Counts: `count`, `among`, `nvalue`, `global_cardinality`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from constrint.support.deadline import watched
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
-WIDEST_COUNTED = 100_000  # from the least to the greatest listed value, for the kernel
-MOST_VALUES = 4096  # that nvalue has a truth value of each for
+WIDEST_COUNTED = 100_000  # greatest span of listed values for which the propagator is used
+MOST_VALUES = 4096  # greatest number of values for which nvalue has one truth value each
 
 
 def _counted(conditions: Iterable[BoolExpr]) -> IntExpr:
@@ -102,7 +102,7 @@ def _post_cardinality(
 ) -> None:
     if not args or not values or max(values) - min(values) >= WIDEST_COUNTED:
         for arg in args:
-            lowering.sum_of(arg)  # must be defined, counted or not
+            lowering.sum_of(arg)  # must be defined even if it is not counted
         lowering.require(lowering.kept(_cardinality_decomposed(args, values, counts, others)))
         return
     variables, numbers = variables_of(lowering, args), variables_of(lowering, counts)
@@ -144,19 +144,19 @@ GLOBAL_CARDINALITY = Definition(
 
 
 def count(values: Iterable[IntLike], value: IntLike) -> IntExpr:
-    """How many of the expressions equal a value, which may be an expression.
+    """How many of the expressions equal a value; the value may be an expression.
 
-    A sum of truth values: consistent on domains for a constant value, where no variable stands twice; on
-    bounds for others. O(n).
+    A sum of truth values. Domain consistent for a constant value if no variable occurs twice; otherwise
+    bounds consistent. O(n).
     """
     parts = (expressions(values, "values"), as_expr(value))
     return Function(COUNT, COUNT.checked(parts))
 
 
 def among(values: Iterable[IntLike], members: Iterable[int]) -> IntExpr:
-    """How many of the expressions are among some constants.
+    """How many of the expressions equal one of some constants.
 
-    A sum of truth values: consistent on domains where no variable stands twice. O(n).
+    A sum of truth values; domain consistent if no variable occurs twice. O(n).
     """
     return Function(AMONG, AMONG.checked((expressions(values, "values"), integers(members, "members"))))
 
@@ -164,9 +164,9 @@ def among(values: Iterable[IntLike], members: Iterable[int]) -> IntExpr:
 def nvalue(values: Iterable[IntLike]) -> IntExpr:
     """How many different values the expressions have.
 
-    The sum over all values of whether one has it (Bessiere, Hebrard, Hnich, Kiziltan and Walsh, CP 2005,
-    decomposition): each truth value is consistent on domains, the sum on bounds. O(n d). Over more than
-    2 n^2 values, the number of expressions that differ from all before them, O(n^2).
+    The sum over all values of whether an expression has it (decomposition of Bessiere, Hebrard, Hnich,
+    Kiziltan and Walsh, CP 2005): each truth value is domain consistent, the sum bounds consistent. O(n d).
+    For more than 2 n^2 values, the number of expressions that differ from all before them, O(n^2).
     """
     return Function(NVALUE, NVALUE.checked((expressions(values, "values"),)))
 
@@ -176,12 +176,12 @@ def global_cardinality(
 ) -> BoolExpr:
     """The condition that each listed value occurs as often as its count says.
 
-    The count of each value alone is consistent on domains, their sum on bounds: O(sum of domain sizes).
+    Each count alone is domain consistent, their sum bounds consistent: O(sum of domain sizes).
 
     Args:
         values: The expressions that are counted.
-        counts: For each value how often it occurs: a number or an expression.
-        closed: Whether values that are not listed must not occur.
+        counts: For each value, how often it occurs: a number or an expression.
+        closed: If true, values that are not listed must not occur.
 
     Returns:
         The condition. Negated, or as a truth value, it is the conjunction of the counts.

@@ -1,4 +1,4 @@
-"""all_different."""
+"""`all_different`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Consistency = Literal["auto", "value", "bounds", "domain"]
 
-WIDEST_MATCHED = 100_000  # values that domain consistency keeps a matching of
-TIGHT = 1.5  # with fewer values than this times the expressions, bounds are worth their price
+WIDEST_MATCHED = 100_000  # greatest span of values for which domain consistency keeps a matching
+TIGHT = 1.5  # bounds consistency pays with fewer values than TIGHT times the expressions
 
 
 def _meaning(values: tuple[int, ...], consistency: str) -> bool:
@@ -32,7 +32,7 @@ def pairwise(args: tuple[IntExpr, ...], consistency: str = "auto") -> BoolExpr:
 
 
 def post_all_different(lowering: Lowering, args: tuple[IntExpr, ...], consistency: str) -> None:
-    """Make expressions differ."""
+    """Post that expressions are pairwise different."""
     views = tuple([view_of(lowering, arg) for arg in args])
     if len(args) == 1:
         return
@@ -70,10 +70,10 @@ def all_different(*values: IntLike | Iterable[IntLike], consistency: Consistency
 
     Args:
         values: The expressions.
-        consistency: What is propagated. "value" takes what one has from the others, O(n) for each that is
-            fixed. "bounds" also keeps every least and greatest value possible (López-Ortiz et al. 2003,
-            O(n log n)), "domain" every value (Régin 1994, O(n d) and more). "auto" is "bounds" where there
-            are fewer than 1.5 values for each expression, else "value".
+        consistency: The strength of propagation. "value" removes the value of a fixed expression from the
+            others: O(n) for each that becomes fixed. "bounds" is bounds consistency (López-Ortiz et al. 2003,
+            O(n log n)). "domain" is domain consistency (Régin 1994, O(n d) and more). "auto" is "bounds" if
+            there are fewer than 1.5 values for each expression, else "value".
 
     Returns:
         The condition. Negated, or as a truth value, it is the disjunction of equalities.

@@ -1,4 +1,4 @@
-"""Orders: increasing and decreasing lists, lexicographic order, precedence of values."""
+"""Orders: monotonic lists, lexicographic order, precedence of values."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from constrint.support.deadline import watched
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
-WIDEST_RUN = 4096  # values of an expression for which value_precede runs an automaton
+WIDEST_RUN = 4096  # greatest number of values of an expression for which value_precede is an automaton
 
 _COMPARED = {"<=": int.__le__, "<": int.__lt__, ">=": int.__ge__, ">": int.__gt__}
 
 
 def _chain(name: str, operator: str) -> Definition:
-    """Each entry compares so with the next."""
+    """The definition of a chain: each entry compares by the operator with the next."""
 
     def meaning(values: tuple[int, ...]) -> bool:
         return all(_COMPARED[operator](a, b) for a, b in pairwise(values))
@@ -93,7 +93,7 @@ def _precede_meaning(order: tuple[int, ...], values: tuple[int, ...]) -> bool:
 
 
 def _precede_decomposed(order: tuple[int, ...], args: tuple[IntExpr, ...]) -> BoolExpr:
-    """Where an entry has a value, one before it has the value before."""
+    """For each entry that has a value of the order, an earlier entry has the value before it."""
     parts: list[BoolExpr] = []
     for former, value in pairwise(order):
         for i, arg in watched(enumerate(args)):
@@ -103,7 +103,7 @@ def _precede_decomposed(order: tuple[int, ...], args: tuple[IntExpr, ...]) -> Bo
 
 
 def _post_precede(lowering: Lowering, order: tuple[int, ...], args: tuple[IntExpr, ...]) -> None:
-    """Run the automaton whose state is how many of the values have been seen."""
+    """Post the automaton whose state is the number of values that have occurred."""
     variables = variables_of(lowering, args)
     problem = lowering.problem
     if any((problem.hi[v] - problem.lo[v]) // problem.step[v] >= WIDEST_RUN for v in variables):
@@ -134,44 +134,44 @@ VALUE_PRECEDE = Definition(
 
 
 def increasing(values: Iterable[IntLike], *, strict: bool = False) -> BoolExpr:
-    """The condition that no entry is greater than the next; with strict, that each is less.
+    """The condition that no entry is greater than the next; if strict, that each is less.
 
-    n - 1 comparisons: consistent on domains, as they form a chain. O(n).
+    n - 1 comparisons, which form a chain and are therefore domain consistent. O(n).
     """
     definition = STRICTLY_INCREASING if strict else INCREASING
     return placed(Relation(definition, definition.checked((expressions(values, "values"),))))
 
 
 def decreasing(values: Iterable[IntLike], *, strict: bool = False) -> BoolExpr:
-    """The condition that no entry is less than the next; with strict, that each is greater.
+    """The condition that no entry is less than the next; if strict, that each is greater.
 
-    n - 1 comparisons: consistent on domains, as they form a chain. O(n).
+    n - 1 comparisons, which form a chain and are therefore domain consistent. O(n).
     """
     definition = STRICTLY_DECREASING if strict else DECREASING
     return placed(Relation(definition, definition.checked((expressions(values, "values"),))))
 
 
 def lex_less(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
-    """The condition that one list comes before another of its length, as Python compares lists.
+    """The condition that one list is lexicographically less than another of the same length.
 
-    Consistent on domains where no variable stands twice (Frisch et al., CP 2002), O(n); negated too, and a
-    truth value is found as soon as the bounds decide it.
+    Domain consistent if no variable occurs twice (Frisch et al., CP 2002), O(n), also if negated. A truth
+    value is fixed as soon as the bounds decide it.
     """
     return placed(Relation(LEX_LESS, LEX_LESS.checked((expressions(xs, "xs"), expressions(ys, "ys")))))
 
 
 def lex_less_equal(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
-    """The condition that one list equals another or comes before it; see `lex_less`."""
+    """The condition that one list is lexicographically at most another of the same length; see `lex_less`."""
     parts = (expressions(xs, "xs"), expressions(ys, "ys"))
     return placed(Relation(LEX_LESS_EQUAL, LEX_LESS_EQUAL.checked(parts)))
 
 
 def value_precede(order: Iterable[int], values: Iterable[IntLike]) -> BoolExpr:
-    """The condition that values occur first in this order: none before the one listed before it.
+    """The condition that each value of `order` first occurs after the value before it in `order`.
 
-    What breaks the symmetry of values that can be exchanged (Law and Lee, CP 2004). As an automaton with
-    a table for each step: consistent on domains where no variable stands twice, O(n m d) for m values.
-    Negated, as a truth value, or over more than 4,096 values, an implication for each expression and value.
+    It breaks the symmetry of interchangeable values (Law and Lee, CP 2004). Posted as an automaton, with a
+    table for each step: domain consistent if no variable occurs twice, O(n m d) for m values. Negated, as a
+    truth value, or over more than 4,096 values, it is an implication for each expression and value.
     """
     parts = (integers(order, "order"), expressions(values, "values"))
     return placed(Relation(VALUE_PRECEDE, VALUE_PRECEDE.checked(parts)))

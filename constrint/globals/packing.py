@@ -1,4 +1,4 @@
-"""Packing: bin_packing, knapsack."""
+"""Packing: `bin_packing`, `knapsack`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _packing_decomposed(
 def _post_packing(
     lowering: Lowering, bins: tuple[IntExpr, ...], sizes: tuple[int, ...], loads: tuple[IntExpr, ...]
 ) -> None:
-    """The loads, each load as a sum, and their sum, which is what ties the bins together."""
+    """Post each load as a sum of truth values, and the sum of all loads, which links the bins."""
     total = Comparison("==", linear([(1, load) for load in loads]), Const(sum(sizes)))
     require_all(lowering, [*_packing_parts(bins, sizes, loads), total])
 
@@ -128,14 +128,14 @@ KNAPSACK = Definition(
 
 
 def bin_packing(bins: Iterable[IntLike], sizes: Iterable[int], loads: Iterable[IntLike]) -> BoolExpr:
-    """The condition that each load is the sum of the sizes of the things in its bin.
+    """The condition that each load is the sum of the sizes of the items in its bin.
 
     A sum of truth values for each bin, and the sum of all loads: the propagation of Shaw, "A constraint for
-    bin packing", CP 2004, without its reasoning on subset sums. O(n m) for n things and m bins.
+    bin packing", CP 2004, without its reasoning on subset sums. O(n m) for n items and m bins.
 
     Args:
-        bins: The bin of each thing, from 0 to the number of loads - 1.
-        sizes: The size of each thing; not negative.
+        bins: The bin of each item, from 0 to the number of loads - 1.
+        sizes: The size of each item; not negative.
         loads: The load of each bin: bound them to limit the bins.
     """
     parts = (expressions(bins, "bins"), integers(sizes, "sizes"), expressions(loads, "loads"))
@@ -149,16 +149,16 @@ def knapsack(
     weight: IntLike,
     profit: IntLike,
 ) -> BoolExpr:
-    """The condition that some counts, which are not negative, have this weight and profit altogether.
+    """The condition that non-negative counts of items have this total weight and this total profit.
 
-    Two sums, each consistent on bounds, O(n): bound the weight, and maximize the profit.
+    Two sums, each bounds consistent, O(n): bound the weight, and maximise the profit.
 
     Args:
-        counts: How many there are of each thing.
+        counts: How many there are of each item.
         weights: The weight of each; not negative.
         profits: The profit of each; not negative.
-        weight: The weight of all.
-        profit: The profit of all.
+        weight: The total weight.
+        profit: The total profit.
     """
     parts = (
         expressions(counts, "counts"),

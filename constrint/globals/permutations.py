@@ -1,4 +1,4 @@
-"""Permutations: inverse, circuit."""
+"""Permutations: `inverse`, `circuit`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ INVERSE = Definition(
 
 
 def _circuit_decomposed(args: tuple[IntExpr, ...]) -> BoolExpr:
-    """The way from node 0 comes back after n steps and not before; outside nodes count as the nearest."""
+    """The walk from node 0 returns after n steps and not before; successors outside 0 … n - 1 are clamped."""
     last = len(args) - 1
     parts = _in_range(args)
     at = args[0]
@@ -87,7 +87,7 @@ def _circuit_decomposed(args: tuple[IntExpr, ...]) -> BoolExpr:
 
 
 def _follow(args: tuple[IntExpr, ...], node: IntExpr) -> IntExpr:
-    """The successor of a node that is one."""
+    """The successor of a node that is an expression."""
     following = args[-1]
     for i in range(len(args) - 2, -1, -1):
         following = IfThenElse(Comparison("==", node, Const(i)), args[i], following)
@@ -106,9 +106,9 @@ CIRCUIT = Definition(
 
 
 def inverse(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
-    """The condition that ``xs[i] == j`` exactly where ``ys[j] == i``, both counting from 0.
+    """The condition that ``xs[i] == j`` exactly if ``ys[j] == i``, with 0-based indices.
 
-    Consistent on domains for each pair of values, O(n^2), with `all_different` on bounds for each list
+    Domain consistent for each pair of values, O(n^2), with bounds-consistent `all_different` for each list
     (Cheng et al., Constraints 1999). Negated, or as a truth value, it is the conjunction of n^2 equivalences.
     """
     parts = (expressions(xs, "xs"), expressions(ys, "ys"))
@@ -118,8 +118,8 @@ def inverse(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
 def circuit(successors: Iterable[IntLike]) -> BoolExpr:
     """The condition that the successors of nodes 0, 1, … form one cycle through all of them.
 
-    Chains do not close early (Caseau and Laburthe, ICLP 1997), every node can be reached, and
-    `all_different` is consistent on bounds: O(n^2), weaker than domain consistency, which is NP-hard.
-    Negated, or as a truth value, it is the walk of n steps from node 0, O(n^2) conditions.
+    Chains do not close early (Caseau and Laburthe, ICLP 1997), every node is reachable, and `all_different`
+    is bounds consistent: O(n^2), weaker than domain consistency, which is NP-hard. Negated, or as a truth
+    value, it is the walk of n steps from node 0, O(n^2) conditions.
     """
     return placed(Relation(CIRCUIT, CIRCUIT.checked((expressions(successors, "successors"),))))

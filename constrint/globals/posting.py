@@ -1,4 +1,4 @@
-"""What the lowering of global constraints shares."""
+"""Helpers for the lowering of global constraints."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ def variables_of(lowering: Lowering, exprs: Iterable[IntExpr]) -> tuple[int, ...
 
 
 def hull_of(lowering: Lowering, views: Iterable[View]) -> tuple[int, int]:
-    """Least and greatest value of any of some views."""
+    """The least and the greatest value of any of some views."""
     lo, hi = lowering.problem.lo, lowering.problem.hi
     ends = [a * x + b for a, v, b in views for x in (lo[v], hi[v])]
     return min(ends), max(ends)
 
 
 def keep_in_range(lowering: Lowering, variables: Iterable[int], count: int) -> None:
-    """Leave the values 0 … count - 1."""
+    """Restrict variables to the values 0 … count - 1."""
     for v in variables:
         lowering.problem.keep_between(v, 0, count - 1)
 
 
 def require_all(lowering: Lowering, conditions: Iterable[BoolExpr]) -> None:
-    """Make conditions hold that were built for this."""
+    """Post conditions that the lowering itself has built."""
     for condition in conditions:
         lowering.require(lowering.kept(condition))
 
 
 def need(holds: bool) -> None:
-    """Prove that there is no solution where a constraint of constants does not hold."""
+    """Report that there is no solution if a constraint on constants does not hold."""
     if not holds:
         raise Infeasible

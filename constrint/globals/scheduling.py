@@ -1,4 +1,4 @@
-"""Scheduling and placement: no_overlap, cumulative, diffn."""
+"""Scheduling and placement: `no_overlap`, `cumulative`, `diffn`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ NO_OVERLAP = Definition(
 
 
 def _cumulative_decomposed(starts: Exprs, durations: Exprs, demands: Exprs, capacity: IntExpr) -> BoolExpr:
-    """At the start of each task, the demands of those under way fit; no demand is negative."""
+    """The running demands fit the capacity at the start of each task; no demand is negative."""
     tasks = list(zip(starts, durations, demands, strict=True))
     parts = [*_not_negative(durations), *_not_negative(demands), Comparison(">=", capacity, Const(0))]
     for i, start in watched(enumerate(starts)):
@@ -136,9 +136,9 @@ DIFFN = Definition(
 def no_overlap(starts: Iterable[IntLike], durations: Iterable[IntLike]) -> BoolExpr:
     """The condition that of any two tasks one ends before the other starts, and no duration is negative.
 
-    A task without duration may lie between others, not inside one. Edge finding, detectable precedences and
-    overload checks (Vilím 2007), O(n^2); weaker than consistency on bounds, which is NP-hard. Negated, or as
-    a truth value, it is a disjunction for each pair.
+    A task with duration 0 may lie between others, not inside one. Edge finding, detectable precedences and
+    overload checks (Vilím 2007), O(n^2); weaker than bounds consistency, which is NP-hard. Negated, or as a
+    truth value, it is a disjunction for each pair.
     """
     parts = (expressions(starts, "starts"), expressions(durations, "durations"))
     return placed(Relation(NO_OVERLAP, NO_OVERLAP.checked(parts)))
@@ -147,11 +147,11 @@ def no_overlap(starts: Iterable[IntLike], durations: Iterable[IntLike]) -> BoolE
 def cumulative(
     starts: Iterable[IntLike], durations: Iterable[IntLike], demands: Iterable[IntLike], capacity: IntLike
 ) -> BoolExpr:
-    """The condition that the tasks under way never demand more than the capacity, and nothing is negative.
+    """The condition that running tasks never exceed the capacity; durations and demands are non-negative.
 
-    A task is under way from its start until before start + duration. Time tables (Le Pape 1994) and overload
-    checks (Baptiste et al. 2001), O(n^2); weaker than consistency on bounds, which is NP-hard. Negated, or
-    as a truth value, it is the sum of the demands under way at each start, n^2 conditions.
+    A task runs from its start until before start + duration. Time-table filtering (Le Pape 1994) and overload
+    checks (Baptiste et al. 2001), O(n^2); weaker than bounds consistency, which is NP-hard. Negated, or as a
+    truth value, it is the sum of the running demands at each start, n^2 conditions.
     """
     parts = (
         expressions(starts, "starts"),
@@ -165,11 +165,11 @@ def cumulative(
 def diffn(
     xs: Iterable[IntLike], ys: Iterable[IntLike], widths: Iterable[IntLike], heights: Iterable[IntLike]
 ) -> BoolExpr:
-    """The condition that no two rectangles overlap: one lies left, right, above or below of the other.
+    """The condition that no two rectangles overlap: one lies left of, right of, above or below the other.
 
-    A rectangle without area may not lie inside another; no side is negative. As strong as the disjunction
-    for each pair (the base level of Beldiceanu and Carlsson, CP 2001), O(n^2). Negated, or as a truth value,
-    it is those disjunctions.
+    A rectangle without area may not lie inside another; no side is negative. As strong as the disjunction for
+    each pair (the base level of Beldiceanu and Carlsson, CP 2001), O(n^2). Negated, or as a truth value, it
+    is those disjunctions.
     """
     parts = (
         expressions(xs, "xs"),

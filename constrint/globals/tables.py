@@ -1,4 +1,4 @@
-"""Tables with two indices: element_2d."""
+"""Tables with two indices: `element_2d`."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def _meaning(rows: Rows, row: int, column: int) -> int:
 
 
 def _decomposed(rows: Rows, row: IntExpr, column: IntExpr) -> IntExpr:
-    # Through a table of the columns themselves, a column outside is as undefined as a row outside.
+    # The column goes through a table of its own, so an index outside is undefined like a row outside.
     width = len(rows[0])
     inside = Element(tuple(range(width)), column)
     return Element(tuple([entry for line in rows for entry in line]), linear([(width, row), (1, inside)]))
 
 
 def _sum(lowering: Lowering, rows: Rows, row: IntExpr, column: IntExpr) -> Linear:
-    """The variable that equals the entry, by a table of row, column and entry."""
+    """A variable that equals the entry, by a table of (row, column, entry)."""
     problem = lowering.problem
     i, j = (
         problem.of_linear(lowering.index(lowering.sum_of(expr), count))
@@ -77,12 +77,12 @@ ELEMENT_2D = Definition(
 
 
 def element_2d(rows: Iterable[Iterable[int]], row: IntLike, column: IntLike) -> IntExpr:
-    """``rows[row][column]``, counted from 0; an index outside makes the assignment no solution.
+    """``rows[row][column]`` with 0-based indices; an index outside is undefined, so it is no solution.
 
-    As a table of row, column and entry: consistent on domains, O(rows times columns).
+    A table of (row, column, entry): domain consistent, O(rows times columns).
 
     Args:
-        rows: Lists of constants of one length, or a two-dimensional array of numpy.
+        rows: Lists of constants of equal length, or a two-dimensional numpy array.
         row: Number of the row.
         column: Number of the column.
     """

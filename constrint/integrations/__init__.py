@@ -1,1 +1,1 @@
-"""Other tools that use constrint's solution sets. Each module imports its tool, and only that."""
+"""Integrations of constrint into other tools. Each module imports its tool, and no other."""

@@ -3,8 +3,8 @@
     import constrint.integrations.cpmpy
     model.solve(solver="constrint")
 
-CPMpy makes partial functions total and takes apart the global constraints that are not known here; what is
-left is a tree of expressions, whose nodes have counterparts here. `CPM_constrint` is the solver's class.
+CPMpy makes partial functions total and decomposes global constraints that constrint lacks. The remaining
+expression trees are translated node by node. `CPM_constrint` is the solver class.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from constrint.modelling.result import Result, Status
 
 
 class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as CPMpy names its solvers
-    """constrint as a solver of CPMpy."""
+    """The solver class for CPMpy."""
 
     supported_global_constraints: frozenset[str]
     supported_reified_global_constraints: frozenset[str]
 
     @staticmethod
     def supported() -> bool:
-        """Whether it can be used: always, where this module can be imported."""
+        """Whether the solver can be used: always True if this module can be imported."""
         return True
 
     @classmethod
@@ -56,20 +56,23 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
 
     @property
     def native_model(self) -> Model:
-        """The model of constrint."""
+        """The constrint model."""
         return self._model
 
-    # ------------------------------------------------------------ what is posted
+    # ------------------------------------------------------------ posting
 
     def solver_var(self, cpm_var: Any) -> Any:
-        """The expression of a variable, made when it is first asked for; a constant is itself."""
+        """The constrint expression of a CPMpy variable, made on first use.
+
+        A constant is returned unchanged.
+        """
         if not isinstance(cpm_var, _NumVarImpl):
             return int(cpm_var)
         if isinstance(cpm_var, NegBoolView):
             return ~self.solver_var(cpm_var._bv)
         known = self._varmap.get(cpm_var.name)
         if known is None:
-            name = f"v{len(self._varmap)}"  # CPMpy's names need not be names here
+            name = f"v{len(self._varmap)}"  # CPMpy's names may be invalid here
             if isinstance(cpm_var, _BoolVarImpl):
                 known = self._model.bool_var(name)
             else:
@@ -78,7 +81,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         return known
 
     def transform(self, cpm_expr: Any) -> list[Any]:
-        """Constraints with total functions below their top, and known global constraints only."""
+        """Constraints with total functions only below their top, and only supported global constraints."""
         constraints = no_partial_functions(toplevel_list(cpm_expr))
         return list(
             decompose_in_tree(
@@ -99,7 +102,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
     __add__ = add
 
     def objective(self, expr: Any, minimize: bool = True) -> None:
-        """Set what is optimised; the last call counts."""
+        """Set the objective; the last call counts."""
         get_variables(expr, collect=self.user_vars)
         goal, safe = safen_objective(expr)
         goal, parts = decompose_objective(
@@ -112,7 +115,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         self._goal = self.number(goal), minimize
 
     def has_objective(self) -> bool:
-        """Whether something is optimised."""
+        """Whether there is an objective."""
         return self._goal is not None
 
     # ------------------------------------------------------------ solving
@@ -124,18 +127,21 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         display: Any = None,
         **options: Any,
     ) -> bool:
-        """Find a solution, the best one where there is an objective.
+        """Find a solution; with an objective, the best one.
 
         Args:
             time_limit: Seconds, more than 0.
-            assumptions: Boolean variables that hold in this call; see `get_core`.
+            assumptions: Boolean variables that are true in this call; see `get_core`.
             display: Expressions to print, or a function to call, at each better solution.
             **options: Further arguments of `constrint.Model.solve`, such as seed, learn or workers.
+
+        Returns:
+            Whether a solution was found.
         """
         _check_time(time_limit)
         self.solver_vars(list(self.user_vars))
         started = perf_counter()
-        assumed = [] if assumptions is None else list(assumptions)  # arrays have no truth
+        assumed = [] if assumptions is None else list(assumptions)  # numpy arrays have no truth value
         conditions = [self.condition(one) for one in assumed]
         if display is not None:
             options["on_solution"] = functools.partial(self._show, display)
@@ -168,7 +174,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         call_from_model: bool = False,
         **options: Any,
     ) -> int:
-        """Count all solutions (the best ones, where there is an objective), each shown if that is wanted."""
+        """Count all solutions (with an objective, the best ones), and display each if wanted."""
         _check_time(time_limit)
         self.solver_vars(list(self.user_vars))
         started = perf_counter()
@@ -192,7 +198,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         solutions = model.iter_solutions(time_limit=left, **options)
         complete = True
         for result in solutions:
-            # Variables that only decompositions have may differ where those of the user do not.
+            # Auxiliary variables of decompositions may differ between solutions that are equal for the user.
             values = tuple(result[self.solver_var(one)] for one in users)
             if values in seen:
                 continue
@@ -211,7 +217,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         return len(seen)
 
     def get_core(self) -> list[Any]:
-        """The assumptions of the last call that the model contradicts, as few as are needed."""
+        """A minimal set of assumptions of the last call that contradict the model."""
         if self._core is None:
             raise ValueError("get_core() needs a call of solve(assumptions=[…]) that found no solution")
         return self._core
@@ -240,7 +246,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
     # ------------------------------------------------------------ expressions
 
     def condition(self, expr: Any) -> BoolExpr:
-        """A Boolean expression of CPMpy as a condition."""
+        """A Boolean CPMpy expression as a condition."""
         if not isinstance(expr, Expression):
             return as_bool(bool(expr))
         if isinstance(expr, BoolVal):
@@ -259,7 +265,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         return RELATIONS[expr.name](self, args)
 
     def number(self, expr: Any) -> IntExpr:
-        """An expression of CPMpy as a number; a condition counts 1 where it holds."""
+        """A CPMpy expression as a number; a condition counts as 0 or 1."""
         if not isinstance(expr, Expression):
             return Const(int(expr))
         if _is_boolean(expr):
@@ -290,7 +296,7 @@ def _is_boolean(expr: Any) -> bool:
 
 
 def _stopped(status: Status) -> ExitStatus:
-    """How a search for all of the best ended that did not find out what is best."""
+    """The status for a search that ended before it had found all best solutions."""
     return ExitStatus.UNSATISFIABLE if status is Status.INFEASIBLE else ExitStatus.UNKNOWN
 
 
@@ -300,7 +306,7 @@ CPM_constrint.supported_reified_global_constraints = CPM_constrint.supported_glo
 
 
 def register() -> None:
-    """Make constrint a solver that CPMpy finds by name: importing this module does it; twice does no harm."""
+    """Register constrint with CPMpy. Importing this module does it; a second call has no effect."""
     former = SolverLookup.base_solvers
     if any(name == "constrint" for name, _ in former()):
         return

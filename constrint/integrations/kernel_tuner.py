@@ -1,12 +1,12 @@
-"""Kernel Tuner's search spaces, built here.
+"""Kernel Tuner's search spaces, built by constrint.
 
     import constrint.integrations.kernel_tuner as bridge
-    bridge.install()                     # from now on Kernel Tuner builds its search spaces with constrint
+    bridge.install()                     # Kernel Tuner builds its search spaces with constrint
 
-The configurations are the same; their order need not be (the last values come first, as in Kernel Tuner's
-own search). Its sampling and neighbours work on them as before. What constrint cannot read exactly, Kernel
-Tuner builds itself, and a warning says why. Without a patch, `write_cache` makes the file that its framework
-"ATF_cache" reads.
+The configurations are the same as Kernel Tuner's; their order may differ (the last values come first, as in
+its own search). Kernel Tuner's sampling and neighbours work on them unchanged. If constrint cannot read a
+restriction exactly, Kernel Tuner builds the space itself, and a warning gives the reason. Without a patch,
+`write_cache` writes the file that Kernel Tuner's framework "ATF_cache" reads.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ Built = tuple[list[tuple[Any, ...]], dict[tuple[Any, ...], int], int]
 
 
 def install() -> None:
-    """Let Kernel Tuner build its search spaces with constrint, in this process."""
+    """Make Kernel Tuner build its search spaces with constrint, in this process."""
     global _own
     if _own is not None:
         return
     if not hasattr(Searchspace, _BUILDER):
         raise ConstrintError(
-            "this version of Kernel Tuner builds its search spaces otherwise than 1.5 does: use `write_cache`"
+            "this version of Kernel Tuner builds search spaces differently from 1.5: use `write_cache`"
         )
     _own = getattr(Searchspace, _BUILDER)
     setattr(Searchspace, _BUILDER, _build)
 
 
 def uninstall() -> None:
-    """Give Kernel Tuner its own construction back."""
+    """Restore Kernel Tuner's own construction."""
     global _own
     if _own is not None:
         setattr(Searchspace, _BUILDER, _own)
@@ -60,7 +60,7 @@ def write_cache(space: SolutionSet, path: str | Path) -> None:
 
 
 def _build(searchspace: Any, block_size_names: Iterable[str], max_threads: int, solver: Any) -> Built:
-    """What Kernel Tuner's own construction returns: configurations, their places, and how many they are."""
+    """The result of Kernel Tuner's own construction: configurations, their indices, and their number."""
     given = searchspace.restrictions
     restrictions = list(given) if isinstance(given, list | tuple) else [given]
     names = [name for name in block_size_names if name in searchspace.tune_params]
@@ -69,9 +69,7 @@ def _build(searchspace: Any, block_size_names: Iterable[str], max_threads: int, 
         if not all(_is_plain(restriction) for restriction in restrictions):
             raise ModelError("a restriction is an object of python-constraint")
         space = from_tune_params(searchspace.tune_params, [*restrictions, *([threads] if names else [])])
-    except (
-        Exception
-    ) as problem:  # whatever it is, Kernel Tuner's own way is what a user has without the bridge
+    except Exception as problem:  # on any error, fall back to Kernel Tuner's own construction
         reason = str(problem).splitlines()[0] if str(problem) else repr(problem)
         warnings.warn(f"Kernel Tuner builds this search space itself: {reason}", stacklevel=2)
         return _built_by_kernel_tuner(searchspace, block_size_names, max_threads, solver)
@@ -87,7 +85,7 @@ def _build(searchspace: Any, block_size_names: Iterable[str], max_threads: int, 
 
 
 def _note(searchspace: Any, restrictions: list[Any], threads: str | None) -> None:
-    """Leave the limit of threads where Kernel Tuner looks when it changes or checks configurations later."""
+    """Set the limit of threads where Kernel Tuner reads it when it changes or checks configurations."""
     searchspace.restrictions = restrictions
     if threads is None:
         return

@@ -1,1 +1,1 @@
-"""What a model holds: declarations, objectives, scopes, results."""
+"""The contents of a model: declarations, objectives, scopes, results."""

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 def blocking(
     model: Declarations, solution: Result | Mapping[str, int], names: Iterable[str | IntExpr] | None
 ) -> BoolExpr:
-    """The condition that some of the variables differ from a solution."""
+    """The condition that at least one of the variables differs from a solution."""
     values = solution.values if isinstance(solution, Result) else solution
     if isinstance(solution, Result) and not solution:
         raise ModelError(f"there is nothing to block: the status is {solution.status.value}")
     chosen = list(model.variables) if names is None else [_name(model, name) for name in names]
-    if names is None:  # a variable that is younger than the solution has no say
+    if names is None:  # variables declared after the solution was found are ignored
         chosen = [name for name in chosen if name in values]
     missing = [name for name in chosen if name not in values]
     if missing:
@@ -35,7 +35,7 @@ def blocking(
 def _name(model: Declarations, key: str | IntExpr) -> str:
     name = key if isinstance(key, str) else getattr(key, "name", None)
     if name not in model.variables:
-        raise ModelError(f"{key!r} is no variable of this model: only variables can be blocked")
+        raise ModelError(f"{key!r} is not a variable of this model: only variables can be blocked")
     return str(name)
 
 

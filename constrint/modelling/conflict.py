@@ -1,4 +1,4 @@
-"""Why a model has no solution: the constraints that contradict each other."""
+"""The reason why a model has no solution: constraints that contradict each other."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Conflict:
     """Constraints that cannot hold together.
 
     Attributes:
-        constraints: The guilty constraints, in the model's order; none where only assumptions are in
-            question and the model has no solution without them.
+        constraints: The guilty constraints in the model's order; empty if only assumptions could be guilty
+            and the model has no solution even without them.
         empty: Names of variables whose domain is empty.
-        minimal: Whether every constraint is needed for the conflict; False where time ran out.
+        minimal: Whether every constraint is needed for the conflict; False if time ran out.
     """
 
     constraints: tuple[Constraint, ...]
@@ -65,7 +65,7 @@ def describe(constraint: Constraint) -> str:
 
 
 def shown(constraint: Constraint) -> str:
-    """The text of a constraint, in one line: the user's own where it is known."""
+    """The text of a constraint in one line: the user's own text if it is known."""
     position = constraint.position
     text = position.text if position else ""
     return " ".join(text.split()) or write_expression(constraint.expr)

@@ -1,4 +1,4 @@
-"""What a model is made of: variables, definitions, constraints, goals, and the scopes that take them back."""
+"""The contents of a model: variables, definitions, constraints, goals, and scopes that undo additions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from constrint.modelling.result import Result
 
 
-@record(eq=False)  # comparing expressions builds one
+@record(eq=False)  # == on expressions builds a constraint
 class Constraint:
     """A condition of the model.
 
     Attributes:
         expr: The condition.
         name: Its name, or None.
-        assumed: Whether it was only assumed, by `Model.assume` or for one call.
+        assumed: Whether it is an assumption, from `Model.assume` or for one call.
     """
 
     expr: BoolExpr
@@ -36,20 +36,20 @@ class Constraint:
 
     @property
     def position(self) -> Position | None:
-        """Where the condition stands in the user's source, if that is known."""
+        """The place of the condition in the user's source; None if unknown."""
         return self.expr.position
 
 
 class Declarations:
-    """The part of `Model` that collects.
+    """Base class of `Model` that collects declarations and constraints.
 
     Attributes:
         name: Name of the model.
         variables: The variables by name, in order of declaration.
         lets: Named expressions by name, in order of definition.
         constraints: The constraints in order.
-        goals: What `solve` optimises unless told otherwise: lexicographic, the most important first.
-        preferences: What `solve` prefers unless told otherwise.
+        goals: The default objectives of `solve`: lexicographic, the most important first.
+        preferences: The default preferences of `solve`.
     """
 
     def __init__(self, name: str = "model") -> None:
@@ -70,17 +70,20 @@ class Declarations:
         step: int = 1,
         values: Iterable[int] | None = None,
     ) -> IntVar:
-        """Declare an integer variable: bounds and a stride, or an explicit set of values.
+        """Declare an integer variable by bounds and a stride, or by a set of values.
 
         Args:
-            name: Name, new in this model.
+            name: Name; it must be new in this model.
             lo: Least value, or None for no bound.
             hi: Greatest value, or None for no bound.
-            step: Distance between values, counted from `lo` (from `hi` where there is no `lo`).
-            values: Exactly these values, in place of bounds and step.
+            step: Distance between values, counted from `lo`, or from `hi` if there is no `lo`.
+            values: The exact set of values, instead of bounds and step.
 
         Returns:
-            The variable, to build expressions with.
+            The variable, an expression.
+
+        Raises:
+            ModelError: The name is taken or invalid, or the arguments contradict each other.
         """
         return self._int_var(name, _domain(name, lo, hi, step, values))
 
@@ -111,14 +114,14 @@ class Declarations:
         return ExprArray([self.bool_var(one) for one in names_of(name, lengths)], lengths)
 
     def bool_var(self, name: str) -> BoolVar:
-        """Declare a Boolean variable, which is a condition, and 0 or 1 where an integer is wanted."""
+        """Declare a Boolean variable: a condition that counts as 0 or 1 in integer expressions."""
         self._declare(name)
         variable = BoolVar(name, BINARY)
         self.variables[name] = variable
         return variable
 
     def let(self, name: str, expr: IntLike) -> IntExpr:
-        """Name an expression: results show its value under this name. It is no variable."""
+        """Name an expression: results show its value under this name. It is not a variable."""
         self._declare(name)
         self.lets[name] = as_expr(expr)
         return self.lets[name]
@@ -130,7 +133,9 @@ class Declarations:
             try:
                 name.encode("utf-8")
             except UnicodeEncodeError:
-                raise ModelError(f"{name!r} is no name: half a surrogate pair is no character") from None
+                raise ModelError(
+                    f"{name!r} is not a name: half of a surrogate pair is not a character"
+                ) from None
         if name in self.variables or name in self.lets:
             raise ModelError(f"'{name}' is declared twice: give each variable and let its own name")
 
@@ -144,7 +149,7 @@ class Declarations:
         self.constraints.extend(constraints_of(conditions, name))
 
     def assume(self, *conditions: BoolExpr, name: str | None = None) -> tuple[Constraint, ...]:
-        """Add constraints that messages call assumptions; `retract` takes them back.
+        """Add constraints that messages call assumptions; `retract` removes them.
 
         Args:
             *conditions: Boolean expressions.
@@ -158,32 +163,35 @@ class Declarations:
         return tuple(assumptions)
 
     def retract(self, *constraints: Constraint) -> None:
-        """Take these constraints back; without arguments, all assumptions."""
+        """Remove these constraints; without arguments, remove all assumptions."""
         given = set(constraints) or {constraint for constraint in self.constraints if constraint.assumed}
         if not given.issubset(self.constraints):
             raise ModelError("a constraint that is not (or no longer) in the model cannot be retracted")
         self.constraints[:] = [constraint for constraint in self.constraints if constraint not in given]
 
     def scope(self) -> AbstractContextManager[Self]:
-        """For `with m.scope(): …`: what is declared and added in the block goes at its end."""
+        """A scope for `with m.scope(): …`.
+
+        Declarations and constraints of the block are removed at its end.
+        """
         return scope(self, self._scopes)
 
     def copy(self) -> Self:
-        """A model of its own with the same contents; expressions, which never change, are shared."""
+        """An independent model with the same contents; expressions are immutable and shared."""
         copy = type(self)(self.name)
         self.copy_to(copy)
         return copy
 
     def copy_to(self, other: Declarations) -> None:
-        """Give another model the same contents in place of its own."""
+        """Replace another model's contents by this model's."""
         Snapshot.of(self).restore(other)
 
     def push(self) -> None:
-        """Open a scope: `pop` takes back what is declared and added from here on."""
+        """Open a scope: `pop` removes what is declared and added after this call."""
         self._scopes.append(Snapshot.of(self))
 
     def pop(self) -> None:
-        """Close the innermost scope."""
+        """Close the innermost scope: remove what was declared and added since `push`."""
         pop(self, self._scopes)
 
     def block(
@@ -203,20 +211,20 @@ class Declarations:
         return constraint
 
     def minimize(self, *exprs: IntLike) -> None:
-        """Let `solve` minimise this expression; several are lexicographic, the first most important."""
+        """Set expressions that `solve` minimises; several are lexicographic, the most important first."""
         self.goals.extend([(as_expr(expr), "min") for expr in exprs])
 
     def maximize(self, *exprs: IntLike) -> None:
-        """Let `solve` maximise this expression; several are lexicographic, the first most important."""
+        """Set expressions that `solve` maximises; several are lexicographic, the most important first."""
         self.goals.extend([(as_expr(expr), "max") for expr in exprs])
 
     def prefer(self, *goals: tuple[IntLike, Direction]) -> None:
-        """Let `solve` give the lexicographic optimum of these (expression, "max" | "min") pairs."""
+        """Set (expression, "max" | "min") pairs for which `solve` finds the lexicographic optimum."""
         self.preferences.extend(as_goals(goals))
 
 
 def _domain(name: str, lo: int | None, hi: int | None, step: int, values: Iterable[int] | None) -> Domain:
-    """The domain of variables with a name, from what is said of them."""
+    """The domain for the arguments of `int_var`."""
     if values is not None:
         if lo is not None or hi is not None or step != 1:
             raise ModelError(f"'{name}': give either values or bounds and step, not both")
@@ -233,7 +241,7 @@ def _domain(name: str, lo: int | None, hi: int | None, step: int, values: Iterab
 
 
 def constraints_of(conditions: Iterable[Any], name: str | None, *, assumed: bool = False) -> list[Constraint]:
-    """Check conditions, and make constraints of them."""
+    """Check conditions and wrap them as constraints."""
     constraints = []
     for condition in conditions:
         if not isinstance(condition, BoolExpr):

@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
 Solutions = Iterable[Result | Mapping[str, int]]
-"""Results, as `iter_solutions` and `pareto` give them, or their values."""
+"""Results, as from `iter_solutions` and `pareto`, or dictionaries of values."""
 
 
 def to_dicts(solutions: Solutions) -> list[dict[str, int]]:
-    """Each solution as a dictionary; those without values are left out."""
+    """Each solution as a dictionary; results without values are left out."""
     values = (solution.values if isinstance(solution, Result) else solution for solution in solutions)
     return [dict(row) for row in values if row]
 
 
 def to_numpy(solutions: Solutions, names: Sequence[str] | None = None) -> np.ndarray[Any, Any]:
-    """A row for each solution, a column for each variable and let.
+    """An array with a row for each solution, a column for each variable and let.
 
     Args:
         solutions: The solutions.
         names: The columns; by default all, in the order of the first solution.
 
     Returns:
-        A 2-D array of int64, or of Python integers where one of them is larger.
+        A 2-D array of int64, or of Python integers if one of them is larger.
     """
     import numpy as np
 

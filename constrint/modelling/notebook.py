@@ -1,4 +1,4 @@
-"""How models, results and conflicts look in a notebook."""
+"""HTML of models, results and conflicts for notebooks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_ROWS = 100
 
 
 def model_html(model: Declarations) -> str:
-    """A model: its variables, definitions, constraints and goals."""
+    """HTML of a model: its variables, definitions, constraints and goals."""
     from constrint.modelling.conflict import shown
 
     variables = [
@@ -39,7 +39,7 @@ def model_html(model: Declarations) -> str:
 
 
 def result_html(result: Result) -> str:
-    """A result: its status, objective and values, or who is to blame."""
+    """HTML of a result: its status, objective and values, or its conflict."""
     title = result.status.value
     if result.objective is not None:
         title += f", objective {result.objective}"
@@ -49,7 +49,7 @@ def result_html(result: Result) -> str:
 
 
 def conflict_html(conflict: Conflict) -> str:
-    """A conflict: the guilty constraints with their places."""
+    """HTML of a conflict: the guilty constraints with their places."""
     from constrint.modelling.conflict import shown
 
     heading = str(conflict).partition("\n")[0]

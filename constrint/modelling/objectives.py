@@ -1,4 +1,4 @@
-"""What to optimise: pairs of an expression and a direction."""
+"""Objectives: pairs of an expression and a direction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Goal: TypeAlias = tuple[IntExpr, Direction]
 
 
 def as_goals(goals: Iterable[tuple[IntLike, Direction]]) -> list[Goal]:
-    """Check (expression, direction) pairs."""
+    """Check (expression, direction) pairs; raises `ModelError` for anything else."""
     checked: list[Goal] = []
     for goal in goals:
         if not isinstance(goal, tuple | list) or len(goal) != 2:
@@ -26,7 +26,7 @@ def as_goals(goals: Iterable[tuple[IntLike, Direction]]) -> list[Goal]:
 
 
 def goals_of(goals: IntLike | Sequence[IntLike | Goal] | None, direction: Direction) -> list[Goal]:
-    """The pairs that one argument of `solve` stands for; expressions without a direction get its own."""
+    """The pairs for an argument of `solve`; expressions without a direction get `direction`."""
     if goals is None:
         return []
     if isinstance(goals, str) or not isinstance(goals, Sequence):

@@ -1,4 +1,4 @@
-"""What solving gives back."""
+"""Results of a search: status, values, statistics."""
 
 from __future__ import annotations
 
@@ -22,29 +22,30 @@ class Status(Enum):
     """How a search ended."""
 
     OPTIMAL = "optimal"
-    """The best solution, proven; also: a solution where there is nothing to optimise."""
+    """The best solution, proven; without an objective, any solution."""
     FEASIBLE = "feasible"
-    """A solution; search stopped before it proved that there is none better."""
+    """A solution; search stopped before it proved that there is no better one."""
     INFEASIBLE = "infeasible"
-    """Proven: no solution exists."""
+    """Proven: there is no solution."""
     UNKNOWN = "unknown"
-    """Stopped before any solution was found."""
+    """Search stopped before it found a solution."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """How much work a search was.
+    """The work of a search.
 
     Attributes:
         nodes: Search nodes visited, or tables of rows.
         failures: Nodes that failed.
         propagations: Runs of propagators.
-        solutions: Solutions found on the way.
+        solutions: Solutions found during the search.
         seconds: Wall time, lowering included.
-        engine: "interpreted", or "compiled" where the search was handed over; "tables" where an optimum came
-            from tables of rows instead.
+        engine: "interpreted"; "compiled" if the search was handed over to the compiled engine; "tables" if
+            the optimum came from tables of rows.
         arithmetic: "int64", or "exact" for Python's integers.
-        method: "branching"; "learning", where `solve(learn=True)` could: it needs int64; or "both", in turns.
+        method: "branching"; "learning" if the learning search ran, which needs int64; "both" if they
+            alternated.
         learned: Clauses learned from failures.
     """
 
@@ -59,7 +60,7 @@ class Statistics:
     learned: int = 0
 
     def plus(self, later: Statistics, solutions: int) -> Statistics:
-        """This work and a later search's, which found so many solutions, in the way of the later one."""
+        """The sum of this work and a later search's; engine and method are the later one's."""
         return Statistics(
             self.nodes + later.nodes,
             self.failures + later.failures,
@@ -73,21 +74,21 @@ class Statistics:
         )
 
     def within(self, seconds: float) -> Statistics:
-        """The same work, and how long it took."""
+        """The same work with another wall time."""
         work = (self.nodes, self.failures, self.propagations, self.solutions)
         return Statistics(*work, seconds, self.engine, self.arithmetic, self.method, self.learned)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A solution, or the reason that there is none. True where it holds a solution.
+    """The result of a search: a solution, or the reason why there is none. True if it has a solution.
 
     Attributes:
         status: How the search ended.
-        values: Value of every variable and let by name (empty without a solution).
-        objective: Value of the objective; a tuple where several were given; None without one.
-        statistics: How much work it was.
-        conflict: Which assumptions are guilty, where the call had some and they leave no solution.
+        values: Value of every variable and let by name; empty without a solution.
+        objective: Value of the objective; a tuple for several objectives; None without one.
+        statistics: The work of the search.
+        conflict: The guilty assumptions, if the call had assumptions and they leave no solution.
     """
 
     status: Status

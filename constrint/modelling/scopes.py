@@ -1,4 +1,4 @@
-"""Scopes of a model: what was added since a scope was opened goes when it is closed."""
+"""Scopes of a model: closing a scope removes what was added since it was opened."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Scoped = TypeVar("Scoped", bound="Declarations")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a model held at some time: copies of its collections, by name."""
+    """The contents of a model at one time: copies of its collections, by name."""
 
     held: dict[str, Any]
 
     @staticmethod
     def of(model: Declarations) -> Snapshot:
-        """The collections of a model as they are now."""
+        """Copies of the model's collections."""
         return Snapshot({name: collection.copy() for name, collection in _collections(model).items()})
 
     def restore(self, model: Declarations) -> None:
-        """Give a model its collections back, in place: whoever holds one sees the change."""
+        """Restore the collections in place, so that references to them stay valid."""
         for name, collection in _collections(model).items():
             collection.clear()
             add = collection.update if isinstance(collection, dict) else collection.extend
@@ -53,7 +53,7 @@ def pop(model: Declarations, scopes: list[Snapshot]) -> None:
 
 @contextmanager
 def scope(model: Scoped, scopes: list[Snapshot]) -> Iterator[Scoped]:
-    """A scope for a `with` block; scopes that were opened in it and left open are closed, too."""
+    """A scope for a `with` block; scopes left open in the block are closed with it."""
     depth = len(scopes)
     scopes.append(Snapshot.of(model))
     try:

@@ -6,15 +6,15 @@ from functools import lru_cache
 from math import gcd, isqrt, prod
 
 TRIAL = 1000  # factors below this are found by division
-RHO_STEPS = 1 << 17  # steps of Pollard's method before a number counts as too hard
+RHO_STEPS = 1 << 17  # maximum steps of Pollard's method; beyond them a number counts as too hard
 MOST_DIVISORS = 4096
-# Strong pseudoprimes to all of these bases are above this number (Sorenson and Webster, 2015).
+# The least strong pseudoprime to all of these bases is above PROVEN (Sorenson and Webster, 2015).
 BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
 PROVEN = 3_317_044_064_679_887_385_961_981
 
 
 def is_prime(n: int) -> bool | None:
-    """Whether n is prime; None where n is beyond what the fixed bases prove."""
+    """True if n is prime, False if it is composite, None if n is too large for the fixed bases to prove."""
     if n < 2:
         return False
     for p in BASES:
@@ -37,7 +37,7 @@ def is_prime(n: int) -> bool | None:
 
 
 def _rho(n: int) -> int | None:
-    """A factor of a composite number by Pollard's method in Brent's form; None where it takes too long."""
+    """A proper factor of a composite n by Pollard's method in Brent's form; None after RHO_STEPS steps."""
     steps = RHO_STEPS
     for shift in range(1, 20):
         y, together, batch = 2, 1, 1
@@ -55,7 +55,7 @@ def _rho(n: int) -> int | None:
                 steps -= size
                 done += size
                 factor = gcd(together, n)
-                if factor == n:  # several factors at once: go through the last batch one by one
+                if factor == n:  # the batch merged several factors: repeat it step by step
                     factor = 1
                     y = start
                     while factor == 1:
@@ -74,7 +74,7 @@ def _rho(n: int) -> int | None:
 
 @lru_cache(maxsize=256)
 def factorised(n: int) -> tuple[tuple[int, int], ...] | None:
-    """(prime, exponent) pairs of n >= 1 in ascending order; None where n is too hard."""
+    """The (prime, exponent) pairs of n >= 1 in ascending order; None if n is too hard."""
     found: dict[int, int] = {}
     for p in (2, *range(3, TRIAL, 2)):
         if p * p > n:
@@ -100,7 +100,7 @@ def factorised(n: int) -> tuple[tuple[int, int], ...] | None:
 
 
 def divisors_of(n: int) -> list[int] | None:
-    """All positive divisors of n >= 1, in ascending order; None where n is too hard or has too many."""
+    """All positive divisors of n >= 1 in ascending order; None if n is too hard or has too many divisors."""
     factors = factorised(n)
     if factors is None or prod([exponent + 1 for _, exponent in factors]) > MOST_DIVISORS:
         return None
@@ -111,7 +111,7 @@ def divisors_of(n: int) -> list[int] | None:
 
 
 def differences_of_two_squares(n: int) -> set[tuple[int, int]] | None:
-    """All (x, y) with x >= 0, y >= 0 and x**2 - y**2 == n != 0; None where n is too hard."""
+    """All (x, y) with x >= 0, y >= 0 and x**2 - y**2 == n, for n != 0; None if n is too hard."""
     divisors = divisors_of(abs(n))
     if divisors is None:
         return None

@@ -1,10 +1,10 @@
-"""All ways to write a number as a x**2 + b y**2, on Python's integers.
+"""Representations of a number as a x**2 + b y**2, in Python's integers.
 
-For a, b > 0 that is X**2 + d Y**2 == m with X = a x, m = a n and d without square factors. A solution
-without common factor (the others are multiples of those of m / f**2) makes t = X / Y a root of -d modulo
-m, and as 2 X Y <= m, X is one of the remainders of Euclid's algorithm for m and t: Cornacchia, Giornale
-di Matematiche 46, 1908. All remainders are tried here, so that no more than Legendre's theorem on
-convergents is needed.
+For a, b > 0 the equation is brought to X**2 + d Y**2 == m with X = a x, m = a n and d square-free. Coprime
+solutions are found for every m / f**2 and multiplied by f. For a coprime solution t = X / Y is a root of -d
+modulo m, and 2 X Y <= m. So X is a remainder of Euclid's algorithm for m and t: Cornacchia, Giornale di
+Matematiche 46, 1908. All remainders are tried, so correctness rests on Legendre's theorem on convergents
+alone.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from math import gcd, isqrt, prod
 
 from constrint.number_theory.factors import differences_of_two_squares, factorised
 
-MOST_ROOTS = 1 << 14  # Euclid's algorithm is run so often
+MOST_ROOTS = 1 << 14  # maximum runs of Euclid's algorithm
 
 Pairs = set[tuple[int, int]]
 Factors = dict[int, int]
 
 
 def weighted_squares(a: int, b: int, n: int) -> Pairs | None:
-    """All (x, y) with x >= 0, y >= 0 and a x**2 + b y**2 == n; None where they are too hard to find.
+    """All (x, y) with x >= 0, y >= 0 and a x**2 + b y**2 == n; None if they are too hard to find.
 
     Args:
         a: At least 1.
-        b: Any number but 0; where it is negative, n must not be 0.
+        b: Any number but 0. If it is negative, n must not be 0.
         n: Any number.
     """
     common = gcd(a, b)
@@ -46,13 +46,13 @@ def weighted_squares(a: int, b: int, n: int) -> Pairs | None:
 
 
 def _square_part(n: int) -> int | None:
-    """The greatest number whose square divides n; None where n is too hard."""
+    """The greatest number whose square divides n; None if n is too hard."""
     factors = factorised(n)
     return None if factors is None else prod([p ** (exponent // 2) for p, exponent in factors])
 
 
 def _product(m: int, n: int) -> Factors | None:
-    """The factors of a product; None where they are too hard."""
+    """The factors of m n; None if they are too hard to find."""
     found: Factors = {}
     for part in (factorised(m), factorised(n)):
         if part is None:
@@ -63,7 +63,7 @@ def _product(m: int, n: int) -> Factors | None:
 
 
 def _sums(d: int, factors: Factors) -> Pairs | None:
-    """All (x, y) with x, y >= 0 and x**2 + d y**2 == m of these factors; d >= 1 has no square factors."""
+    """All (x, y) with x, y >= 0 and x**2 + d y**2 == m, for the factors of m and a square-free d >= 1."""
     squares = prod([exponent // 2 + 1 for exponent in factors.values()])
     if squares << len(factors) > MOST_ROOTS:
         return None
@@ -77,7 +77,7 @@ def _sums(d: int, factors: Factors) -> Pairs | None:
 
 
 def _coprime_sums(d: int, factors: Factors) -> Pairs:
-    """Those without a common factor of x and y."""
+    """The coprime pairs among `_sums`."""
     m = prod([p**exponent for p, exponent in factors.items()])
     found: Pairs = {(1, 0)} if m == 1 else set()
     for t in _roots(d, factors):
@@ -95,7 +95,7 @@ def _coprime_sums(d: int, factors: Factors) -> Pairs:
 
 
 def _roots(d: int, factors: Factors) -> list[int]:
-    """The roots of -d modulo the number of these factors."""
+    """The roots of -d modulo the number that has these factors."""
     roots, modulus = [0], 1
     for p, exponent in factors.items():
         if not exponent:
@@ -109,7 +109,7 @@ def _roots(d: int, factors: Factors) -> list[int]:
 
 
 def _roots_of_power(d: int, p: int, exponent: int) -> list[int]:
-    """The roots of -d modulo a power of a prime, for a d that the prime's square does not divide."""
+    """The roots of -d modulo p**exponent, for a d that p**2 does not divide."""
     if d % p == 0:
         return [0] if exponent == 1 else []
     if p == 2:
@@ -122,14 +122,14 @@ def _roots_of_power(d: int, p: int, exponent: int) -> list[int]:
     if root is None:
         return []
     power = p
-    for _ in range(exponent - 1):  # Hensel
+    for _ in range(exponent - 1):  # Hensel lifting
         power *= p
         root = (root - (root * root + d) * pow(2 * root, -1, power)) % power
     return [root, power - root]
 
 
 def _root_of_prime(n: int, p: int) -> int | None:
-    """A root of n modulo an odd prime that does not divide it, by Tonelli's and Shanks' algorithm."""
+    """A root of n modulo an odd prime that does not divide it, by the algorithm of Tonelli and Shanks."""
     if pow(n, (p - 1) // 2, p) != 1:
         return None
     twos = ((p - 1) & (1 - p)).bit_length() - 1

@@ -1,1 +1,1 @@
-"""One search by many workers."""
+"""One search shared by many workers."""

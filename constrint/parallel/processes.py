@@ -1,8 +1,8 @@
-"""Own worker processes: an executor of one function that takes texts and gives a text.
+"""Worker processes: an executor of one function that takes texts and returns a text.
 
-They are new interpreters that import constrint alone, never the caller's main program, so that a script needs
-no guard and a notebook no file. They end at once, whatever they do, when the executor is shut down, and by
-themselves when the caller is gone; Ctrl-C does not reach them.
+Workers are new interpreters that import constrint and never the caller's main program: a script needs no `if
+__name__ == "__main__"` guard, a notebook no file. They end at once on shutdown, and by themselves when the
+caller ends. Ctrl-C does not reach them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Child: TypeAlias = "subprocess.Popen[str]"
 
 
 class Processes(Executor):
-    """So many processes, started when they are needed, each with a thread here that waits for its answers."""
+    """An executor of worker processes, each started on demand and served by one thread of the caller."""
 
     def __init__(self, workers: int, function: Callable[..., str]) -> None:
         """Make the executor of a function.
 
         Args:
-            workers: How many processes.
-            function: A function of a module, of texts.
+            workers: Maximum number of processes.
+            function: A module-level function from texts to a text.
         """
         self._function = function
         self._threads = ThreadPoolExecutor(workers, "constrint")
@@ -41,7 +41,7 @@ class Processes(Executor):
         self._is_over = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Have a process call the function, which is the only one it knows, with texts."""
+        """Call the executor's function, which must be `fn`, in a worker process; arguments are texts."""
         if fn is not self._function or kwargs:
             raise InternalError(f"these processes call {self._function.__qualname__} with texts only")
         return self._threads.submit(self._ask, args)
@@ -50,7 +50,7 @@ class Processes(Executor):
         child = self._child()
         assert child.stdin is not None and child.stdout is not None  # noqa: PT018 - both are pipes
         line = ""
-        with suppress(OSError):  # where it ended
+        with suppress(OSError):  # the process has ended
             child.stdin.write(json.dumps(texts) + "\n")
             child.stdin.flush()
             line = child.stdout.readline()
@@ -84,7 +84,7 @@ class Processes(Executor):
         return child
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes, unless what was submitted is to be waited for first."""
+        """End the processes; with wait, after the submitted calls are done."""
         if wait and not cancel_futures:
             self._threads.shutdown(wait=True)
         with self._lock:
@@ -95,15 +95,15 @@ class Processes(Executor):
         for child in self._children:
             for pipe in (child.stdin, child.stdout):
                 if pipe is not None:
-                    with suppress(OSError):  # a text that the process did not live to read
+                    with suppress(OSError):  # the process ended before it read the text
                         pipe.close()
             child.wait()
 
 
 def serve(function: Callable[..., str]) -> None:
-    """What a process does: answer texts until there are no more."""
+    """The main loop of a worker process: answer texts until the input ends."""
     answers = sys.stdout
-    sys.stdout = sys.stderr  # whatever is printed is no answer
+    sys.stdout = sys.stderr  # printing must not mix with answers
     for line in sys.stdin:
         try:
             answer = ["answer", function(*json.loads(line))]

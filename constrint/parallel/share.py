@@ -1,9 +1,9 @@
-"""One share of a search that many work on: what a worker is told, what it does, and what it answers.
+"""A share: one part of a parallel search, with its input and answer as text.
 
-A worker is told the state of the engine at the root, as numbers, and a part of the tree (`subtrees`). It
-needs neither the model nor the plan that the state was made from, so that nothing can differ between the two
-sides; the model goes along only where many solutions are to be checked. Work is counted in nodes and runs of
-propagators, not in seconds: a share has the same answer wherever and whenever it is worked on.
+A worker gets the engine's state at the root as numbers, and a part of the tree (`subtrees`). It needs neither
+the model nor the plan, so both sides see the same numbers; the model is sent only if the worker checks many
+solutions itself. Work is counted in nodes and propagator runs, not in seconds, so a share has the same answer
+on every machine.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ End: TypeAlias = Literal["", "stopped", "unbounded"]
 
 
 class Memory(NamedTuple):
-    """What a search has learned that leads it on, and does not change what there is to find.
+    """What a search has learned for its heuristics; it does not change the set of solutions.
 
     Attributes:
-        score: Of each decided variable.
-        unit: What a change counts.
-        random: The state of the generator.
+        score: Score of each decision variable.
+        unit: Amount by which a change raises a score.
+        random: State of the random generator.
     """
 
     score: list[int]
@@ -67,12 +67,12 @@ class Memory(NamedTuple):
 
     @staticmethod
     def of(state: State) -> Memory:
-        """That of a search."""
+        """The memory of a search."""
         scalar = state.scalar
         return Memory(list(map(int, state.score)), int(scalar[UNIT]), int(scalar[RANDOM]))
 
     def recall(self, state: State) -> None:
-        """Give it to another search."""
+        """Copy the memory into another search."""
         state.score[:] = self.score
         state.scalar[UNIT], state.scalar[RANDOM] = self.unit, self.random
 
@@ -81,13 +81,13 @@ class Share(NamedTuple):
     """A part of the work.
 
     Attributes:
-        subtree: Where to search.
-        memory: What led the search to there.
-        bound: What the goal must be at most, or at least; None for no bound.
-        near: Values of the decided variables, which rules begin near.
-        work: How much to do.
+        subtree: The part of the tree to search.
+        memory: The memory of the search that reached the subtree.
+        bound: The objective must be at most (minimise) or at least (maximise) this; None for no bound.
+        near: Values of the decision variables, near which value rules begin.
+        work: Work to do before answering.
         seconds: Time left, or None.
-        engine: "auto": compiled where that is at hand.
+        engine: "auto": compiled if the compiled engine is ready.
     """
 
     subtree: Subtree
@@ -101,22 +101,22 @@ class Share(NamedTuple):
 
 @dataclass
 class Answer:
-    """What came of a share.
+    """The answer to a share.
 
     Attributes:
-        found: Solutions, each as the values of the model's variables: all of them, or the best.
-        count: How many were found.
-        value: Of the goal, for the best.
-        near: Values of the decided variables in the last solution.
-        left: What is left of the share.
-        memory: What was learned.
-        nodes: How many were visited.
-        failures: How many of them failed.
+        found: Solutions as values of the model's variables: all of them, or the best one.
+        count: Number of solutions found.
+        value: Objective of the best solution.
+        near: Values of the decision variables in the last solution.
+        left: The part of the share that is still open.
+        memory: The memory of the search at its end.
+        nodes: Nodes visited.
+        failures: Failed nodes.
         propagations: Runs of propagators.
-        end: Why it ended before its time: "stopped" by the clock, or by an "unbounded" variable.
-        is_wider: Whether some failure proves nothing: a bound left the range that stands for all integers.
+        end: Reason of an early end: "stopped" by the clock, or "unbounded" variable.
+        is_wider: Whether a bound left the range that stands for all integers, so that failures prove nothing.
         unbounded: The number of the unbounded variable.
-        engine: Where it ran.
+        engine: The engine that ran.
     """
 
     found: list[list[int]] = field(default_factory=list)
@@ -134,20 +134,20 @@ class Answer:
     engine: str = "interpreted"
 
 
-# What all shares have in common
+# The part that all shares have in common
 
 
 @dataclass(frozen=True)
 class Common:
-    """What all shares of a search begin with.
+    """The input that all shares of a search have in common.
 
     Attributes:
-        root: The state at the root; whoever searches takes a copy.
+        root: The state at the root; each search takes a copy.
         exact: Whether its numbers need Python's integers.
         is_settled: Whether the root is at its fixpoint.
-        numbers: Of the model's variables, in its order.
+        numbers: Numbers of the model's variables, in its order.
         wanted: What to look for.
-        model: The model as JSON, where solutions are to be checked by the worker; or empty.
+        model: The model as JSON if the worker checks solutions; else empty.
     """
 
     root: State
@@ -159,21 +159,21 @@ class Common:
 
     @cached_property
     def arrays(self) -> State:
-        """The root as arrays, which are copied much faster."""
+        """The root as numpy arrays, which are faster to copy."""
         import numpy as np
 
         return State(*[np.array(cells, dtype=np.int64) for cells in self.root])  # type: ignore[arg-type] # as in Session
 
     @cached_property
     def checked(self) -> Declarations:
-        """The model that solutions are checked with."""
+        """The model by which solutions are checked."""
         from constrint.frontends.json.model import from_json
 
         return from_json(self.model)
 
 
 def written(common: Common) -> str:
-    """As text; what is zero, or of no meaning at the root, only by its length."""
+    """The common input as text; arrays that are zero or unused at the root are written as their length."""
     cells = {}
     for name, values in common.root._asdict().items():
         is_empty = name.startswith(("trail_", "level_", "refuted_")) or not any(values)
@@ -194,7 +194,7 @@ def _read(text: str) -> Common:
 
 
 def _packed(value: Any, exact: bool) -> Any:
-    """With integers that are too long for JSON in Python written as hexadecimal texts."""
+    """A value for JSON; integers too long for Python's JSON reader become hexadecimal texts."""
     if not exact:
         return value
     if isinstance(value, list | tuple):
@@ -211,23 +211,23 @@ def _unpacked(value: Any, exact: bool) -> Any:
 
 
 def share_text(share: Share, exact: bool) -> str:
-    """A share for `search_share`."""
+    """A share as text for `search_share`."""
     return json.dumps(_packed(share, exact))
 
 
 def answer_of(text: str, exact: bool) -> Answer:
-    """What `search_share` answered."""
+    """The answer in a text of `search_share`."""
     answer = Answer(*_unpacked(json.loads(text), exact))
     answer.left = answer.left and Subtree(*answer.left)
     answer.memory = answer.memory and Memory(*answer.memory)
     return answer
 
 
-# Working on a share
+# Searching a share
 
 
 def search_share(common: str, text: str) -> str:
-    """A worker's part: the answer to a share, as text."""
+    """The function of a worker: search a share, and return the answer as text."""
     known = _read(common)
     share = Share(*_unpacked(json.loads(text), known.exact))
     share = share._replace(subtree=Subtree(*share.subtree), memory=Memory(*share.memory))
@@ -260,7 +260,7 @@ class _Search(Walker):
         self._start()
 
     def answer(self) -> Answer:
-        """Work on the share."""
+        """Search the share until its work is done."""
         answer = self._answer
         try:
             self._search()
@@ -294,7 +294,7 @@ class _Search(Walker):
             outcome = None
 
     def _note(self) -> None:
-        """Keep the solution at hand, or count it in."""
+        """Store the present solution, or count it."""
         answer, common = self._answer, self._common
         self._tighten()
         answer.count += 1

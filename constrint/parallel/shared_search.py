@@ -1,10 +1,10 @@
-"""One search by many workers: disjoint parts of its tree, the best bound shared, answers taken in order.
+"""Parallel search: disjoint parts of one tree, one shared bound, answers in a fixed order.
 
-The search begins here, alone; what is short ends here. What is left then is cut into parts. Each goes to a
-worker with the best bound that is known, and comes back after some work with what was found and what is left,
-which is cut again where too few parts wait: that is how a worker that runs dry gets a part of what another
-one has not reached. Parts are handed out, and answers taken, in an order that does not depend on how long
-each takes, so that the same seed and number of workers give the same answer.
+The search starts alone; short searches end there. Then its remaining tree is cut into parts. Each part goes
+to a worker with the best known bound, and comes back after a fixed amount of work with what was found and
+what is still open. If too few parts wait, open parts are cut again: that gives idle workers work. Parts are
+handed out and answers taken in an order that does not depend on their duration, so equal seeds and numbers of
+workers give equal answers.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from constrint.store.state import BOUND, HAS_BOUND, WIDER
 from constrint.support.deadline import Deadline, Stopped
 
 WORK_ALONE = 200_000
-"""Work before others are asked, counted as `Limits.work`: about a second, interpreted."""
+"""Work before workers are started, counted as `Limits.work`: about a second, interpreted."""
 WORK = 300_000
 """Work of a share: some tenths of a second, compiled."""
 LAST_ANSWERS = 0.2
-"""Seconds beyond the time limit for workers, which end at the limit, to tell what they found."""
+"""Seconds after the time limit in which workers, which stop at the limit, may still answer."""
 
 
 def _load() -> None:
@@ -49,13 +49,13 @@ def _load() -> None:
 
 @dataclass(eq=False)
 class _Part:
-    """A part of the tree that is open: waiting, or with a worker.
+    """An open part of the tree: waiting, or with a worker.
 
     Attributes:
-        subtree: What is left of it.
-        memory: What led search to it.
+        subtree: What is still open of it.
+        memory: Memory of the search that reached it.
         is_running: Whether a worker has it.
-        is_dropped: Whether its answer is of no use any more.
+        is_dropped: Whether its answer is no longer needed.
     """
 
     subtree: Subtree
@@ -66,27 +66,27 @@ class _Part:
 
 @dataclass
 class _Tree:
-    """What is open, from left to right."""
+    """The open parts, from left to right."""
 
     parts: list[_Part] = field(default_factory=list)
 
     def replace(self, part: _Part, left: Subtree | None, memory: Memory) -> None:
-        """Put what is left of a part in its place."""
+        """Replace a part by what is still open of it."""
         place = self.parts.index(part)
         self.parts[place : place + 1] = [] if left is None else [_Part(left, memory)]
 
     def drop_from(self, part: _Part) -> None:
-        """Forget a part and all to the right of it."""
+        """Drop a part and all parts to its right."""
         place = self.parts.index(part)
         for dropped in self.parts[place:]:
             dropped.is_dropped = True
         del self.parts[place:]
 
     def waiting(self, wanted: int) -> list[_Part]:
-        """The first parts that wait; where there are fewer than wanted, some are cut."""
+        """The first waiting parts; if there are fewer than wanted, some are cut."""
         waiting = [part for part in self.parts if not part.is_running]
         while len(waiting) < wanted:
-            # The one with the most open decisions has, most likely, the most below the first opposite.
+            # The part with the most open decisions most likely has the most work below its first cut.
             part = max(waiting, key=lambda each: each.subtree.open, default=None)
             if part is None or part.subtree.open == 0:
                 break
@@ -97,7 +97,7 @@ class _Tree:
 
 
 class SharedRun:
-    """A search by many, with the calls of `run.Run`."""
+    """A search by many workers; it follows the protocol `Search`."""
 
     def __init__(
         self,
@@ -109,15 +109,15 @@ class SharedRun:
         goal: tuple[int, str] | None = None,
         is_every: bool = False,
     ) -> None:
-        """Begin alone.
+        """Start alone.
 
         Args:
             plan: The model.
-            root: Where search begins.
+            root: The root of the search.
             options: How to search.
-            started: When the time limit began.
-            workers: Who helps.
-            goal: What is to be better with each further solution.
+            started: Start of the time limit, by `perf_counter`.
+            workers: The workers.
+            goal: The objective that each further solution must improve.
             is_every: Whether all solutions are wanted; otherwise, without a goal, the first.
         """
         self.plan = plan
@@ -138,7 +138,10 @@ class SharedRun:
         self._text = ""
 
     def next(self, checked: bool = True) -> Assignment | None:
-        """The next solution, as `Run.next`; those of a search for all have been checked by who found them."""
+        """The next solution, as `Search.next`.
+
+        In a search for all solutions, workers have checked it already.
+        """
         if self._shared is None:
             try:
                 return self._alone.next(checked)
@@ -151,23 +154,23 @@ class SharedRun:
         return found
 
     def value(self, v: int) -> int:
-        """Value of the goal's variable in the last solution."""
+        """Value of the objective's variable in the last solution."""
         return self._alone.value(v) if self._shared is None else self._value
 
     def demand_better(self, value: int) -> None:
-        """Look for solutions whose goal is better than a value from now on; only before it has begun."""
+        """Require solutions with a better objective than a value; only before the search begins."""
         self._alone.demand_better(value)
 
     def goal_bounds(self) -> tuple[int, int]:
-        """Between what the goal's variable is known to lie at the root."""
+        """Bounds of the objective's variable at the root."""
         return self._alone.goal_bounds()
 
     def statistics(self) -> Statistics:
-        """The work of all so far."""
+        """The work of all workers so far."""
         return self._alone.statistics() if self._total is None else self._total
 
     def _search(self) -> Iterator[Assignment]:
-        """The solutions that the others find."""
+        """The solutions that the workers find."""
         left, memory = self._hand_out()
         if left is None:
             self._check_wider(None)
@@ -191,7 +194,7 @@ class SharedRun:
                     check(self.plan, first)
                     if not self.plan.preferences:
                         break
-                    tree.drop_from(part)  # what is to the left may be preferred
+                    tree.drop_from(part)  # solutions to the left may be preferred
                     continue
                 yield from self._solutions(answer)
                 self._check_end(answer)
@@ -207,7 +210,7 @@ class SharedRun:
             yield first
 
     def _hand_out(self) -> tuple[Subtree | None, Memory]:
-        """What is left of the search alone, which ends here: from now on others have it."""
+        """The open part of the search that ran alone; that search ends here."""
         plan, wanted = self.plan, self._wanted
         left, state, is_settled = self._alone.leave()
         memory = Memory.of(state)
@@ -223,7 +226,7 @@ class SharedRun:
         return left, memory
 
     def _is_compiled(self) -> bool:
-        """Whether shares run compiled: threads do them side by side, and have no interpreter to start."""
+        """Whether shares run compiled; if so, threads run them in parallel without starting interpreters."""
         if self._common.exact or self._options.engine == "interpreted":
             return False
         if not cache.is_loaded() and not compiling.is_ready("engine", self._alone.seconds, self._deadline):
@@ -233,7 +236,7 @@ class SharedRun:
 
     def _submit(self, part: _Part) -> Future[str]:
         if self._options.engine == "auto" and not self._common.exact:
-            # Workers take the compiled engine as soon as it is there.
+            # Workers use the compiled engine as soon as it is ready.
             compiling.is_ready("engine", perf_counter() - self._began, self._deadline)
         seconds = self._deadline.left if self._deadline.is_set else None
         share = Share(part.subtree, part.memory, self._bound, self._near, WORK, seconds, self._options.engine)
@@ -259,7 +262,7 @@ class SharedRun:
         return answer
 
     def _solutions(self, answer: Answer) -> Iterator[Assignment]:
-        """The solutions of an answer: where they are to be better and better, if it is that."""
+        """The solutions of an answer; with an objective, only if they improve it."""
         if self._goal is None:
             yield from map(self._assignment, answer.found)
         elif answer.value is not None:
@@ -271,14 +274,14 @@ class SharedRun:
                 yield self._assignment(answer.found[0])
 
     def _check_end(self, answer: Answer) -> None:
-        """Raise what ended a share before its time."""
+        """Raise the exception for a share that ended early."""
         if answer.end == "stopped":
             raise Stopped
         if answer.end == "unbounded":
             raise UnboundedError(self.plan.name_of(answer.unbounded))
 
     def _check_wider(self, first: Assignment | None) -> None:
-        """Raise the signal where something may have been missed."""
+        """Raise `NeedsWiderBounds` if solutions may have been missed."""
         if self._is_wider and (first is None or self.plan.preferences):
             raise NeedsWiderBounds
 
@@ -287,14 +290,14 @@ class SharedRun:
 
 
 class SharedSearches:
-    """Starts searches that many workers share; the workers are those of one call."""
+    """Factory of searches shared by the workers of one call."""
 
     def __init__(self, count: int, executor: Executor | None) -> None:
-        """Begin without workers: they are started when a search first needs them.
+        """Make the factory; workers are started when a search first needs them.
 
         Args:
-            count: How many workers.
-            executor: Whose workers they are; None for own processes.
+            count: Number of workers.
+            executor: The executor whose workers are used; None for own processes.
         """
         self._count = count
         self._executor = executor
@@ -315,6 +318,6 @@ class SharedSearches:
         return SharedRun(plan, root, options, started, self._workers, goal, is_every)
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Release the workers."""
         if self._workers is not None:
             self._workers.close()

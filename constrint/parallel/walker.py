@@ -1,4 +1,4 @@
-"""A search that goes on with a part of a tree."""
+"""A search that resumes in a given part of a tree."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from constrint.store.state import (
 
 
 class Walker(Stepper):
-    """A search that goes on with a part of a tree."""
+    """A search that resumes in a given part of a tree."""
 
     def allow(self, work: int) -> None:
-        """Give up after so much work from here on."""
+        """Stop after this much work from now on."""
         scalar = self._state.scalar
         spent = int(scalar[PROPAGATIONS]) + WORK_OF_NODE * int(scalar[NODES])
         self._limits = replace(self._limits, work=spent + work)
         self._look = int(scalar[NODES])
 
     def descend(self, subtree: Subtree) -> int | None:
-        """Go to the first node of a part; the outcome of `dfs.run`, if there is one before that.
+        """Go to the first node of a part; returns the outcome of `dfs.run` if there is one before that.
 
-        The search has not begun. It may be elsewhere in the part afterwards, where its first node has
-        no solution. Whatever limits there are to its work must not come before the first node is reached.
+        The search must not have begun. If the first node has no solution, the search may be elsewhere in the
+        part afterwards. No work limit may take effect before the first node is reached.
         """
         scalar = self._state.scalar
         scalar[RECORDING] = 1
@@ -51,7 +51,7 @@ class Walker(Stepper):
         if not (tighten_goal(self._state) and self._impose(subtree.fixed)):
             self._fail()
             return None
-        weighing, scalar[WEIGHING] = scalar[WEIGHING], 0  # these nodes have been counted
+        weighing, scalar[WEIGHING] = scalar[WEIGHING], 0  # these nodes were counted before
         scalar[ASKED_FROM] = 0
         outcome = self._walk(subtree.path)
         scalar = self._state.scalar
@@ -61,7 +61,7 @@ class Walker(Stepper):
     def _walk(self, path: Sequence[Item]) -> int | None:
         place = 0
         while True:
-            # Up to the next open decision no fixpoint is needed.
+            # No fixpoint is needed before the next open decision.
             end = place
             while end < len(path) and path[end][3]:
                 end += 1
@@ -72,7 +72,8 @@ class Walker(Stepper):
                 return None
             depth = int(self._state.scalar[LEVEL])
             outcome = self._advance()
-            is_there = self._state.scalar[LEVEL] == depth  # or the node failed, and this is an opposite
+            # Otherwise the node failed, and this is an opposite.
+            is_there = self._state.scalar[LEVEL] == depth
             if outcome == SOLUTION and is_there and not self._is_left(path[end:]):
                 return None
             if outcome != ASK:
@@ -85,7 +86,7 @@ class Walker(Stepper):
             place = end + 1
 
     def _impose(self, items: Sequence[Item]) -> bool:
-        """Make decisions, or their opposites, true; False where they are not."""
+        """Apply decisions, or their opposites; False if they contradict the domains."""
         state = self._state
         return all(
             deny(state, v, decision, value) if refuted else apply(state, v, decision, value)
@@ -93,7 +94,7 @@ class Walker(Stepper):
         )
 
     def _refute(self, items: Sequence[Item]) -> bool:
-        """Make the opposites of decisions true at the present node, and note them."""
+        """Apply the opposites of decisions at the present node, and record them as refuted."""
         while int(self._state.scalar[REFUTED]) + len(items) >= len(self._state.refuted_variable):
             self._grow(len(items))
         state, scalar = self._state, self._state.scalar
@@ -105,7 +106,7 @@ class Walker(Stepper):
         return self._impose(items)
 
     def _decide(self, item: Item) -> bool:
-        """Open a level with a decision; False where it cannot hold."""
+        """Open a level with a decision; False if it contradicts the domains."""
         while not has_room(self._state):
             self._grow()
         state, scalar = self._state, self._state.scalar
@@ -118,17 +119,17 @@ class Walker(Stepper):
         return apply(state, v, decision, value)
 
     def _fail(self) -> None:
-        """Go on with the opposite of the last decision."""
+        """Continue with the opposite of the last decision."""
         clear(self._state)
         self._state.scalar[PHASE] = BACKTRACK
 
     def _is_left(self, path: Sequence[Item]) -> bool:
-        """Whether the solution at hand, above the end of the path, belongs to what is left."""
+        """Whether the present solution belongs to the open part above the end of the path."""
         for v, decision, value, refuted in path:
             x = self.value(v)
             holds = x <= value if decision == AT_MOST else x >= value if decision == AT_LEAST else x == value
             if holds and refuted:
                 return False
             if not holds and not refuted:
-                return True  # on the side of the opposite, which is left
+                return True  # on the open side of an opposite
         return True

@@ -1,4 +1,4 @@
-"""Who works on the parts of one call: the workers of an executor of `concurrent.futures`, or own ones."""
+"""The workers of one call: those of an executor of `concurrent.futures`, or own threads and processes."""
 
 from __future__ import annotations
 
@@ -12,37 +12,44 @@ from typing import TypeVar
 from constrint.errors import ConstrintError, InternalError, LimitError, ModelError
 
 AHEAD = 2
-"""Tasks for each worker that are handed out before an answer is awaited."""
+"""Tasks that are handed out for each worker before an answer is awaited."""
 
 Answer = TypeVar("Answer")
 
 
 def checked(workers: int | None, executor: Executor | None) -> int:
-    """The number of workers; that of the machine's cores for an executor that does not tell."""
+    """The number of workers; the number of cores if the executor does not tell."""
     if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise ModelError(f"executor is one of concurrent.futures' kind, not {executor!r}")
+        raise ModelError(f"executor must be an executor of concurrent.futures, not {executor!r}")
     if workers is None:
         told = getattr(executor, "_max_workers", None)
         return 1 if executor is None else told if isinstance(told, int) else os.cpu_count() or 1
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise ModelError(f"the number of workers is a positive integer, not {workers!r}")
+        raise ModelError(f"the number of workers must be a positive integer, not {workers!r}")
     return workers
 
 
 @cache
 def own_version() -> str:
-    """The version of constrint here."""
+    """The installed version of constrint."""
     return version("constrint")
 
 
 def check_version(told: str) -> None:
-    """Raise the error for a task from another version."""
+    """Raise `LimitError` for a task from another version."""
     if told != own_version():
-        raise ModelError(f"a worker has constrint {own_version()}, and its caller {told}: install the same")
+        raise ModelError(
+            f"the worker has constrint {own_version()} and its caller {told}: install the same version"
+        )
 
 
 def result_of(future: Future[Answer], seconds: float | None = None) -> Answer:
-    """The answer of a worker; raises `TimeoutError` after so many seconds, `LimitError` where it failed."""
+    """The answer of a worker.
+
+    Raises:
+        TimeoutError: No answer after `seconds`.
+        LimitError: The worker failed.
+    """
     try:
         return future.result(seconds)
     except BrokenExecutor as problem:
@@ -53,10 +60,10 @@ def result_of(future: Future[Answer], seconds: float | None = None) -> Answer:
 
 
 class Workers:
-    """The workers of one call. Own ones are started when they are first needed, and end with the call.
+    """The workers of one call. Own workers are started on demand and end with the call.
 
     Attributes:
-        count: How many.
+        count: Number of workers.
     """
 
     def __init__(self, count: int, executor: Executor | None) -> None:
@@ -66,7 +73,7 @@ class Workers:
         self._running: deque[Future[str]] = deque()
 
     def start(self, in_threads: bool) -> None:
-        """Start own workers, where that is needed: threads of this process, or other processes."""
+        """Start own workers if there is no executor: threads of this process, or processes."""
         if self._executor is not None or self._own is not None:
             return
         if in_threads:
@@ -78,18 +85,18 @@ class Workers:
             self._own = Processes(self.count, search_share)
 
     def submit(self, common: str, share: str) -> Future[str]:
-        """Hand out a share of a search; the workers have been started."""
+        """Submit a share of a search; the workers must have been started."""
         from constrint.parallel.share import search_share
 
         executor = self._executor or self._own
         if executor is None:
-            raise InternalError("workers are to be started before they work")
+            raise InternalError("start the workers before submitting work")
         future: Future[str] = executor.submit(search_share, common, share)
         self._running.append(future)
         return future
 
     def answer(self, future: Future[str], seconds: float | None) -> str:
-        """What a worker answers; raises as `result_of`, and `LimitError` for whatever else befell it."""
+        """The answer of a worker; raises as `result_of`, and `LimitError` for any other failure."""
         try:
             answer = result_of(future, seconds)
             self._running.remove(future)
@@ -102,12 +109,12 @@ class Workers:
         return answer
 
     def dismiss(self) -> None:
-        """Let go what was handed out and not answered."""
+        """Cancel the submitted shares that have no answer yet."""
         while self._running:
             self._running.popleft().cancel()
 
     def close(self) -> None:
-        """Nothing more is wanted: own processes end at once, threads with the share that they are at."""
+        """End the workers: processes at once, threads after their present share."""
         self.dismiss()
         if self._own is not None:
             self._own.shutdown(cancel_futures=True)

@@ -1,7 +1,7 @@
-"""Pictures of solution sets: what values there are, which go together, and how wide the diagram is.
+"""Pictures of solution sets: values, pairs of values, and the width of the diagram.
 
-All numbers come from the diagram, so a set of 10**40 solutions is drawn as quickly as one of ten. The
-pictures are SVG from a template: bars and squares with counts as tooltips, which need no plotting library.
+All numbers come from the diagram, so 10**40 solutions are drawn as quickly as ten. The pictures are SVG from
+a template, with bars and squares whose counts are tooltips; no plotting library is needed.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from constrint.pictures.facts import Pictured
 
 SHOWN_IN_NOTEBOOK = 200_000
-"""Edges up to which a notebook shows a picture at once."""
+"""The most edges for which a notebook shows a picture without being asked."""
 
 
 def _printable(value: object) -> object:
-    """Text without what SVG cannot hold; markup, which is ours, as it is."""
+    """Text without the characters that SVG cannot hold; markup, which is made here, is left unchanged."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in value)
@@ -44,7 +44,7 @@ _ENVIRONMENT = Environment(
 
 
 def write_picture(solutions: Pictured, path: str | Path, variables: Sequence[str] | None = None) -> None:
-    """Write a picture of a set as `.svg`, or as a page of its own, `.html`."""
+    """Write a picture of a set as `.svg`, or as a self-contained page, `.html`."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".svg", ".html", ".htm"):
         raise ModelError(f"{path}: a picture ends in .svg or .html")
@@ -55,17 +55,17 @@ def write_picture(solutions: Pictured, path: str | Path, variables: Sequence[str
 
 
 def svg(facts: Facts) -> str:
-    """The whole picture."""
+    """The picture as SVG."""
     return _rendered(drawing(facts), facts)
 
 
 def page(facts: Facts) -> str:
-    """The picture as a page with the counts as tables; it needs no other file."""
+    """The picture as a self-contained HTML page, with the counts as tables."""
     return _ENVIRONMENT.get_template("page.html.j2").render(facts=facts, picture=svg(facts))
 
 
 def notebook(solutions: Pictured) -> str:
-    """What a notebook shows of a set: its size and, where that is quick, its values."""
+    """The HTML that a notebook shows for a set: its size and, if that is quick, its values."""
     if not solutions.size or solutions.edges > SHOWN_IN_NOTEBOOK:
         return _ENVIRONMENT.get_template("line.html.j2").render(text=repr(solutions))
     facts = facts_of(solutions, pairs=False)

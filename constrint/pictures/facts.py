@@ -1,4 +1,4 @@
-"""The numbers of a picture."""
+"""The numbers that a picture shows."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 MOST_BINS = 32
 MOST_PAIRED = 12
-"""Variables of which all pairs are drawn, where none are named."""
+"""The most variables whose pairs are all drawn if no variables are named."""
 MOST_WORK = 300_000_000
-"""Edges times bins that are followed for the pairs of one diagram."""
+"""The most work for the pairs of one diagram, in edges times bins."""
 LONGEST = 24
 EXACT = 1 << 40
-"""Up to so many solutions the counts of pairs, computed as shares, are exact when rounded."""
+"""The most solutions for which counts of pairs, rounded from shares, are exact."""
 
 
 class Pictured(Protocol):
-    """What a picture needs of a set of solutions; `SolutionSet` has it."""
+    """The part of `SolutionSet` that a picture needs."""
 
     @property
     def size(self) -> int:
-        """How many solutions there are."""
+        """Number of solutions."""
 
     @property
     def edges(self) -> int:
-        """Edges of all diagrams."""
+        """Number of edges of all diagrams."""
 
     @property
     def names(self) -> Sequence[str]:
-        """The variables."""
+        """Names of the variables."""
 
     @property
     def diagrams(self) -> Sequence[Diagram]:
@@ -50,10 +50,10 @@ class Pictured(Protocol):
         """The values of a variable; raises `ModelError` for an unknown one."""
 
     def labelled(self, v: int, values: Array) -> Any:
-        """What the user calls some values of a variable."""
+        """The user's labels for some values of a variable."""
 
     def facts(self) -> Sequence[str]:
-        """What the set is made of, a line each."""
+        """Facts about the set, a line each."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Histogram:
 
     Attributes:
         name: The variable.
-        labels: What each bin holds.
-        counts: Solutions in each bin.
+        labels: Label of each bin.
+        counts: Number of solutions in each bin.
         bins: Bin of each distinct value, ascending.
     """
 
@@ -74,18 +74,18 @@ class Histogram:
 
     @property
     def fixed(self) -> bool:
-        """Whether there is one value only."""
+        """Whether the variable has only one value."""
         return len(self.bins) == 1
 
 
 @dataclass(frozen=True)
 class Pair:
-    """How solutions are spread over two variables.
+    """How solutions are distributed over two variables.
 
     Attributes:
-        row: One histogram.
-        column: The other.
-        shares: Share of all solutions in each pair of bins; 0 where there is none.
+        row: The histogram of the rows.
+        column: The histogram of the columns.
+        shares: Share of all solutions in each pair of bins, as (row bins, column bins); 0 for none.
     """
 
     row: Histogram
@@ -95,7 +95,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class LayerFacts:
-    """One layer of a diagram: its variable, nodes and edges, and the number of its diagram."""
+    """One layer of a diagram: its variable, the number of nodes and edges, and the diagram's number."""
 
     name: str
     nodes: int
@@ -108,8 +108,8 @@ class Facts:
     """All numbers of a picture.
 
     Attributes:
-        title: What the set is.
-        lines: More about it.
+        title: Name of the set.
+        lines: Facts about the set, a line each.
         size: Number of solutions.
         histograms: Variables with more than one value, in order of declaration.
         fixed: Variables with one value.
@@ -128,12 +128,12 @@ class Facts:
     layers: list[LayerFacts] = field(default_factory=list)
 
     def count(self, share: float) -> str:
-        """The number of solutions that a share stands for."""
+        """The number of solutions for a share of all."""
         return f"{round(share * self.size):,}" if self.size < EXACT else f"{share:.3g} of all"
 
 
 def facts_of(solutions: Pictured, variables: Sequence[str] | None = None, *, pairs: bool = True) -> Facts:
-    """The numbers of a set; pairs of the variables named, or of the first that have several values."""
+    """The numbers of a set; pairs of the named variables, or of the first variables with several values."""
     if not solutions.size:
         raise ModelError("there is no solution, so there is nothing to draw")
     known = {}
@@ -147,7 +147,7 @@ def facts_of(solutions: Pictured, variables: Sequence[str] | None = None, *, pai
         paired = free[:MOST_PAIRED]
     else:
         for name in variables:
-            solutions.values_of(name)  # an unknown name is refused
+            solutions.values_of(name)  # raises for an unknown name
         paired = [h for name in variables for h in ordered if h.name == name]
     found, left_out = _pairs(solutions, paired) if pairs else ([], [])
     lines = list(solutions.facts())
@@ -192,7 +192,7 @@ def _label(value: Any) -> str:
 
 
 def _pairs(solutions: Pictured, paired: Sequence[Histogram]) -> tuple[list[Pair], list[list[str]]]:
-    """The pairs, and the variables of diagrams that have too many edges for that."""
+    """The pairs, and the variables of each diagram with too many edges for pairs."""
     by_name = {histogram.name: histogram for histogram in paired}
     shares: dict[tuple[str, str], Array] = {}
     left_out: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Where everything in a picture goes."""
+"""The layout of a picture: texts, boxes and squares with their places, in SVG user units."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from math import log10
 from constrint.pictures.facts import Facts, Histogram, LayerFacts, Pair
 
 MARGIN, GAP = 16, 20
-HEADING = 30  # a section's heading
+HEADING = 30  # height of a section's heading
 LINE = 16
-CHART, BARS, COLUMNS = (212, 118), 70, 4  # a histogram's size, the height of its bars, how many in a row
-CELL, STEP, NAMES = 66, 70, 150  # a heat map's side, the way to the next, the room for the names of rows
-ROW, LABELS, LONGEST_BAR = 18, 200, 480  # a layer's row in the diagram's chart
+CHART, BARS, COLUMNS = (212, 118), 70, 4  # a histogram's size, the height of its bars, the number in a row
+CELL, STEP, NAMES = 66, 70, 150  # a heat map's side, the distance to the next, the width for names of rows
+ROW, LABELS, LONGEST_BAR = 18, 200, 480  # a layer's height, the width for labels, the longest bar
 SHADES = ("#dbe9f6", "#bad6eb", "#89bedc", "#539ecd", "#2b7bba", "#0b559f", "#08306b")
 
 
 @dataclass(frozen=True)
 class Text:
-    """Words at a place; `anchor` is SVG's."""
+    """A text at a place; `anchor` is SVG's text-anchor."""
 
     x: float
     y: float
@@ -42,7 +42,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Shade:
-    """Squares of one colour, as one path."""
+    """Squares of one colour, as one SVG path."""
 
     fill: str
     path: str
@@ -50,7 +50,7 @@ class Shade:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """The squares of a pair, on a background that stands for no solution."""
+    """The squares of a pair, on a background that means "no solution"."""
 
     frame: Box
     shades: list[Shade]
@@ -58,12 +58,12 @@ class HeatMap:
 
 @dataclass
 class Drawing:
-    """What to draw.
+    """The contents of a picture.
 
     Attributes:
         width: Width of the whole.
         height: Height of the whole.
-        texts: Words.
+        texts: Texts.
         boxes: Rectangles.
         maps: Heat maps.
     """
@@ -75,12 +75,12 @@ class Drawing:
     maps: list[HeatMap] = field(default_factory=list)
 
     def heading(self, words: str) -> None:
-        """Begin a section."""
+        """Begin a section with a heading."""
         self.height += HEADING
         self.texts.append(Text(MARGIN, self.height - 8, words, "heading"))
 
     def line(self, words: str) -> None:
-        """A line of text."""
+        """Add a line of text."""
         self.height += LINE
         self.texts.append(Text(MARGIN, self.height - 4, words))
 
@@ -134,7 +134,7 @@ def _bars(histogram: Histogram, x: float, bottom: float, size: int) -> list[Box]
 
 
 def _add_pairs(found: Drawing, facts: Facts) -> None:
-    """A triangle: each variable but the first has a row, each but the last a column."""
+    """Add a triangle of heat maps: a row for each variable but the first, a column for each but the last."""
     places = {histogram.name: i for i, histogram in enumerate(facts.paired)}
     top, left = found.height, MARGIN + NAMES
     last = len(facts.paired) - 1
@@ -146,7 +146,7 @@ def _add_pairs(found: Drawing, facts: Facts) -> None:
             y = top + (i - 1) * STEP + CELL / 2 + 4
             found.texts.append(Text(left - 6, y, _short(histogram.name, 22), "tick", "end"))
         if i < last:
-            y = top + last * STEP + 8 + 12 * (i % 2)  # names of columns take turns on two lines
+            y = top + last * STEP + 8 + 12 * (i % 2)  # names of columns alternate between two lines
             words = _short(histogram.name, 22)
             found.texts.append(Text(left + i * STEP + CELL / 2, y, words, "tick", "middle"))
     found.height = top + last * STEP + 30
@@ -154,7 +154,7 @@ def _add_pairs(found: Drawing, facts: Facts) -> None:
 
 
 def _heat_map(pair: Pair, x: float, y: float, facts: Facts) -> HeatMap:
-    """The column's variable from left to right, the row's upwards."""
+    """A heat map: the column's variable from left to right, the row's variable upwards."""
     across, upwards = pair.row, pair.column
     width, height = CELL / len(across.counts), CELL / len(upwards.counts)
     paths: dict[int, list[str]] = {}

@@ -1,7 +1,7 @@
-"""The registry: every constraint of the normal form, and the dispatch from its kind to its kernel.
+"""The registry of propagators, and the dispatch from a propagator's kind to its propagation function.
 
-A constraint is one file here (node, ``holds``, watches, kernel) and one row of ``REGISTRY`` with one
-branch of ``dispatch``. The branches are explicit because numba compiles and caches them as they stand.
+A propagator is one file here (node, ``holds``, watches, propagation function), one row of ``REGISTRY`` and
+one branch of ``dispatch``. The branches are spelled out because numba compiles and caches them as written.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ REGISTRY: tuple[type[Node], ...] = (
 
 @kernel
 def dispatch(st: State, c: int) -> bool:
-    """Run the kernel of constraint c; returns whether no domain became empty."""
+    """Run the propagation function of propagator c; False if a domain became empty."""
     kind = st.kind[c]
     if kind == LINEAR_LE:
         return linear_le(st, c)

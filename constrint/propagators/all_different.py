@@ -1,9 +1,9 @@
-"""No two of some views ``a * variable + b`` are equal: by fixed values, or consistent on bounds.
+"""all_different over views ``a * variable + b``: value consistency and bounds consistency.
 
-By value: what one takes the others lose, O(n) for each variable that gets fixed. On bounds: López-Ortiz,
-Quimper, Tromp and van Beek, "A fast and simple algorithm for bounds consistency of the alldifferent
-constraint", IJCAI 2003; O(n log n) and less where the order of the bounds hardly changes (insertion sort
-keeps it from run to run).
+Value consistency removes the value of each fixed view from the others: O(n) for each variable that becomes
+fixed. Bounds consistency follows López-Ortiz, Quimper, Tromp and van Beek, "A fast and simple algorithm for
+bounds consistency of the alldifferent constraint", IJCAI 2003: O(n log n), and less if the order of the
+bounds hardly changes between runs (the order is kept and mended by insertion sort).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ALL_DIFFERENT = 20
 ALL_DIFFERENT_BOUNDS = 21
 
 View = tuple[int, int, int]
-"""Coefficient (not 0), variable, constant."""
+"""(coefficient, variable, constant) for ``coefficient * variable + constant``; the coefficient is not 0."""
 
 
 def view_value(view: View, values: Sequence[int]) -> int:
@@ -30,7 +30,7 @@ def view_value(view: View, values: Sequence[int]) -> int:
 
 
 class Views(Node):
-    """What constraints over views share."""
+    """Base class of the all_different propagators."""
 
     __slots__ = ()
     views: tuple[View, ...]
@@ -53,13 +53,13 @@ class Views(Node):
 
 @record()
 class AllDifferent(Views):
-    """No two views are equal; acts when one is fixed."""
+    """No two views are equal; runs when a view becomes fixed."""
 
     views: tuple[View, ...]
     kind = ALL_DIFFERENT
     priority: ClassVar[int] = 0
     idempotent: ClassVar[bool] = True
-    trailed: ClassVar[int] = 1  # how many views of the order are fixed and have been taken from the others
+    trailed: ClassVar[int] = 1  # number of fixed views, first in the order, whose values the others have lost
 
     def encode(self) -> list[int]:
         return [len(self.views), *self.columns(), *range(len(self.views))]
@@ -70,15 +70,16 @@ class AllDifferent(Views):
 
 @record()
 class AllDifferentBounds(Views):
-    """No two views are equal; consistent on bounds."""
+    """No two views are equal; bounds consistent."""
 
     views: tuple[View, ...]
     kind = ALL_DIFFERENT_BOUNDS
     priority: ClassVar[int] = 2
 
     def encode(self) -> list[int]:
-        # The orders by least and by greatest value, upwards and downwards, outlive a run; the rest is room:
-        # four columns for the views, and of 2 n + 2 places the bounds, two trees and the room left in them.
+        # Four orders are kept between runs: by least and by greatest value, for the views and for the negated
+        # views. Scratch space follows: four columns for the views; bounds, two trees and capacities of 2 n +
+        # 2 places each.
         n = len(self.views)
         return [n, *self.columns(), *list(range(n)) * 4, *[0] * (4 * n + 4 * (2 * n + 2))]
 
@@ -100,7 +101,7 @@ def view_hi(st: State, a: int, v: int, b: int) -> int:
 
 @kernel
 def set_view_lo(st: State, a: int, v: int, b: int, x: int) -> bool:
-    """Make a view at least x."""
+    """Require that a view is at least x."""
     if a > 0:
         return set_lo(st, v, -((b - x) // a))
     return set_hi(st, v, (x - b) // a)
@@ -108,7 +109,7 @@ def set_view_lo(st: State, a: int, v: int, b: int, x: int) -> bool:
 
 @kernel
 def set_view_hi(st: State, a: int, v: int, b: int, x: int) -> bool:
-    """Make a view at most x."""
+    """Require that a view is at most x."""
     if a > 0:
         return set_hi(st, v, (x - b) // a)
     return set_lo(st, v, -((b - x) // a))
@@ -116,7 +117,7 @@ def set_view_hi(st: State, a: int, v: int, b: int, x: int) -> bool:
 
 @kernel
 def take_value(st: State, first: int, done: int, x: int) -> bool:
-    """Remove a value from all views of the order from place `done` on."""
+    """Remove x from all views of the order from place `done` on."""
     args = st.args
     n = args[first]
     order = first + 1 + 3 * n
@@ -134,7 +135,7 @@ def take_value(st: State, first: int, done: int, x: int) -> bool:
 
 @kernel
 def is_taken(st: State, first: int, done: int, x: int) -> bool:
-    """Whether a view of the order before place `done` has this value."""
+    """Whether a view of the order before place `done` has the value x."""
     args = st.args
     n = args[first]
     order = first + 1 + 3 * n
@@ -147,7 +148,7 @@ def is_taken(st: State, first: int, done: int, x: int) -> bool:
 
 @kernel
 def all_different(st: State, c: int) -> bool:
-    """No two views are equal: fixed ones are taken from the others, each once."""
+    """Propagate by value: remove the value of each fixed view from the others, once for each view."""
     first = st.start[c]
     args = st.args
     lo = st.lo
@@ -166,7 +167,7 @@ def all_different(st: State, c: int) -> bool:
             i += 1
             continue
         x = args[place + n] * lo[v] + args[place + 2 * n]
-        # Only domains without a bitset may have kept an inner value that is taken.
+        # A variable without a bitset cannot lose inner values, so it may be fixed to a value that is taken.
         if st.hole[v] < 0 and is_taken(st, first, done, x):
             return False
         args[order + i] = args[order + done]
@@ -182,7 +183,7 @@ def all_different(st: State, c: int) -> bool:
 
 @kernel
 def sort_by(args: list[int], order: int, key: int, n: int) -> None:
-    """Sort the numbers args[order:order + n] by their keys args[key + number]."""
+    """Sort the numbers args[order:order + n] by their keys args[key + number]; insertion sort."""
     for i in range(1, n):
         k = args[order + i]
         x = args[key + k]
@@ -195,7 +196,7 @@ def sort_by(args: list[int], order: int, key: int, n: int) -> None:
 
 @kernel
 def path_end(args: list[int], tree: int, i: int) -> int:
-    """Follow links that lead upwards to where they end."""
+    """The end of the path of ascending links from i."""
     while args[tree + i] > i:
         i = args[tree + i]
     return i
@@ -203,7 +204,7 @@ def path_end(args: list[int], tree: int, i: int) -> int:
 
 @kernel
 def set_path(args: list[int], tree: int, start: int, end: int, target: int) -> None:
-    """Let the links on a path, but for its end, lead to the target."""
+    """Link every node of a path, except its end, to the target."""
     i = start
     while i != end:
         following = args[tree + i]
@@ -213,7 +214,7 @@ def set_path(args: list[int], tree: int, start: int, end: int, target: int) -> N
 
 @kernel
 def rank_bounds(args: list[int], n: int, low: int, high: int, orders: int, bounds: int) -> int:
-    """List the distinct ends of the views' intervals [low, high + 1); returns how many they are.
+    """List the distinct ends of the views' intervals [low, high + 1); returns their number.
 
     The ranks of the ends go to the columns behind low and high.
     """
@@ -250,10 +251,10 @@ def rank_bounds(args: list[int], n: int, low: int, high: int, orders: int, bound
 
 @kernel
 def raise_lows(args: list[int], n: int, low: int, high: int, by_high: int, bounds: int, count: int) -> int:
-    """Raise the least values out of the Hall intervals; -1 where there are too few values, else what rose.
+    """Raise least values out of Hall intervals; returns -1 on failure, 1 if a value rose, else 0.
 
-    In order of their greatest values, each view takes one unit of room from the first interval that has
-    some; an interval without room left that its views fill is a Hall interval.
+    Views are taken in the order of their greatest values. Each uses one unit of the first interval with
+    capacity left. An interval without capacity whose views fill it is a Hall interval.
     """
     size = 2 * n + 2
     tree = bounds + size
@@ -265,7 +266,7 @@ def raise_lows(args: list[int], n: int, low: int, high: int, by_high: int, bound
         args[room + i] = args[bounds + i] - args[bounds + i - 1]
     args[tree] = 0
     args[hall] = 0
-    # Links of `tree` lead upwards from intervals without room; those of `hall` likewise out of Hall
+    # Links of `tree` lead upwards from intervals without capacity; links of `hall` lead upwards out of Hall
     # intervals.
     changed = 0
     for i in range(n):
@@ -296,7 +297,7 @@ def raise_lows(args: list[int], n: int, low: int, high: int, by_high: int, bound
 
 @kernel
 def prune_side(st: State, first: int, sign: int, orders: int) -> bool:
-    """Raise the least values of the views (sign 1), or lower the greatest (sign -1: of the negated views)."""
+    """Raise the least values of the views (sign 1) or lower the greatest (sign -1, on the negated views)."""
     args = st.args
     n = args[first]
     low = first + 1 + 7 * n
@@ -322,7 +323,7 @@ def prune_side(st: State, first: int, sign: int, orders: int) -> bool:
 
 @kernel
 def all_different_bounds(st: State, c: int) -> bool:
-    """No two views are equal, consistent on bounds."""
+    """Propagate that no two views are equal: bounds consistency."""
     first = st.start[c]
     orders = first + 1 + 3 * st.args[first]
     return prune_side(st, first, 1, orders) and prune_side(st, first, -1, orders + 2 * st.args[first])

@@ -1,10 +1,11 @@
-"""No two of some views ``a * variable + b`` are equal, consistent on domains.
+"""all_different over views ``a * variable + b``: domain consistency.
 
-Régin, "A filtering algorithm for constraints of difference in CSPs", AAAI 1994: a matching of views to
-values, kept from run to run and mended; a value that belongs to a view of another strongly connected
-component of the matching's graph is in no matching. O(n sqrt(n) d) in the literature; augmenting one by one,
-O(n^2 d) at worst for the first matching and O(n d) for each view that lost its value. Components by Tarjan,
-SIAM J. Comput. 1972, O(n d).
+Régin, "A filtering algorithm for constraints of difference in CSPs", AAAI 1994. A matching of views to values
+is kept between runs and repaired. A value is removed from a view if no matching contains the pair: it is not
+the matched pair, and the two lie in different strongly connected components of the matching's graph.
+
+The matching is built by single augmenting paths: O(n^2 d) for the first one, O(n d) for each view that lost
+its value (Hopcroft and Karp need O(n sqrt(n) d)). Components by Tarjan, SIAM J. Comput. 1972: O(n d).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ALL_DIFFERENT_DOMAIN = 22
 
 @record()
 class AllDifferentDomain(Views):
-    """No two views are equal; their values lie in ``least … least + span - 1``."""
+    """No two views are equal; all their values lie in ``least … least + span - 1``."""
 
     views: tuple[View, ...]
     least: int
@@ -31,8 +32,9 @@ class AllDifferentDomain(Views):
     priority: ClassVar[int] = 2
 
     def encode(self) -> list[int]:
-        # Each view's value and each value's view, or -1, outlive a run. Room: the view by which a value was
-        # reached and a queue; for each view and the sink its number, low link, cursor and two stacks.
+        # The matching is kept between runs: the value of each view and the view of each value, or -1. Scratch
+        # space follows: the view from which a value was reached, and a queue; for each view and the sink its
+        # number, low link, cursor and two stacks.
         n = len(self.views)
         head = [n, self.least, self.span, *self.columns()]
         return [*head, *[-1] * (n + self.span), *[0] * (self.span + n), *[0] * (5 * (n + 1))]
@@ -52,7 +54,7 @@ def view_contains(st: State, place: int, n: int, x: int) -> bool:
 
 @kernel
 def augment(st: State, first: int, k: int) -> bool:
-    """Find a value for view k, moving others to other values where needed (breadth first)."""
+    """Find a value for view k by an augmenting path (breadth first); False if there is none."""
     args = st.args
     n = args[first]
     least = args[first + 1]
@@ -79,7 +81,7 @@ def augment(st: State, first: int, k: int) -> bool:
             if contains(st, v, x) and args[via + w] < 0:
                 args[via + w] = i
                 if args[owner + w] < 0:
-                    # Each view on the way back takes the value that it was left by.
+                    # Along the path back, each view takes the value through which it was left.
                     while True:
                         i = args[via + w]
                         former = args[match + i]
@@ -96,7 +98,7 @@ def augment(st: State, first: int, k: int) -> bool:
 
 @kernel
 def mend_matching(st: State, first: int) -> bool:
-    """Match every view to a value of its own; False where that cannot be."""
+    """Match every view to a value of its own; False if that is impossible."""
     args = st.args
     n = args[first]
     views = first + 3
@@ -115,10 +117,10 @@ def mend_matching(st: State, first: int) -> bool:
 
 @kernel
 def next_neighbour(st: State, first: int, i: int, cursor: int) -> int:
-    """The next successor of view i in the matching's graph: a view, n for the sink, -1 for none left.
+    """The next successor of view i in the matching's graph: a view, n for the sink, -1 for none.
 
-    A view leads to the owners of its other values, and to the sink where one has none; the sink leads
-    to every view.
+    The successors of a view are the owners of its other values, and the sink if one of them has no owner. The
+    successors of the sink are all views.
     """
     args = st.args
     n = args[first]
@@ -146,7 +148,7 @@ def next_neighbour(st: State, first: int, i: int, cursor: int) -> int:
 
 @kernel
 def find_components(st: State, first: int) -> int:
-    """Number the strongly connected components; returns the place of the views' component numbers."""
+    """Number the strongly connected components (Tarjan); returns the place of the component numbers."""
     args = st.args
     n = args[first]
     number = first + 3 + 5 * n + 2 * args[first + 2]
@@ -190,7 +192,7 @@ def find_components(st: State, first: int) -> int:
                 parent = args[path + depth]
                 args[low + parent] = min(args[low + parent], args[low + i])
             if args[low + i] == args[number + i]:
-                # A cursor of -1 marks what is done; its low link becomes its component.
+                # A cursor of -1 marks a finished node; its low link then holds its component.
                 while True:
                     open_views -= 1
                     j = args[stack + open_views]
@@ -203,7 +205,7 @@ def find_components(st: State, first: int) -> int:
 
 @kernel
 def all_different_domain(st: State, c: int) -> bool:
-    """No two views are equal, consistent on domains."""
+    """Propagate that no two views are equal: domain consistency."""
     first = st.start[c]
     args = st.args
     n = args[first]

@@ -1,9 +1,9 @@
-"""Counts of values: how often each listed value occurs among some variables.
+"""Global cardinality: how often each listed value occurs among some variables.
 
-The count of each value alone is consistent on domains, and so is the sum of all counts on bounds; both
-together are not. That is the reasoning of the sums of truth values that the constraint stands for
-(cost-based decompositions as in Bessiere, Katsirelos, Narodytska, Quimper and Walsh, IJCAI 2009), in one
-kernel: O(sum of domain sizes + values).
+The count of each value is domain consistent by itself, and the sum of all counts is bounds consistent; the
+conjunction is not. This equals propagating the constraint's decomposition into sums of truth values
+(cost-based decompositions as in Bessiere, Katsirelos, Narodytska, Quimper and Walsh, IJCAI 2009) in one
+propagator: O(sum of domain sizes + values) a run.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ CARDINALITY = 23
 
 @record()
 class Cardinality(Node):
-    """``counts[j]`` variables equal ``values[j]``; where closed, all variables equal listed values.
+    """``counts[j]`` variables equal ``values[j]``; if closed, every variable equals a listed value.
 
-    The values are distinct and ascend.
+    The values are distinct and ascending.
     """
 
     variables: tuple[int, ...]
@@ -43,8 +43,9 @@ class Cardinality(Node):
         return all(found.count(value) == values[z] for value, z in zip(self.values, self.counts, strict=True))
 
     def encode(self) -> list[int]:
-        # Behind the counts: the number of each value from the least on, or -1, and the values. Room: how
-        # often each occurs for sure, and may occur; where ranges of values that may occur begin and end.
+        # The counts are followed by the index of each number from the least value on, or -1, and by the
+        # values. Scratch space: how often each value surely occurs and may occur; where ranges of possible
+        # values start and end.
         least = self.values[0]
         numbers = [-1] * (self.values[-1] - least + 1)
         for j, value in enumerate(self.values):
@@ -84,7 +85,7 @@ def is_range(st: State, v: int) -> bool:
 
 @kernel
 def count_range(st: State, first: int, v: int, ends: int) -> bool:
-    """Note a range of possible values where all between are listed; whether the variable may have others."""
+    """Note the listed values of a variable without inner holes as possible; True if it may have others."""
     args = st.args
     least = args[first + 3]
     span = args[first + 4]
@@ -98,7 +99,7 @@ def count_range(st: State, first: int, v: int, ends: int) -> bool:
 
 @kernel
 def count_members(st: State, first: int, v: int, numbers: int, sure: int) -> bool:
-    """Count the listed values of an open variable as possible; whether it may have others, too."""
+    """Count the listed values of an open variable as possible; returns whether it may have others."""
     args = st.args
     m = args[first + 1]
     least = args[first + 3]
@@ -135,7 +136,7 @@ def count_members(st: State, first: int, v: int, numbers: int, sure: int) -> boo
 
 @kernel
 def bound_counts(st: State, first: int, sure: int, outside: int) -> bool:
-    """Bound the counts by what is sure and possible, and by their sum."""
+    """Bound each count by its sure and possible occurrences, and by the sum of all counts."""
     args = st.args
     n = args[first]
     m = args[first + 1]
@@ -164,7 +165,7 @@ def bound_counts(st: State, first: int, sure: int, outside: int) -> bool:
 
 @kernel
 def settle_value(st: State, first: int, value: int, is_full: bool) -> bool:
-    """Take a value from the open variables, or give it to all that can have it."""
+    """Fix the open variables that can have a value to it; or, if is_full, remove the value from them."""
     args = st.args
     for i in range(first + 5, first + 5 + args[first]):
         v = args[i]
@@ -179,7 +180,7 @@ def settle_value(st: State, first: int, value: int, is_full: bool) -> bool:
 
 @kernel
 def cardinality(st: State, c: int) -> bool:
-    """``counts[j]`` variables equal ``values[j]``."""
+    """Propagate that ``counts[j]`` variables equal ``values[j]``."""
     first = st.start[c]
     args = st.args
     n = args[first]

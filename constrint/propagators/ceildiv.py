@@ -1,4 +1,4 @@
-"""Division rounded up, where nothing is negative: q == ceil(x / y) for x >= 0 and y >= 1."""
+"""Division rounded up, for non-negative arguments: q == ceil(x / y) with x >= 0 and y >= 1."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class CeilDiv(Node):
 
 @kernel
 def ceildiv(st: State, c: int) -> bool:
-    """``q == ceil(x / y)``, which says (q - 1) y < x <= q y."""
+    """Propagate ``q == ceil(x / y)``, which is (q - 1) y < x <= q y."""
     first = st.start[c]
     x = st.args[first]
     y = st.args[first + 1]

@@ -1,4 +1,4 @@
-"""Choices: z is x where a literal is true, and y where it is false."""
+"""if-then-else: z is x if a literal is true, else y."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Choice(Node):
 
 @kernel
 def force_same(st: State, x: int, z: int) -> bool:
-    """Give two variables the same bounds."""
+    """Intersect the bounds of two variables."""
     return (
         set_lo(st, z, st.lo[x])
         and set_hi(st, z, st.hi[x])

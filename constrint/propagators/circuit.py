@@ -1,9 +1,9 @@
-"""Circuits: the successors of nodes 0 … n - 1 form one cycle through all of them.
+"""circuit: the successors of nodes 0 … n - 1 form one cycle through all of them.
 
-Caseau and Laburthe, "Solving small TSPs with constraints", ICLP 1997: the end of a chain of fixed successors
-does not lead back to its start before all nodes are on it. Beside that every node must be reached from node
-0, and node 0 from every node. O(n d) a run; weaker than domain consistency, which is NP-hard.
-`all_different` is posted beside it.
+Two rules. The end of a chain of fixed successors does not lead back to its start before all nodes are on the
+chain (Caseau and Laburthe, "Solving small TSPs with constraints", ICLP 1997). Every node is reachable from
+node 0, and node 0 from every node. O(n d) a run; weaker than domain consistency, which is NP-hard.
+`all_different` is posted as well.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Circuit(Node):
         return is_circuit([values[v] for v in self.successors])
 
     def encode(self) -> list[int]:
-        # The successors; room for a fixed predecessor, a mark and a queue entry for each node.
+        # The successors; scratch space: the fixed predecessor, a mark and a queue entry for each node.
         return [len(self.successors), *self.successors, *[0] * (3 * len(self.successors))]
 
     def watches(self) -> list[Watch]:
@@ -57,9 +57,9 @@ class Circuit(Node):
 
 @kernel
 def note_chains(st: State, first: int) -> int:
-    """Write the fixed successor of each node, or -1, and its fixed predecessor; the number of fixed ones.
+    """Write the fixed successor and predecessor of each node, or -1; returns the number of fixed successors.
 
-    -1 for a node that would have two predecessors.
+    Returns -1 if a node would have two predecessors.
     """
     args = st.args
     n = args[first]
@@ -84,7 +84,7 @@ def note_chains(st: State, first: int) -> int:
 
 @kernel
 def goes_round(args: list[int], after: int, n: int) -> bool:
-    """Whether the way from node 0 comes back after n steps, and not before."""
+    """Whether the walk from node 0 returns after n steps and not before."""
     node = args[after]
     steps = 1
     while node != 0:
@@ -95,7 +95,10 @@ def goes_round(args: list[int], after: int, n: int) -> bool:
 
 @kernel
 def close_chains(st: State, first: int) -> bool:
-    """Keep the ends of chains of fixed successors from their starts; False for a short cycle."""
+    """Remove the start of each chain of fixed successors from the domain of its end.
+
+    Returns False for a short cycle.
+    """
     args = st.args
     n = args[first]
     nodes = first + 1
@@ -116,13 +119,13 @@ def close_chains(st: State, first: int) -> bool:
         on_chains += length - 1
         if length < n and not remove(st, args[nodes + end], i):
             return False
-    # What is fixed and on no chain is on a cycle: one through all nodes, or a short one.
+    # Fixed nodes that are on no chain are on cycles: one through all nodes, or short ones.
     return on_chains == fixed or (on_chains == 0 and fixed == n and goes_round(args, after, n))
 
 
 @kernel
 def reaches_all(st: State, first: int, backwards: bool) -> bool:
-    """Whether every node is reached from node 0; or node 0 from every node."""
+    """Whether every node is reachable from node 0; backwards: whether node 0 is reachable from every node."""
     args = st.args
     n = args[first]
     nodes = first + 1
@@ -149,7 +152,7 @@ def reaches_all(st: State, first: int, backwards: bool) -> bool:
 
 @kernel
 def circuit(st: State, c: int) -> bool:
-    """The variables are successors that form one cycle."""
+    """Propagate that the variables are successors that form one cycle."""
     first = st.start[c]
     args = st.args
     n = args[first]

@@ -15,7 +15,7 @@ CLAUSE = 13
 
 @record()
 class Clause(Node):
-    """At least one literal is true; none of them: false."""
+    """At least one literal is true; a clause without literals is false."""
 
     literals: tuple[int, ...]
     kind = CLAUSE

@@ -1,9 +1,8 @@
-"""Tasks on a resource: at no time do they demand more than its capacity.
+"""cumulative: the tasks on a resource never demand more than its capacity.
 
-Time tables (Lahrichi 1982; Le Pape, Intelligent Systems Engineering 1994) on a sorted profile, O(n^2) a run,
-and the overload check of Baptiste, Le Pape and Nuijten, "Constraint-based scheduling", 2001, on all windows
-from a least start to a greatest end, O(n^2). Starts are what the profile of compulsory parts leaves; not
-consistent on bounds, which is NP-hard.
+Time-table filtering (Lahrichi 1982; Le Pape, Intelligent Systems Engineering 1994) on a sorted profile,
+O(n^2) a run. Overload check of Baptiste, Le Pape and Nuijten, "Constraint-based scheduling", 2001, on every
+window from a least start to a greatest end, O(n^2). Weaker than bounds consistency, which is NP-hard.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ CUMULATIVE = 28
 
 
 def fits(starts: Sequence[int], durations: Sequence[int], demands: Sequence[int], capacity: int) -> bool:
-    """Whether no duration or demand is negative, and the tasks demand at most the capacity at any time."""
+    """Whether durations and demands are non-negative, and the demand never exceeds the capacity."""
     if min([capacity, *durations, *demands]) < 0:
         return False
     tasks = list(zip(starts, durations, demands, strict=True))
@@ -30,7 +29,7 @@ def fits(starts: Sequence[int], durations: Sequence[int], demands: Sequence[int]
 
 @record()
 class Cumulative(Node):
-    """Nothing is negative but starts, and the demands of the tasks under way fit the capacity."""
+    """Durations, demands and capacity are non-negative, and running tasks never exceed the capacity."""
 
     starts: tuple[int, ...]
     durations: tuple[int, ...]
@@ -49,8 +48,8 @@ class Cumulative(Node):
         return fits(starts, durations, demands, values[self.capacity])
 
     def encode(self) -> list[int]:
-        # The order by greatest end and that of the profile's 2 n events outlive a run; room for the times of
-        # the events, what the demand is after each, and greatest ends.
+        # The order by greatest end and the order of the profile's 2 n events are kept between runs. Scratch
+        # space: the times of the events, the demand after each of them, and greatest ends.
         n = len(self.starts)
         head = [n, self.capacity, *self.starts, *self.durations, *self.demands]
         return [*head, *range(n), *range(2 * n), *[0] * (5 * n)]
@@ -69,9 +68,9 @@ class Cumulative(Node):
 
 @kernel
 def make_profile(st: State, first: int) -> int:
-    """Write the sorted times at which compulsory parts start or end, and the demand from each on.
+    """Write the times at which compulsory parts start or end, sorted, and the demand after each.
 
-    Returns the number of events that count: those of tasks without a compulsory part lie at the end.
+    Returns the number of events of tasks with a compulsory part; those of the other tasks stand behind them.
     """
     args = st.args
     n = args[first]
@@ -112,7 +111,7 @@ def make_profile(st: State, first: int) -> int:
 
 @kernel
 def fit_task(st: State, first: int, count: int, i: int) -> bool:
-    """Keep one task away from where the others leave too little."""
+    """Move one task's bounds off the times at which the other tasks leave too little capacity."""
     args = st.args
     n = args[first]
     starts = first + 2
@@ -151,7 +150,7 @@ def fit_task(st: State, first: int, count: int, i: int) -> bool:
 
 @kernel
 def has_room(st: State, first: int) -> bool:
-    """Whether in every window from a least start to a greatest end the tasks that lie inside fit in."""
+    """Overload check: in each window from a least start to a greatest end, the tasks inside it fit."""
     args = st.args
     n = args[first]
     starts = first + 2
@@ -175,7 +174,7 @@ def has_room(st: State, first: int) -> bool:
 
 @kernel
 def cumulative(st: State, c: int) -> bool:
-    """The demands of the tasks under way fit the capacity at any time."""
+    """Propagate that running tasks together never exceed the capacity."""
     first = st.start[c]
     args = st.args
     n = args[first]
@@ -191,7 +190,7 @@ def cumulative(st: State, c: int) -> bool:
     order = first + 2 + 4 * n
     times = order + 2 * n
     for k in range(count - 1):
-        # Events at one time count together.
+        # Events at the same time count together.
         if args[times + args[order + k]] != args[times + args[order + k + 1]] and not set_lo(
             st, args[first + 1], args[levels + k]
         ):

@@ -1,4 +1,4 @@
-"""Divisibility as a literal: literal <-> d divides x; 0 divides only 0."""
+"""Reified divisibility: literal <-> d divides x; 0 divides only 0."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Divides(Node):
 
 @kernel
 def keep_divisors_of(st: State, d: int, x: int, keep: bool) -> bool:
-    """Leave the values of a bitset variable d that divide x, not 0; or, without `keep`, those that do not."""
+    """Keep the values of a bitset variable d that divide a fixed x != 0; without `keep`, the others."""
     value = st.lo[d]
     last = st.hi[d]
     step = st.step[d]
@@ -123,7 +123,7 @@ def forbid_divides(st: State, d: int, x: int) -> bool:
 
 @kernel
 def divides_state(st: State, d: int, x: int) -> int:
-    """1 where d surely divides x, 0 where it surely does not, -1 where that is open."""
+    """1 if d surely divides x, 0 if it surely does not, -1 if that is open."""
     dl = st.lo[d]
     dh = st.hi[d]
     xl = st.lo[x]

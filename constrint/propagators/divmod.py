@@ -1,4 +1,4 @@
-"""Division: x // y == q and x % y == r, rounded down as in Python; the divisor is not 0."""
+"""Division with remainder: x // y == q and x % y == r, rounded down as in Python; the divisor is not 0."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class DivMod(Node):
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         x, y, q, r = (magnitude(lo, hi, v) for v in self.scope())
-        # The last term: combining the stride of x (at most its width) with the divisor.
+        # The last term bounds the combination of the stride of x (at most its width) with the divisor.
         return 2 * x + q * y + r + y + 2 + (2 * x + y + 1) * (y + 1)
 
 
 @kernel
 def exclude_zero(st: State, v: int) -> bool:
-    """Remove 0 from the bounds of v, and from its inside where it has a bitset."""
+    """Remove 0 from v; inside the bounds only if v has a bitset."""
     return remove(st, v, 0)
 
 
@@ -100,7 +100,7 @@ def bound_dividend(st: State, x: int, y: int, q: int, r: int) -> bool:
 
 @kernel
 def sign_divisor(st: State, x: int, y: int, q: int) -> bool:
-    """Give y the sign that a quotient of known sign and x have."""
+    """Fix the sign of y if the signs of x and of a non-zero quotient are known."""
     sign = 1 if st.lo[q] >= 1 else -1 if st.hi[q] < 0 else 0
     if sign != 0 and st.lo[x] >= 0:
         return set_lo(st, y, 1) if sign > 0 else set_hi(st, y, -1)
@@ -111,7 +111,7 @@ def sign_divisor(st: State, x: int, y: int, q: int) -> bool:
 
 @kernel
 def bound_divisor(st: State, x: int, y: int, q: int, r: int) -> bool:
-    """Bound y by x and what is left of it; for x >= 0 and y > 0 also by x // q and x // (q + 1)."""
+    """Bound y by x - r, a multiple of it; for x >= 0 and y > 0 also by x // q and x // (q + 1)."""
     if st.lo[x] < 0 or st.lo[y] <= 0:
         if st.lo[q] >= 1 or st.hi[q] <= -2:
             most = max(abs(st.lo[x]), abs(st.hi[x]))
@@ -119,7 +119,7 @@ def bound_divisor(st: State, x: int, y: int, q: int, r: int) -> bool:
                 return False
         low = st.lo[x] - st.hi[r]
         high = st.hi[x] - st.lo[r]
-        if low > 0 or high < 0:  # a multiple of y that is not 0
+        if low > 0 or high < 0:  # x - r is not 0, and a multiple of y
             most = max(abs(low), abs(high))
             return set_lo(st, y, -most) and set_hi(st, y, most)
         return True
@@ -133,7 +133,7 @@ def bound_divisor(st: State, x: int, y: int, q: int, r: int) -> bool:
 
 @kernel
 def keep_supported_divisors(st: State, x: int, y: int, q: int, r: int) -> bool:
-    """Leave the values of a bitset variable y with a quotient in q and a remainder in r, for a fixed x."""
+    """For a fixed x, keep the values of a bitset variable y whose quotient is in q and remainder in r."""
     dividend = st.lo[x]
     value = st.lo[y]
     last = st.hi[y]
@@ -149,7 +149,7 @@ def keep_supported_divisors(st: State, x: int, y: int, q: int, r: int) -> bool:
 
 @kernel
 def keep_supported_dividends(st: State, x: int, y: int, q: int, r: int) -> bool:
-    """Leave the values of a bitset variable x with a quotient in q and a remainder in r, for a fixed y."""
+    """For a fixed y, keep the values of a bitset variable x whose quotient is in q and remainder in r."""
     divisor = st.lo[y]
     value = st.lo[x]
     last = st.hi[x]
@@ -165,7 +165,7 @@ def keep_supported_dividends(st: State, x: int, y: int, q: int, r: int) -> bool:
 
 @kernel
 def division(st: State, c: int) -> bool:
-    """``y != 0 and x // y == q and x % y == r``."""
+    """Propagate ``y != 0 and x // y == q and x % y == r``."""
     first = st.start[c]
     x = st.args[first]
     y = st.args[first + 1]
@@ -185,7 +185,7 @@ def division(st: State, c: int) -> bool:
     ):
         return False
     if st.lo[x] == xl and st.hi[x] == xh and st.lo[y] == yl and st.hi[y] == yh:
-        # Only the results moved, and x and y already fit them.
+        # Only the results moved, and x and y are consistent with them already.
         st.scalar[SETTLED] = 1 if (xl != xh and yl != yh) or (xl == xh and yl == yh) else 0
     if st.lo[y] == st.hi[y]:
         if st.lo[x] == st.hi[x]:

@@ -1,4 +1,4 @@
-"""Tables of constants: table[index] == z, the index counting from 0 and inside the table."""
+"""element on a table of constants: table[index] == z, with a 0-based index inside the table."""
 
 from __future__ import annotations
 

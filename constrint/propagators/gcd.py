@@ -1,4 +1,4 @@
-"""Greatest common divisor and least common multiple of two; never negative."""
+"""Greatest common divisor and least common multiple of two integers; never negative."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class _Pair(Node):
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         x, y, z = (magnitude(lo, hi, v) for v in self.scope())
-        # Combining strides (at most the width of a domain) with a divisor: z divides x and y, or they z.
+        # Bounds the combination of a stride (at most the width of a domain) with a divisor: z divides x and
+        # y, or x and y divide z.
         most = max(x, y)
         return max(x * y, (2 * most + z + 1) * (z + 1), (2 * z + most + 1) * (most + 1)) + most + z + 2
 
@@ -58,13 +59,13 @@ class Lcm(_Pair):
 
 @kernel
 def excludes_zero(st: State, v: int) -> bool:
-    """Whether the bounds of v leave out 0."""
+    """Whether 0 is outside the bounds of v."""
     return st.lo[v] > 0 or st.hi[v] < 0
 
 
 @kernel
 def gcd(st: State, c: int) -> bool:
-    """Bound z by the arguments, and compute it once they are fixed."""
+    """Bound z by the arguments; compute it when they are fixed."""
     first = st.start[c]
     x = st.args[first]
     y = st.args[first + 1]
@@ -96,7 +97,7 @@ def gcd(st: State, c: int) -> bool:
 
 @kernel
 def keep_divisors(st: State, v: int, multiple: int) -> bool:
-    """Leave the divisors of a multiple, not 0; of a variable without a bitset, bound it by them."""
+    """Keep the divisors of a multiple that is not 0; without a bitset, bound the variable by them."""
     if not (set_lo(st, v, -multiple) and set_hi(st, v, multiple)):
         return False
     value = st.lo[v]
@@ -113,7 +114,7 @@ def keep_divisors(st: State, v: int, multiple: int) -> bool:
 
 @kernel
 def lcm(st: State, c: int) -> bool:
-    """Bound z by the arguments; compute it once they are fixed."""
+    """Bound z by the arguments; compute it when they are fixed."""
     first = st.start[c]
     x = st.args[first]
     y = st.args[first + 1]
@@ -141,5 +142,5 @@ def lcm(st: State, c: int) -> bool:
         return True
     if multiple != most:
         return set_lo(st, x, -most) and set_hi(st, x, most) and set_lo(st, y, -most) and set_hi(st, y, most)
-    # Both divide a multiple that is known and not 0.
+    # The multiple is known and not 0, so both arguments divide it.
     return keep_divisors(st, x, multiple) and keep_divisors(st, y, multiple)

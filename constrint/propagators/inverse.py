@@ -1,7 +1,7 @@
-"""Inverse functions: ``x[i] == j`` exactly where ``y[j] == i``.
+"""inverse: ``x[i] == j`` exactly if ``y[j] == i``.
 
-Consistent on domains for each pair of values (the channelling of Cheng, Choi, Lee and Wu, Constraints 1999),
-O(n^2) a run; `all_different` is posted beside it for what the permutation as a whole excludes.
+Domain consistent for each pair of values (the channelling of Cheng, Choi, Lee and Wu, Constraints 1999),
+O(n^2) a run. `all_different` is posted as well, for what the permutation as a whole excludes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Inverse(Node):
 
 @kernel
 def keep_inverse(st: State, xs: int, ys: int, n: int) -> bool:
-    """Take j from x[i] where y[j] has lost i, and give i to y[j] where x[i] is j."""
+    """Remove j from x[i] if y[j] has lost i; fix y[j] to i if x[i] is j."""
     args = st.args
     for i in range(n):
         x = args[xs + i]
@@ -65,7 +65,7 @@ def keep_inverse(st: State, xs: int, ys: int, n: int) -> bool:
 
 @kernel
 def inverse_functions(st: State, c: int) -> bool:
-    """``x[i] == j`` exactly where ``y[j] == i``."""
+    """Propagate ``x[i] == j`` exactly if ``y[j] == i``."""
     first = st.start[c]
     n = st.args[first]
     xs = first + 1

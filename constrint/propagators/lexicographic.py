@@ -1,7 +1,7 @@
-"""Lexicographic order: literal <-> one list of variables comes before another.
+"""Reified lexicographic order: literal <-> one list of variables comes before another.
 
-Frisch, Hnich, Kiziltan, Miguel and Walsh, "Global constraints for lexicographic orderings", CP 2002:
-consistent on domains where no variable stands twice; O(n) a run.
+Frisch, Hnich, Kiziltan, Miguel and Walsh, "Global constraints for lexicographic orderings", CP 2002. Domain
+consistent if no variable occurs twice; O(n) a run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEXICOGRAPHIC = 26
 
 @record()
 class Lexicographic(Node):
-    """``literal <-> xs < ys`` as lists of one length; ``<=`` unless strict."""
+    """``literal <-> xs < ys`` for lists of equal length; ``<=`` unless strict."""
 
     literal: int
     xs: tuple[int, ...]
@@ -47,7 +47,7 @@ class Lexicographic(Node):
 
 @kernel
 def rest_can_follow(st: State, xs: int, ys: int, i: int, n: int, strict: bool) -> bool:
-    """Whether the lists from place i on can be in order, by their bounds."""
+    """Whether the bounds allow the lists from place i on to be in order."""
     args = st.args
     while i < n:
         low = st.lo[args[xs + i]]
@@ -60,7 +60,7 @@ def rest_can_follow(st: State, xs: int, ys: int, i: int, n: int, strict: bool) -
 
 @kernel
 def is_ordered(st: State, xs: int, ys: int, n: int, strict: bool) -> bool:
-    """Whether the lists are in order whatever values they take."""
+    """Whether the bounds prove that the lists are in order."""
     args = st.args
     for i in range(n):
         high = st.hi[args[xs + i]]

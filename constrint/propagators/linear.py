@@ -1,4 +1,4 @@
-"""Linear constraints: sum(coefficient * variable) <=, == or != a bound; the first two also as a literal."""
+"""Linear constraints: sum(coefficient * variable) <=, == or != a bound; <= and == also reified."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINEAR_NE = 2
 LINEAR_LE_IF = 3
 LINEAR_EQ_IF = 4
 
-# What `prune_eq` changed.
+# Results of `prune_eq`.
 FAILED = 0
 UNCHANGED = 1
 ONE = 2
@@ -32,11 +32,11 @@ SEVERAL = 3
 Terms = tuple[tuple[int, int], ...]
 
 
-LONG = 4  # sums of this many terms run after all cheaper constraints
+LONG = 4  # longer sums run after all cheaper propagators
 
 
 class _Sum(Node):
-    """What linear constraints share, required or tied to a literal."""
+    """Base class of all linear propagators, plain and reified."""
 
     __slots__ = ()
     terms: Terms
@@ -60,7 +60,7 @@ class _Sum(Node):
 
 @record()
 class _Linear(_Sum):
-    """Terms are (coefficient, variable) with coefficients that are not 0."""
+    """A plain linear constraint. Terms are (coefficient, variable); no coefficient is 0."""
 
     terms: Terms
     bound: int
@@ -184,13 +184,13 @@ def prune_le(st: State, first: int, last: int, sign: int, bound: int) -> bool:
 def prune_eq(st: State, first: int, last: int, bound: int) -> int:
     """Propagate sum == bound for the terms in args[first:last].
 
-    Returns FAILED, UNCHANGED, ONE where one variable came to fit the others exactly, or SEVERAL.
+    Returns FAILED, UNCHANGED, ONE if one variable was fitted to the others without rounding, or SEVERAL.
     """
     args = st.args
     lo = st.lo
     hi = st.hi
-    above = bound  # room above the least sum
-    below = -bound  # room below the greatest sum
+    above = bound  # slack above the least sum
+    below = -bound  # slack below the greatest sum
     for i in range(first, last, 2):
         a = args[i]
         v = args[i + 1]
@@ -223,7 +223,7 @@ def prune_eq(st: State, first: int, last: int, bound: int) -> int:
             if width > below and not set_hi(st, v, low + below // -a):
                 return FAILED
         if lo[v] != low or hi[v] != high:
-            # Exact: the new bounds are what the others leave, without rounding.
+            # Without rounding, the new bounds are exactly what the other terms leave.
             if a > 0:
                 exact = (hi[v] == high or (hi[v] - low) * a == above) and (
                     lo[v] == low or (high - lo[v]) * a == below
@@ -238,7 +238,7 @@ def prune_eq(st: State, first: int, last: int, bound: int) -> int:
 
 @kernel
 def prune_ne(st: State, first: int, last: int, bound: int) -> bool:
-    """Propagate sum != bound for the terms in args[first:last]: acts once one variable at most is open."""
+    """Propagate sum != bound for the terms in args[first:last]; acts when at most one variable is open."""
     args = st.args
     lo = st.lo
     hi = st.hi
@@ -271,7 +271,7 @@ def linear_eq(st: State, c: int) -> bool:
     """``sum == bound``."""
     first = st.start[c]
     changed = prune_eq(st, first + 2, st.start[c + 1], st.args[first])
-    # Where one variable came to fit the others exactly, they fit it too.
+    # If one variable was fitted to the others without rounding, the others fit it too: a fixpoint.
     if changed == UNCHANGED or (changed == ONE and st.args[first + 1] == 1):
         st.scalar[SETTLED] = 1
     return changed != FAILED

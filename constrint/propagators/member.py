@@ -1,4 +1,4 @@
-"""Membership as a literal: literal <-> x in a set of intervals. Keeps the inner holes of wide domains."""
+"""Reified membership: literal <-> x in a set of intervals. Remembers the inner holes of wide domains."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from constrint.support.record import record
 
 MEMBER = 12
 
-# Where the values of a variable lie, as bits.
+# Where the values of a variable lie, as bits of a mask.
 INSIDE = 1
 OUTSIDE = 2
 BOTH = 3
 
 
 def intervals_of(values: Iterable[int]) -> tuple[int, ...]:
-    """First and last of each run of consecutive values, in ascending order."""
+    """The first and last value of each run of consecutive values, ascending."""
     flat: list[int] = []
     for value in sorted(set(values)):
         if flat and flat[-1] == value - 1:
@@ -30,7 +30,7 @@ def intervals_of(values: Iterable[int]) -> tuple[int, ...]:
 
 @record()
 class Member(Node):
-    """``literal <-> x in intervals``; intervals are (first, last, first, last, …), ascending and apart."""
+    """``literal <-> x in intervals``; intervals are (first, last, first, last, …), ascending and disjoint."""
 
     literal: int
     x: int
@@ -57,7 +57,7 @@ class Member(Node):
 
 @kernel
 def interval_from(st: State, first: int, last: int, value: int) -> int:
-    """Index of the first interval in args[first:last] that ends at value or later, or `last`."""
+    """Index of the first interval in args[first:last] that ends at or after value, or `last`."""
     low = 0
     high = (last - first) // 2
     while low < high:
@@ -137,7 +137,7 @@ def forbid_member(st: State, x: int, first: int, last: int) -> bool:
 
 @kernel
 def sides_of(st: State, x: int, i: int, last: int) -> int:
-    """Whether the values of a bitset variable are inside the intervals from place i on, outside, or both."""
+    """INSIDE, OUTSIDE or BOTH: where a bitset variable's values lie, for the intervals from place i on."""
     args = st.args
     sides = 0
     value = st.lo[x]

@@ -1,4 +1,4 @@
-"""Extremes: z == max(x1, …, xn) and z == min(x1, …, xn)."""
+"""Maximum and minimum: z == max(x1, …, xn) and z == min(x1, …, xn)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def maximum(st: State, c: int) -> bool:
         high = max(high, st.hi[x])
     if not (set_lo(st, z, low) and set_hi(st, z, high)):
         return False
-    if st.hi[z] >= high:  # else it could not go all the way, and the arguments must follow
+    if st.hi[z] >= high:  # otherwise z has a stride and stopped below: the arguments must follow
         st.scalar[SETTLED] = 1
     zl = st.lo[z]
     reaching = -1
@@ -103,7 +103,7 @@ def minimum(st: State, c: int) -> bool:
         high = min(high, st.hi[x])
     if not (set_lo(st, z, low) and set_hi(st, z, high)):
         return False
-    if st.lo[z] <= low:  # else it could not go all the way, and the arguments must follow
+    if st.lo[z] <= low:  # otherwise z has a stride and stopped above: the arguments must follow
         st.scalar[SETTLED] = 1
     zh = st.hi[z]
     reaching = -1

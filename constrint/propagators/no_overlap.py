@@ -1,8 +1,8 @@
-"""Tasks on one machine: of any two one ends before the other starts.
+"""no_overlap (disjunctive): of any two tasks on a machine, one ends before the other starts.
 
-Overload checks, edge finding and detectable precedences after Vilím, "Global constraints in scheduling", PhD
-thesis, Prague 2007, on sorted lists in place of his trees: O(n^2) a run, which is less for the sizes that
-are met. Not consistent on bounds, which is NP-hard.
+Overload check, edge finding and detectable precedences after Vilím, "Global constraints in scheduling", PhD
+thesis, Prague 2007, on sorted lists instead of theta trees: O(n^2) a run, which is faster for usual sizes.
+Weaker than bounds consistency, which is NP-hard.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NO_OVERLAP = 27
 
 @record()
 class NoOverlap(Node):
-    """Durations are not negative, and of any two tasks one ends before the other starts."""
+    """Durations are non-negative, and of any two tasks one ends before the other starts."""
 
     starts: tuple[int, ...]
     durations: tuple[int, ...]
@@ -38,8 +38,9 @@ class NoOverlap(Node):
         )
 
     def encode(self) -> list[int]:
-        # Two orders for each direction of time, by start and by end, outlive a run. Room: least start and
-        # greatest end, duration and new start of each task; sums and latest ends along the order by start.
+        # Two orders for each direction of time, by start and by end, are kept between runs. Scratch space:
+        # least start, greatest end, duration and new start of each task; sums and latest ends along the order
+        # by start.
         n = len(self.starts)
         return [n, *self.starts, *self.durations, *list(range(n)) * 4, *[0] * (4 * n + 3 * (n + 1))]
 
@@ -53,7 +54,7 @@ class NoOverlap(Node):
 
 @kernel
 def note_tasks(st: State, first: int, sign: int, tasks: int) -> None:
-    """Write least start, greatest end and duration of each task; sign -1 turns time round."""
+    """Write the least start, greatest end and duration of each task; sign -1 reverses time."""
     args = st.args
     n = args[first]
     for i in range(n):
@@ -71,7 +72,7 @@ def note_tasks(st: State, first: int, sign: int, tasks: int) -> None:
 
 @kernel
 def find_precedences(args: list[int], n: int, by_start: int, tasks: int) -> None:
-    """Start each task after the earliest end of all those that it cannot precede."""
+    """Detectable precedences: start each task after the earliest end of the tasks that it cannot precede."""
     ends = tasks + n
     durations = ends + n
     started = durations + n
@@ -92,14 +93,17 @@ def find_precedences(args: list[int], n: int, by_start: int, tasks: int) -> None
 
 @kernel
 def find_edges(args: list[int], n: int, by_start: int, end: int, tasks: int) -> bool:
-    """Check the tasks that must end by a time, and start after them those that do not fit among them."""
+    """Edge finding for the tasks that must end by `end`; False if they do not fit.
+
+    A task that does not fit among them starts after them.
+    """
     ends = tasks + n
     durations = ends + n
     started = durations + n
-    before = started + n  # earliest end of the tasks so far in the order, those from the next on:
-    after = before + n + 1  # their greatest start + durations from there
-    total = after + n + 1  # and durations
-    none = args[tasks + args[by_start]]  # before all of them
+    before = started + n  # earliest end of the tasks so far in the order
+    after = before + n + 1  # over the tasks from the next on: greatest start + the durations from there
+    total = after + n + 1  # sum of their durations
+    none = args[tasks + args[by_start]]  # earlier than all of them
     args[before] = none
     for k in range(n):
         j = args[by_start + k]
@@ -129,7 +133,7 @@ def find_edges(args: list[int], n: int, by_start: int, end: int, tasks: int) -> 
 
 @kernel
 def push_starts(st: State, first: int, sign: int) -> bool:
-    """Raise the least starts (sign 1), or lower the greatest ends (sign -1)."""
+    """Raise the least starts (sign 1) or lower the greatest ends (sign -1)."""
     args = st.args
     n = args[first]
     by_start = first + 1 + 2 * n + (0 if sign == 1 else 2 * n)
@@ -159,7 +163,7 @@ def push_starts(st: State, first: int, sign: int) -> bool:
 
 @kernel
 def no_overlap(st: State, c: int) -> bool:
-    """Of any two tasks one ends before the other starts."""
+    """Propagate that of any two tasks one ends before the other starts."""
     first = st.start[c]
     args = st.args
     n = args[first]
@@ -168,7 +172,7 @@ def no_overlap(st: State, c: int) -> bool:
             return False
     if not (push_starts(st, first, 1) and push_starts(st, first, -1)):
         return False
-    # A duration ends where the next task that can only follow starts.
+    # Bound a duration by the next task that can only follow it.
     for i in range(n):
         d = args[first + 1 + n + i]
         if st.lo[d] == st.hi[d]:

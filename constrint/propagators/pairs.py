@@ -1,4 +1,4 @@
-"""Sums of products of truth values, low <= sum(coefficient * x * y) <= high, without variables for these."""
+"""Sums of products of truth values: low <= sum(coefficient * x * y) <= high, without product variables."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def pairs(st: State, c: int) -> bool:
         y = args[i + 2]
         if lo[x] * lo[y] == hi[x] * hi[y]:
             continue
-        # A product that becomes 1 moves one end of the sum by its coefficient, one that becomes 0 the other.
+        # A product that becomes 1 moves one end of the sum by its coefficient; one that becomes 0 moves the
+        # other.
         if least + a > high or most + a < low:
             if most - a < low or least - a > high:
                 return False

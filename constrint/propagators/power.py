@@ -1,4 +1,4 @@
-"""Powers: x ** y == z for exponents that are not negative; 0 ** 0 is 1."""
+"""Powers: x ** y == z for non-negative exponents; 0 ** 0 is 1."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Power(Node):
         return watch_bounds(self.x, self.y, self.z)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
-        # Powers stop at the cap, which is what z is bounded by.
+        # Powers are computed up to the cap, which bounds z.
         return max(magnitude(lo, hi, v) for v in self.scope()) + 2
 
 
 @kernel
 def bit_length(n: int) -> int:
-    """Binary digits of n >= 0."""
+    """Number of binary digits of n >= 0."""
     bits = 0
-    while n >= 4611686018427387904:  # Python's integers only: steps that double leave few of them
+    while n >= 4611686018427387904:  # beyond int64: doubling saves steps
         shift = 62
         while n >> 2 * shift > 0:
             shift *= 2
@@ -60,10 +60,11 @@ def bit_length(n: int) -> int:
 
 @kernel
 def capped_power(base: int, exponent: int, cap: int) -> int:
-    """``base ** exponent`` for base >= 0, or the cap where it would be greater."""
+    """``min(base ** exponent, cap)`` for base >= 0."""
     if base <= 1:
         return 1 if exponent == 0 else base
-    # Numbers of at most half the cap's digits have a product below it; dividing the cap takes long.
+    # The product of two numbers with at most half the cap's digits is below the cap; this avoids dividing the
+    # cap, which takes long for large integers.
     safe = 1 << (bit_length(cap) - 1) // 2
     power = 1
     while True:
@@ -81,10 +82,10 @@ def capped_power(base: int, exponent: int, cap: int) -> int:
 
 @kernel
 def root(n: int, exponent: int, most: int, cap: int) -> int:
-    """The greatest r with r ** exponent <= n, at most `most`; for n >= 0 and exponent >= 1.
+    """The greatest r <= most with r ** exponent <= n, for n >= 0 and exponent >= 1.
 
-    Roots with few digits are found digit by digit, others by Newton's method from above, which is
-    fast for small exponents only.
+    Roots with few digits are found digit by digit. Others by Newton's method from above, which is fast for
+    small exponents only.
     """
     if n <= 1 or exponent == 1:
         return min(n, most)
@@ -125,7 +126,7 @@ def logarithm(n: int, base: int) -> int:
 
 @kernel
 def odd_root_at_most(n: int, exponent: int, most: int, cap: int) -> int:
-    """The greatest r with r ** exponent <= n for an odd exponent, with abs(r) <= most + 1."""
+    """The greatest r with r ** exponent <= n and abs(r) <= most + 1, for an odd exponent."""
     if n >= 0:
         return root(n, exponent, most, cap)
     return -(root(-n - 1, exponent, most, cap) + 1)
@@ -133,7 +134,7 @@ def odd_root_at_most(n: int, exponent: int, most: int, cap: int) -> int:
 
 @kernel
 def power_of_constant_exponent(st: State, x: int, exponent: int, z: int) -> bool:
-    """``x ** exponent == z`` for an exponent that is fixed."""
+    """Propagate ``x ** exponent == z`` for a fixed exponent."""
     cap = st.scalar[CAP]
     huge = st.scalar[HUGE]
     xl = st.lo[x]
@@ -148,7 +149,7 @@ def power_of_constant_exponent(st: State, x: int, exponent: int, z: int) -> bool
             set_lo(st, z, at_low if xl >= 0 else -at_low) and set_hi(st, z, at_high if xh >= 0 else -at_high)
         ):
             return False
-        # The root of a bound that stands for none would look like a real one.
+        # A bound of z at HUGE or beyond means "no bound"; its root would look like a real bound.
         if st.hi[z] < huge and not set_hi(st, x, odd_root_at_most(st.hi[z], exponent, most, cap)):
             return False
         return st.lo[z] <= -huge or set_lo(st, x, -odd_root_at_most(-st.lo[z], exponent, most, cap))
@@ -174,7 +175,7 @@ def power_of_constant_exponent(st: State, x: int, exponent: int, z: int) -> bool
 
 @kernel
 def power_of_positive_base(st: State, x: int, y: int, z: int) -> bool:
-    """``x ** y == z`` for a base that is at least 1 and an exponent that is open."""
+    """Propagate ``x ** y == z`` for a base of at least 1 and an open exponent."""
     cap = st.scalar[CAP]
     xl = st.lo[x]
     xh = st.hi[x]

@@ -66,7 +66,7 @@ def bound_factor(st: State, x: int, y: int, z: int) -> bool:
     if yl <= 0 <= yh:
         if zl <= 0 <= zh:
             return True
-        # A product that is not 0 has factors that are not 0.
+        # If the product is not 0, neither factor is 0.
         if yl == 0:
             if not set_lo(st, y, 1):
                 return False
@@ -85,7 +85,7 @@ def bound_factor(st: State, x: int, y: int, z: int) -> bool:
 
 @kernel
 def keep_divisors(st: State, x: int, y: int, product: int) -> bool:
-    """Leave the values of a bitset variable x that divide a product, not 0, with a cofactor in y."""
+    """Keep the values of a bitset variable x that divide a product, not 0, with a cofactor within y."""
     value = st.lo[x]
     last = st.hi[x]
     step = st.step[x]
@@ -100,7 +100,7 @@ def keep_divisors(st: State, x: int, y: int, product: int) -> bool:
 
 @kernel
 def bound_natural_product(st: State, x: int, y: int, z: int) -> bool:
-    """All bounds of x * y == z for x, y >= 0: the common case, without calls that change nothing."""
+    """Bounds of x * y == z for x, y >= 0: the common case, without calls that change nothing."""
     lo = st.lo
     hi = st.hi
     xl = lo[x]

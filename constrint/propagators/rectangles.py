@@ -1,6 +1,6 @@
-"""Rectangles in the plane: no two of them overlap.
+"""diffn: no two rectangles in the plane overlap.
 
-Of the four ways in which two can lie beside each other, one that is left alone is enforced: as strong as the
+If only one of the four relative positions of a pair is left, it is enforced. That is as strong as the
 disjunction of the four for each pair (the base level of Beldiceanu and Carlsson, CP 2001). O(n^2) a run.
 """
 
@@ -19,7 +19,7 @@ RECTANGLES = 29
 
 @record()
 class Rectangles(Node):
-    """No side is negative, and of any two rectangles one lies left, right, above or below of the other."""
+    """No side is negative; of any two rectangles, one lies left of, right of, above or below the other."""
 
     xs: tuple[int, ...]
     ys: tuple[int, ...]

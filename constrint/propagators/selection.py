@@ -1,8 +1,8 @@
-"""Lists of variables: xs[index] == z, the index counting from 0 and inside the list.
+"""element on a list of variables: xs[index] == z, with a 0-based index inside the list.
 
-A place goes when the bounds of its entry and of z have nothing in common, z stays within the bounds of all
-entries that are left, and the last one is equal to z on bounds; O(n) a run. Van Hentenryck and Carillon,
-"Generality versus specificity: an experience with AI and OR techniques", AAAI 1988.
+An index is removed if the bounds of its entry and of z are disjoint. z stays within the bounds of the entries
+that are left. If one index is left, its entry and z get the same bounds. O(n) a run. Van Hentenryck and
+Carillon, "Generality versus specificity: an experience with AI and OR techniques", AAAI 1988.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Selection(Node):
 
 @kernel
 def may_equal(st: State, x: int, z: int) -> bool:
-    """Whether bounds, and the value of one that is fixed, leave two variables a common value."""
+    """Whether x and z may be equal, judged by their bounds, and by value if one of them is fixed."""
     if st.lo[x] > st.hi[z] or st.hi[x] < st.lo[z]:
         return False
     if st.lo[x] == st.hi[x]:

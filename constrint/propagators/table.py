@@ -1,8 +1,8 @@
-"""Tables: literal <-> the values of some variables, taken together, are one of the rows.
+"""Reified table: literal <-> the tuple of some variables' values is one of the rows.
 
-Consistent on domains by simple tabular reduction (Ullmann 2007; Lecoutre, "STR2", Constraints 2011): the
-rows that the domains still allow are the first of a list from which dead ones are swapped out, and how many
-they are is restored on backtracking. O(live rows times columns) a run.
+Domain consistent by simple tabular reduction (Ullmann 2007; Lecoutre, "STR2", Constraints 2011). The live
+rows are the first of a list; dead rows are swapped behind them, and backtracking restores how many are live.
+O(live rows times columns) a run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from constrint.store.state import BITS, FIXED, State, kernel
 from constrint.support.record import record
 
 TABLE = 19
-WIDEST_MARKED = 4096 // BITS + 2  # words that mark the values of a variable with a bitset
+WIDEST_MARKED = 4096 // BITS + 2  # words of the widest bitset whose values are marked
 
 
 @record()
@@ -28,7 +28,7 @@ class Table(Node):
     rows: tuple[tuple[int, ...], ...]
     kind = TABLE
     priority: ClassVar[int] = 2
-    trailed: ClassVar[int] = 1  # how many rows are dead
+    trailed: ClassVar[int] = 1  # number of dead rows
 
     def scope(self) -> tuple[int, ...]:
         return (self.literal >> 1, *self.variables)
@@ -38,7 +38,8 @@ class Table(Node):
         return literal_holds(self.literal, values) == (found in self.rows)
 
     def encode(self) -> list[int]:
-        # literal, arity, rows; variables; order of the rows, live ones first; room for marks; the rows
+        # literal, arity, number of rows; variables; order of the rows, live ones first; scratch marks; the
+        # rows
         head = [self.literal, len(self.variables), len(self.rows), *self.variables, *range(len(self.rows))]
         return head + [0] * WIDEST_MARKED + [entry for row in self.rows for entry in row]
 
@@ -53,7 +54,7 @@ class Table(Node):
 
 @kernel
 def keep_live_rows(st: State, first: int, word: int) -> int:
-    """Swap the rows that the domains do not allow behind the live ones; returns how many are left."""
+    """Swap the rows that the domains exclude behind the live ones; returns the number of live rows."""
     args = st.args
     arity = args[first + 1]
     count = args[first + 2]
@@ -84,7 +85,7 @@ def keep_live_rows(st: State, first: int, word: int) -> int:
 
 @kernel
 def keep_column(st: State, first: int, column: int, found: int) -> bool:
-    """Leave the values of one variable that a live row has."""
+    """Keep the values of one variable that occur in a live row."""
     args = st.args
     arity = args[first + 1]
     v = args[first + 3 + column]
@@ -119,7 +120,7 @@ def keep_column(st: State, first: int, column: int, found: int) -> bool:
 
 @kernel
 def forbid_rows(st: State, first: int, found: int) -> bool:
-    """Propagate that no live row is taken: acts once one variable at most is open."""
+    """Propagate that no live row is taken; acts when at most one variable is open."""
     args = st.args
     arity = args[first + 1]
     variables = first + 3

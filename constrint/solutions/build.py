@@ -22,7 +22,18 @@ def solution_set(
     executor: Executor | None = None,
     workers: int | None = None,
 ) -> SolutionSet:
-    """The set of all solutions of a model; raises `LimitError` where it cannot be built."""
+    """The set of all solutions of a model.
+
+    Args:
+        model: A model whose variables have finite domains.
+        memory_limit: Bytes that building may take; None for the default.
+        time_limit: Seconds that building may take.
+        executor: Builds with the workers of any executor of `concurrent.futures`.
+        workers: How many workers; without an executor, threads of this process.
+
+    Raises:
+        LimitError: The set cannot be built within the limits.
+    """
     try:
         built, planner = solve_all(
             model, memory_limit=memory_limit, time_limit=time_limit, executor=executor, workers=workers

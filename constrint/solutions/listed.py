@@ -1,4 +1,4 @@
-"""Solutions listed: rows, columns, frames, chunks and files, at the speed of memory."""
+"""Listing solutions: rows, columns, data frames, chunks and files."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from constrint.solutions.table_files import Progress
 
 CHUNK = 1 << 16
-MANY = 1 << 20  # rows of a chunk in files
+MANY = 1 << 20  # rows of a chunk written to a file
 
 
 class Listed(Numbered):
-    """Solutions that can be listed."""
+    """A numbered set whose solutions can be listed."""
 
     def __iter__(self) -> Iterator[Solution]:
         for start in range(0, self.size, CHUNK):
@@ -36,7 +36,7 @@ class Listed(Numbered):
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The smallest type that all values of all variables fit."""
+        """The smallest numpy type that holds all values of all variables."""
         types = self._types
         if any(kind == OBJECT for kind in types):
             return OBJECT
@@ -45,7 +45,7 @@ class Listed(Numbered):
         return np.result_type(np.int8, *[np.int8 if kind.kind == "b" else kind for kind in types])
 
     def column_type(self, name: str) -> np.dtype[Any]:
-        """The smallest type that the values of a variable fit: integers, float64, bool or objects."""
+        """The smallest numpy type that holds the values of a variable: integers, float64, bool or object."""
         return self._types[self._variable(name)]
 
     @cached_property
@@ -68,7 +68,9 @@ class Listed(Numbered):
         return np.dtype(np.int8)
 
     def to_numpy(self, *, executor: Executor | None = None, workers: int | None = None) -> Array:
-        """All solutions as a 2-D array: a row for each, in order of number, a column for each of `names`.
+        """All solutions as a 2-D array of shape (size, len(names)).
+
+        Rows are in order of number, columns as in `names`.
 
         The type is the smallest that fits all values. The columns are each contiguous (Fortran order).
 
@@ -95,7 +97,7 @@ class Listed(Numbered):
         return table
 
     def to_tuples(self) -> list[tuple[Any, ...]]:
-        """All solutions as tuples of Python's values, in the order of `names`."""
+        """All solutions as tuples of Python values, in the order of `names`."""
         self._demand_any()
         if not self.size or not self.names:
             return [()] * self.size
@@ -103,7 +105,7 @@ class Listed(Numbered):
             return list(self._tuples(self._columns(0, self._rows())))
 
     def to_columns(self) -> dict[str, Array]:
-        """All solutions, an array for each variable, each in the smallest type that fits."""
+        """All solutions as one array per variable, each of the smallest type that holds its values."""
         self._demand_any()
         if not self.size:
             return {name: np.zeros(0, dtype=self.column_type(name)) for name in self.names}
@@ -116,15 +118,15 @@ class Listed(Numbered):
         return frame
 
     def sample_numpy(self, count: int, seed: int | None = None) -> Array:
-        """As `sample`, as rows of an array with the columns of `names`."""
+        """The solutions that `sample` draws, as an array with a row each and the columns of `names`."""
         return self._stacked(self._at(self._drawn(count, seed)))
 
     def iter_chunks(
         self, rows: int = CHUNK, *, executor: Executor | None = None, workers: int | None = None
     ) -> Iterator[Array]:
-        """All solutions as arrays of at most so many rows each: for sets beyond memory.
+        """All solutions as arrays of at most `rows` rows each, for sets larger than memory.
 
-        With an executor or several workers the next chunks are made while one is used.
+        With an executor or several workers, the next chunks are made while one is used.
         """
         for columns in self._by_runs(rows, executor, workers):
             yield self._stacked(columns)
@@ -132,7 +134,7 @@ class Listed(Numbered):
     def iter_columns(
         self, rows: int = CHUNK, *, executor: Executor | None = None, workers: int | None = None
     ) -> Iterator[dict[str, Array]]:
-        """All solutions as `to_columns` gives them, at most so many rows at a time."""
+        """All solutions in the form of `to_columns`, at most `rows` rows at a time."""
         for columns in self._by_runs(rows, executor, workers):
             yield self._typed(columns)
 
@@ -146,10 +148,10 @@ class Listed(Numbered):
         return listed(self._diagrams, self._runs(rows), executor, workers)
 
     def to_parquet(self, path: str | Path, rows: int = MANY, progress: Progress | None = None) -> None:
-        """Write all solutions as a Parquet file, a row group of at most so many rows at a time.
+        """Write all solutions to a Parquet file, in row groups of at most `rows` rows.
 
-        Integers are in the smallest type that fits, beyond 64 bits as decimals. Needs pyarrow: the extra
-        `parquet`.
+        Integers have the smallest type that holds them; beyond 64 bits they are decimals. Needs pyarrow: the
+        extra `parquet`.
         """
         from constrint.solutions.table_files import write_parquet
 
@@ -157,14 +159,14 @@ class Listed(Numbered):
         write_parquet(self, path, rows, progress)
 
     def to_csv(self, path: str | Path, rows: int = CHUNK, progress: Progress | None = None) -> None:
-        """Write all solutions as comma-separated values with a line of names."""
+        """Write all solutions as comma-separated values, with a header line of names."""
         from constrint.solutions.table_files import write_csv
 
         self._demand_any()
         write_csv(self, path, rows, progress)
 
     def to_npy(self, path: str | Path, rows: int = MANY, progress: Progress | None = None) -> None:
-        """Write what `to_numpy` gives to a `.npy` file, without having all of it in memory."""
+        """Write the array of `to_numpy` to a `.npy` file, without holding all of it in memory."""
         from constrint.solutions.table_files import write_npy
 
         self._demand_any()
@@ -178,7 +180,7 @@ class Listed(Numbered):
             yield start, min(start + rows, self.size)
 
     def _rows(self) -> int:
-        """The number of rows of a list of everything."""
+        """The number of rows of a list of all solutions; raises `LimitError` if it is too long."""
         if self.size >= 1 << 62:
             raise ModelError(
                 f"{self.size:,} solutions are too many for a list: use iter_chunks(), sample() or numbers"
@@ -198,6 +200,6 @@ class Listed(Numbered):
         return table
 
     def _write(self, table: Array, start: int, columns: Mapping[int, Array]) -> None:
-        """Write columns into a table, from a row on."""
+        """Write columns into a table from row `start` on."""
         for v, column in columns.items():
             table[start : start + len(column), v] = self._decoded(v, column)

@@ -1,4 +1,4 @@
-"""Solutions by number and numbers by solution: independent diagrams, and what their values stand for."""
+"""Solutions by number and numbers by solution, over independent diagrams and the labels of their codes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Labels = Mapping[int, Mapping[Any, Any]]
 
 
 class Numbered:
-    """Solutions with numbers; `SolutionSet` says more.
+    """Base of `SolutionSet`: solutions that have numbers.
 
     Attributes:
         names: The variables in order of declaration: the columns of `to_numpy`.
-        order: The variables in the order that the solutions are numbered by.
+        order: The variables in the order by which solutions are numbered.
         size: Number of solutions, exact at any magnitude.
     """
 
     def __init__(
         self, names: Sequence[str], diagrams: Sequence[Diagram] | None, labels: Labels | None = None
     ) -> None:
-        """Make a set of independent diagrams; None stands for no solution at all."""
+        """Make a set from independent diagrams; None stands for the empty set."""
         self.names = tuple(names)
         self._diagrams = tuple(diagrams or ())
         self._labels = dict(labels or {})
@@ -48,12 +48,12 @@ class Numbered:
 
     @property
     def diagrams(self) -> tuple[Diagram, ...]:
-        """The independent diagrams whose product the set is; none where it has no solution."""
+        """The independent diagrams whose product is the set; empty if there is no solution."""
         return self._diagrams
 
     @property
     def edges(self) -> int:
-        """Size of the representation: the number of edges of all diagrams."""
+        """Number of edges of all diagrams: the size of the representation."""
         return sum(diagram.edges for diagram in self._diagrams)
 
     @property
@@ -63,7 +63,7 @@ class Numbered:
 
     def __len__(self) -> int:
         if self.size > sys.maxsize:
-            raise OverflowError(f"{self.size:,} solutions are more than Python's len() can say: use .size")
+            raise OverflowError(f"{self.size:,} solutions are more than Python's len() can return: use .size")
         return self.size
 
     def __bool__(self) -> bool:
@@ -112,7 +112,7 @@ class Numbered:
         return self._numbers[name]
 
     def values_of(self, name: str) -> list[Any]:
-        """The values that a variable has in any solution: ascending, or in the order given if no numbers."""
+        """The values that a variable has in any solution: ascending; values that are no numbers as given."""
         v = self._variable(name)
         for diagram in self._diagrams:
             if v in diagram.variables:
@@ -120,11 +120,11 @@ class Numbered:
         return []
 
     def sample(self, count: int, seed: int | None = None) -> list[Solution]:
-        """Distinct solutions, all equally likely; all of them, in random order, where there are no more."""
+        """Distinct solutions, drawn uniformly; if there are at most `count`, all of them in random order."""
         return list(self._solutions(self._at(self._drawn(count, seed))))
 
     def _demand_any(self) -> None:
-        """Where there must be a solution, raise an error that says why there is none."""
+        """Raise `ModelError` if the set is empty."""
 
     def _drawn(self, count: int, seed: int | None) -> list[int]:
         if integer(count, "the size of a sample") < 0:
@@ -140,7 +140,7 @@ class Numbered:
         return list(drawn)
 
     def _at(self, numbers: Sequence[int]) -> dict[int, Array]:
-        """Columns of the solutions with these numbers."""
+        """Columns of the solutions with these numbers, by variable."""
         columns: dict[int, Array] = {}
         rest: Array = np.array(numbers, dtype=np.int64 if self.size < 1 << 61 else OBJECT)
         for diagram in reversed(self._diagrams):
@@ -151,7 +151,7 @@ class Numbered:
         return columns
 
     def _columns(self, start: int, stop: int) -> dict[int, Array]:
-        """Columns of solutions start … stop - 1."""
+        """Columns of solutions start … stop - 1, by variable."""
         return product_columns(self._diagrams, start, stop)
 
     def _number(self, codes: Sequence[Any]) -> int | None:
@@ -165,7 +165,7 @@ class Numbered:
             number = number * diagram.size + digit
         return number
 
-    # Values, and what stands for them
+    # Values and their codes
 
     def _codes(self, solution: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
         if isinstance(solution, Mapping):
@@ -205,7 +205,7 @@ class Numbered:
             decoded = np.array(values)
         else:
             decoded = np.empty(len(values), dtype=OBJECT)
-            for i, value in enumerate(values):  # at once, numpy would take a tuple for a row
+            for i, value in enumerate(values):  # assigned one by one: numpy would take a tuple for a row
                 decoded[i] = value
         codes = np.array(list(labels))
         return np.asarray(decoded[np.searchsorted(codes, column)])
@@ -219,7 +219,7 @@ class Numbered:
             yield dict(zip(names, row, strict=True))
 
     def _tuples(self, columns: Mapping[int, Array]) -> Iterator[tuple[Any, ...]]:
-        """Rows as tuples of Python's values, in the order of `names`."""
+        """Rows as tuples of Python values, in the order of `names`."""
         return zip(*[self._each(v, columns[v]) for v in range(len(self.names))], strict=True)
 
     def _each(self, v: int, column: Array) -> Iterable[Any]:
@@ -227,7 +227,7 @@ class Numbered:
         return each(column) if labels is None else map(labels.__getitem__, each(column))
 
     def labelled(self, v: int, codes: Array) -> list[Any]:
-        """The values that the codes of the v-th variable stand for."""
+        """The values that codes of the v-th variable stand for."""
         return self._listed(v, codes)
 
     def _listed(self, v: int, column: Array) -> list[Any]:

@@ -1,9 +1,9 @@
-"""Union, intersection and difference of solution sets, whatever their orders and components.
+"""Union, intersection and difference of solution sets, for any orders and components.
 
-Both sets are brought to the numbers and codes of the left one. What neither set connects stays apart: an
-intersection is a product of intersections, and where two sets differ in some components only, so do their
-unions and differences. Within a component the right side is put into the left one's order, or the left into
-the right's.
+Both sets are first brought to the numbers and codes of the left one. Components that neither set connects
+stay apart: an intersection is a product of intersections, and unions and differences are confined to the
+components in which the sets differ. Within a component, the right set is reordered to the left set's order,
+or the left set to the right's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from constrint.diagrams.terms import Array
 from constrint.errors import LimitError, ModelError
 
 Table = Mapping[Any, Any]
-"""What the codes of a variable stand for."""
+"""The values that the codes of a variable stand for."""
 EXACT_FLOAT = 1 << 53
 
 
@@ -33,7 +33,7 @@ class Side:
     Attributes:
         names: Its variables.
         diagrams: Its diagrams.
-        tables: Tables of those variables whose codes are not their values, by number.
+        tables: By number, the table of each variable whose codes are not its values.
     """
 
     names: Sequence[str]
@@ -42,15 +42,15 @@ class Side:
 
 
 def combined(left: Side, right: Side, keep: merge.Chooser) -> tuple[list[Diagram], dict[int, Table]]:
-    """Solutions kept by whether each side has them; no diagram where there are none.
+    """The solutions that `keep` selects; no diagram if there are none.
 
     Args:
-        left: One set, with a solution at least.
-        right: The other, over the same variables, with a solution at least.
-        keep: Whether a solution is kept, from whether the left and the right have it.
+        left: One set; it has at least one solution.
+        right: The other, over the same variables; it has at least one solution.
+        keep: Whether a solution is kept, given whether the left and the right set have it.
 
     Returns:
-        Diagrams in the numbers of the left's names, and the tables of their codes.
+        Diagrams in the numbers of the left set's names, and the tables of their codes.
     """
     ours, theirs, tables = _aligned(left, right)
     both = bool(keep(np.array([True]), np.array([True]))[0])
@@ -71,12 +71,12 @@ def combined(left: Side, right: Side, keep: merge.Chooser) -> tuple[list[Diagram
 
 
 def _equal(one: Diagram, other: Diagram) -> bool:
-    """Whether two diagrams in one order have the same solutions."""
+    """Whether two diagrams of the same order have the same solutions."""
     return one.size == other.size == merge.combined(one, other, np.logical_and).size
 
 
 def _groups(ours: Sequence[Diagram], theirs: Sequence[Diagram]) -> list[tuple[list[Diagram], list[Diagram]]]:
-    """Diagrams of both sides that share variables, directly or through others."""
+    """Groups of diagrams of both sides that share variables, directly or through other diagrams."""
     groups: list[tuple[set[int], list[Diagram], list[Diagram]]] = []
     for side, diagrams in enumerate((ours, theirs)):
         for diagram in diagrams:
@@ -103,7 +103,7 @@ def _in_one_order(ours: Sequence[Diagram], theirs: Sequence[Diagram]) -> tuple[D
         return reordered(one, other.variables, Budget()), other
     except TooLarge as problem:
         raise LimitError(
-            "the sets number their solutions by different orders of variables, and in a common order one of "
+            "the sets order their variables differently, and in a common order one of "
             "them does not fit its memory limit. Add the constraints of both to one model instead"
         ) from problem
 
@@ -112,7 +112,7 @@ def _in_one_order(ours: Sequence[Diagram], theirs: Sequence[Diagram]) -> tuple[D
 
 
 def _aligned(left: Side, right: Side) -> tuple[list[Diagram], list[Diagram], dict[int, Table]]:
-    """Both sides with the left one's numbers of variables, and common codes."""
+    """Both sides with the left set's numbers of variables and common codes."""
     number = {name: v for v, name in enumerate(left.names)}
     place = [number[name] for name in right.names]
     ours = list(left.diagrams)
@@ -137,7 +137,7 @@ def _aligned(left: Side, right: Side) -> tuple[list[Diagram], list[Diagram], dic
 
 
 def _plain(diagrams: Sequence[Diagram], v: int) -> dict[Any, Any]:
-    """The table of a variable whose codes are its values."""
+    """The identity table of a variable whose codes are its values."""
     for diagram in diagrams:
         if v in diagram.variables:
             values = np.unique(diagram.layers[diagram.variables.index(v)].value).tolist()
@@ -157,7 +157,7 @@ def _check_exact(name: str, table: Table) -> None:
 
 
 def _joined(one: Table, other: Table) -> tuple[dict[int, Any], tuple[dict[Any, int], dict[Any, int]]]:
-    """One table for two, and the new code of each old one."""
+    """One table for two, and the mapping from each one's old codes to the new codes."""
     labels = list(one.values())
     codes: tuple[dict[Any, int], dict[Any, int]] = ({code: i for i, code in enumerate(one)}, {})
     for code, label in other.items():
@@ -169,7 +169,7 @@ def _joined(one: Table, other: Table) -> tuple[dict[int, Any], tuple[dict[Any, i
 
 
 def _recoded(diagram: Diagram, v: int, codes: Mapping[Any, int]) -> Diagram:
-    """The diagram with other codes for the values of a variable."""
+    """The diagram with new codes for the values of a variable."""
     if v not in diagram.variables or all(old == new for old, new in codes.items()):
         return diagram
     k = diagram.variables.index(v)

@@ -1,9 +1,8 @@
 """All solutions of a finite model as one exact, compressed object.
 
-The solutions are the product of independent diagrams (`constrint.diagrams.diagram`). They are numbered: by
-the values of the variables in `order`, each ascending, like words in a dictionary
-(`constrint.solutions.numbered`). Nothing but `to_numpy`, iteration and their like
-(`constrint.solutions.listed`) ever lists them.
+The solutions are the product of independent diagrams (`constrint.diagrams.diagram`). They are numbered in the
+lexicographic order of the values of the variables in `order` (`constrint.solutions.numbered`). Only
+`to_numpy`, iteration and similar calls (`constrint.solutions.listed`) list them.
 """
 
 from __future__ import annotations
@@ -30,30 +29,30 @@ Operation = Literal["union", "intersection", "difference"]
 
 
 class SolutionSet(Listed):
-    """The solutions of a model: a set with numbers.
+    """The set of all solutions of a model, numbered in lexicographic order.
 
     Attributes:
         names: The variables in order of declaration: the columns of `to_numpy`.
-        order: The variables in the order that the solutions are numbered by.
+        order: The variables in the order by which solutions are numbered.
         size: Number of solutions, exact at any magnitude.
     """
 
     def minimum(self, cost: IntExpr | Mapping[str, Part]) -> tuple[Any, Solution]:
-        """The least cost and its first solution.
+        """The least cost and the first solution that has it.
 
         Args:
-            cost: An expression that is a sum of functions of one variable each; or a dict that has, for each
-                variable that counts, a factor, a function of its value, or a dict of costs by value.
+            cost: An expression that is a sum of functions of one variable each; or a dict that maps variables
+                to a factor, a function of the value, or a dict of costs by value.
         """
         return self._best(cost, 1)
 
     def maximum(self, cost: IntExpr | Mapping[str, Part]) -> tuple[Any, Solution]:
-        """The greatest cost and its first solution; the cost is given as for `minimum`."""
+        """The greatest cost and the first solution that has it; the cost is given as for `minimum`."""
         return self._best(cost, -1)
 
     def _best(self, cost: IntExpr | Mapping[str, Part], sign: int) -> tuple[Any, Solution]:
         if not self.size:
-            raise ModelError("there is no solution, so none is best")
+            raise ModelError("the set is empty, so it has no best solution")
         total: Any
         total, functions = separate(cost, self.names, self._labels)
         values: dict[int, Any] = {}
@@ -64,9 +63,9 @@ class SolutionSet(Listed):
         return total, next(self._solutions({v: np.array([value]) for v, value in values.items()}))
 
     def value_counts(self, name: str) -> dict[Any, int]:
-        """How many solutions have each value of a variable; values of no solution are left out.
+        """The number of solutions for each value of a variable; values without solutions are left out.
 
-        Values that are lists, which cannot be keys, stand there as tuples.
+        Lists cannot be keys: a value that is a list appears as a tuple.
         """
         v = self._variable(name)
         for diagram in self._diagrams:
@@ -78,7 +77,7 @@ class SolutionSet(Listed):
         return {}
 
     def given(self, **values: Any) -> SolutionSet:
-        """The solutions in which these variables have these values."""
+        """The subset of solutions in which these variables have these values."""
         diagrams = list(self._diagrams)
         for name, value in values.items():
             v = self._variable(name)
@@ -97,7 +96,7 @@ class SolutionSet(Listed):
     def neighbours(
         self, solution: Mapping[str, Any] | Sequence[Any], kind: Literal["hamming", "adjacent"] = "hamming"
     ) -> list[Solution]:
-        """The solutions that differ from an assignment in one variable.
+        """The solutions that differ from an assignment in exactly one variable.
 
         Args:
             solution: Values of all variables; it need not be a solution itself.
@@ -130,7 +129,7 @@ class SolutionSet(Listed):
         return []
 
     def project(self, names: Sequence[str]) -> SolutionSet:
-        """The distinct values of some variables, in the order given."""
+        """The distinct combinations of values of some variables, as a set over these names in this order."""
         if isinstance(names, str):
             raise ModelError(f"project takes a list of names, such as [{names!r}]")
         wanted = [self._variable(name) for name in names]
@@ -150,15 +149,15 @@ class SolutionSet(Listed):
     # Sets
 
     def union(self, other: SolutionSet) -> SolutionSet:
-        """The solutions of this set or the other, over the same variables."""
+        """The solutions that are in this set or in the other; both have the same variables."""
         return self._combined(other, "union")
 
     def intersection(self, other: SolutionSet) -> SolutionSet:
-        """The solutions of both sets, over the same variables."""
+        """The solutions that are in both sets; both have the same variables."""
         return self._combined(other, "intersection")
 
     def difference(self, other: SolutionSet) -> SolutionSet:
-        """The solutions of this set that the other has not, over the same variables."""
+        """The solutions of this set that are not in the other; both have the same variables."""
         return self._combined(other, "difference")
 
     __or__ = union
@@ -200,16 +199,16 @@ class SolutionSet(Listed):
     # Pictures
 
     def facts(self) -> list[str]:
-        """What to know of the set beside its size, in words."""
+        """Facts about the set for people, except its size; one line each."""
         groups = f"{len(self._diagrams)} independent groups" if len(self._diagrams) > 1 else "one group"
         return [f"{len(self.names)} variables in {groups}, {self.edges:,} edges, width {self.width:,}"]
 
     def picture(self, path: str | Path, variables: Sequence[str] | None = None) -> None:
-        """Draw the values, the pairs of values and the diagram's width.
+        """Draw the values of each variable, pairs of values, and the width of the diagram.
 
         Args:
-            path: A file `.svg`, or a page of its own `.html`, in which counts show on hover and as tables.
-            variables: Which variables to show all pairs of; by default the first that have several values.
+            path: A file `.svg`, or a self-contained page `.html` that shows counts on hover and as tables.
+            variables: The variables whose pairs are shown; by default the first that have several values.
         """
         from constrint.pictures import write_picture
 
@@ -224,7 +223,7 @@ class SolutionSet(Listed):
     # Files
 
     def save(self, path: str | Path) -> None:
-        """Write the set to a file (numpy's `.npz`), which `load` reads back."""
+        """Write the set to a file in numpy's `.npz` format; `load` reads it."""
         from constrint.diagrams.files import save
 
         save(path, self.names, self._diagrams if self.size else None, self._labels)
@@ -241,13 +240,16 @@ class SolutionSet(Listed):
 
         Args:
             path: The file.
-            limits: How large it may be; `Limits()` has the defaults.
+            limits: Limits of its size; `Limits()` has the defaults.
             time_limit: Seconds that reading may take.
-            memory_limit: Bytes that the process may grow by while it reads.
+            memory_limit: Bytes by which the process may grow while it reads.
 
         Returns:
-            The set. Raises `ModelError` for a file that holds none or a damaged one, `LimitExceeded` for one
-            beyond the limits.
+            The set.
+
+        Raises:
+            ModelError: The file is damaged, or holds no set.
+            LimitExceeded: The file is beyond the limits.
         """
         from constrint.diagrams.files import load
 

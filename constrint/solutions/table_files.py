@@ -1,6 +1,6 @@
-"""Solution sets as files that other programs read: Parquet, CSV and numpy's `.npy`, written chunk by chunk.
+"""Solution sets as files for other programs: Parquet, CSV and numpy's `.npy`, written chunk by chunk.
 
-A file is written beside its place and moved there when it is complete, so that no half of one is ever found.
+A file is written under a temporary name and renamed when it is complete, so a partial file is never found.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from constrint.solutions.listed import Listed
 
 Progress: TypeAlias = Callable[[int], None]
-"""Is told the number of rows of each chunk that has been written."""
+"""Called with the number of rows of each chunk after it is written."""
 
 MOST_DIGITS = 76
 
 
 def write_csv(solutions: Listed, path: str | Path, rows: int, progress: Progress | None) -> None:
-    """Write comma-separated values with a line of names."""
+    """Write comma-separated values with a header line of names."""
     with placed(path) as aside, _text_file(aside) as file:
         writer = csv.writer(file)
         writer.writerow(solutions.names)
@@ -42,10 +42,10 @@ def _text_file(path: Path) -> TextIO:
 
 
 def write_npy(solutions: Listed, path: str | Path, rows: int, progress: Progress | None) -> None:
-    """Write the rows of numbers of `to_numpy`."""
+    """Write the array of `to_numpy`."""
     if solutions.dtype == OBJECT:
         raise ModelError(
-            f"{path}: .npy holds numbers of up to 64 bits, and some values are none: write .parquet or .csv"
+            f"{path}: .npy holds numbers of up to 64 bits, and some values are not: write .parquet or .csv"
         )
     shape = (solutions.size, len(solutions.names))
     with placed(path) as aside:
@@ -65,7 +65,7 @@ def write_npy(solutions: Listed, path: str | Path, rows: int, progress: Progress
 
 
 def write_parquet(solutions: Listed, path: str | Path, rows: int, progress: Progress | None) -> None:
-    """Write a Parquet file, a row group for each chunk."""
+    """Write a Parquet file with a row group for each chunk."""
     arrow = needed("pyarrow", "constrint[parquet]", "a Parquet file")
     parquet = needed("pyarrow.parquet", "constrint[parquet]", "a Parquet file")
     kinds = {name: _arrow_type(arrow, solutions, name) for name in solutions.names}
@@ -83,7 +83,7 @@ def _tell(progress: Progress | None, columns: dict[str, Array]) -> None:
 
 
 def _arrow_type(arrow: Any, solutions: Listed, name: str) -> Any:
-    """The type of a column in the file."""
+    """The Parquet type of a column."""
     kind = solutions.column_type(name)
     if kind != OBJECT:
         return arrow.from_numpy_dtype(kind)

@@ -1,1 +1,1 @@
-"""The state arrays of the engine: domains, trail, and what a propagator is."""
+"""The engine's state arrays, the domains in them with their trail, and the base class of propagators."""

@@ -1,9 +1,9 @@
-"""Domains of the search: reading them, narrowing them with a trail, restoring them.
+"""Domains during search: reading, narrowing with a trail, restoring.
 
-A domain is ``lo``, ``hi`` and ``step`` (members are congruent to ``lo``), and where ``hole[v] >= 0`` a
-bitset of the values that are left, bit 0 standing for ``base[v]`` and neighbours ``step[v]`` apart; the
-step of such a variable never changes. Both bounds are always members. Every narrowing returns whether
-the domain is still not empty, and records the old value once per level.
+A domain is ``lo``, ``hi`` and ``step`` (members are congruent to ``lo`` modulo ``step``). If ``hole[v] >=
+0``, it also has a bitset of the remaining values: bit 0 stands for ``base[v]``, and neighbouring bits are
+``step[v]`` apart; the step of such a variable never changes. Both bounds are always members. Every narrowing
+returns False if the domain becomes empty, and records the old value once per level.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def contains(st: State, v: int, x: int) -> bool:
 
 @kernel
 def next_member(st: State, v: int, x: int) -> int:
-    """The least member that is at least x, for a bitset variable and an x of its residue class up to hi."""
+    """The least member >= x of a bitset variable; x is in its residue class and at most hi."""
     step = st.step[v]
     base = st.base[v]
     hole = st.hole[v]
@@ -61,7 +61,7 @@ def next_member(st: State, v: int, x: int) -> int:
 
 @kernel
 def previous_member(st: State, v: int, x: int) -> int:
-    """The greatest member that is at most x, for a bitset variable and an x of its residue class from lo."""
+    """The greatest member <= x of a bitset variable; x is in its residue class and at least lo."""
     step = st.step[v]
     base = st.base[v]
     hole = st.hole[v]
@@ -97,7 +97,7 @@ def member_count(st: State, v: int) -> int:
 
 @kernel
 def save(st: State, v: int, event: int) -> None:
-    """Record the domain of v for this level, unless done, and note the event for its watchers."""
+    """Record the domain of v once per level, and note the event for its watchers."""
     scalar = st.scalar
     stamp = scalar[STAMP]
     if st.stamp[v] != stamp:
@@ -166,13 +166,13 @@ def set_hi(st: State, v: int, x: int) -> bool:
 
 @kernel
 def fix(st: State, v: int, x: int) -> bool:
-    """Leave only x."""
+    """Fix v to x."""
     return contains(st, v, x) and set_lo(st, v, x) and set_hi(st, v, x)
 
 
 @kernel
 def set_word(st: State, word: int, value: int) -> None:
-    """Write a word, of a bitset or of a constraint's own memory; backtracking restores it."""
+    """Write a word of a bitset or of a propagator's own memory; backtracking restores it."""
     scalar = st.scalar
     stamp = scalar[STAMP]
     if st.word_stamp[word] != stamp:
@@ -187,7 +187,7 @@ def set_word(st: State, word: int, value: int) -> None:
 
 @kernel
 def clear_bit(st: State, v: int, x: int) -> None:
-    """Take an inner member out of a bitset variable."""
+    """Clear the bit of an inner member of a bitset variable."""
     bit = (x - st.base[v]) // st.step[v]
     word = st.hole[v] + bit // BITS
     set_word(st, word, st.words[word] & ~(1 << (bit % BITS)))
@@ -196,7 +196,7 @@ def clear_bit(st: State, v: int, x: int) -> None:
 
 @kernel
 def remove(st: State, v: int, x: int) -> bool:
-    """Remove x; inside the bounds of a variable without a bitset it stays, so watch the bounds."""
+    """Remove x. Inside the bounds of a variable without a bitset it stays: watch the bounds."""
     lo = st.lo[v]
     hi = st.hi[v]
     if x < lo or x > hi:
@@ -234,7 +234,7 @@ def inverse(a: int, m: int) -> int:
 
 @kernel
 def set_class(st: State, v: int, modulus: int, residue: int) -> bool:
-    """Leave the values congruent to residue modulo modulus >= 1."""
+    """Keep the values congruent to residue modulo modulus >= 1."""
     if modulus == 1:
         return True
     lo = st.lo[v]
@@ -263,7 +263,7 @@ def set_class(st: State, v: int, modulus: int, residue: int) -> bool:
     factor = modulus // common
     if factor == 1:
         return True
-    # Chinese remainders: the least x >= lo in both classes.
+    # Chinese remainder theorem: the least x >= lo in both residue classes.
     lo += step * ((residue - lo) // common % factor * inverse(step // common, factor) % factor)
     if lo > hi:
         return False
@@ -285,7 +285,7 @@ def set_class(st: State, v: int, modulus: int, residue: int) -> bool:
 
 @kernel
 def set_literal(st: State, literal: int) -> bool:
-    """Make a literal true: 2 v stands for v = 1, 2 v + 1 for v = 0."""
+    """Make a literal true; literal 2 v stands for v == 1, literal 2 v + 1 for v == 0."""
     if literal & 1:
         return set_hi(st, literal >> 1, 0)
     return set_lo(st, literal >> 1, 1)
@@ -293,7 +293,7 @@ def set_literal(st: State, literal: int) -> bool:
 
 @kernel
 def literal_value(st: State, literal: int) -> int:
-    """1 for a true literal, 0 for a false one, -1 for one that is open."""
+    """1 if a literal is true, 0 if it is false, -1 if it is open."""
     v = literal >> 1
     lo = st.lo[v]
     if lo != st.hi[v]:
@@ -303,7 +303,7 @@ def literal_value(st: State, literal: int) -> int:
 
 @kernel
 def push_level(st: State, level: int) -> None:
-    """Open a level: what changes from here on can be undone."""
+    """Open a level: later changes can be undone by `pop_level`."""
     scalar = st.scalar
     st.level_trail[level] = scalar[TRAIL]
     st.level_words[level] = scalar[WORD_TRAIL]
@@ -314,7 +314,7 @@ def push_level(st: State, level: int) -> None:
 
 @kernel
 def pop_level(st: State, level: int) -> None:
-    """Undo everything since the level was opened, its mark included."""
+    """Undo all changes since the level was opened, and close it."""
     scalar = st.scalar
     bottom = st.level_trail[level]
     for top in range(scalar[TRAIL] - 1, bottom - 1, -1):

@@ -1,4 +1,4 @@
-"""What every constraint of the normal form provides."""
+"""The base class of propagators, and helpers for their watches."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Watch: TypeAlias = tuple[int, int]
 
 
 class Node(ABC):
-    """A constraint over variables numbered from 0; a subclass is one row of the registry.
+    """A propagator over variables numbered from 0; each subclass is one row of the registry.
 
     Attributes:
-        kind: Number of its kernel in the dispatch.
-        priority: Its queue, 0 for the cheapest.
-        idempotent: Whether running its kernel a second time at once changes nothing.
-        trailed: Words of memory of its own, 0 at first, that backtracking restores; its last argument is
-            the place of the first in the state's words.
+        kind: Number of its propagation function in the dispatch.
+        priority: Its queue; 0 is the cheapest.
+        idempotent: Whether a second run at once would change nothing.
+        trailed: Number of words of its own, 0 at first, that backtracking restores. Its last argument is the
+            place of the first one in the state's words.
     """
 
     __slots__ = ()
@@ -30,7 +30,7 @@ class Node(ABC):
 
     @abstractmethod
     def scope(self) -> tuple[int, ...]:
-        """The variables, possibly with repetitions."""
+        """The variables; repetitions are possible."""
 
     @abstractmethod
     def holds(self, values: Sequence[int]) -> bool:
@@ -38,29 +38,29 @@ class Node(ABC):
 
     @abstractmethod
     def encode(self) -> list[int]:
-        """The arguments of the kernel."""
+        """The arguments of the propagation function."""
 
     @abstractmethod
     def watches(self) -> list[Watch]:
-        """The events that must wake the kernel, as (variable, mask)."""
+        """The events that wake the propagator, as (variable, event mask)."""
 
     @abstractmethod
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
-        """A bound on the absolute value of every intermediate of the kernel within the bounds."""
+        """An upper bound on the absolute value of every intermediate result, given the variables' bounds."""
 
 
 def magnitude(lo: Sequence[int], hi: Sequence[int], v: int) -> int:
-    """The greatest absolute value of a variable."""
+    """The greatest absolute value of a variable, given the bounds."""
     return max(-lo[v], hi[v])
 
 
 def watch_bounds(*variables: int) -> list[Watch]:
-    """Wake when bounds move."""
+    """Watches for changes of bounds."""
     return [(v, BOUNDS) for v in variables]
 
 
 def watch_all(*variables: int) -> list[Watch]:
-    """Wake on every change."""
+    """Watches for every change."""
     return [(v, ANY) for v in variables]
 
 

@@ -1,7 +1,7 @@
 """The engine's state: a NamedTuple of integer arrays, and the constants that index and fill them.
 
-Interpreted, every field is a list of Python integers (unbounded, so the same code is the exact path);
-compiled, every field is an int64 numpy array. Kernels see no difference.
+Interpreted, every field is a list of Python integers: unbounded, so the same code is the exact path.
+Compiled, every field is an int64 numpy array. Functions decorated with `kernel` run on both.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 Cells: TypeAlias = list[int]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Every kernel, in order of definition: callees come before their callers, as numba must see them.
+# Every decorated function in order of definition: numba must see a callee before its callers.
 KERNELS: list[Callable[..., Any]] = []
 
 
 def kernel(function: Function) -> Function:
-    """Note a function that the compiled twin is to be made of; the function itself stays as it is."""
+    """Register a function for compilation, and return it unchanged."""
     KERNELS.append(function)
     return function
 
@@ -29,10 +29,10 @@ BOUNDS = 3
 STRIDE = 4  # its residue class narrowed
 HOLES = 8  # a value between the bounds went
 FIXED = 16  # one value is left
-ANY = 15  # every change (a variable cannot be fixed without one of these)
+ANY = 15  # every change: FIXED never comes without one of these
 
-BITS = 62  # bits of a word of a hole bitset; fits a positive int64
-PRIORITIES = 3  # queues, the cheapest propagators first
+BITS = 62  # bits in a word of a bitset; a word fits a positive int64
+PRIORITIES = 3  # number of queues; the cheapest propagators come first
 
 # Indices into State.scalar.
 TRAIL = 0
@@ -49,42 +49,42 @@ PROPAGATIONS = 14
 GOAL = 15  # 0 none, 1 minimise, 2 maximise
 GOAL_VARIABLE = 16
 HAS_BOUND = 17
-BOUND = 18  # the objective must be at most (minimise) or at least (maximise) this
+BOUND = 18  # the objective must be at most this (minimise) or at least this (maximise)
 RANDOM = 19
-HUGE = 20  # a bound at least this large stands for "no bound"
-CAP = 21  # powers are computed up to this
+HUGE = 20  # a bound of at least this size means "no bound"
+CAP = 21  # powers are computed up to this value
 PHASE = 22
-CULPRIT = 23  # the constraint that failed last; -1 where it was none
-UNBOUNDED = 24  # the variable that search could not branch on
-WIDER = 25  # 1 once a bound left the range that stands for all integers: failures since then prove nothing
+CULPRIT = 23  # the propagator that failed last; -1 if none
+UNBOUNDED = 24  # the variable without finite bounds that search could not branch on
+WIDER = 25  # 1 if a bound left the range that stands for all integers: later failures prove nothing
 SPENT = 26  # propagations at the present node
-PATIENCE = 27  # a node that takes more of them is split before its fixpoint: its bounds may be creeping
-SETTLED = 28  # 1: running the present constraint again at once would change nothing
-WEIGHING = 29  # how `score` learns: 0 not, COUNT_FAILURES or COUNT_CHANGES
-UNIT = 30  # what a change counts
-NOTED = 31  # top of the trail where the present node began
-FAILURE_LIMIT = 32  # `run` returns CUT after this many failures; 0: never
-FLOOR = 33  # search ends when it would leave a level below this one
-GUIDED = 34  # 1: the values of every solution are noted in `phase`
+PATIENCE = 27  # a node that takes more propagations is split before its fixpoint: its bounds may be creeping
+SETTLED = 28  # 1: running the present propagator again at once would change nothing
+WEIGHING = 29  # how `score` is updated: 0 (not at all), COUNT_FAILURES or COUNT_CHANGES
+UNIT = 30  # the amount by which a change raises `score`
+NOTED = 31  # top of the trail at the start of the present node
+FAILURE_LIMIT = 32  # `run` returns CUT after this many failures; 0: no limit
+FLOOR = 33  # search ends instead of leaving a level below this one
+GUIDED = 34  # 1: the values of every solution are written to `phase`
 HAS_PHASE = 35
 ASKED_FROM = 36  # entries of `branch` from here on are decided by the caller (`run` returns ASK)
-ASKED = 37  # the entry that `run` would decide
+ASKED = 37  # the entry of `branch` that the caller is asked to decide
 RECORDING = 38  # 1: refuted decisions are noted, for nogoods
-REFUTED = 39  # how many are
-NOGOODS = 40  # paths that are kept
+REFUTED = 39  # number of refuted decisions
+NOGOODS = 40  # number of paths that are kept
 SCALARS = 41
 
-# How `score` learns.
+# How `score` is updated.
 COUNT_FAILURES = 1
 COUNT_CHANGES = 2
-LEAST_UNIT = 1 << 10  # what a change counts at first
+LEAST_UNIT = 1 << 10  # initial amount by which a change raises `score`
 
 # Phases: what `run` does next.
 PROPAGATE = 0
 BACKTRACK = 1
-DESCEND = 2  # take the decision that the caller has written into the level
-RESTART = 3  # go back to the root
-RELAX = 4  # go back to the root and give the variables marked in `keep` their values of `phase`
+DESCEND = 2  # apply the decision that the caller wrote into the level
+RESTART = 3  # return to the root
+RELAX = 4  # return to the root and fix the variables marked in `keep` to their values in `phase`
 
 # Outcomes of `run`.
 SOLUTION = 0
@@ -100,18 +100,18 @@ AT_MOST = 0
 AT_LEAST = 1
 EQUAL = 2
 
-# Value rules; `branching` names them.
+# Value rules; `preparing/branching.py` names them.
 LEAST = 0
 GREATEST = 1
 LOWER_HALF = 2
 UPPER_HALF = 3
 ANY_VALUE = 4
 MEDIAN = 5
-AS_BEST = 6  # near the value in the best solution; the least before there is one
-AS_BEST_OR_GREATEST = 7  # the same, but the greatest before
+AS_BEST = 6  # nearest to the value in the best solution; without one, the least
+AS_BEST_OR_GREATEST = 7  # nearest to the value in the best solution; without one, the greatest
 
-# Variable rules; `branching` names them.
-BY_DEGREE = 0  # fewest values for what depends on it
+# Variable rules; `preparing/branching.py` names them.
+BY_DEGREE = 0  # least domain size divided by degree
 IN_ORDER = 1
 FEWEST = 2
 MOST = 3
@@ -120,11 +120,11 @@ LARGEST = 5
 MOST_CONSTRAINED = 6
 OCCURRENCE = 7
 REGRET = 8
-BY_SCORE = 9  # fewest values for its score
+BY_SCORE = 9  # least domain size divided by score
 
 
 class State(NamedTuple):
-    """All that the engine knows; docs/constrint-engine.md tables every array."""
+    """The arrays of the engine's state; docs/constrint-engine.md has a table of all of them."""
 
     lo: Cells
     hi: Cells

@@ -1,1 +1,1 @@
-"""Auto-tuners' search spaces."""
+"""Search spaces of auto-tuners."""

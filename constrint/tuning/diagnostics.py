@@ -1,4 +1,4 @@
-"""What a user should know of a space's restrictions: where they are undefined, and why nothing is left."""
+"""Notes on a space's restrictions: where they are undefined, and why a space is empty."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from constrint.diagrams.terms import Array, Term, Terms, Unsupported
 from constrint.diagrams.tracing import Called
 from constrint.support.deadline import Deadline, Stopped, look, present
 
-MOST_CHECKED = 100_000  # combinations of values that are looked at to report undefined restrictions
+MOST_CHECKED = 100_000  # most combinations of values that are checked for undefined restrictions
 REASON_SECONDS = 2.0
 Given = Sequence[Restriction | Called]
-"""The parts of one restriction: each must hold, and is only looked at where those before it do."""
+"""The parts of one restriction: all must hold, and each is evaluated only if those before it hold."""
 
 
 class Remarks:
-    """Looks at restrictions one by one.
+    """Makes the notes on a space's restrictions.
 
     Attributes:
         names: The parameters.
-        domains: Numbers of their values.
-        limits: Their least and greatest numbers.
-        labels: What the numbers stand for, where they are not the values themselves.
-        restrictions: The restrictions as they were given, each in parts.
+        domains: Codes of their values.
+        limits: Their least and greatest codes.
+        labels: The values of the codes, where codes are not the values themselves.
+        restrictions: The restrictions as given, each in parts.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class Remarks:
         self.restrictions = restrictions
 
     def all(self, empty: bool) -> list[str]:
-        """All notes, at last why nothing is left where that is so.
+        """All notes; for an empty space, the last one says why it is empty.
 
-        The deadline of the present call ends the search for what is undefined, and for the reason.
+        The search for undefined values and for the reason ends at the deadline of the present call.
         """
         notes: list[str] = []
         try:
@@ -70,11 +70,11 @@ class Remarks:
             for part in parts:
                 if isinstance(part, Called):
                     names = ", ".join(part.names)
-                    how = "was worked out" if part.is_text else "could not be traced and was called"
+                    how = "was evaluated" if part.is_text else "could not be traced and was called"
                     yield f"{part.text} {how} for each combination of {names}"
 
     def undefined(self) -> Iterator[str]:
-        """Notes on restrictions that have no value for some combination of their parameters."""
+        """Notes on restrictions that are undefined for some combination of their parameters."""
         for parts in self.restrictions:
             look()
             for part in parts:
@@ -125,7 +125,7 @@ class Remarks:
         return self.labels[v][value] if v in self.labels else value
 
     def _combinations(self, terms: Terms, mask: int) -> tuple[int, Frame] | None:
-        """All combinations of the values of some parameters as rows; None where they are too many."""
+        """All combinations of the values of some parameters as rows; None if there are too many."""
         scope = [v for v in range(len(self.domains)) if mask >> v & 1]
         rows = prod(len(self.domains[v]) for v in scope)
         if rows > MOST_CHECKED:
@@ -139,7 +139,7 @@ class Remarks:
         return rows, frame
 
     def why_empty(self) -> str:
-        """Which restrictions exclude everything: as few of them as are found in short time."""
+        """The restrictions that exclude everything: as few as a short search finds."""
         seconds = max(0.0, min(REASON_SECONDS, present().left))
         deadline = perf_counter() + seconds
         guilty = list(self.restrictions)
@@ -161,7 +161,7 @@ class Remarks:
         )
 
     def _excludes_all(self, restrictions: Sequence[Given], deadline: float) -> bool:
-        """Whether some restrictions are known to exclude everything; False where that takes too long."""
+        """Whether some restrictions are proven to exclude everything; False if that takes too long."""
         conditions: list[Condition] = [part for parts in restrictions for part in parts]
         try:
             with stopped_as_too_large(Deadline(deadline - perf_counter())):
@@ -172,7 +172,7 @@ class Remarks:
 
 
 def _evaluated(frame: Frame, condition: Term, rows: int) -> tuple[Array, Array]:
-    """Where a condition is defined, and where it holds."""
+    """Two masks over the rows: where a condition is defined, and where it holds."""
     frame.ok = None
     values = np.broadcast_to(np.asarray(frame.value(condition)).astype(bool), rows)
     ok, frame.ok = frame.ok, None

@@ -39,16 +39,16 @@ __all__ = ["Space", "from_json", "from_tune_params", "to_t1"]
 
 
 class Space(SolutionSet):
-    """The valid configurations of a tuner's search space.
+    """The set of valid configurations of a tuner's search space.
 
-    A space without any has size 0 and iterates over nothing, but samples and lists raise `EmptySpaceError`,
-    which says why.
+    An empty space has size 0 and iterates over nothing; samples and lists raise `EmptySpaceError` with the
+    reason.
 
     Attributes:
         tune_params: The parameters with their values, as given.
         restrictions: The restrictions as Python expressions; None for those that could only be called.
-        notes: What a user should know: restrictions that could only be called, or are undefined somewhere,
-            and at last, where no configuration is valid, why.
+        notes: Notes for the user: restrictions that could only be called or are undefined somewhere; for an
+            empty space, the last one is the reason.
     """
 
     def __init__(
@@ -73,12 +73,12 @@ class Space(SolutionSet):
         return prod(len(values) for values in self.tune_params.values())
 
     def facts(self) -> list[str]:
-        """What to know of the space beside its size, in words."""
+        """Facts about the space for people, except its size; one line each."""
         share = f"{self.size / self.cartesian:.3g} of all {self.cartesian:,} combinations of values"
         return [share, *super().facts(), *self.notes]
 
     def to_t1(self) -> dict[str, Any]:
-        """The space in the auto-tuning interchange format T1, to be written as JSON."""
+        """The space in the auto-tuning interchange format T1, as data for JSON."""
         if None in self.restrictions:
             place = self.restrictions.index(None)
             raise ModelError(
@@ -105,15 +105,19 @@ def from_tune_params(
     Args:
         tune_params: The values of each parameter: numbers, Booleans, or anything else with equality.
         restrictions: Python expressions over the names as strings (parsed, never evaluated), or callables
-            that take parameters by name or one mapping of all. A restriction that raises an arithmetic
-            error for a configuration, such as a division by zero, does not allow it.
+            that take parameters by name or one mapping of all. A restriction that raises an arithmetic error
+            for a configuration, such as a division by zero, excludes it.
         memory_limit: Bytes that the space may take while it is built; 2 GB by default.
-        time_limit: Seconds for all of this; one call of a callable is not interrupted.
+        time_limit: Seconds for the whole call; a single call of a callable is not interrupted.
         executor: Builds large spaces with the workers of any executor of `concurrent.futures`.
         workers: How many workers; without an executor, threads of this process.
 
     Returns:
-        The space. An empty one says in its `notes` which restrictions exclude all.
+        The space. The `notes` of an empty one say which restrictions exclude everything.
+
+    Raises:
+        ModelError: The parameters or restrictions are invalid.
+        LimitError: The space cannot be built within the limits.
     """
     check_bytes(memory_limit)
     check_seconds(time_limit)
@@ -154,7 +158,7 @@ def _space(
 
 
 def _source(values: Mapping[str, list[Any]], texts: Sequence[str | None]) -> dict[str, Any]:
-    """What a worker plans the space from: plain values and texts."""
+    """The plan that a worker builds the space from: plain values and texts."""
     if None in texts:
         raise ModelError(
             f"restriction {texts.index(None) + 1} can only be called, so it cannot be sent to workers: "
@@ -173,7 +177,7 @@ def _source(values: Mapping[str, list[Any]], texts: Sequence[str | None]) -> dic
 def _parts(
     restriction: str | Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]]
 ) -> Given:
-    """The parts of a restriction, parsed, traced or to be called."""
+    """The parts of a restriction: parsed, traced, or to be called."""
     look()
     if isinstance(restriction, str):
         return read(restriction, parameters, values)
@@ -184,7 +188,7 @@ def _parts(
 
 
 def _text(parts: Given) -> str | None:
-    """A restriction as an expression; None where there is no text for it."""
+    """A restriction as an expression; None if it can only be called."""
     trees = [part.tree for part in parts if isinstance(part, Restriction)]
     if len(trees) < len(parts):
         return None
@@ -193,7 +197,7 @@ def _text(parts: Given) -> str | None:
         return None
     try:
         return ast.unparse(trees[0] if len(trees) == 1 else ast.BoolOp(ast.And(), trees))
-    except ValueError:  # Python writes no integer of more than 4300 digits
+    except ValueError:  # Python refuses to print integers of more than 4300 digits
         return None
 
 
@@ -204,14 +208,14 @@ def from_json(
     memory_limit: int | None = None,
     time_limit: float | None = None,
 ) -> Space:
-    """The space of a JSON file or of its content.
+    """The space of a JSON file or of parsed JSON.
 
-    Two forms are read: `{"tune_params": {…}, "restrictions": […]}`, and the auto-tuning interchange format T1
-    (`ConfigurationSpace` with `TuningParameters` and `Conditions`).
+    Two formats are read: `{"tune_params": {…}, "restrictions": […]}`, and the auto-tuning interchange format
+    T1 (`ConfigurationSpace` with `TuningParameters` and `Conditions`).
 
     Args:
-        source: The file, or what it says.
-        limits: How large it may be; `Limits()` has the defaults.
+        source: The file, or its content.
+        limits: Limits of its size; `Limits()` has the defaults.
         memory_limit: Bytes that the space may take while it is built; 2 GB by default.
         time_limit: Seconds for reading and building.
     """
@@ -234,7 +238,7 @@ def from_json(
 
 
 def to_t1(tune_params: Mapping[str, Sequence[Any]], restrictions: Sequence[str]) -> dict[str, Any]:
-    """The T1 description of parameters and restrictions, to be written as JSON."""
+    """The T1 description of parameters and restrictions, as data for JSON."""
     values = checked(tune_params)
     parameters = Parameters({name: v for v, name in enumerate(values)}, coded(values)[2])
     names = list(values)

@@ -1,8 +1,4 @@
-"""Search spaces as JSON: the auto-tuning interchange format T1, and a plain one.
-
-T1 gives the values of a parameter as text, in Python's notation. What stands there is read as data: lists,
-ranges, arithmetic and comprehensions of numbers. Nothing is evaluated.
-"""
+"""Search spaces as JSON: the auto-tuning interchange format T1, and a plain format."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ from constrint.support.limits import Budget, LimitExceeded, decoded, read_bytes,
 
 MOST_VALUES = 1_000_000
 MOST_BITS = 4096
-LONGEST = 80  # characters of a value in a message
+LONGEST = 80  # most characters of a value in a message
 KINDS: Mapping[str, tuple[type, ...]] = {
     "int": (int,),
     "uint": (int,),
@@ -50,21 +46,21 @@ def read_file(path: str | Path, budget: Budget | None = None) -> Mapping[str, An
 
 
 def read_text(text: str, filename: str = "<json>", budget: Budget | None = None) -> Mapping[str, Any]:
-    """The JSON of a text: an object, in which no name stands twice."""
+    """The JSON object in a text; duplicate names are errors."""
     try:
         data = read_json(text, budget or Budget(), _object)
     except json.JSONDecodeError as problem:
         raise ParseError(
-            f"this is no JSON: {problem.msg}",
+            f"this is not JSON: {problem.msg}",
             filename=filename,
             line=problem.lineno,
             column=problem.colno,
             source_line=_source_line(text, problem.lineno),
         ) from None
     except UnicodeEncodeError:
-        raise ModelError(f"{filename}: a string has half of a character (a lone surrogate)") from None
+        raise ModelError(f"{filename}: a string has a lone surrogate, which is not a character") from None
     except (ValueError, RecursionError) as problem:
-        raise ModelError(f"{filename}: this is no JSON: {problem}") from None
+        raise ModelError(f"{filename}: this is not JSON: {problem}") from None
     except LimitExceeded as problem:
         raise LimitExceeded(problem.name, problem.limit, problem.where or filename) from None
     except ModelError as problem:
@@ -80,7 +76,7 @@ def _source_line(text: str, number: int) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value for a message, shortened."""
+    """A shortened value for a message."""
     if isinstance(value, str):
         return repr(value[:LONGEST])
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**20:
@@ -96,18 +92,18 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ModelError(f"the name {_shown(name)} stands twice in one object")
+            raise ModelError(f"the name {_shown(name)} occurs twice in one object")
         found[name] = value
     return found
 
 
 def is_space(data: Mapping[str, Any]) -> bool:
-    """Whether JSON looks like a search space of either form."""
+    """Whether JSON looks like a search space of either format."""
     return "ConfigurationSpace" in data or "tune_params" in data
 
 
 def described(data: Mapping[str, Any], budget: Budget | None = None) -> tuple[dict[str, Any], list[Any]]:
-    """Parameters and restrictions of either form."""
+    """Parameters and restrictions of either format."""
     budget = budget or Budget()
     if "ConfigurationSpace" in data:
         return _from_t1(data["ConfigurationSpace"], budget)
@@ -144,7 +140,7 @@ def _from_t1(space: Any, budget: Budget) -> tuple[dict[str, list[Any]], list[str
 
 
 def _restriction(condition: Any, tune_params: Mapping[str, Any], number: int) -> str:
-    """The expression of a condition, whose parameters must exist."""
+    """The expression of a condition; its parameters must exist."""
     if not isinstance(condition, Mapping) or not isinstance(condition.get("Expression"), str):
         raise ModelError(f"condition {number} needs an Expression as text")
     expression: str = condition["Expression"]
@@ -159,7 +155,7 @@ def _restriction(condition: Any, tune_params: Mapping[str, Any], number: int) ->
 
 
 def _values(name: str, kind: Any, given: Any, budget: Budget) -> list[Any]:
-    """The values of a parameter, of its type."""
+    """The values of a parameter, converted to its type."""
     values = given
     if isinstance(given, str):
         try:
@@ -167,7 +163,7 @@ def _values(name: str, kind: Any, given: Any, budget: Budget) -> list[Any]:
         except (ValueError, RecursionError):
             values = _Reader(name, given, budget).values()
     if not isinstance(values, list | tuple):
-        raise ModelError(f"{_shown(name)}: {_shown(given)} is no list of values")
+        raise ModelError(f"{_shown(name)}: {_shown(given)} is not a list of values")
     budget.values(len(values))
     if kind is None:
         return list(values)
@@ -185,7 +181,7 @@ def _values(name: str, kind: Any, given: Any, budget: Budget) -> list[Any]:
 
 
 class _Reader:
-    """Reads Python's notation of a list of values as data."""
+    """Reads a list of values in Python's notation as data."""
 
     def __init__(self, name: str, text: str, budget: Budget) -> None:
         self.name = name
@@ -195,12 +191,12 @@ class _Reader:
     def values(self) -> list[Any]:
         """The values."""
         what = f"{_shown(self.name)}: {_shown(self.text)}"
-        tree = parsed(self.text, f"{what} is no list of values", self.budget)
+        tree = parsed(self.text, f"{what} is not a list of values", self.budget)
         try:
             with recursion_room(self.budget.frames):
                 return list(self._sequence(tree, {}))
         except (ValueError, ArithmeticError, TypeError, RecursionError) as problem:
-            raise ModelError(f"{what} is no list of values: {problem}") from problem
+            raise ModelError(f"{what} is not a list of values: {problem}") from problem
 
     def _sequence(self, node: ast.expr, known: Mapping[str, Any]) -> Sequence[Any]:
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
@@ -218,7 +214,7 @@ class _Reader:
             left, right = self._sequence(node.left, known), self._sequence(node.right, known)
             self.budget.values(len(left) + len(right))
             return [*left, *right]
-        raise ValueError(f"{_part(node)} is not understood")
+        raise ValueError(f"{_part(node)} is not supported")
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, known: Mapping[str, Any]) -> list[Any]:
         loop = node.generators[0]
@@ -234,7 +230,7 @@ class _Reader:
         if isinstance(node, ast.Constant):
             if node.value is None or isinstance(node.value, bool | int | float | str):
                 return node.value
-            raise ValueError(f"{_part(node)} is no number, text or Boolean")
+            raise ValueError(f"{_part(node)} is not a number, text or Boolean")
         if isinstance(node, ast.Name) and node.id in known:
             return known[node.id]
         if isinstance(node, ast.Tuple | ast.List):
@@ -243,18 +239,18 @@ class _Reader:
             return -self._item(node.operand, known)
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
             return self._calculated(node, self._item(node.left, known), self._item(node.right, known))
-        raise ValueError(f"{_part(node)} is not understood")
+        raise ValueError(f"{_part(node)} is not supported")
 
     def _calculated(self, node: ast.BinOp, left: Any, right: Any) -> Any:
         if not all(isinstance(side, int | float) for side in (left, right)):
-            raise ValueError(f"{_part(node)} is not understood")
+            raise ValueError(f"{_part(node)} is not supported")
         is_power = isinstance(node.op, ast.Pow)
         bits = _bits(left) * abs(right) if is_power else _bits(left) + _bits(right)
         if bits > MOST_BITS:
             raise ValueError(f"{_part(node)} is too large")
         found = _OPERATORS[type(node.op)](left, right)
         if not isinstance(found, int | float):
-            raise ValueError(f"{_part(node)} is no number")
+            raise ValueError(f"{_part(node)} is not a number")
         return found
 
     def _short(self, values: range) -> range:
@@ -266,7 +262,7 @@ class _Reader:
 
 
 def _part(node: ast.expr) -> str:
-    """A part of an expression for a message."""
+    """The source of a part of an expression, for a message."""
     text = ast.unparse(node)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
@@ -278,7 +274,7 @@ def _bits(value: float) -> int:
 def description(
     tune_params: Mapping[str, Sequence[Any]], conditions: Sequence[tuple[str, Sequence[str]]]
 ) -> dict[str, Any]:
-    """The T1 description of parameters, and of conditions with the names of their parameters."""
+    """The T1 description of parameters and conditions, each with the names of its parameters."""
     return {
         "ConfigurationSpace": {
             "TuningParameters": [
@@ -291,7 +287,7 @@ def description(
 
 
 def _kind(name: str, values: Sequence[Any]) -> str:
-    """T1's type of some values."""
+    """T1's type for some values."""
     for kind, types in (("bool", (bool,)), ("int", (int,)), ("float", (int, float)), ("string", (str,))):
         if all(isinstance(value, types) and isinstance(value, bool) == (kind == "bool") for value in values):
             return kind

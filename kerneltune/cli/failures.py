@@ -1,4 +1,4 @@
-"""What a command says when it fails: a line for people, JSON where it was asked for, an exit code."""
+"""Failures of a command: a line for people, JSON if requested, and an exit code."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import typer
 from kerneltune.errors import InfeasibleError, KernelTuneError, MissingExtraError
 
 BAD_INPUT = KernelTuneError.exit_code
-# By version, typer has a copy of click or uses the installed one: its own names lead to the right class.
+# Depending on its version, typer vendors click or imports it; its own classes lead to the right base.
 ClickError = cast("type[Exception]", typer.BadParameter.__mro__[2])
 
 
 def print_json(data: Any) -> None:
-    """Print to standard output, for programs."""
+    """Print JSON to standard output."""
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 @contextmanager
 def reporting(as_json: bool) -> Iterator[None]:
-    """Turn this package's errors into a message on standard error and the exit code they carry."""
+    """Turn this package's errors into a message on standard error and their exit code."""
     try:
         yield
     except KernelTuneError as error:
@@ -36,9 +36,10 @@ def reporting(as_json: bool) -> Iterator[None]:
 
 
 def run_app(app: typer.Typer, arguments: list[str]) -> int:
-    """The exit code of a command line; nothing that goes wrong shows a traceback.
+    """Run a command line and return its exit code; failures never show a traceback.
 
-    Errors in the command line itself come before any option is known, so ``--json`` is looked for in it.
+    Errors in the command line itself come before options are parsed, so ``--json`` is searched in the
+    arguments.
     """
     as_json = "--json" in arguments
     try:
@@ -49,7 +50,7 @@ def run_app(app: typer.Typer, arguments: list[str]) -> int:
     except typer.Abort:
         typer.echo("aborted", err=True)
         return 1
-    except Exception as error:  # the last resort
+    except Exception as error:  # last resort
         if isinstance(error, OSError) and _standard_output_fails():
             typer.echo(f"cannot write to standard output: {error.strerror}", err=True)
             return BAD_INPUT
@@ -87,9 +88,9 @@ def _print_json_failure(status: str, error: str, reason: str) -> None:
 
 
 def _standard_output_fails() -> bool:
-    """Whether another line, which is blank and so does not matter, cannot be written either.
+    """Whether standard output fails, tested by writing a blank line.
 
-    If so, standard output is led away, or Python would complain once more when it ends.
+    If so, it is redirected, because Python would report the error again at exit.
     """
     try:
         sys.stdout.write("\n")

@@ -1,4 +1,4 @@
-"""The command `kerneltune fit`: a profile's cost constants from what was measured."""
+"""The command `kerneltune fit`: a profile's cost constants from measured times."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def fit(
     gpu: GpuOfCosts,
     store_path: StorePath = None,
     results: Annotated[
-        list[Path] | None, typer.Option(help="A JSON file of times, such as benchmarks/results has, besides.")
+        list[Path] | None, typer.Option(help="A JSON file of further times, as in benchmarks/results.")
     ] = None,
-    cell: Annotated[str, typer.Option(help="Of this cell: its elements are what the costs are of.")] = "lstm",
+    cell: Annotated[str, typer.Option(help="Use the times of this cell.")] = "lstm",
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Fit constants of this name alone, such as 'grid_*'; may be given several times."),
+        typer.Option(help="Fit only constants of this name, such as 'grid_*'; may be repeated."),
     ] = None,
     update: Annotated[
-        Path | None, typer.Option(help="Put the constants into this profile's file; comments stay.")
+        Path | None, typer.Option(help="Write the constants to this profile's file; comments are kept.")
     ] = None,
     kernels_root: KernelsRoot = None,
     as_json: Json = False,
@@ -60,7 +60,7 @@ def fit(
 
 
 def _of_store(path: Path | None, gpu: str) -> list[Tiling]:
-    """The measured tilings that passed. Of several trials of one tiling, the last one counts."""
+    """The measured tilings that passed; of several trials of one tiling, the last."""
     from kerneltune.tiling.cost_model import Tiling
     from kerneltune.tuning.report import latest
 
@@ -73,7 +73,7 @@ def _of_store(path: Path | None, gpu: str) -> list[Tiling]:
 
 
 def _of_files(paths: list[Path]) -> Iterator[Tiling]:
-    """Rows with a strategy, a problem, parameters, values and milliseconds, or the outcomes of trials."""
+    """Tilings from rows with a strategy, a problem, parameters, values and milliseconds, or from outcomes."""
     from kerneltune.inputs.request import request_from_json
     from kerneltune.tiling.cost_model import Tiling
 

@@ -30,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-profile_app = typer.Typer(help="The GPUs that are known.", no_args_is_help=True, rich_markup_mode=None)
+profile_app = typer.Typer(help="Show and detect GPU profiles.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(profile_app, name="profile")
 app.command()(tune)
 app.command()(report)
@@ -78,7 +78,7 @@ def compile_command(
     source: Annotated[Path | None, typer.Option(help="Write the generated CUDA source to this file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Compile the fastest tiling, without a GPU, and compare its actual with its predicted resources."""
+    """Compile the fastest tiling, without a GPU, and compare predicted with actual resources."""
     with reporting(as_json):
         from kerneltune.compiling.compile import Compiler
         from kerneltune.compiling.feedback import settle
@@ -112,13 +112,13 @@ def run(
     asked: Asked,
     top: Top = 1,
     compiler: Backend = "nvrtc",
-    runs: Annotated[int, typer.Option(min=1, help="Runs whose bits must agree.")] = 3,
-    timed: Annotated[int, typer.Option(min=0, help="Launches to time.")] = 20,
-    seed: Annotated[int | None, typer.Option(help="Seed of the input; a fresh one if not given.")] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds after which a candidate is given up.")] = 120.0,
+    runs: Annotated[int, typer.Option(min=1, help="Number of runs whose results must be bitwise equal.")] = 3,
+    timed: Annotated[int, typer.Option(min=0, help="Number of launches to time.")] = 20,
+    seed: Annotated[int | None, typer.Option(help="Seed of the input; random by default.")] = None,
+    timeout: Annotated[float, typer.Option(help="Time limit in seconds for each candidate.")] = 120.0,
     as_json: Json = False,
 ) -> None:
-    """Run the fastest tilings on this machine's GPU: right, repeatable, and how fast."""
+    """Run the fastest tilings on this machine's GPU: verify them, compare repeated runs, and time them."""
     with reporting(as_json):
         from kerneltune.running.measure import TrialPlan
         from kerneltune.running.trial import Trial, require_gpu, run_trials
@@ -127,7 +127,7 @@ def run(
         fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
         plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
         capability = space.profile.compute_capability
-        space.best()  # a request without a tiling is reported on any machine
+        space.best()  # reports an infeasible request even without a GPU
         require_gpu(space.profile, space.kernels.root, timeout=timeout)
         trials = [
             Trial(
@@ -161,7 +161,7 @@ def run(
 
 @profile_app.command(name="list")
 def profile_list(as_json: Json = False) -> None:
-    """The profiles that come with the package."""
+    """List the profiles that come with the package."""
     with reporting(as_json):
         profiles = [load_profile(name) for name in profile_names()]
         if as_json:
@@ -177,7 +177,7 @@ def profile_show(
     name: Annotated[str, typer.Argument(help="A profile's name, or the path of a YAML file.")],
     as_json: Json = False,
 ) -> None:
-    """Every limit and cost of one profile."""
+    """Show every limit and cost of one profile."""
     with reporting(as_json):
         profile = load_profile(name)
         if as_json:
@@ -190,7 +190,7 @@ def profile_show(
 
 @profile_app.command(name="detect")
 def profile_detect(as_json: Json = False) -> None:
-    """Which profile fits this machine's GPU."""
+    """Print the profile that fits this machine's GPU."""
     with reporting(as_json):
         from kerneltune.running.detect import detect
 

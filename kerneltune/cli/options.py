@@ -22,51 +22,51 @@ from kerneltune.inputs.scan_problem import ScanProblem
 if TYPE_CHECKING:
     from kerneltune.tiling.space import TilingSpace
 
-SCAN = "scan"  # what the linear recurrence is called on the command line
+SCAN = "scan"  # the command line's name for the linear recurrence
 CellName = Annotated[
-    str, typer.Argument(help="The recurrent cell, such as lstm; or a scan: scan, mingru, minlstm.")
+    str, typer.Argument(help="A recurrent cell, such as lstm; or a scan: scan, mingru, minlstm.")
 ]
 Gpu = Annotated[
     str | None,
-    typer.Option(help="A profile's name, or the path of its YAML file; by default the GPU that is here."),
+    typer.Option(help="A profile's name, or the path of its YAML file; by default this machine's GPU."),
 ]
 GpuOfCosts = Annotated[str, typer.Option("--gpu", help="A profile's name, or the path of its YAML file.")]
-Heads = Annotated[int | None, typer.Option(help="Independent heads of a recurrent cell.")]
-HeadDim = Annotated[int | None, typer.Option(help="Units of a head.")]
-Channels = Annotated[int | None, typer.Option(help="Channels of a scan.")]
-Reverse = Annotated[bool, typer.Option("--reverse", help="A scan that begins at the last step.")]
-Lengths = Annotated[bool, typer.Option("--lengths", help="A scan whose rows have lengths of their own.")]
-Resets = Annotated[bool, typer.Option("--resets", help="A scan that drops h before some steps.")]
-Batch = Annotated[int, typer.Option(help="Sequences in a batch.")]
+Heads = Annotated[int | None, typer.Option(help="Number of independent heads of a recurrent cell.")]
+HeadDim = Annotated[int | None, typer.Option(help="Number of units of a head.")]
+Channels = Annotated[int | None, typer.Option(help="Number of channels of a scan.")]
+Reverse = Annotated[bool, typer.Option("--reverse", help="Scan from the last step to the first.")]
+Lengths = Annotated[bool, typer.Option("--lengths", help="Scan rows of different lengths.")]
+Resets = Annotated[bool, typer.Option("--resets", help="Scan with resets of h before some steps.")]
+Batch = Annotated[int, typer.Option(help="Number of sequences in a batch.")]
 Dtype = Annotated[
     str,
     typer.Option(
         help="Storage: bf16, fp16, fp32 (or float32 and the like); tf32: fp32 with products in TF32."
     ),
 ]
-Steps = Annotated[int, typer.Option(help="Time steps of a sequence.")]
-Pass = Annotated[str, typer.Option("--pass", help="Which pass: forward, training or backward.")]
+Steps = Annotated[int, typer.Option(help="Number of time steps of a sequence.")]
+Pass = Annotated[str, typer.Option("--pass", help="The pass: forward, training or backward.")]
 Clip = Annotated[
     float, typer.Option("--gate-gradient-clip", help="Backward: bound of each gate's gradient; 0 for none.")
 ]
 Cut = Annotated[
-    bool, typer.Option("--cut-recurrent-gradient", help="Backward: let no gradient pass through R h.")
+    bool, typer.Option("--cut-recurrent-gradient", help="Backward: stop the gradient through R h.")
 ]
 ForwardClip = Annotated[
-    float, typer.Option("--forward-clip", help="Bound of h after each step; 0 for none. Of every pass.")
+    float, typer.Option("--forward-clip", help="Bound of h after each step, in every pass; 0 for none.")
 ]
-StrategyName = Annotated[str | None, typer.Option("--strategy", help="Only this strategy.")]
-Top = Annotated[int, typer.Option(min=1, help="How many tilings, the fastest first.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to standard output.")]
-Backend = Annotated[str, typer.Option("--compiler", help="nvrtc, or nvcc if it is on PATH.")]
+StrategyName = Annotated[str | None, typer.Option("--strategy", help="Use only this strategy.")]
+Top = Annotated[int, typer.Option(min=1, help="Number of tilings, the fastest first.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON to standard output.")]
+Backend = Annotated[str, typer.Option("--compiler", help="The compiler: nvrtc, or nvcc if it is on PATH.")]
 KernelsRoot = Annotated[
-    Path | None, typer.Option("--kernels", help="A kernels folder other than the package's own.")
+    Path | None, typer.Option("--kernels", help="A kernels folder to use instead of the package's.")
 ]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The options by which a command is asked for a request on a GPU."""
+    """The options that describe a request on a GPU."""
 
     cell: CellName
     batch: Batch
@@ -87,19 +87,19 @@ class Asked:
     kernels_root: KernelsRoot = None
 
     def request(self) -> Request:
-        """The request: a scan's if the cell is one."""
+        """The request; a scan's if the cell is one."""
         name = "linear" if self.cell == SCAN else self.cell
         scans = discover_scans().cells
         return self._scan(name) if name in scans else self._layer(sorted(scans))
 
     def space(self) -> TilingSpace:
-        """The request on a profile, over the kernels that are meant."""
+        """The space of the request on a profile, over the chosen kernels."""
         from kerneltune.tiling.space import TilingSpace
 
         request = self.request()
         profile = load_profile(self.gpu or gpu_here())
         if self.kernels_root is not None and not self.kernels_root.is_dir():
-            raise InputError(f"--kernels: {self.kernels_root} is no folder")
+            raise InputError(f"--kernels: {self.kernels_root} is not a folder")
         found = discover_scans if isinstance(request, ScanProblem) else discover
         return TilingSpace(request, profile, found(self.kernels_root), self.strategy)
 
@@ -144,7 +144,7 @@ class Asked:
 
 
 def asking(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command, whose first parameter is an `Asked`, all options of one in its place."""
+    """Replace a command's first parameter, an `Asked`, by one option for each of its fields."""
     hints = get_type_hints(Asked, include_extras=True)
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
     names = [one.name for one in fields(Asked)]
@@ -169,7 +169,7 @@ def asking(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def gpu_here() -> str:
-    """The profile that the environment names or that fits this machine's GPU; `InputError` without one."""
+    """The profile from the environment or for this machine's GPU; raises `InputError` without one."""
     named = os.environ.get(GPU_VARIABLE)
     if named:
         return named

@@ -10,7 +10,7 @@ from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.tiling.candidate import Candidate
 
-FILE_WIDTH = 160  # columns if the output is no terminal
+FILE_WIDTH = 160  # columns if the output is not a terminal
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def show_tiling(candidate: Candidate, profile: HardwareProfile, kernels: Kernels) -> None:
-    """The chosen strategy, its numbers with their meaning, and the resources it takes."""
+    """Print the chosen strategy, its numbers with their meaning, and its resources."""
     strategy = kernels.strategy(candidate.strategy)
     microseconds = candidate.microseconds_per_step
     total = microseconds * candidate.problem.steps / 1e3
@@ -44,7 +44,7 @@ def show_tiling(candidate: Candidate, profile: HardwareProfile, kernels: Kernels
 
 
 def show_ranking(candidates: Sequence[Candidate]) -> None:
-    """Several tilings of one request, the fastest first."""
+    """Print several tilings of one request, the fastest first."""
     table = _table("", "strategy", "µs per step", "blocks", "threads", "registers", "shared", "parameters")
     for rank, candidate in enumerate(candidates, 1):
         parameters = " ".join(f"{name}={value}" for name, value in candidate.parameters.items())
@@ -62,7 +62,7 @@ def show_ranking(candidates: Sequence[Candidate]) -> None:
 
 
 def show_compilation(settled: Settled) -> None:
-    """A compile report: predicted and actual resources, and the turns of the register loop."""
+    """Print a compile report: predicted and actual resources, and the rounds of the register loop."""
     report = settled.compiled.report
     for number, turn in enumerate(settled.tightenings, 1):
         _say(f"turn {number}: {turn.sentence}")
@@ -85,7 +85,7 @@ def show_compilation(settled: Settled) -> None:
 
 
 def show_outcomes(outcomes: Sequence[Outcome]) -> None:
-    """The outcome of a run: whether it is correct, its time, its distance from the prediction."""
+    """Print the outcomes of a run: correctness, time, and deviation from the prediction."""
     table = _table("", "strategy", "result", "same bits", "µs per step", "predicted", "ratio", "ms")
     for rank, outcome in enumerate(outcomes, 1):
         found = outcome.measurement
@@ -106,7 +106,7 @@ def show_outcomes(outcomes: Sequence[Outcome]) -> None:
 
 
 def show_tuned(tuned: Tuned, store: Path) -> None:
-    """The candidates that passed, the fastest first, and the rank of the model's first choice."""
+    """Print the candidates that passed, the fastest first, and the rank of the model's first choice."""
     table = _table("", "strategy", "ms", "µs per step", "predicted", "ratio", "parameters")
     for rank, outcome in enumerate(tuned.ranked, 1):
         found = outcome.measurement
@@ -130,7 +130,7 @@ def show_tuned(tuned: Tuned, store: Path) -> None:
 
 
 def show_report(report: Report, store: Path) -> None:
-    """The fastest tiling of each request, and the cost model over all."""
+    """Print the fastest tiling of each request, and the quality of the cost model over all."""
     table = _table(
         "request", "steps", "pass", "GPU", "tried", "failed", "strategy", "ms", "first choice", "slower by"
     )
@@ -162,7 +162,7 @@ def show_report(report: Report, store: Path) -> None:
 
 
 def show_fit(fit: Fit, profile: HardwareProfile) -> None:
-    """The constants as lines of a profile's cost section, and how well they predict and choose."""
+    """Print the constants as lines of a profile's cost section, and their quality."""
     _say(f"cost:  # of {profile.name}, fitted to {fit.tilings} measured tilings")
     for constant in fit.constants:
         what = f"was {constant.before}; matters to {constant.tilings} tilings"
@@ -188,11 +188,11 @@ def _loss(loss: float) -> str:
 
 
 def show_profile(profile: HardwareProfile) -> None:
-    """Every limit and cost of a profile."""
+    """Print every limit and cost of a profile."""
     capability = f"compute capability {profile.compute_capability} ({profile.target})"
     _say(f"{profile.name}: {profile.title}, {capability}")
     if profile.based_on is not None:
-        _say(f"what its file does not name is that of {profile.based_on}")
+        _say(f"keys missing in its file come from {profile.based_on}")
     _say("")
     limits = _table("limit or capability", "value")
     for name in type(profile).model_fields:
@@ -212,7 +212,7 @@ def show_profile(profile: HardwareProfile) -> None:
 
 
 def show_profiles(profiles: Sequence[HardwareProfile]) -> None:
-    """One line for each profile."""
+    """Print one line for each profile."""
     table = _table(
         "profile", "GPU", "capability", "SMs", "shared memory per block", "clusters up to", "tensor cores"
     )

@@ -18,25 +18,29 @@ if TYPE_CHECKING:
 
 StorePath = Annotated[
     Path | None,
-    typer.Option("--store", help="The sqlite file of measured trials; by default the user's own."),
+    typer.Option(
+        "--store", help="The sqlite file of measured trials; by default in the user's cache folder."
+    ),
 ]
 
 
 @asking
 def tune(
     asked: Asked,
-    top: Annotated[int, typer.Option(min=1, help="How many tilings, the fastest by the model first.")] = 20,
-    each: Annotated[int, typer.Option(min=0, help="How many of every strategy besides.")] = 1,
+    top: Annotated[int, typer.Option(min=1, help="Number of tilings, by predicted time.")] = 20,
+    each: Annotated[int, typer.Option(min=0, help="Number of further tilings of each strategy.")] = 1,
     compiler: Backend = "nvrtc",
-    runs: Annotated[int, typer.Option(min=1, help="Runs whose bits must agree.")] = 3,
-    timed: Annotated[int, typer.Option(min=1, help="Launches to time.")] = 20,
-    seed: Annotated[int | None, typer.Option(help="Seed of the input; a fresh one if not given.")] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds after which a candidate is given up.")] = 120.0,
-    again: Annotated[bool, typer.Option("--again", help="Measure again what the store has.")] = False,
+    runs: Annotated[int, typer.Option(min=1, help="Number of runs whose results must be bitwise equal.")] = 3,
+    timed: Annotated[int, typer.Option(min=1, help="Number of launches to time.")] = 20,
+    seed: Annotated[int | None, typer.Option(help="Seed of the input; random by default.")] = None,
+    timeout: Annotated[float, typer.Option(help="Time limit in seconds for each candidate.")] = 120.0,
+    again: Annotated[
+        bool, typer.Option("--again", help="Measure trials again that are in the store.")
+    ] = False,
     store_path: StorePath = None,
     as_json: Json = False,
 ) -> None:
-    """Measure the best tilings on this machine's GPU, keep the results, print them ranked."""
+    """Measure the best tilings on this machine's GPU, store the results, and print them ranked."""
     with reporting(as_json):
         from kerneltune.compiling.compile import Compiler
         from kerneltune.running.measure import TrialPlan
@@ -79,14 +83,14 @@ def _notice(outcome: Outcome, known: bool) -> None:
 
 def report(
     store_path: StorePath = None,
-    gpu: Annotated[str | None, typer.Option(help="Only this profile's trials.")] = None,
+    gpu: Annotated[str | None, typer.Option(help="Use only this profile's trials.")] = None,
     first: Annotated[
         int,
-        typer.Option("--top", min=1, help="Judge the model by so many of its first tilings of a request."),
+        typer.Option("--top", min=1, help="Judge the model on its N best tilings of each request."),
     ] = 20,
     as_json: Json = False,
 ) -> None:
-    """What was measured so far: the fastest tilings, and how well the cost model ranks them."""
+    """Print the fastest measured tilings, and how well the cost model ranks them."""
     with reporting(as_json):
         from kerneltune.tuning.report import make_report
 
@@ -101,7 +105,7 @@ def report(
 
 
 def opened_store(path: Path | None) -> Store:
-    """The store to read: the user's own, or a file that must be there."""
+    """The store to read: the user's own, or a file that must exist."""
     from kerneltune.tuning.store import Store
 
     if path is not None and not path.is_file():

@@ -1,4 +1,4 @@
-"""The argument structs of ``kernels/common/arguments.cuh``, as they are laid out in memory."""
+"""The argument structs of ``kernels/common/arguments.cuh``, with their memory layout."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ FIELDS = {
 
 
 def layout(struct: str) -> np.dtype[np.void]:
-    """The layout of a struct, as a C++ compiler chooses it."""
+    """The memory layout of a struct, by the C++ alignment rules."""
     fields = [(name, np.int32 if name in _SIZES else np.uint64) for name in FIELDS[struct]]
     return np.dtype(fields, align=True)
 
 
 def packed(problem: Request, addresses: Mapping[str, int]) -> bytes:
-    """The struct of the problem's pass; arrays without an address are null."""
+    """The argument struct of the problem's pass as bytes; arrays without an address are null."""
     if isinstance(problem, ScanProblem):
         return packed_scan(problem, addresses)
     struct = STRUCTS[problem.direction]

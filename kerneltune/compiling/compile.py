@@ -21,10 +21,10 @@ from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.tiling.candidate import Candidate
 
 STANDARD = "c++17"
-# With __launch_bounds__ alone, ptxas may use all registers that the occupancy leaves. The options below
-# limit it to the predicted number.
+# With __launch_bounds__ alone, ptxas may use all registers that the occupancy allows. These options limit it
+# to the predicted number.
 PTXAS_OPTIONS = ("-v", "--override-directive-values")
-LINES_OPTION = "-lineinfo"  # adds source lines; the instructions stay the same
+LINES_OPTION = "-lineinfo"  # adds source lines; the instructions do not change
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class Compiler:
     """Compiles candidates for one GPU. Cubins are cached.
 
     Args:
-        kernels: Where the sources are.
+        kernels: The folder of sources.
         profile: The GPU.
         backend: The compiler, `nvrtc` or `nvcc`.
-        cache: Where cubins are kept; the user's own if not given.
-        lines: Whether cubins say which source lines they were made from.
-        defines: Macros that the sources find defined.
+        cache: The cubin cache; by default in the user's cache folder.
+        lines: Whether cubins have source lines.
+        defines: Macros defined for the sources.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ def _nvrtc() -> tuple[str, Build]:
             ptxas_options=list(PTXAS_OPTIONS),
             lineinfo=job.lines,
             define_macro=list(job.defines) or None,
-            no_cache=True,  # NVRTC's own cache does not keep ptxas's log
+            no_cache=True,  # NVRTC's own cache drops ptxas's log
         )
         log = io.StringIO()
         try:
@@ -147,7 +147,7 @@ def _nvrtc() -> tuple[str, Build]:
 
 
 def _check_target(target: str, known: list[str], compiler: str) -> None:
-    """Raises `InputError` for an unknown target: the profile is wrong, not the tiling."""
+    """Raise `InputError` for an unknown target: the profile is wrong, not the tiling."""
     if known and target.removesuffix("a") not in known:
         raise InputError(f"the profile's target is {target}, but {compiler} knows {', '.join(known)}")
 
@@ -155,13 +155,13 @@ def _check_target(target: str, known: list[str], compiler: str) -> None:
 def _program_classes() -> tuple[Any, Any]:
     try:
         from cuda.core import Program, ProgramOptions
-    except ImportError:  # before its version 0.5
+    except ImportError:  # versions before 0.5
         from cuda.core.experimental import Program, ProgramOptions
     return Program, ProgramOptions
 
 
 def _cuda_headers() -> list[str]:
-    """The folders of the toolkit's headers, for kernels that include any."""
+    """Folders of the toolkit's headers, for kernels that include them."""
     try:
         from cuda.pathfinder import find_nvidia_header_directory
     except ImportError:

@@ -15,7 +15,7 @@ CACHE_VARIABLE = "KERNELTUNE_CACHE_DIR"
 
 
 def default_folder() -> Path:
-    """The cache folder: the environment's choice, or the user's default."""
+    """The cache folder from the environment, or the user's default."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named)
@@ -35,7 +35,7 @@ def content_key(parts: Iterable[str], source_root: Path) -> str:
 
 
 class CubinCache:
-    """A folder of cubins. Entries are written aside and renamed into place, so none is ever partial."""
+    """A folder of cubins. Entries are written under a temporary name and renamed, so none is ever partial."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = (folder or default_folder()) / "cubins"
@@ -52,7 +52,7 @@ class CubinCache:
             return None
 
     def store(self, key: str, output: CompilerOutput) -> None:
-        """Store ``output``. Does nothing if the folder cannot be written to."""
+        """Store ``output``; does nothing if the folder is not writable."""
         note = {
             "sha256": hashlib.sha256(output.cubin).hexdigest(),
             "log": output.log,

@@ -1,4 +1,4 @@
-"""The register loop: compiles, and solves again with more registers where too few were predicted."""
+"""The register loop: compile, and solve again with more registers if too few were predicted."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from kerneltune.errors import CompilationError, InfeasibleError
 from kerneltune.tiling.space import TilingSpace
 
 MAX_ROUNDS = 12
-SLACK_STEP = 8  # registers are allocated to a thread in eights
+SLACK_STEP = 8  # registers of a thread are allocated in steps of 8
 
 
 @dataclass(frozen=True)
 class Tightening:
-    """One turn of the loop: the compile report of a tiling, and the registers demanded of the next."""
+    """One round of the loop: the compile report of a tiling, and the registers added for the next."""
 
     strategy: str
     broken: tuple[str, ...]
@@ -23,16 +23,16 @@ class Tightening:
 
     @property
     def sentence(self) -> str:
-        """The turn in words."""
+        """A sentence about the round."""
         return (
             f"{self.strategy} ({self.cycles} cycles) came out with {'; '.join(self.broken)}: "
-            f"solved again with {self.added_registers} more registers demanded"
+            f"solved again with {self.added_registers} more registers required"
         )
 
 
 @dataclass(frozen=True)
 class Settled:
-    """A compiled candidate within its predictions, and the turns that led to it."""
+    """A compiled candidate within its predictions, and the rounds that led to it."""
 
     compiled: Compiled
     tightenings: tuple[Tightening, ...]
@@ -40,11 +40,11 @@ class Settled:
 
 
 def settle(space: TilingSpace, compiler: Compiler) -> Settled:
-    """Solve and compile until the compiler takes no more registers than predicted and spills nothing.
+    """Solve and compile until the compiler needs no more registers than predicted and spills none.
 
     Raises:
-        InfeasibleError: Nothing fits, at first or once the compiler's needs are known.
-        CompilationError: The compiler refuses the kernel, its shared memory is not what was promised, or
+        InfeasibleError: Nothing fits, at first or with the compiler's needs.
+        CompilationError: The compiler refuses the kernel, its shared memory differs from the prediction, or
             the loop does not end.
     """
     turns: list[Tightening] = []
@@ -66,7 +66,9 @@ def settle(space: TilingSpace, compiler: Compiler) -> Settled:
         slack = max(SLACK_STEP, -(-excess // SLACK_STEP) * SLACK_STEP)
         turns.append(Tightening(candidate.strategy, broken, slack, candidate.cycles))
         space = space.tightened(candidate.strategy, slack)
-    raise CompilationError("\n".join([f"no tiling held after {MAX_ROUNDS} turns", *_history(turns)]))
+    raise CompilationError(
+        "\n".join([f"no tiling within its predictions after {MAX_ROUNDS} rounds", *_history(turns)])
+    )
 
 
 def _history(turns: list[Tightening]) -> list[str]:

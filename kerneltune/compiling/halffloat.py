@@ -11,13 +11,13 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.problem import Problem
 
 Bits: TypeAlias = NDArray[np.unsignedinteger[Any]]
-WIDE = ("fp32", "tf32")  # both are stored as float32; their products differ
+WIDE = ("fp32", "tf32")  # both are stored as float32, but multiplied in different precision
 
-POISON = 0xFF  # filled with this byte, every format reads as NaN
+POISON = 0xFF  # memory filled with this byte reads as NaN in every format
 
 
 def encode(values: NDArray[np.floating], dtype: str) -> Bits:
-    """The bits of ``values`` rounded to nearest even."""
+    """The bits of ``values``, rounded to nearest even."""
     if dtype in WIDE:
         return np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
     if dtype == "fp16":
@@ -41,6 +41,6 @@ def decode(bits: Bits, dtype: str) -> NDArray[np.float32]:
 
 
 def stored_forward_clip(problem: Problem) -> float:
-    """The bound of h in kernels, rounded to the storage type so that stored h reaches it; 0 for none."""
+    """The bound of h in kernels, rounded to the storage type so that stored h can reach it; 0 for none."""
     bound = np.array([problem.forward_clip], dtype=np.float32)
     return float(decode(encode(bound, problem.dtype), problem.dtype)[0])

@@ -1,4 +1,4 @@
-"""Compile reports: a kernel's actual resources beside the predicted ones."""
+"""Compile reports: a kernel's actual and predicted resources."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from kerneltune.tiling.occupancy import blocks_per_sm
 
 @dataclass(frozen=True)
 class CompileReport:
-    """Resources of one compiled kernel. Sizes in bytes; spills are bytes of code, as ptxas counts them."""
+    """Resources of one compiled kernel.
+
+    Sizes are in bytes; spills are bytes of code, as ptxas counts them.
+    """
 
     compiler: str
     registers: int
@@ -38,12 +41,12 @@ class CompileReport:
         return bool(self.spill_stores or self.spill_loads)
 
     def broken_promises(self) -> list[str]:
-        """The resources that exceed the prediction; empty if none does."""
+        """A text for each resource that exceeds its prediction."""
         broken = []
         if self.registers > self.predicted_registers:
             broken.append(f"{self.registers} registers, {self.predicted_registers} predicted")
         if self.moves_registers and self.registers < self.predicted_registers:
-            broken.append(f"{self.registers} registers to hand around, {self.predicted_registers} predicted")
+            broken.append(f"{self.registers} registers to exchange, {self.predicted_registers} predicted")
         if self.spills:
             broken.append(f"spills: {self.spill_stores} bytes stored, {self.spill_loads} loaded")
         if self.shared_memory != self.predicted_shared_memory:
@@ -71,7 +74,7 @@ class CompilerOutput:
 
 
 def report(candidate: Candidate, profile: HardwareProfile, output: CompilerOutput) -> CompileReport:
-    """The resources of ``output`` beside the candidate's predictions."""
+    """The report for ``output`` and the candidate's predictions."""
     registers = _number(r"Used (\d+) registers", output.log)
     static = _number(r"\b(\d+) bytes smem", output.log, absent=0)
     # A cubin does not record dynamic shared memory. Every kernel asserts at compile time that its layout has

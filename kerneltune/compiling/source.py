@@ -22,7 +22,7 @@ SCALARS = {"bf16": "BFloat16", "fp16": "Float16", "fp32": "Float32", "tf32": "Te
 
 
 def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwareProfile) -> str:
-    """The CUDA source that instantiates ``candidate``; include paths start at the kernels folder."""
+    """The CUDA source that instantiates ``candidate``; include paths are relative to the kernels folder."""
     problem = candidate.problem
     strategy = kernels.for_pass(problem.direction).strategy(candidate.strategy)
     cell = kernels.cell(problem.cell)
@@ -48,7 +48,7 @@ def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwarePr
 
 
 def _of_family(problem: Request) -> dict[str, Any]:
-    """What the template says of a scan and what of a recurrent layer."""
+    """The template's values that differ between scans and recurrent layers."""
     if isinstance(problem, ScanProblem):
         return {"scan": True, "header": scan_arguments.HEADER, "arguments": scan_arguments.STRUCT}
     return {

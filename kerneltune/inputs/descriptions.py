@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 SpecOfCell = TypeVar("SpecOfCell", bound="CellSpec")
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
-# Description files of the passes.
+# Description file of each pass.
 DESCRIPTIONS = {"forward": "kernel.yaml", "backward": "backward.yaml"}
 # Aliases of strategies.
 FORMER_NAMES = {"alternating": "streamed"}
-# Values that every strategy's tilings define.
+# Values that every strategy's constraint file must define.
 RESULT_NAMES = ("threads", "blocks", "cluster", "shared_memory", "registers", "blocks_per_sm", "cycles")
 
 
@@ -57,7 +57,7 @@ class KernelSpec(BaseModel):
         for knob in self.knobs:
             if knob not in self.parameters:
                 hint = nearest(knob, self.parameters)
-                raise disagreement("knobs", f"the knob '{knob}' is no parameter: {hint}")
+                raise disagreement("knobs", f"the knob '{knob}' is not a parameter: {hint}")
         return self
 
 
@@ -70,10 +70,11 @@ class CellSpec(BaseModel):
     summary: str
     gates: tuple[str, ...]
     states: tuple[str, ...]
-    saved_values: Annotated[int, Field(ge=0)] = 0  # saved by training for each unit and step, in storage type
-    saved_states: Annotated[int, Field(ge=0)] = 0  # saved states after h, in float32
+    # Values that training saves for each unit and step, in the storage type.
+    saved_values: Annotated[int, Field(ge=0)] = 0
+    saved_states: Annotated[int, Field(ge=0)] = 0  # states after h that training saves, in float32
     backward_reads_hidden: StrictBool = False
-    separate_gradients: StrictBool = False  # gradients by W x and by R h + bias differ
+    separate_gradients: StrictBool = False  # whether the gradients by W x and by R h + bias differ
     positive: tuple[str, ...] = ()  # states that must start above zero
     recurrent_gain: Annotated[float, Field(gt=0)] = 1.0  # scale of the random R in verification
     cell_struct: Identifier
@@ -83,7 +84,7 @@ class CellSpec(BaseModel):
         for name in self.positive:
             if name not in self.states:
                 hint = nearest(name, self.states)
-                raise disagreement("positive", f"the positive state '{name}' is no state: {hint}")
+                raise disagreement("positive", f"the positive state '{name}' is not a state: {hint}")
         return self
 
 
@@ -93,7 +94,7 @@ class Strategy:
 
     spec: KernelSpec
     folder: Path
-    description: str = "kernel.yaml"  # the file that ``spec`` is from
+    description: str = "kernel.yaml"  # the file that ``spec`` was read from
 
     @property
     def name(self) -> str:
@@ -102,7 +103,7 @@ class Strategy:
 
     @property
     def description_path(self) -> Path:
-        """The file that describes it."""
+        """The description file."""
         return self.folder / self.description
 
     @property
@@ -154,7 +155,7 @@ class Cell:
         }
 
     def device_constants(self) -> dict[str, int]:
-        """The constants that the cell's struct in `cell.cuh` must repeat, by their names in `cell.yaml`."""
+        """The constants that the cell's struct in `cell.cuh` must repeat, named as in `cell.yaml`."""
         return {
             "gates": len(self.spec.gates),
             "states": len(self.spec.states),
@@ -170,7 +171,7 @@ class Cell:
         return forward
 
     def reference_module(self) -> ModuleType:
-        """The float64 reference: ``forward``, and for gradients ``saved`` and ``backward``."""
+        """The float64 reference module: ``forward``, and for gradients ``saved`` and ``backward``."""
         path = self.folder / "reference.py"
         found = importlib.util.spec_from_file_location(f"kerneltune_reference_{self.name}", path)
         if found is None or found.loader is None or not path.is_file():
@@ -182,11 +183,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Kernels:
-    """Every strategy and cell below one root folder; the strategies are those of one pass.
+    """Every strategy and cell below one root folder; strategies are those of one pass.
 
     Attributes:
         root: The folder.
-        strategies: The strategies by name: of the forward pass, unless ``for_pass`` made this.
+        strategies: The strategies by name: those of the forward pass, unless `for_pass` made this object.
         cells: The cells by name.
         backward: The strategies of the backward pass.
     """
@@ -197,17 +198,17 @@ class Kernels:
     backward: dict[str, Strategy] = field(default_factory=dict)
 
     def for_pass(self, direction: str) -> Kernels:
-        """The same with the strategies of a pass. Training uses the strategies of the forward pass."""
+        """A copy whose strategies are those of a pass; training uses the strategies of the forward pass."""
         return replace(self, strategies=self.backward) if direction == "backward" else self
 
     def cell(self, name: str) -> Cell:
-        """The cell of that name, or `InputError`."""
+        """The cell of that name; raises `InputError` if there is none."""
         if name not in self.cells:
             raise InputError(f"unknown cell '{name}': {nearest(name, self.cells)}")
         return self.cells[name]
 
     def strategy(self, name: str) -> Strategy:
-        """The strategy of that name or alias, or `InputError`."""
+        """The strategy of that name or alias; raises `InputError` if there is none."""
         name = FORMER_NAMES.get(name, name)
         if name not in self.strategies:
             raise InputError(f"unknown strategy '{name}': {nearest(name, self.strategies)}")
@@ -224,7 +225,7 @@ def discover(root: Path | None = None) -> Kernels:
 
 
 def read_cells(root: Path, kind: type[SpecOfCell]) -> list[tuple[SpecOfCell, Path]]:
-    """The cells below a folder, each with its own."""
+    """The cells below a folder, each with its folder."""
     found = []
     for path in sorted(root.glob("cells/*/cell.yaml")):
         spec = read_checked(path, kind)
@@ -234,7 +235,7 @@ def read_cells(root: Path, kind: type[SpecOfCell]) -> list[tuple[SpecOfCell, Pat
 
 
 def read_strategies(root: Path, direction: str, description: str) -> dict[str, Strategy]:
-    """The strategies below a folder that have a description of that name, by their names."""
+    """The strategies below a folder that have the named description file, by name."""
     found = {}
     for path in sorted(root.glob(f"strategies/*/{description}")):
         spec = read_checked(path, KernelSpec)

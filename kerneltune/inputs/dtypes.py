@@ -1,4 +1,4 @@
-"""Names of storage types: as kerneltune has them, and as users know them from elsewhere."""
+"""Names of storage types: kerneltune's own, and the aliases that users know from other tools."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 from kerneltune.errors import InputError, nearest
 
 DTYPES = {"bf16": 2, "fp16": 2, "fp32": 4, "tf32": 4}  # bytes of one stored number
-SIGNIFICANT_BITS = {"bf16": 8, "fp16": 11, "tf32": 11, "fp32": 24}  # of what products get to see
+# Significant bits of the factors of a product.
+SIGNIFICANT_BITS = {"bf16": 8, "fp16": 11, "tf32": 11, "fp32": 24}
 ALIASES = {
     "bf16": ("bf16", "bfloat16", "bfloat", "brainfloat16", "brainfloat"),
     "fp16": ("fp16", "float16", "f16", "half", "halffloat", "halfprecision", "binary16"),
@@ -19,10 +20,10 @@ MODULES = re.compile(r"(torch|numpy|np|jnp|jax\.numpy|tf|tensorflow|ml_dtypes)\.
 
 
 def dtype_of(name: str) -> str:
-    """The storage type of that name: case, hyphens and the module before a dot do not matter.
+    """The storage type of that name; case, hyphens and a module prefix before a dot do not matter.
 
     Raises:
-        InputError: There is none. A hint names no type of less precision than what seems to be meant.
+        InputError: There is none. The hint names no type of lower precision than the name suggests.
     """
     plain = re.sub(r"[\s_-]", "", MODULES.sub("", name.strip().lower(), count=1))
     if plain in KNOWN:
@@ -37,7 +38,7 @@ def dtype_of(name: str) -> str:
 
 
 def _least_bits(plain: str) -> int:
-    """The significant bits that a name that is none speaks of."""
+    """The number of significant bits that an unknown name suggests."""
     if plain.startswith(("tf", "tensor")):
         return SIGNIFICANT_BITS["tf32"]
     if "32" in plain or "single" in plain:

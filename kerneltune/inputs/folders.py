@@ -11,8 +11,8 @@ from kerneltune.errors import KernelTuneError
 def data_folder(name: str) -> Path:
     """The folder ``kernels`` or ``hardware_profiles``.
 
-    A wheel carries them inside the package; an editable install finds them beside it. They must be real
-    files either way, because compilers read them.
+    A wheel carries them inside the package; an editable install finds them next to it. They must be real
+    files in both cases, because compilers read them.
     """
     package = Path(str(files("kerneltune")))
     for folder in (package / name, package.parent / name):

@@ -1,4 +1,4 @@
-"""GPU limits as data. A profile is one YAML file; nothing in the code asks for a GPU by name."""
+"""GPU limits as data: a profile is one YAML file, and no code depends on a GPU's name."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ Natural = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
 Shape = tuple[Positive, Positive, Positive]
 
-MMA_ROWS, MMA_COLUMNS = 16, 8  # the products that the kernels are written for, and their depths by type
+MMA_ROWS, MMA_COLUMNS = 16, 8  # the tensor-core product that the kernels use; its depth depends on the dtype
 MMA_DEPTHS = {"bf16": (8, 16), "fp16": (8, 16), "tf32": (4, 8)}
-MMA_TYPES = {"fp32": "tf32"}  # what a dtype's products are made of, if not of itself
-GPU_VARIABLE = "KERNELTUNE_GPU"  # the environment variable that names the profile where nothing else does
-CLUSTER_SIZES = (2, 4, 8, 16)  # that a constraint file may ask about: no GPU has larger ones
-MAX_GRID_BLOCKS = 2**31 - 1  # of a grid's x since compute capability 3.0 (CUDA programming guide)
-ISA_REGISTER_LIMIT = 255  # register numbers have 8 bits and one of them is the zero register
+MMA_TYPES = {"fp32": "tf32"}  # dtypes whose products are computed in another dtype
+GPU_VARIABLE = "KERNELTUNE_GPU"  # environment variable with the default profile
+CLUSTER_SIZES = (2, 4, 8, 16)  # sizes that a constraint file may name; no GPU has larger ones
+MAX_GRID_BLOCKS = 2**31 - 1  # of grid.x since compute capability 3.0 (CUDA programming guide)
+ISA_REGISTER_LIMIT = 255  # register numbers have 8 bits; one of them is the zero register
 
 
 class HardwareProfile(BaseModel):
-    """Limits, capabilities and costs of one GPU. Sizes in bytes, costs in clock cycles of an SM."""
+    """Limits, capabilities and costs of one GPU. Sizes are in bytes, costs in clock cycles of an SM."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     title: str
-    based_on: str | None = None  # the profile that has whatever the file leaves out
+    based_on: str | None = None  # name of the profile that supplies the missing keys
     compute_capability: Annotated[str, Field(pattern=r"^\d+\.\d+$", strict=True)]
     target: Annotated[str, Field(pattern=r"^sm_\d+a?$")]
 
@@ -62,7 +62,7 @@ class HardwareProfile(BaseModel):
 
     cluster_max: Positive
     cluster_max_portable: Positive
-    cluster_slots: dict[Annotated[int, Field(gt=1)], Positive] = {}  # resident, by cluster size
+    cluster_slots: dict[Annotated[int, Field(gt=1)], Positive] = {}  # resident clusters, by cluster size
 
     cp_async: Flag
     tma: Flag
@@ -76,7 +76,7 @@ class HardwareProfile(BaseModel):
     def _names_are_identifiers(cls, cost: dict[str, int]) -> dict[str, int]:
         for name in cost:
             if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-                raise ValueError(f"'{name}' cannot be a name in a constraint file")
+                raise ValueError(f"'{name}' is not a valid name in a constraint file")
             if name in cls.model_fields:
                 raise ValueError(f"'{name}' is already a limit")
         return cost
@@ -84,7 +84,10 @@ class HardwareProfile(BaseModel):
     @field_validator("mma_shapes")
     @classmethod
     def _depths_exist(cls, shapes: dict[str, list[Shape]]) -> dict[str, list[Shape]]:
-        """A depth that no kernel has would be taken for the best one; other dtypes and tiles are ignored."""
+        """Refuse depths that no kernel has, which would be taken for the best.
+
+        Other dtypes and tiles are ignored.
+        """
         for dtype, depths in MMA_DEPTHS.items():
             for m, n, k in shapes.get(dtype, []):
                 if (m, n) == (MMA_ROWS, MMA_COLUMNS) and k not in depths:
@@ -111,7 +114,10 @@ class HardwareProfile(BaseModel):
 
     @property
     def capabilities(self) -> dict[str, int]:
-        """What a kernel may require: every flag and limit by name, and ``cluster``: whether there are any."""
+        """Everything that a kernel may require: flags and limits by name, and ``cluster``.
+
+        Whether clusters exist.
+        """
         return {**self._numbers(), "cluster": int(self.cluster_max > 1)}
 
     def mma_depth(self, dtype: str) -> int:
@@ -129,18 +135,18 @@ class HardwareProfile(BaseModel):
         return {name: int(value) for name, value in values.items() if isinstance(value, int)}
 
     def microseconds(self, cycles: float) -> float:
-        """Time of ``cycles`` at the boost clock."""
+        """Microseconds of ``cycles`` at the boost clock."""
         return cycles / self.boost_mhz
 
 
 def profile_names(root: Path | None = None) -> list[str]:
-    """Names of the profiles that come with the package, or of those in ``root``."""
+    """Names of the package's profiles, or of those in ``root``."""
     return sorted(path.stem for path in (root or data_folder("hardware_profiles")).glob("*.yaml"))
 
 
 @cache
 def load_profile(name_or_path: str, root: Path | None = None) -> HardwareProfile:
-    """The profile of that name, or the one in that YAML file."""
+    """The profile with that name, or from that YAML file."""
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
         path = (root or data_folder("hardware_profiles")) / f"{name_or_path}.yaml"
@@ -155,7 +161,7 @@ def load_profile(name_or_path: str, root: Path | None = None) -> HardwareProfile
 
 
 def _with_base(path: Path, data: dict[str, Any]) -> dict[str, Any]:
-    """A profile's keys with those of the one that it is based on; costs are added one by one."""
+    """A profile's keys merged with those of its base; costs are merged one by one."""
     named = data.get("based_on")
     if not isinstance(named, str):
         return data
@@ -163,7 +169,7 @@ def _with_base(path: Path, data: dict[str, Any]) -> dict[str, Any]:
     known = [place for place in places if place.is_file()]
     if not known:
         raise InputError(f"{path}: based_on: unknown GPU '{named}': {nearest(named, profile_names())}")
-    # A file may have the name of the profile that it changes.
+    # A file may have the same name as the profile that it changes.
     source = next((place for place in known if place.resolve() != path.resolve()), path)
 
     def alone(found: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is asked for: one recurrent layer's sizes, checked before anything is solved."""
+"""A request: one recurrent layer's sizes, validated before anything is solved."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.dtypes import DTYPES, dtype_of
 
-# Tensor-core products that make one: to the accuracy of float32 it takes three in TF32.
+# Tensor-core products for one product: float32 accuracy takes three in TF32.
 MMA_PRODUCTS = {"bf16": 1, "fp16": 1, "fp32": 3, "tf32": 1}
-# Of normal numbers: what is smaller or larger may round to 0 or infinity.
+# Normal numbers; smaller or larger ones may round to 0 or infinity.
 NORMAL_RANGE = {"bf16": (2.0**-126, 3.38e38), "fp16": (2.0**-14, 65504.0), "fp32": (2.0**-126, 3.4e38)}
 NORMAL_RANGE["tf32"] = NORMAL_RANGE["fp32"]
 PASSES = ("forward", "training", "backward")
-HEAD_DIM_STEP = 8  # units come in groups of eight: the rows of half a tensor-core tile
+HEAD_DIM_STEP = 8  # units come in groups of 8: half the rows of a tensor-core tile
 
 
 @dataclass(frozen=True)
 class Problem:
     """A cell with ``heads`` independent heads of ``head_dim`` units, run over ``steps`` steps of a batch.
 
-    A ``dtype`` may have any name that `kerneltune.inputs.dtypes` knows.
+    ``dtype`` may be any name that `kerneltune.inputs.dtypes` knows.
     """
 
     cell: str
@@ -65,12 +65,12 @@ class Problem:
 
     @classmethod
     def from_json(cls, data: Any) -> Problem:
-        """The problem that `dataclasses.asdict` gave; for anything else `ValueError` or `InputError`."""
+        """The inverse of `dataclasses.asdict`; raises `ValueError` or `InputError` for anything else."""
         return cls(**checked_fields(cls, data))
 
     @property
     def modelled_steps(self) -> int:
-        """Steps that the cost model's cycles are of."""
+        """Number of steps that the cost model's cycles cover."""
         return 1
 
     @property
@@ -85,7 +85,7 @@ class Problem:
         return f"{self.cell} {self.heads}×{self.head_dim}, batch {self.batch}, {self.dtype}{direction}"
 
     def constants(self) -> dict[str, int]:
-        """The names by which a constraint file knows the request."""
+        """The request's values by their names in constraint files."""
         return {
             "heads": self.heads,
             "head_dim": self.head_dim,
@@ -102,7 +102,7 @@ class Problem:
 
 
 def checked_fields(kind: type, data: Any) -> dict[str, Any]:
-    """The fields of a request as they were read, each of its kind; `ValueError` for anything else."""
+    """Fields of a request read from JSON, with checked types; raises `ValueError`."""
     kinds = {"str": str, "int": int, "float": float, "bool": bool}
     known = {one.name: kinds[str(one.type)] for one in fields(kind)}
     given: dict[str, Any] = checked(data, dict, "problem")
@@ -117,14 +117,14 @@ def checked_fields(kind: type, data: Any) -> dict[str, Any]:
 
 
 def checked(value: Any, kind: type, name: str) -> Any:
-    """The value, if it is of this kind; raises `ValueError` with its name for any other."""
+    """The value if it has this type; raises `ValueError` with its name otherwise."""
     right = isinstance(value, int | float) if kind is float else isinstance(value, kind)
     if not right or (kind is not bool and isinstance(value, bool)):
         raise ValueError(f"{name} is no {_KINDS[kind]}")
     if kind is str and not value.isascii():
-        value.encode()  # half of a character is none, and a `ValueError` says so
+        value.encode()  # raises for a lone surrogate
     if kind is float and not math.isfinite(value):
-        raise ValueError(f"{name} is no finite number")
+        raise ValueError(f"{name} is not a finite number")
     if kind in (int, float) and abs(value) > _MOST:
         raise ValueError(f"{name} is too large a number")
     return value

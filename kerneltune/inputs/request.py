@@ -1,4 +1,4 @@
-"""What may be asked for: a recurrent layer or a scan, and the kernels that are for it."""
+"""Requests: a recurrent layer or a scan, and the kernels for it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Request: TypeAlias = Problem | ScanProblem
 
 
 def request_from_json(data: Any) -> Request:
-    """The request that `dataclasses.asdict` gave; for anything else `ValueError` or `InputError`."""
+    """The inverse of `dataclasses.asdict`; raises `ValueError` or `InputError` for anything else."""
     if checked(data, dict, "problem").get("family") == FAMILY:
         return ScanProblem.from_json(data)
     return Problem.from_json(data)
 
 
 def kernels_for(request: Request, kernels: Kernels) -> Kernels:
-    """The kernels of the request's family in the same folder."""
+    """The kernels of the request's family (recurrent layers or scans) in the same folder."""
     return discover_scans(kernels.root) if isinstance(request, ScanProblem) else kernels

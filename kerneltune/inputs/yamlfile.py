@@ -1,4 +1,4 @@
-"""YAML files checked against a pydantic model, every complaint with its file, line and column."""
+"""YAML files validated against a pydantic model; every error has its file, line and column."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from kerneltune.inputs.yamltree import LONGEST, Tree, YamlError, parsed
 Checked = TypeVar("Checked", bound=BaseModel)
 Location = Sequence[int | str]
 
-MOST_COMPLAINTS = 50  # that are listed of one file
-LONGEST_SHOWN = 80  # characters of a wrong value
+MOST_COMPLAINTS = 50  # most errors listed for one file
+LONGEST_SHOWN = 80  # most characters shown of a wrong value
 
 
 def read_checked(
@@ -24,12 +24,15 @@ def read_checked(
     schema: type[Checked],
     completed: Callable[[dict[str, Any]], dict[str, Any]] = lambda data: data,
 ) -> Checked:
-    """Read ``path`` as an instance of ``schema``, or raise `InputError` listing everything wrong in it.
+    """Read ``path`` as an instance of ``schema``.
 
     Args:
         path: The file.
-        schema: What it must hold.
-        completed: Adds to the file's keys and values what it leaves out.
+        schema: The pydantic model.
+        completed: Adds the keys and values that the file leaves out.
+
+    Raises:
+        InputError: The file is invalid; the message lists every error.
     """
     tree = _parse(path)
     if not isinstance(tree.value, dict):
@@ -43,7 +46,7 @@ def read_checked(
 
 
 def disagreement(key: str, message: str) -> PydanticCustomError:
-    """What a check of several keys raises, so that the complaint points at the one to change."""
+    """The error that a check of several keys raises, placed at the key to change."""
     return PydanticCustomError("disagreement", "{message}", {"message": message, "key": key})
 
 
@@ -81,7 +84,7 @@ def _complaint(path: Path, tree: Tree, schema: type[BaseModel], item: Any) -> st
 
 
 def _found(value: Any) -> str:
-    """The wrong value; of a mapping, the place says which part is meant."""
+    """The wrong value for a message; empty for a mapping, whose place says enough."""
     if isinstance(value, dict):
         return ""
     shown = repr(value)
@@ -89,7 +92,7 @@ def _found(value: Any) -> str:
 
 
 def _position(tree: Tree, location: Location) -> tuple[int, int]:
-    """Line and column, from 1, of the deepest part of ``location`` that is in the file."""
+    """Line and column, from 1, of the deepest part of ``location`` that exists in the file."""
     line, column = 1, 1
     for part in location:
         key = part if part in tree.children else next((k for k in tree.children if str(k) == str(part)), None)
@@ -102,7 +105,7 @@ def _position(tree: Tree, location: Location) -> tuple[int, int]:
 
 
 def _keys_of(schema: type[BaseModel], location: Location) -> list[str]:
-    """The keys that ``schema`` knows at ``location``; its nested models are never inside lists or dicts."""
+    """The keys that ``schema`` knows at ``location``; nested models are never inside lists or dicts."""
     for part in location:
         field = schema.model_fields.get(str(part))
         if field is None or not isinstance(field.annotation, type):

@@ -1,7 +1,7 @@
-"""YAML text as values with their places: bounded in size, depth and what aliases repeat; no duplicate keys.
+"""YAML text as values with places; size, depth and alias expansion are bounded, duplicate keys refused.
 
-PyYAML splits the text into events, by its C parser where that is there. Numbers, truths and nulls are those
-of YAML 1.2: ``yes`` or a date is a text.
+PyYAML splits the text into events, with its C parser if available. Numbers, Booleans and nulls are those of
+YAML 1.2: ``yes`` or a date is a string.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-LONGEST = 1 << 20  # characters of a file
-DEEPEST = 32  # levels
-MOST = 20_000  # values of a file, those that an alias repeats counted again
-LONGEST_NUMBER = 400  # digits
+LONGEST = 1 << 20  # characters in a file
+DEEPEST = 32  # nesting levels
+MOST = 20_000  # values in a file; values repeated by an alias count again
+LONGEST_NUMBER = 400  # digits of a number
 
 INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 FLOAT = re.compile(
@@ -26,7 +26,7 @@ TAG = "tag:yaml.org,2002:"
 
 
 class YamlError(Exception):
-    """The text cannot be read; with line and column, from 1."""
+    """The text cannot be read; has line and column, from 1."""
 
     def __init__(self, line: int, column: int, what: str) -> None:
         super().__init__(what)
@@ -35,17 +35,17 @@ class YamlError(Exception):
 
 @dataclass
 class Tree:
-    """A value and where it is.
+    """A value and its place.
 
     Attributes:
-        value: Python's own: dict, list, str, int, float, bool or None.
-        line: From 1.
-        column: From 1.
-        keys: Of a mapping, the place of each key.
-        children: Of a mapping or a sequence, the trees of its values.
-        size: How many values it has, itself counted.
-        start: Where it begins in the text.
-        end: Where it ends.
+        value: A Python value: dict, list, str, int, float, bool or None.
+        line: Line, from 1.
+        column: Column, from 1.
+        keys: For a mapping, the place of each key.
+        children: For a mapping or a sequence, the trees of its values.
+        size: Number of values in the tree, itself included.
+        start: Start in the text.
+        end: End in the text.
     """
 
     value: Any
@@ -59,7 +59,7 @@ class Tree:
 
 
 def parsed(text: str) -> Tree:
-    """The one document of a text; `YamlError` if it is none, or beyond the bounds."""
+    """The single document in a text; raises `YamlError` if it is invalid or beyond the bounds."""
     import yaml
 
     if len(text) > LONGEST:
@@ -84,7 +84,7 @@ def parsed(text: str) -> Tree:
 class _Reader:
     def __init__(self, yaml: Any, events: Iterator[Any]) -> None:
         self._yaml, self._events = yaml, events
-        self._anchors: dict[str, Tree | None] = {}  # None: not at its end yet
+        self._anchors: dict[str, Tree | None] = {}  # None: the anchored value is not complete yet
         self._count = 0
 
     def document(self) -> Tree:
@@ -144,7 +144,7 @@ class _Reader:
             raise self._error(event, f"not valid YAML: found undefined alias '{event.anchor}'")
         tree = self._anchors[event.anchor]
         if tree is None:
-            raise self._error(event, f"the alias '{event.anchor}' is inside of what it stands for")
+            raise self._error(event, f"the alias '{event.anchor}' is inside the value that it stands for")
         self._counted(event, tree.size)
         return tree
 
@@ -155,7 +155,7 @@ class _Reader:
     def _counted(self, event: Any, more: int) -> None:
         self._count += more
         if self._count > MOST:
-            raise self._error(event, f"more than {MOST} values, those that aliases repeat counted again")
+            raise self._error(event, f"more than {MOST} values, counting those repeated by aliases")
 
     def _tree(self, event: Any, value: Any) -> Tree:
         mark = event.start_mark
@@ -186,14 +186,14 @@ class _Reader:
 
     def _integer(self, event: Any, text: str) -> int:
         if not INTEGER.fullmatch(text):
-            raise self._error(event, f"not valid YAML: {text[:40]!r} is no integer")
+            raise self._error(event, f"not valid YAML: {text[:40]!r} is not an integer")
         if len(text) > LONGEST_NUMBER:
             raise self._error(event, f"not valid YAML: a number of more than {LONGEST_NUMBER} digits")
         return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
 
     def _float(self, event: Any, text: str) -> float:
         if not (FLOAT.fullmatch(text) or INTEGER.fullmatch(text)):
-            raise self._error(event, f"not valid YAML: {text[:40]!r} is no number")
+            raise self._error(event, f"not valid YAML: {text[:40]!r} is not a number")
         return float(re.sub(r"\.(?=[inIN])", "", text))
 
     def _truth(self, event: Any, text: str) -> bool:

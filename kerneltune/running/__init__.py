@@ -1,1 +1,1 @@
-"""Launching, verifying and measuring."""
+"""Launching, verifying and timing kernels."""

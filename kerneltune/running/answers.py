@@ -1,4 +1,4 @@
-"""What a child process may say, and how any other line is refused: it may be half of one, or garbage."""
+"""Answers of a child process, one line each; anything else, such as half a line, is refused."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import Any, TextIO
 
 from kerneltune.running.measure import Measurement
 
-LONGEST = 1 << 20  # bytes of a line: an answer has some hundreds
+LONGEST = 1 << 20  # bytes of a line; an answer has some hundreds
 TIMES = ("milliseconds", "fastest", "microseconds_per_step", "predicted_microseconds_per_step")
-SHOWN = 60  # characters of a line that is none
+SHOWN = 60  # characters shown of an invalid line
 
 
 def private_stdout() -> TextIO:
-    """A child's standard output for its answers alone: what a library prints goes to standard error."""
+    """A standard output for answers only: whatever libraries print goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return answers
 
 
 def say(answers: TextIO, answer: dict[str, Any]) -> None:
-    """Send an answer; `ValueError` where it holds a number that JSON does not know."""
+    """Send an answer; raises `ValueError` for a number that JSON does not have."""
     answers.write(json.dumps(answer, allow_nan=False) + "\n")
     answers.flush()
 
 
 class BadAnswerError(ValueError):
-    """A line that is no answer; the text says why."""
+    """A line that is not an answer; the text says why."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A trial came to its end."""
+    """A trial was completed."""
 
     measurement: Measurement
     trial: int | None = None
@@ -43,12 +43,12 @@ class Measured:
 
 @dataclass(frozen=True)
 class Failed:
-    """A trial, or all of them, could not be made.
+    """A trial, or all of them, failed.
 
     Attributes:
         reason: Why.
         exit_code: The exit code of the error's class.
-        context_lost: Whether the process cannot go on after it.
+        context_lost: Whether the process cannot continue.
     """
 
     reason: str
@@ -66,7 +66,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Ready:
-    """Which GPU trials would run on."""
+    """The GPU on which trials would run."""
 
     device: str
     compute_capability: str
@@ -76,7 +76,7 @@ Answer = Measured | Failed | Started | Ready
 
 
 def parsed(line: bytes) -> Answer:
-    """The answer on a line; `BadAnswerError` if it is none."""
+    """The answer on a line; raises `BadAnswerError` for anything else."""
     if len(line) > LONGEST or not line.endswith(b"\n"):
         raise BadAnswerError(f"its answer was cut off or has no end: {_shown(line)}")
     try:
@@ -111,7 +111,7 @@ def _answer(data: dict[str, Any]) -> Answer:
 
 
 def checked_measurement(data: Any) -> Measurement:
-    """A measurement whose every number can be one; `ValueError`, `KeyError` or `TypeError` otherwise."""
+    """A measurement with plausible numbers; raises `ValueError`, `KeyError` or `TypeError` otherwise."""
     if not isinstance(data, Mapping):
         raise ValueError("'measurement' is no JSON object")
     for name in ("device", "verdict"):
@@ -145,7 +145,7 @@ def _text(data: Mapping[str, Any], name: str) -> str:
     value = data[name]
     if not isinstance(value, str):
         raise ValueError(f"'{name}' is no text")
-    value.encode("utf-8")  # what cannot be written anywhere, such as half a surrogate pair, is refused
+    value.encode("utf-8")  # refuses what cannot be written anywhere, such as lone surrogates
     return value
 
 

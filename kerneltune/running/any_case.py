@@ -15,7 +15,7 @@ AnyCase: TypeAlias = Case | ScanCase
 
 
 def made_of(request: Request, kernels: Kernels, arrays: Arrays, expected: Arrays) -> AnyCase:
-    """The case of arrays that were drawn and of what the reference made of them."""
+    """The case from drawn arrays and the reference's results."""
     cell = kernels_for(request, kernels).cell(request.cell)
     if isinstance(request, ScanProblem):
         return ScanCase(request, cell, arrays, expected)

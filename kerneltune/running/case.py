@@ -1,4 +1,4 @@
-"""What a launch of each pass reads and must write: random input by a seed, a verdict on what came out."""
+"""Cases: the input of a launch, drawn by a seed, its expected output, and the verdict on its results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kerneltune.running.verify import GRADIENT_TOLERANCE, TOLERANCE, Pair, Verdi
 
 Shape: TypeAlias = tuple[int, ...]
 
-BLOCK_ELEMENTS = 1 << 22  # of an array that are widened to float64 at a time
+BLOCK_ELEMENTS = 1 << 22  # elements of an array that are widened to float64 at a time
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Output:
     Attributes:
         shape: Its shape.
         dtype: Its element type: bits of the storage type, or float32.
-        initial: What index 0 of its second axis must hold before a launch, if anything.
+        initial: Content of index 0 of its second axis before a launch, or None.
     """
 
     shape: Shape
@@ -38,20 +38,20 @@ class Output:
 
     @property
     def nbytes(self) -> int:
-        """Its size."""
+        """Size in bytes."""
         return int(np.prod(self.shape)) * self.dtype.itemsize
 
 
 @dataclass(frozen=True)
 class Case:
-    """One launch: arrays by the names of the fields of the kernel's argument struct.
+    """One launch: arrays by the field names of the kernel's argument struct.
 
     Attributes:
         problem: The request.
         cell: Its cell.
-        inputs: What the launch reads.
+        inputs: The arrays that the launch reads.
         initial: The states before the first step, `[S, B, H, D]`, as bits.
-        expected: What the float64 reference says, by the names that `reference.reference` gives.
+        expected: The float64 results, by the names that `reference.reference` uses.
     """
 
     problem: Problem
@@ -62,13 +62,13 @@ class Case:
 
     @property
     def outputs(self) -> Mapping[str, Output]:
-        """What the launch writes."""
+        """The arrays that the launch writes."""
         if self.problem.direction == "backward":
             return _backward_outputs(self.problem, self.cell)
         return _forward_outputs(self.problem, self.cell, self.initial)
 
     def judge(self, results: Arrays) -> Verdict:
-        """Hold what the launch wrote against the float64 reference."""
+        """Compare the launch's results with the float64 reference."""
         dtype = self.problem.dtype
         if self.problem.direction == "backward":
             return judged(_gradient_pairs(results, self.expected, dtype), GRADIENT_TOLERANCE[dtype])
@@ -78,7 +78,7 @@ class Case:
         return verdict
 
     def _saved_pairs(self, results: Arrays) -> Iterator[Pair]:
-        # Where equal gates may be kept in other numbers, what they stand for is compared.
+        # If equal gates may be stored as different numbers, the gates that they stand for are compared.
         unfolded = getattr(self.cell.reference_module(), "unfolded", lambda kept: kept)
         dtype = self.problem.dtype
         if "saved_values" in self.expected:
@@ -90,14 +90,14 @@ class Case:
 
 
 def random_case(problem: Problem, cell: Cell, seed: int) -> Case:
-    """A launch of the problem's pass with input of the size that a trained layer sees."""
+    """A launch of the problem's pass with random input of realistic size."""
     arrays = random_arrays(problem, cell, seed)
     found = reference(problem, cell, arrays)
     return made_case(problem, cell, {**arrays, **found.inputs}, found.expected)
 
 
 def made_case(problem: Problem, cell: Cell, arrays: Arrays, expected: Arrays) -> Case:
-    """A case of all arrays that it takes, drawn and made by the reference."""
+    """A case from drawn arrays and the reference's results."""
     backward = problem.direction == "backward"
     left_out = {"input", "bias", "initial"} if backward else {"initial"}
     inputs = {name: array for name, array in arrays.items() if name not in left_out}
@@ -130,14 +130,14 @@ def _backward_outputs(problem: Problem, cell: Cell) -> dict[str, Output]:
 
 
 def _state_pairs(states: NDArray[Any], expected: Arrays, dtype: str) -> Iterator[Pair]:
-    """The states: h of every step, the other states after the last."""
+    """Pairs of states: h of every step, the other states after the last."""
     hidden, last = expected["hidden"], expected["last"]
     yield ((decode(states[0, 1:][part], dtype), hidden[part]) for part in _blocks(hidden))
     yield iter([(decode(np.ascontiguousarray(states[1:, -1]), dtype), last)])
 
 
 def _gradient_pairs(results: Arrays, expected: Arrays, dtype: str) -> Iterator[Pair]:
-    """What the kernel wrote, and what follows from it by R and bias, each beside what was expected."""
+    """Pairs of gradients: those that the kernel wrote, and those by R and bias that follow from them."""
     by_input, hidden = results["input_gradient"], expected["hidden_before"]
     by_recurrent = results.get("recurrent_gradient", by_input)
     wanted = expected["input_gradient"]
@@ -156,7 +156,7 @@ def _gradient_pairs(results: Arrays, expected: Arrays, dtype: str) -> Iterator[P
 
 
 def _blocks(array: NDArray[Any]) -> Iterator[slice]:
-    """Parts of the first axis, each of about `BLOCK_ELEMENTS`."""
+    """Slices of the first axis with about `BLOCK_ELEMENTS` elements each."""
     length = max(1, BLOCK_ELEMENTS // max(1, array[:1].size))
     return (slice(start, start + length) for start in range(0, len(array), length))
 

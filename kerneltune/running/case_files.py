@@ -1,4 +1,4 @@
-"""A case as files, with checksums and without pickle: the parent makes it, children run kernels with it."""
+"""Cases as files with checksums and without pickle: the parent writes them, children run kernels on them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ CHECKED = 1 << 26  # bytes of a file that a thread hashes at a time
 
 
 def create_array(folder: Path, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """A file of zeros as an array; `RunError` where there is no space for it."""
+    """An array of zeros in a file; raises `RunError` if there is no space."""
     path = folder / f"{name}.npy"
-    if 0 in shape:  # nothing that could be mapped
+    if 0 in shape:  # empty files cannot be mapped
         np.save(path, np.empty(shape, dtype), allow_pickle=False)
         return np.empty(shape, dtype)
     needed = int(np.prod(shape, dtype=object)) * dtype.itemsize
@@ -36,7 +36,7 @@ def create_array(folder: Path, name: str, shape: tuple[int, ...], dtype: np.dtyp
         raise RunError(_no_space(needed, folder, f"{free / 2**30:.1f} GiB are free"))
     try:
         made = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
-        if hasattr(os, "posix_fallocate"):  # a disk that fills up is said here, not by a signal at some write
+        if hasattr(os, "posix_fallocate"):  # reports a full disk here, not as a signal at a later write
             with path.open("r+b") as file:
                 os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
     except OSError as error:
@@ -67,7 +67,7 @@ def open_array(folder: Path, name: str, *, write: bool = False) -> NDArray[Any]:
 def write_manifest(
     folder: Path, problem: Request, seed: int, arrays: Iterable[str], expected: Iterable[str]
 ) -> None:
-    """Say what the case is, and the checksum of each array; from here on its files may be read."""
+    """Write the description and the checksum of each array; only then the files may be read."""
     names = {"arrays": list(arrays), "expected": list(expected)}
     sums = {name: checksum(folder / f"{name}.npy") for group in names.values() for name in group}
     text = json.dumps({"problem": asdict(problem), "seed": seed, **names, "sha256": sums})
@@ -77,7 +77,7 @@ def write_manifest(
 
 
 def load_case(folder: Path, kernels: Kernels) -> AnyCase:
-    """The case in a folder; `KernelTuneError` where a file is missing or is not what was written."""
+    """The case in a folder; raises `KernelTuneError` if a file is missing or was changed."""
     try:
         about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         problem = request_from_json(about["problem"])
@@ -92,7 +92,7 @@ def load_case(folder: Path, kernels: Kernels) -> AnyCase:
 
 
 def checksum(path: Path) -> str:
-    """A hash of a file's parts, which threads share."""
+    """A hash over a file's parts, computed by several threads."""
     size = path.stat().st_size
 
     def of_part(start: int) -> bytes:

@@ -1,7 +1,7 @@
-"""Makes a case's files: input drawn by threads, its reference computed once, by a process for each block.
+"""Makes a case's files: threads draw the input, one process for each block computes the reference.
 
-Processes, because each cell's reference is plain numpy, whose small operations a thread would hold up, and
-because libraries of linear algebra do not share their own threads well.
+Processes are used because the cells' references are plain numpy: threads would contend for small operations,
+and libraries of linear algebra do not run well in several threads at once.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from kerneltune.running.drawn_input import Allocate, random_arrays
 from kerneltune.running.reference import SUMS, Block, expected_shapes, fill, made_inputs
 
 WORKER = (sys.executable, "-m", "kerneltune.running.reference_child")
-ROWS_OF_A_BLOCK = 16  # at least: with fewer, reading R takes longer than its products
-OPERATIONS_PER_SECOND = 2e10  # of a core, for the guess whether processes are worth their start
-SECONDS_OF_A_VALUE = 2e-8  # of a gate's elementwise part
-WORTH_PROCESSES = 1.5  # seconds
-PASSES = {"forward": 1, "training": 2, "backward": 5}  # as many products as the forward pass alone
-# One thread in each process, or a few where there are fewer blocks than cores.
+ROWS_OF_A_BLOCK = 16  # least rows of a block; with fewer, reading R takes longer than its products
+OPERATIONS_PER_SECOND = 2e10  # of a core, to estimate whether processes pay
+SECONDS_OF_A_VALUE = 2e-8  # time of a gate's elementwise part
+WORTH_PROCESSES = 1.5  # seconds from which processes pay
+PASSES = {"forward": 1, "training": 2, "backward": 5}  # products, relative to the forward pass
+# One thread in each process, or a few if there are fewer blocks than cores.
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 def expected_seconds(problem: Problem, cell: Cell) -> float:
-    """About how long the reference takes on one core."""
+    """Estimated time of the reference on one core."""
     values = problem.steps * problem.batch * problem.heads * problem.head_dim * len(cell.spec.gates)
     products = 2.0 * values * problem.head_dim
     return PASSES[problem.direction] * (products / OPERATIONS_PER_SECOND + values * SECONDS_OF_A_VALUE)
 
 
 def case_bytes(problem: Request, kernels: Kernels) -> int:
-    """The size of a case's files."""
+    """Bytes of a case's files."""
     cell = kernels_for(problem, kernels).cell(problem.cell)
     if isinstance(problem, ScanProblem):
         wide = scan_arrays.expected_shapes(problem, cell)
@@ -73,7 +73,7 @@ def cores() -> int:
 
 
 def blocks_of(problem: Problem, workers: int) -> list[Block]:
-    """Blocks of heads, and of rows if there are fewer heads than workers: no more than workers."""
+    """Blocks of heads, and of rows if there are fewer heads than workers; at most as many as workers."""
     heads = min(problem.heads, workers)
     rows = max(1, min(problem.batch // ROWS_OF_A_BLOCK, workers // heads))
     return [
@@ -90,14 +90,14 @@ def make_case(
 
     Args:
         problem: The request.
-        kernels: Where its cell is.
-        seed: Of the input.
+        kernels: The kernels, with the problem's cell.
+        seed: Seed of the input.
         folder: An empty folder.
-        workers: Processes, of a recurrent layer's reference; by default one a core where it takes long, and
-            else none.
+        workers: Processes for a recurrent layer's reference; by default one per core if it takes long, else
+            none.
 
     Raises:
-        RunError: There is no space for the files, or the reference cannot be computed; it says why.
+        RunError: There is no space for the files, or the reference cannot be computed.
     """
     cell = kernels_for(problem, kernels).cell(problem.cell)
 
@@ -140,7 +140,7 @@ def _fill_by_processes(
 
 
 def _make_scan(problem: ScanProblem, cell: Cell, seed: int, folder: Path, allocate: Allocate) -> None:
-    """The same of a scan, whose reference takes all rows and channels a step: this process computes it."""
+    """The same for a scan, whose reference is vectorised over rows and channels: no processes are needed."""
     arrays = scan_arrays.drawn_arrays(problem, cell, seed, allocate)
     made = {name: allocate(name, *about) for name, about in scan_arrays.made_shapes(problem).items()}
     shapes = scan_arrays.expected_shapes(problem, cell)
@@ -150,7 +150,7 @@ def _make_scan(problem: ScanProblem, cell: Cell, seed: int, folder: Path, alloca
 
 
 def partial(name: str, number: int) -> str:
-    """The name of the array that the process of one block adds to a sum over rows."""
+    """Name of the array of one block's contribution to a sum over rows."""
     return f"{name}.{number}"
 
 
@@ -165,7 +165,7 @@ def _job(problem: Problem, kernels: Kernels, folder: Path, number: int, block: B
 
 
 def _run_all(jobs: Sequence[bytes], threads: int) -> None:
-    """A process for each job; the first that fails ends all."""
+    """Run a process for each job; the first failure ends all."""
     environment = dict.fromkeys(THREAD_VARIABLES, str(threads))
     running: list[ChildProcess] = []
     ended: queue.Queue[str | None] = queue.Queue()

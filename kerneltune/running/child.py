@@ -22,7 +22,7 @@ from kerneltune.tiling.candidate import Candidate
 
 
 def main() -> None:
-    """Answer every trial; stop at the first after which the GPU's context cannot be trusted."""
+    """Answer every trial; stop after the first that leaves the GPU's context unusable."""
     follow_parent()
     answers = private_stdout()
     job = json.load(sys.stdin)
@@ -42,7 +42,7 @@ def main() -> None:
             say(answers, {"started": number})
             say(answers, {"measurement": _run(runner, trial, case), "trial": number})
         except KernelTuneError as error:
-            # Errors of the driver are sticky: the next trial gets a fresh process.
+            # Driver errors are sticky: the next trial gets a new process.
             lost = isinstance(error, RunError)
             say(answers, {"failure": str(error), "context_lost": lost, "trial": number})
             if lost:
@@ -73,12 +73,12 @@ def _run(runner: Runner, trial: dict[str, Any], case: AnyCase) -> dict[str, Any]
         return try_candidate(runner, candidate, case, plan).to_json()
     except KernelTuneError:
         raise
-    except Exception as error:  # pycuda's and numpy's own classes: one candidate is lost, and says why
+    except Exception as error:  # pycuda's and numpy's own classes: this candidate fails with the message
         raise RunError(f"{type(error).__name__}: {error}") from None
 
 
 class _Cases:
-    """Input and reference, kept while the trials ask for the same: candidates of one request share them."""
+    """A cache of one case: consecutive trials of one request share input and reference."""
 
     def __init__(self, kernels: Kernels) -> None:
         self._kernels = kernels

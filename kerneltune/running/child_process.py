@@ -1,4 +1,4 @@
-"""A child process that answers with lines: waiting for one ends, whatever the child does."""
+"""A child process that answers in lines; waiting for a line always ends."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from typing import IO
 from kerneltune.running.answers import LONGEST
 from kerneltune.running.lifeline import Lifeline
 
-STDERR_SHOWN = 500  # characters of a line of a dead child's last words
-STDERR_LINES = 12  # how much of a dead child's last words is shown
-STDERR_BYTES = 1 << 16  # and how much of them is kept while it runs
-LINES_AHEAD = 64  # that are read before they are asked for; then the child waits
-POLL_SECONDS = 0.05  # between looks at whether a silent child is still there
-DRAIN_SECONDS = 0.5  # for what a child wrote before it ended to arrive
-CLOSED_SECONDS = 5.0  # between the end of a child's output and its own
-ENDING_SECONDS = 10.0  # that a child has to end by itself after its last answer
+STDERR_SHOWN = 500  # most characters of a line of a dead child's last output
+STDERR_LINES = 12  # most lines of a dead child's last output
+STDERR_BYTES = 1 << 16  # bytes of standard error that are kept
+LINES_AHEAD = 64  # lines read ahead; then the child blocks
+POLL_SECONDS = 0.05  # interval of checks whether a silent child lives
+DRAIN_SECONDS = 0.5  # waiting time for output of a child that has ended
+CLOSED_SECONDS = 5.0  # most time between the end of a child's output and its exit
+ENDING_SECONDS = 10.0  # time for a child to exit after its last answer
 
 
 class SilentError(Exception):
-    """There is no line, and none will come: ``timed_out`` tells a hang from an end."""
+    """There is no line, and none will come; ``timed_out`` distinguishes a hang from an exit."""
 
     def __init__(self, reason: str, *, timed_out: bool = False) -> None:
         super().__init__(reason)
@@ -35,12 +35,12 @@ class SilentError(Exception):
 
 
 class ChildProcess:
-    """A child, the threads that feed it and read it, and all that it started: one process group.
+    """A child process with the threads that write to it and read from it, in its own process group.
 
     Args:
         command: Its command.
-        job: What it reads from standard input.
-        environment: Variables that it gets besides this process's own.
+        job: Its standard input.
+        environment: Additional environment variables.
     """
 
     def __init__(
@@ -82,10 +82,10 @@ class ChildProcess:
         self.end()
 
     def line(self, timeout: float | None) -> bytes:
-        """The next line with its end, or the first `LONGEST` bytes of one that is longer.
+        """The next line with its end; of a line longer than `LONGEST` bytes, the first `LONGEST`.
 
         Args:
-            timeout: Seconds to wait; None: as long as the child lives.
+            timeout: Seconds to wait; None: until the child exits.
 
         Raises:
             SilentError: The child ended, closed its output or did not answer in time.
@@ -101,7 +101,7 @@ class ChildProcess:
                 if gone_at is None and self._has_ended():
                     gone_at = now
                 if gone_at is not None and now - gone_at >= DRAIN_SECONDS:
-                    # What it started may hold its output open for as long as it likes.
+                    # Processes that the child started may keep its output open for any time.
                     raise SilentError(self._last_words()) from None
                 if until is not None and now >= until and gone_at is None:
                     self.end()
@@ -117,7 +117,7 @@ class ChildProcess:
             raise SilentError(self._last_words())
 
     def end(self) -> None:
-        """End the child and all that it started, at once."""
+        """Kill the child's process group."""
         self._closing.set()
         if self._process.returncode is None:
             self._kill_group()
@@ -131,7 +131,7 @@ class ChildProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def _has_ended(self) -> bool:
-        """Whether the child has ended; it is left to be waited for, so that its group keeps its number."""
+        """Whether the child has ended; it is not reaped, so that its group keeps its id."""
         if self._process.returncode is not None:
             return True
         if not hasattr(os, "waitid"):
@@ -143,7 +143,7 @@ class ChildProcess:
             return True
 
     def _wait(self, seconds: float) -> bool:
-        """Whether the child ends within so many seconds."""
+        """Wait; returns whether the child ended within this many seconds."""
         until = time.monotonic() + seconds
         while not self._has_ended():
             if time.monotonic() >= until:
@@ -160,7 +160,7 @@ class ChildProcess:
 
 
 class _Tail:
-    """The last that comes out of a pipe."""
+    """The last output of a pipe."""
 
     def __init__(self) -> None:
         self._kept: deque[bytes] = deque()
@@ -179,7 +179,7 @@ class _Tail:
         self._end.set()
 
     def text(self) -> str:
-        """Its last lines, once it has ended, or has had the time to."""
+        """Its last lines, when the pipe has ended or the drain time is over."""
         self._end.wait(DRAIN_SECONDS)
         with self._lock:
             text = b"".join(self._kept)[-STDERR_BYTES:].decode("utf-8", errors="replace").strip()
@@ -199,7 +199,7 @@ def _feed(pipe: IO[bytes], job: bytes) -> None:
         with pipe:
             pipe.write(job)
     except OSError:
-        return  # a child that is gone is reported by the silence on its other end
+        return  # a dead child is noticed by its silence
 
 
 def _read_lines(pipe: IO[bytes], lines: queue.Queue[bytes | None], closing: threading.Event) -> None:

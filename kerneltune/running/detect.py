@@ -29,9 +29,9 @@ class Detected:
     """A GPU and the profile that fits it.
 
     Attributes:
-        facts: What the driver says.
-        profile: The profile's name; None where none fits.
-        nearest: Where none fits, the one of the same compute capability with the nearest number of SMs.
+        facts: The driver's facts.
+        profile: The profile's name; None if none fits.
+        nearest: If none fits, the profile of the same compute capability with the nearest number of SMs.
     """
 
     facts: DeviceFacts
@@ -40,7 +40,7 @@ class Detected:
 
     @property
     def sentence(self) -> str:
-        """The answer in words."""
+        """The result as a sentence."""
         facts = self.facts
         gpu = f"{facts.name}, compute capability {facts.compute_capability}, {facts.sm_count} SMs"
         if self.profile is not None:
@@ -54,7 +54,10 @@ class Detected:
 
 
 def detect() -> Detected:
-    """Ask the driver for the first GPU; `MissingExtraError` without the extra, `RunError` without a GPU."""
+    """Ask the driver for the first GPU.
+
+    Raises `MissingExtraError` without the extra, `RunError` without a GPU.
+    """
     try:
         from kerneltune.running.launch import device_facts
     except ImportError:
@@ -63,9 +66,9 @@ def detect() -> Detected:
 
 
 def matching(facts: DeviceFacts, profiles: list[HardwareProfile]) -> Detected:
-    """The profile with these facts: capability, SMs, registers and shared memory must agree.
+    """The profile whose compute capability, SMs, registers and shared memory match the facts.
 
-    Of several that do, the one nearest in memory, then in name: parts with the same chip differ in these.
+    Of several, the nearest by memory size, then by name: products with the same chip differ in these.
     """
     alike = [p for p in profiles if p.compute_capability == facts.compute_capability]
     compared = ("sm_count", "registers_per_sm", "smem_per_sm", "smem_per_block_optin")
@@ -77,6 +80,6 @@ def matching(facts: DeviceFacts, profiles: list[HardwareProfile]) -> Detected:
 
 
 def _distance(facts: DeviceFacts, profile: HardwareProfile) -> tuple[int, float]:
-    """How far apart the two memories are, to an eighth of their size, and how unlike the names."""
+    """Distance in memory, to an eighth of its size, and dissimilarity of the names."""
     memory = abs(math.log2(facts.memory_bytes / profile.memory_bytes))
     return round(8 * memory), -difflib.SequenceMatcher(None, facts.name, profile.title).ratio()

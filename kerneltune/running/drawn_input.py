@@ -1,4 +1,4 @@
-"""Random input of a launch, of the size that a trained layer sees; equal seeds give equal bits."""
+"""Random input of a launch, of realistic size; equal seeds give equal bits."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from kerneltune.running.reference import storage
 Shape: TypeAlias = tuple[int, ...]
 Allocate: TypeAlias = Callable[[str, Shape, np.dtype[Any]], NDArray[Any]]
 
-PART = 1 << 20  # elements that are drawn from a generator of their own, so that threads share the work
+PART = 1 << 20  # elements drawn from one generator, so that threads share the work
 
 
 def in_memory(_: str, shape: Shape, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """An array of this process."""
+    """An array in this process's memory."""
     return np.empty(shape, dtype)
 
 
 def random_arrays(
     problem: Problem, cell: Cell, seed: int, allocate: Allocate = in_memory
 ) -> dict[str, NDArray[Any]]:
-    """All that is drawn for a launch of the problem's pass, as bits.
+    """All random arrays of a launch of the problem's pass, as bits.
 
     Args:
         problem: The request.
         cell: Its cell.
-        seed: Of the generators.
-        allocate: Makes an array, given its name, shape and type.
+        seed: Seed of the generators.
+        allocate: Makes an array of a given name, shape and type.
 
     Returns:
         ``input`` (W x, unit variance), ``recurrent`` (R, variance 1 / head_dim), ``bias``, ``initial`` (the
@@ -68,7 +68,7 @@ def random_arrays(
 
 
 def _draw(array: NDArray[Any], scale: float, dtype: str, random: np.random.Generator, key: list[int]) -> None:
-    """Fill an array: its first part from ``random``, every other from a generator by its number."""
+    """Fill an array: its first part from ``random``, every other part from a generator of its own."""
     flat = array.reshape(-1)
 
     def draw(start: int) -> None:

@@ -1,7 +1,7 @@
-"""Launches that pycuda has no call for: cooperative grids and clusters larger than the portable size.
+"""Launches that pycuda cannot make: cooperative grids, and clusters larger than the portable size.
 
-They go through the driver's extensible launch, in whatever context is current, so that they share memory,
-streams and events with pycuda.
+They use the driver's extensible launch in the current context, so they share memory, streams and events with
+pycuda.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kerneltune.tiling.candidate import Candidate
 
 
 class ExtendedKernel:
-    """A candidate's kernel, loaded into the current context, launched with attributes."""
+    """A candidate's kernel, loaded into the current context and launched with attributes."""
 
     def __init__(self, cubin: bytes, candidate: Candidate, *, cooperative: bool) -> None:
         self._cubin = cubin
@@ -35,7 +35,7 @@ class ExtendedKernel:
         _call(f"setting {attribute.name}", driver.cuFuncSetAttribute(self._function, attribute, value))
 
     def resident_clusters(self) -> int:
-        """Clusters of this launch that the GPU can hold at a time."""
+        """Number of clusters of this launch that the GPU holds at a time."""
         return int(
             _call("asking for clusters", driver.cuOccupancyMaxActiveClusters(self._function, self._config))
         )
@@ -92,10 +92,10 @@ def _call(what: str, answer: tuple[Any, ...]) -> Any:
 
 
 def device_facts() -> dict[str, Any]:
-    """What the driver says of the first GPU, by the names that profiles use."""
+    """The driver's facts about the first GPU, by the names that profiles use."""
     try:
         answer = driver.cuInit(0)
-    except Exception as error:  # where the driver's library is missing, by a class of a private package
+    except Exception as error:  # without the driver's library, an exception class of a private package
         raise RunError(f"there is no NVIDIA driver here: {error}") from None
     _call("starting the driver", answer)
     device = _call("finding a GPU", driver.cuDeviceGet(0))

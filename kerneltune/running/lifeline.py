@@ -1,8 +1,8 @@
-"""A child process that ends with its parent, however that ends: it must not keep a GPU busy for no one.
+"""A child process that ends with its parent, however that ends, so that it never occupies a GPU in vain.
 
-On Linux the system ends a direct child by a signal. Where the child was started by another thread than the
-main one (the signal would come with that thread's end), or there is a program between the two (such as
-compute-sanitizer), or the system is another, the child watches a pipe whose other end only the parent has.
+On Linux the kernel signals a direct child. In three cases the child instead watches a pipe whose other end
+only the parent holds: a thread other than the main one started it (the signal would come at that thread's
+end), a program such as compute-sanitizer is in between, or the system is not Linux.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from collections.abc import Mapping
 
 VARIABLE = "KERNELTUNE_PARENT"  # PID:DESCRIPTOR:INODE:SIGNAL
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
-ORPHANED = 143  # exit code of a child that found its parent gone
+ORPHANED = 143  # exit code of a child whose parent is gone
 
 
 class Lifeline:
-    """The parent's end: open it for a child, and close it when the child has ended."""
+    """The parent's end: open it for a child, and close it after the child has ended."""
 
     def __init__(self) -> None:
         self._read = self._write = -1
@@ -29,23 +29,23 @@ class Lifeline:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """What the child must inherit."""
+        """File descriptors that the child must inherit."""
         return (self._read,) if self._read >= 0 else ()
 
     def environment(self) -> Mapping[str, str]:
-        """What the child's environment must hold besides."""
+        """Environment variables that the child needs."""
         by_signal = threading.current_thread() is threading.main_thread()
         inode = os.fstat(self._read).st_ino if self._read >= 0 else 0
         return {VARIABLE: f"{os.getpid()}:{self._read}:{inode}:{int(by_signal)}"}
 
     def child_started(self) -> None:
-        """Give up the child's end."""
+        """Close the parent's copy of the child's end."""
         if self._read >= 0:
             os.close(self._read)
             self._read = -1
 
     def close(self) -> None:
-        """The child, if it lives, ends."""
+        """Close the parent's end; a living child then ends."""
         self.child_started()
         if self._write >= 0:
             os.close(self._write)
@@ -53,14 +53,14 @@ class Lifeline:
 
 
 def follow_parent() -> None:
-    """Called by a child before anything else: from here on it ends with the one that opened its lifeline."""
+    """Called first by a child: from now on it ends with the process that opened its lifeline."""
     text = os.environ.pop(VARIABLE, "")
     try:
         parent, descriptor, inode, by_signal = (int(part) for part in text.split(":"))
     except ValueError:
         return  # started by hand
     if sys.platform == "linux" and by_signal and os.getppid() == parent and _signal_at_parents_end():
-        if os.getppid() != parent:  # it ended before the signal was asked for
+        if os.getppid() != parent:  # the parent ended before the signal was requested
             os._exit(ORPHANED)
         return
     if descriptor >= 0:
@@ -77,7 +77,7 @@ def _signal_at_parents_end() -> bool:
 def _wait_for_the_end(descriptor: int, inode: int) -> None:
     try:
         if os.fstat(descriptor).st_ino != inode:
-            return  # a program between the two has closed it, and the number is something else by now
+            return  # a program in between closed the pipe, and the number belongs to another file
         while os.read(descriptor, 1):
             pass
     except OSError:

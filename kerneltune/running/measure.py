@@ -1,4 +1,4 @@
-"""One candidate on one GPU: is it right, is it the same every time, how fast is it."""
+"""Measuring one candidate on one GPU: correctness, repeatability, time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from kerneltune.tiling.candidate import Candidate
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a trial found. Times in milliseconds for all steps; the ratio is measured over analytic time."""
+    """The result of a trial.
+
+    Times in milliseconds for all steps; the ratio is measured over predicted time.
+    """
 
     device: str
     seed: int
@@ -36,7 +39,7 @@ class Measurement:
 
     @property
     def passed(self) -> bool:
-        """Right, and the same bits in every run."""
+        """Whether the result is correct and bitwise equal in every run."""
         return self.right and self.runs_with_same_bits == self.runs
 
     def to_json(self) -> dict[str, Any]:
@@ -48,7 +51,7 @@ class Measurement:
 
     @classmethod
     def from_json(cls, data: Any) -> Measurement:
-        """The inverse of `to_json`; raises `ValueError` or `KeyError` for what is no measurement."""
+        """The inverse of `to_json`; raises `ValueError` or `KeyError` for anything else."""
         kinds = {"str": str, "int": int, "float": float, "bool": bool}
         known = {one.name: str(one.type) for one in fields(cls)}
         given = {
@@ -72,7 +75,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class TrialPlan:
-    """How much to do with a candidate: runs whose bits are compared, launches that are timed."""
+    """The work of a trial: runs whose bits are compared, launches that are timed."""
 
     runs: int = 3
     timed: int = 20
@@ -80,7 +83,7 @@ class TrialPlan:
 
 
 def try_candidate(runner: Runner, candidate: Candidate, case: AnyCase, plan: TrialPlan) -> Measurement:
-    """Verify the prepared candidate, repeat it, and time it if it is right."""
+    """Verify the prepared candidate, repeat it, and time it if it is correct."""
     verdict, same = _verify(runner, case, plan.runs)
     times = runner.time(plan.timed) if plan.timed and verdict.right else []
     measurement = Measurement(
@@ -96,10 +99,10 @@ def try_candidate(runner: Runner, candidate: Candidate, case: AnyCase, plan: Tri
 
 
 def with_times(measurement: Measurement, candidate: Candidate, times: list[float]) -> Measurement:
-    """The measurement with the median of ``times`` put beside the analytic prediction.
+    """The measurement with the median of ``times``, compared with the prediction.
 
     Raises:
-        RunError: One of them is no time: NaN, infinite, negative or 0.
+        RunError: One of them is NaN, infinite, negative or 0.
     """
     wrong = next((time for time in times if not (0 < time < math.inf)), None)
     if wrong is not None:
@@ -118,7 +121,7 @@ def with_times(measurement: Measurement, candidate: Candidate, times: list[float
 
 
 def predicted_anew(measurement: Measurement, candidate: Candidate) -> Measurement:
-    """The measurement beside what the cost model says by now of the same kernel."""
+    """The measurement, compared with the present cost model's prediction of the same kernel."""
     if measurement.microseconds_per_step is None:
         return measurement
     predicted = candidate.microseconds_per_step

@@ -1,4 +1,4 @@
-"""The Runner on this machine's GPU. The only module that imports pycuda."""
+"""The `Runner` for this machine's GPU. The only module that imports pycuda."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kerneltune.errors import RunError
 from kerneltune.running.any_case import AnyCase
 from kerneltune.tiling.candidate import Candidate
 
-GUARD = 4096  # bytes before and behind each output that no kernel may touch
+GUARD = 4096  # bytes before and behind each output, checked for stray writes
 GUARD_BYTE = 0xA5
 WARM_UP = 3
 
@@ -41,7 +41,7 @@ class PycudaRunner:
         return "{}.{}".format(*self._device.compute_capability())
 
     def prepare(self, candidate: Candidate, cubin: bytes, case: AnyCase, *, cooperative: bool) -> None:
-        """Load the kernel and upload its input; frees what was there before."""
+        """Load the kernel and upload its input; frees the previous kernel and buffers."""
         self._free()
         self._case = case
         addresses = {name: int(self._upload(array)) for name, array in case.inputs.items()}
@@ -69,7 +69,7 @@ class PycudaRunner:
             self._kernel = _PlainKernel(cubin, candidate)
 
     def run_once(self) -> None:
-        """Poison the outputs, restore what they hold before a launch, fill the workspace, launch, wait."""
+        """Poison the outputs, restore their initial contents, fill the workspace, launch, wait."""
         for name, output in self._case.outputs.items():
             place = self._places[name]
             cuda.memset_d8_async(place - GUARD, GUARD_BYTE, output.nbytes + 2 * GUARD, self._stream)
@@ -80,7 +80,7 @@ class PycudaRunner:
         self._stream.synchronize()
 
     def read(self) -> dict[str, NDArray[Any]]:
-        """The outputs of the last run; `RunError` if anything was written beside them."""
+        """The outputs of the last run; raises `RunError` if the kernel wrote outside them."""
         found = {}
         for name, output in self._case.outputs.items():
             raw = np.empty(output.nbytes + 2 * GUARD, np.uint8)
@@ -94,8 +94,8 @@ class PycudaRunner:
     def time(self, count: int) -> list[float]:
         """Milliseconds of ``count`` launches after a warm-up, each between its own two events.
 
-        The launches are queued without waiting, so that the GPU goes from one to the next and the time the
-        host takes to queue them is not counted.
+        The launches are queued without waiting, so the GPU runs them back to back and the host's queueing
+        time is not measured.
         """
         self._restore_initial()
         marks = [(cuda.Event(), cuda.Event()) for _ in range(count + WARM_UP)]

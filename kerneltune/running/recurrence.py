@@ -1,4 +1,4 @@
-"""What the float64 references of the cells share: types, products with R, the Elman forward pass."""
+"""Common parts of the cells' float64 references: types, products with R, the Elman forward pass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Array: TypeAlias = NDArray[np.float64]
 
 
 class Gradients(NamedTuple):
-    """What a cell's ``backward`` gives, float64.
+    """The result of a cell's ``backward``, float64.
 
     Attributes:
         input: Gradient by W x, `[T, B, H, D, G]`.
@@ -34,8 +34,8 @@ class GradientOptions:
         gate_gradient_clip: Bound of each gate's gradient, by W x and by R h + bias; 0 for none.
         cut_recurrent_gradient: No gradient passes through R h to the step before; through the cell's other
             states it does.
-        forward_clip: The bound of h that the forward pass had; 0 for none. Where h reached it, no gradient
-            passes through h.
+        forward_clip: The bound of h in the forward pass; 0 for none. No gradient passes through h where h
+            reached it.
     """
 
     gate_gradient_clip: float = 0.0
@@ -43,17 +43,17 @@ class GradientOptions:
     forward_clip: float = 0.0
 
     def clipped(self, gradient: Array) -> Array:
-        """The gates' gradients of a step within the bound."""
+        """The gates' gradients of a step, clipped."""
         bound = self.gate_gradient_clip
         return np.clip(gradient, -bound, bound) if bound else gradient
 
     def before_clip(self, by_hidden: Array, hidden: Array) -> Array:
-        """Gradient by h before it was bounded, from the gradient by h after."""
+        """Gradient by h before clipping, from the gradient by h after clipping."""
         bound = self.forward_clip
         return np.where(np.abs(hidden) >= bound, 0.0, by_hidden) if bound else by_hidden
 
     def pulled_back(self, r: Array, gradient: Array) -> Array:
-        """Gradient by h through R h: zeros where it is cut."""
+        """Gradient by h through R h; zeros if it is cut."""
         return np.zeros(gradient.shape[:-1]) if self.cut_recurrent_gradient else pulled_back(r, gradient)
 
 
@@ -79,7 +79,7 @@ class Backward(Protocol):
             wx: As for the cell's ``forward``.
             r: As for ``forward``.
             bias: As for ``forward``.
-            states: What ``forward`` returned.
+            states: The result of ``forward``.
             output_gradient: Gradient by h after each step, `[T, B, H, D]`.
             last_gradient: Gradient by the states after the last step, `[S, B, H, D]`; added to that by h.
             options: Clipping and cutting.
@@ -88,7 +88,7 @@ class Backward(Protocol):
 
 
 def sigmoid(x: Array) -> Array:
-    """The logistic function, by tanh so that large arguments do not overflow."""
+    """The logistic function, computed by tanh so that large arguments do not overflow."""
     return 0.5 * (1.0 + np.tanh(0.5 * x))
 
 

@@ -1,7 +1,7 @@
-"""The float64 reference of a case, by heads and batch rows that go apart and by a few time steps at a time.
+"""The float64 reference of a case, computed in blocks of heads and rows, and a few time steps at a time.
 
-Heads and rows of a batch do not depend on each other, so any block of them is a problem of its own. Steps
-follow from the states before them, so memory holds float64 numbers of a few steps only.
+Heads and rows of a batch are independent, so each block is a problem of its own. Steps follow from the states
+before them, so memory holds float64 numbers of only a few steps.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from kerneltune.running.recurrence import Array, GradientOptions, parameter_grad
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 Shape: TypeAlias = tuple[int, ...]
 
-CHUNK_ELEMENTS = 1 << 22  # of W x that are widened to float64 at a time
-# The axes of batch rows and heads; None: the array has none.
+CHUNK_ELEMENTS = 1 << 22  # elements of W x that are widened to float64 at a time
+# The axes of batch rows and heads; None if the array has none.
 AXES: dict[str, tuple[int | None, int | None]] = {
     "recurrent": (None, 0),
     "bias": (None, 0),
@@ -31,23 +31,23 @@ AXES: dict[str, tuple[int | None, int | None]] = {
     "by_r": (None, 0),
     "by_bias": (None, 0),
 }
-ROWS_AND_HEADS = (1, 2)  # of every other array
-SUMS = ("by_r", "by_bias")  # over the rows: what blocks of rows give is added
+ROWS_AND_HEADS = (1, 2)  # for every other array
+SUMS = ("by_r", "by_bias")  # sums over rows: the contributions of row blocks are added
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some heads and some rows of a batch: from the first to before the last."""
+    """A block of heads and batch rows, as half-open ranges."""
 
     heads: tuple[int, int]
     rows: tuple[int, int]
 
     def of_problem(self, problem: Problem) -> Problem:
-        """The same request for these heads and rows alone."""
+        """The request restricted to these heads and rows."""
         return replace(problem, heads=self.heads[1] - self.heads[0], batch=self.rows[1] - self.rows[0])
 
     def of(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
-        """The part of an array; a view of it."""
+        """The block's part of an array, as a view."""
         rows, heads = AXES.get(name, ROWS_AND_HEADS)
         index: list[slice] = [slice(None)] * array.ndim
         if rows is not None:
@@ -59,7 +59,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Referenced:
-    """What the reference makes: arrays that a backward launch reads, and what a launch is held against."""
+    """The reference's results: arrays that a backward launch reads, and expected results."""
 
     inputs: Arrays
     expected: Arrays
@@ -71,7 +71,7 @@ def storage(problem: Request) -> np.dtype[Any]:
 
 
 def made_inputs(problem: Problem, cell: Cell) -> dict[str, tuple[Shape, np.dtype[Any]]]:
-    """Shapes and types of what a launch reads that the reference makes."""
+    """Shapes and types of the arrays that a launch reads and the reference makes."""
     if problem.direction != "backward":
         return {}
     spec, bits = cell.spec, storage(problem)
@@ -87,10 +87,10 @@ def made_inputs(problem: Problem, cell: Cell) -> dict[str, tuple[Shape, np.dtype
 
 
 def expected_shapes(problem: Problem, cell: Cell) -> dict[str, Shape]:
-    """Shapes of the float64 arrays that a launch is held against.
+    """Shapes of the expected float64 results.
 
-    ``hidden`` is h after each step, ``last`` the other states after the last; ``saved_values`` and
-    ``saved_states`` are what training keeps. Backward, ``hidden_before`` is h before each step; the gradients
+    ``hidden`` is h after each step, ``last`` the other states after the last step; ``saved_values`` and
+    ``saved_states`` are kept by training. Backward, ``hidden_before`` is h before each step; the gradients
     have the names of the outputs; ``by_r`` and ``by_bias`` follow from them.
     """
     spec = cell.spec
@@ -130,12 +130,12 @@ def reference(problem: Problem, cell: Cell, arrays: Arrays) -> Referenced:
 
 
 def fill(problem: Problem, cell: Cell, arrays: Arrays, out: Arrays) -> None:
-    """Compute all of ``out``: what `made_inputs` and `expected_shapes` name, zeros so far."""
+    """Compute all arrays of ``out``, named by `made_inputs` and `expected_shapes` and zero at first."""
     _Run(problem, cell, arrays, out).fill()
 
 
 class _Run:
-    """One pass of the reference over a problem or a block of one."""
+    """One pass of the reference over a problem or a block."""
 
     def __init__(self, problem: Problem, cell: Cell, arrays: Arrays, out: Arrays) -> None:
         self._problem, self._arrays, self._out = problem, arrays, out
@@ -163,7 +163,7 @@ class _Run:
         states[:, 0] = self._initial
         for part, _, _, made in self._forward():
             states[:, 1:][:, part] = made[:, 1:]
-        if self._clip:  # whether h reached the bound is told by what is stored of it
+        if self._clip:  # whether h reached the bound is visible in its stored value
             states[0] = self._wide(encode(states[0], problem.dtype))
         out["states"][...] = encode(states, problem.dtype)
         out["hidden_before"][...] = states[0, :-1]
@@ -184,7 +184,7 @@ class _Run:
         out["initial_gradient"][...] = carried
 
     def _forward(self) -> Iterator[tuple[slice, slice, Array, Array]]:
-        """Some steps after others: which they are, W x, and the states before, between and after them."""
+        """Consecutive chunks of steps: their slice, W x, and the states before, between and after them."""
         state = self._initial
         for part, after in self._parts():
             wx = self._wide(self._arrays["input"][part])
@@ -193,7 +193,7 @@ class _Run:
             state = np.array(states[:, -1])
 
     def _parts(self) -> Iterator[tuple[slice, slice]]:
-        """Steps that are computed at a time, and the same with the time after them."""
+        """The slices of steps that are computed at a time, and the same including the time after them."""
         input_product, steps = self._arrays["input"], self._problem.steps
         length = max(1, CHUNK_ELEMENTS // max(1, input_product[:1].size))
         for start in range(0, steps, length):

@@ -1,4 +1,7 @@
-"""A process that computes a block of a reference; its job comes by standard input, and it says when done."""
+"""A process that computes a block of a reference.
+
+It reads its job from standard input and reports the end.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from kerneltune.running.reference import SUMS, Block, expected_shapes, fill, mad
 
 
 def main() -> None:
-    """Compute the block; an exception ends the process, and its text is what the parent shows."""
+    """Compute the block; an exception ends the process, and the parent shows its text."""
     follow_parent()
     answers = private_stdout()
     job = json.load(sys.stdin)

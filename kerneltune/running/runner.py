@@ -1,4 +1,4 @@
-"""The `Runner` protocol: what a trial needs of a machine with a GPU."""
+"""The `Runner` protocol: the interface of a GPU for trials."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ class Runner(Protocol):
         """The GPU's compute capability, such as ``9.0``."""
 
     def prepare(self, candidate: Candidate, cubin: bytes, case: AnyCase, *, cooperative: bool) -> None:
-        """Load the kernel and upload its input; frees what was there before."""
+        """Load the kernel and upload its input; frees the previous kernel and buffers."""
 
     def run_once(self) -> None:
-        """Poison the outputs, restore what they hold before a launch, fill the workspace, launch, wait."""
+        """Poison the outputs, restore their initial contents, fill the workspace, launch, wait."""
 
     def read(self) -> dict[str, NDArray[Any]]:
-        """The outputs of the last run. Raises `RunError` if anything was written outside them."""
+        """The outputs of the last run; raises `RunError` if the kernel wrote outside them."""
 
     def time(self, count: int) -> list[float]:
         """Milliseconds of ``count`` launches, one after the other, by the GPU's own clock."""
 
 
 def other_gpu(device: str, capability: str, gpu: str, wanted: str) -> str | None:
-    """The reason why a device cannot run kernels for a profile of another compute capability, or None."""
+    """The reason why a device cannot run kernels of a profile of another compute capability, or None."""
     if capability == wanted:
         return None
     return (

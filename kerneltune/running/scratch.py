@@ -1,7 +1,7 @@
-"""Folders of a run's temporary files, removed with the run, or by the next one where it was killed.
+"""Temporary folders of a run, removed at its end, or by the next run if it was killed.
 
-A folder belongs to a run while that holds the lock of the file in it; the system lets go of a lock when its
-process ends, however it ends. So what is not locked was left behind.
+A running process holds a lock on a file in its folder, and the system releases the lock when the process
+ends. So an unlocked folder was left behind.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows: nothing is swept there
+except ImportError:  # Windows: nothing is swept
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = "kerneltune-trials-"
 LOCK = "lock"
 NAME = re.compile(re.escape(PREFIX) + r"[a-z0-9_]+")
-EMPTY_SECONDS = 3600.0  # after which a folder without a lock is one whose run was killed while it began
+EMPTY_SECONDS = 3600.0  # age at which a folder without a lock file counts as left behind
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A new folder that only this user can read; those of runs that were killed are removed first."""
+    """A new private folder; folders of killed runs are removed first."""
     root = Path(tempfile.gettempdir())
     sweep(root)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
@@ -43,7 +43,7 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def sweep(root: Path) -> int:
-    """Remove this user's folders that no living run has; how many there were."""
+    """Remove this user's folders without a living run; returns their number."""
     if fcntl is None:
         return 0
     try:
@@ -54,7 +54,7 @@ def sweep(root: Path) -> int:
 
 
 def _locked(folder: Path) -> int | None:
-    """Make and lock the folder's lock file; it gets its name when it is locked, so no sweep comes between."""
+    """Make and lock a folder's lock file; it is renamed after locking, so no sweep finds it unlocked."""
     if fcntl is None:
         return None
     aside = folder / f"{LOCK}.new"
@@ -62,14 +62,14 @@ def _locked(folder: Path) -> int | None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         aside.rename(folder / LOCK)
-    except OSError:  # a file system without locks, which no sweep can lock either
+    except OSError:  # no locks on this file system: no sweep can lock the file either
         os.close(handle)
         return None
     return handle
 
 
 def _removed(folder: Path) -> bool:
-    """Remove one folder if it is this user's own and its lock can be had."""
+    """Remove one folder if it is this user's and its lock is free."""
     try:
         about = folder.lstat()
     except OSError:
@@ -83,7 +83,7 @@ def _removed(folder: Path) -> bool:
         if time.time() - about.st_mtime > EMPTY_SECONDS:
             with suppress(OSError):
                 (folder / f"{LOCK}.new").unlink(missing_ok=True)
-                folder.rmdir()  # succeeds where nothing else is in it
+                folder.rmdir()  # succeeds only if the folder is empty
                 return True
         return False
     try:

@@ -1,8 +1,7 @@
 """Trials in a child process: a crash, a hang or a sticky CUDA error costs one candidate, never the run.
 
-The parent sends trials as one JSON document; the child answers each with a line of JSON. When the child
-dies, is silent for too long or says what is no answer, the trial it was at is lost, and a new child goes on
-with the next one.
+The parent sends trials as one JSON document; the child answers each with a line of JSON. If the child dies,
+is silent for too long or answers nonsense, its present trial fails, and a new child continues with the next.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from kerneltune.running.scratch import scratch_folder
 from kerneltune.tiling.candidate import Candidate
 
 CHILD = (sys.executable, "-m", "kerneltune.running.child")
-BYTES_AT_A_TIME = 1 << 28  # of input and references on the disk; one that is larger is alone there
-LOADED_PER_SECOND = 1e8  # bytes of them that a child reads, at the least
+BYTES_AT_A_TIME = 1 << 28  # bytes of input and references on disk at a time; a larger request is alone
+LOADED_PER_SECOND = 1e8  # least rate at which a child reads them, in bytes
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A compiled candidate and what to do with it."""
+    """A compiled candidate and the work to do on it."""
 
     candidate: Candidate
     cubin: bytes
@@ -45,15 +44,14 @@ class Trial:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a trial: a measurement, or the reason why there is none.
+    """The outcome of a trial: a measurement, or the reason why there is none.
 
     Attributes:
-        candidate: What was tried.
-        measurement: What was found; None where it did not run to its end.
-        failure: Why there is no measurement.
-        died: Whether the process that ran it crashed, hung or gave an answer that is none: the candidate's
-            own doing.
-        limit: The time limit in seconds that it ran into; None where it did not.
+        candidate: The candidate.
+        measurement: The result; None if the candidate did not finish.
+        failure: The reason why there is no measurement.
+        died: Whether the process crashed, hung or answered nonsense, which is the candidate's fault.
+        limit: The time limit in seconds that was exceeded; None if none was.
     """
 
     candidate: Candidate
@@ -64,13 +62,13 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether the candidate ran, was right and gave the same bits in every run."""
+        """Whether the candidate ran, was correct and gave the same bits in every run."""
         return self.measurement is not None and self.measurement.passed
 
     def is_final(self, limit: float) -> bool:
-        """Whether trying again, with this time limit, would tell nothing new.
+        """Whether another try with this time limit would tell nothing new.
 
-        So it is where the candidate was measured, or its process died, but not by a lower limit.
+        True if the candidate was measured, or if its process died without exceeding a lower limit.
         """
         if self.measurement is not None:
             return True
@@ -90,10 +88,10 @@ class Outcome:
 def require_gpu(
     profile: HardwareProfile, kernels_root: Path, *, timeout: float = 120.0, child: Sequence[str] = CHILD
 ) -> None:
-    """Ask a child process whether trials can run here at all, so that nothing is compiled in vain.
+    """Ask a child process whether trials can run here, so that nothing is compiled in vain.
 
     Raises:
-        KernelTuneError: The GPU is another than the profile's; it says what to do.
+        KernelTuneError: The GPU is another than the profile's.
         MissingExtraError: The extra is missing.
         RunError: There is no GPU, or the process ended without an answer.
     """
@@ -122,15 +120,15 @@ def run_trials(
     timeout: float = 120.0,
     child: Sequence[str] = CHILD,
 ) -> Iterator[Outcome]:
-    """Run each trial in a child process, in order, and yield its outcome as soon as it is known.
+    """Run each trial in a child process, in order, and yield each outcome when it is known.
 
-    Input and reference of a request are made before the child that needs them is started, once for all
-    trials of the request; a request whose reference cannot be made fails, and the others go on.
+    Input and reference of a request are made once, before the child that needs them is started. If a
+    reference cannot be made, the trials of its request fail, and the others run.
 
     Args:
-        trials: What to run.
+        trials: The trials.
         kernels_root: The kernels folder, for the reference.
-        timeout: Seconds that one trial may take, from when its input is loaded.
+        timeout: Seconds for one trial, from when its input is loaded.
         child: The command of the child process.
 
     Raises:
@@ -147,7 +145,7 @@ def run_trials(
 
 @dataclass(frozen=True)
 class _Prepared:
-    """A trial, and the files that a child reads it from; or why it cannot be run."""
+    """A trial with the files of its case, or the reason why it cannot run."""
 
     trial: Trial
     cubin: Path
@@ -156,7 +154,7 @@ class _Prepared:
 
     @property
     def loading_seconds(self) -> float:
-        """How long a child may take to load its input, besides the time limit."""
+        """Seconds for loading the input, in addition to the time limit."""
         return sum(path.stat().st_size for path in self.case.iterdir()) / LOADED_PER_SECOND
 
     def described(self) -> dict[str, Any]:
@@ -171,12 +169,12 @@ class _Prepared:
 
 
 def _request(trial: Trial) -> tuple[Request, int]:
-    """What input and reference depend on."""
+    """The values that input and reference depend on."""
     return trial.candidate.problem, trial.plan.seed
 
 
 def _groups(trials: Sequence[Trial], kernels: Kernels) -> Iterator[list[Trial]]:
-    """Trials one after the other whose files may lie on the disk at a time."""
+    """Consecutive trials whose files may be on disk at the same time."""
     group: list[Trial] = []
     requests: set[tuple[Request, int]] = set()
     size = 0
@@ -212,7 +210,7 @@ def _run_group(
 
 
 def _prepared(trials: Sequence[Trial], kernels: Kernels, folder: Path) -> list[_Prepared]:
-    """Write what the trials need; the same request's input and reference once."""
+    """Write the cases of the trials; one for each request."""
     cases: dict[tuple[Request, int], tuple[Path, str | None]] = {}
     found = []
     for number, trial in enumerate(trials):
@@ -228,7 +226,7 @@ def _prepared(trials: Sequence[Trial], kernels: Kernels, folder: Path) -> list[_
 
 
 def _failure_of_making(request: tuple[Request, int], kernels: Kernels, folder: Path) -> str | None:
-    """Make a request's input and reference; why they cannot be made, or None."""
+    """Make a request's input and reference; returns the reason of a failure, or None."""
     problem, seed = request
     try:
         make_case(problem, kernels, seed, folder)
@@ -241,10 +239,10 @@ def _failure_of_making(request: tuple[Request, int], kernels: Kernels, folder: P
 def _serve(
     prepared: Sequence[_Prepared], kernels_root: Path, timeout: float, child: Sequence[str]
 ) -> Iterator[Outcome]:
-    """Outcomes of trials by one process, at least one, up to that at which it ends.
+    """Outcomes of at least one trial from one process, up to the trial at which it ends.
 
-    Where the process says which trial it begins, and ends between two, the second is not to blame: it has
-    no outcome here, and another process begins with it.
+    If the process announces trials and ends between two, the second is not to blame: it has no outcome here,
+    and another process begins with it.
     """
     with _started(child, _job(prepared, kernels_root)) as running:
         tells = False
@@ -260,7 +258,7 @@ def _serve(
 
 @dataclass(frozen=True)
 class _Lost:
-    """There is no answer: the process ended, hung, or said what is none."""
+    """No answer: the process ended, hung, or answered nonsense."""
 
     reason: str
     limit: float | None = None
@@ -269,7 +267,7 @@ class _Lost:
 def _answer(
     running: ChildProcess, number: int, timeout: float, loading: float
 ) -> tuple[Measured | Failed | _Lost, bool]:
-    """What a process says of a trial, and whether it said before that it begins with it."""
+    """The process's answer to a trial, and whether it announced the trial before."""
     begun = False
     try:
         answer = parsed(running.line(timeout + loading))

@@ -1,4 +1,4 @@
-"""Is a kernel's result right? How far it is from the float64 reference, and how far it may be."""
+"""Verification: the distance of a kernel's result from the float64 reference, and its tolerances."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from kerneltune.compiling.halffloat import Bits, decode
 
 Wide: TypeAlias = NDArray[np.float64]
-# A result and what was expected, in blocks of both.
+# A result and the expected values, both in blocks.
 Pair: TypeAlias = Iterable[tuple[NDArray[Any], NDArray[Any]]]
 
-# Relative L2 error over all steps: h passes through the storage type at every step; TF32 has 11 bits.
+# Relative L2 error over all steps; h is rounded to the storage type at every step. TF32 has 11 bits.
 TOLERANCE = {"bf16": 5e-3, "fp16": 2e-3, "fp32": 1e-5, "tf32": 1e-3}
-# Of gradients, which pass through 16 bits at every step too, from what the reference saves in 16 bits.
+# For gradients, which are rounded at every step too, and computed from values saved in 16 bits.
 GRADIENT_TOLERANCE = {"bf16": 1.2e-2, "fp16": 2e-3, "fp32": 3e-5, "tf32": 3e-3}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one result compares to the reference: the largest relative L2 error of its parts."""
+    """The distance of one result from the reference: the largest relative L2 error of its parts."""
 
     relative_error: float
     tolerance: float
@@ -32,12 +32,12 @@ class Verdict:
 
     @property
     def right(self) -> bool:
-        """Whether the result counts as correct; a NaN anywhere does not."""
+        """Whether the result is correct; a NaN anywhere makes it wrong."""
         return self.unwritten == 0 and self.relative_error <= self.tolerance
 
     @property
     def sentence(self) -> str:
-        """The verdict in words."""
+        """The verdict as a sentence."""
         if self.unwritten:
             return f"{self.unwritten} values were left unwritten or are NaN"
         mark = "within" if self.right else "above"
@@ -46,14 +46,14 @@ class Verdict:
 
 
 def compare(states: Bits, reference: Wide, dtype: str) -> Verdict:
-    """Hold a kernel's states against the reference: h of every step, the other states after the last."""
+    """Compare a kernel's states with the reference: h of every step, the other states after the last."""
     parts = [(states[0, 1:], reference[0, 1:]), (states[1:, -1:], reference[1:, -1:])]
     pairs = ([(decode(np.ascontiguousarray(bits), dtype), expected)] for bits, expected in parts)
     return judged(pairs, TOLERANCE[dtype])
 
 
 def judged(pairs: Iterable[Pair], tolerance: float, so_far: Verdict | None = None) -> Verdict:
-    """The verdict on results, each beside what was expected and both in blocks, on top of an earlier one."""
+    """The verdict on pairs of results and expected values, both in blocks, added to an earlier one."""
     worst = so_far.relative_error if so_far else 0.0
     unwritten = so_far.unwritten if so_far else 0
     for pair in pairs:

@@ -1,1 +1,1 @@
-"""Solving for a tiling and explaining why there is none."""
+"""Tilings: their space, candidates, cost model, and explanations if nothing fits."""

@@ -1,4 +1,4 @@
-"""A solved tiling: its parameters and predicted resources."""
+"""Candidates: solved tilings with their parameters and predicted resources."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REQUIRED_VALUES = ("threads", "blocks", "cluster", "shared_memory", "registers",
 
 @dataclass(frozen=True)
 class Candidate:
-    """One strategy with all numbers fixed. ``values`` has all of the solver's values, parameters included."""
+    """A tiling of one strategy with all numbers fixed; ``values`` has all of the solver's values."""
 
     strategy: str
     problem: Request
@@ -38,7 +38,7 @@ class Candidate:
 
     @property
     def cluster(self) -> int:
-        """Blocks in a cluster; 1 where clusters are not used."""
+        """Blocks in a cluster; 1 if clusters are not used."""
         return self.values["cluster"]
 
     @property
@@ -48,7 +48,7 @@ class Candidate:
 
     @property
     def registers(self) -> int:
-        """Registers of a thread; a limit for the compiler."""
+        """Registers of a thread, a limit for the compiler."""
         return self.values["registers"]
 
     @property
@@ -58,20 +58,21 @@ class Candidate:
 
     @property
     def cycles(self) -> int:
-        """Analytic clock cycles of one time step; of a scan's, which overlap, all of them."""
+        """Predicted clock cycles of one time step; for a scan, whose steps overlap, of all steps."""
         return self.values["cycles"]
 
     @property
     def workspace(self) -> int:
-        """Bytes of device memory that a launch needs, each set to ``workspace_fill`` before.
+        """Bytes of device memory that a launch needs, each set to ``workspace_fill`` before it.
 
-        If ``workspace_kept``, before the first launch only, and the memory is this kernel's and one stream's.
+        If ``workspace_kept``, they are set before the first launch only, and the memory belongs to this
+        kernel on one stream.
         """
         return self.values.get("workspace", 0)
 
     @property
     def microseconds_per_step(self) -> float:
-        """The analytic time of one step at the boost clock."""
+        """Predicted microseconds of one step at the boost clock."""
         return self.cycles / self.boost_mhz / self.problem.modelled_steps
 
     def to_json(self) -> dict[str, Any]:
@@ -91,7 +92,7 @@ class Candidate:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Candidate:
-        """The inverse of `to_json`; for anything else `ValueError`, `KeyError` or `InputError`."""
+        """The inverse of `to_json`; raises `ValueError`, `KeyError` or `InputError` for anything else."""
         for name in ("strategy", "gpu"):
             checked(data[name], str, name)
         for name in ("boost_mhz", "register_slack", "workspace_fill"):

@@ -1,7 +1,7 @@
 """The cost model as a function of its constants: ``cycles`` of the constraint files, for fixed tilings.
 
-The formula is the constraint file's own: it is read with the constants of the profile's `cost` section as
-variables, and evaluated in exact integers.
+The formula is read from the constraint file, with the constants of the profile's `cost` section as variables,
+and evaluated in exact integers.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ LARGEST_COST = 10**9
 
 @dataclass(frozen=True)
 class Tiling:
-    """A measured tiling: what the formula needs of a candidate, and its time.
+    """A measured tiling: the values that the formula needs, and the time.
 
     Attributes:
         strategy: The strategy's name.
         problem: The request.
-        values: Its numbers by name: at least those that the constraint file chooses.
-        milliseconds: The median of its launches.
+        values: Its numbers by name; at least those that the constraint file chooses.
+        milliseconds: The median time of its launches.
     """
 
     strategy: str
@@ -41,13 +41,13 @@ class Tiling:
 
     @classmethod
     def of(cls, candidate: Candidate, milliseconds: float) -> Tiling:
-        """A candidate's."""
+        """The measured tiling of a candidate."""
         values = {**candidate.parameters, **candidate.values}
         return cls(candidate.strategy, candidate.problem, values, milliseconds)
 
     @property
     def request(self) -> Request:
-        """The request whatever the number of steps, which no tiling depends on."""
+        """The request without its number of steps, on which no tiling depends."""
         return self.problem if isinstance(self.problem, ScanProblem) else replace(self.problem, steps=1)
 
 
@@ -59,7 +59,7 @@ class _Formula:
 
 
 class CostModel:
-    """The formulas of a profile's strategies, cached for each request."""
+    """The cost formulas of a profile's strategies, cached for each request."""
 
     def __init__(self, profile: HardwareProfile, kernels: Kernels) -> None:
         self.profile = profile
@@ -67,7 +67,7 @@ class CostModel:
         self._formulas: dict[tuple[str, Request], _Formula] = {}
 
     def costs_of(self, tiling: Tiling) -> frozenset[str]:
-        """The constants that the formula of a tiling's strategy has."""
+        """The cost constants in the formula of a tiling's strategy."""
         return self._formula(tiling).costs
 
     def cycles(self, tiling: Tiling, costs: Mapping[str, int]) -> int:
@@ -78,13 +78,13 @@ class CostModel:
         if missing:
             raise InputError(
                 f"a measured tiling of '{tiling.strategy}' has no {missing[0]}, which its constraint file "
-                "chooses by now"
+                "now chooses"
             )
         assignment = {variable: known[name] for name, variable in formula.variables.items()}
         return formula.cycles.evaluate(assignment)
 
     def measured(self, tiling: Tiling) -> float:
-        """Clock cycles of a step as they were measured."""
+        """Measured clock cycles of a step."""
         return (
             tiling.milliseconds
             * 1e3

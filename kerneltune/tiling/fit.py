@@ -1,8 +1,8 @@
-"""A profile's cost constants from measured tilings: least squares on the constraint files' own formulas.
+"""Fitting a profile's cost constants to measured tilings: least squares on the constraint files' formulas.
 
-What is made small is the sum of (w log(predicted / measured))^2 over all tilings; w is how near a tiling
-comes to the fastest of its request, since the solver needs the order among the good ones. A constant that no
-tiling tells anything about is held where it is.
+The objective is the sum of (w log(predicted / measured))^2 over all tilings. The weight w is greater for
+tilings near the fastest of their request, because the solver must rank the good ones. A constant that no
+tiling depends on keeps its value.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from kerneltune.tiling.cost_model import LARGEST_COST, CostModel, Tiling
 
 Array = NDArray[np.float64]
 
-HOLD = 0.05  # what moving a constant by a factor e costs, in logarithms of a tiling's time
-STEP = 1.03  # factor by which a constant is moved to see what depends on it
-FIRST = 20  # how many of a request's tilings the model is judged by, its favourites first
+HOLD = 0.05  # cost of changing a constant by a factor e, in logarithms of a tiling's time
+STEP = 1.03  # factor by which a constant is changed to find the tilings that depend on it
+FIRST = 20  # tilings of a request, by predicted rank, on which the model is judged
 
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant before and after; ``tilings`` is how many it matters to."""
+    """A constant before and after fitting; ``tilings`` is the number of tilings that depend on it."""
 
     name: str
     before: int
@@ -40,15 +40,15 @@ class Constant:
 
 @dataclass(frozen=True)
 class Quality:
-    """How well constants predict and choose.
+    """How well constants predict times and choose tilings.
 
     Attributes:
         residual: Root mean square of log(predicted / measured).
         worst: The largest of them, as a factor.
-        requests: Requests with several tilings: there the model has a choice.
-        first_is_fastest: In how many of them its first choice is the fastest of its first ones.
-        mean_loss: By how much its first choice is slower than the fastest, on average over them.
-        worst_loss: The same at worst.
+        requests: Requests with several tilings, between which the model chooses.
+        first_is_fastest: Requests whose predicted best tiling is the fastest of the judged ones.
+        mean_loss: Mean relative loss of the predicted best against the fastest.
+        worst_loss: Greatest relative loss.
     """
 
     residual: float
@@ -61,7 +61,7 @@ class Quality:
 
 @dataclass(frozen=True)
 class Fit:
-    """Fitted constants, and what they are worth; ``parts`` by pass and strategy, before and after."""
+    """Fitted constants and their quality; ``parts`` by pass and strategy, before and after."""
 
     constants: tuple[Constant, ...]
     before: Quality
@@ -80,17 +80,16 @@ class Fit:
 
 
 def fit(model: CostModel, tilings: Iterable[Tiling], only: Sequence[str] = ()) -> Fit:
-    """Fit every constant of the profile that the tilings' formulas have.
+    """Fit every constant of the profile that occurs in the tilings' formulas.
 
     Args:
-        model: The formulas and the profile whose constants they start from.
-        tilings: What was timed.
-        only: Patterns such as ``grid_*``: constants whose name matches none of them stay as they are. All are
-            fitted if there is no pattern.
+        model: The formulas, and the profile whose constants are the start values.
+        tilings: Measured tilings.
+        only: Patterns such as ``grid_*``: only constants with a matching name are fitted. Without patterns,
+            all are.
 
     Raises:
-        InputError: There is no tiling that today's constraint files describe, or a pattern that no constant
-            of theirs matches.
+        InputError: No tiling fits the present constraint files, or no constant matches a pattern.
         MissingExtraError: scipy is not installed.
     """
     try:
@@ -130,7 +129,7 @@ def fit(model: CostModel, tilings: Iterable[Tiling], only: Sequence[str] = ()) -
 def quality(
     model: CostModel, tilings: Sequence[Tiling], costs: Mapping[str, int], first: int = FIRST
 ) -> Quality:
-    """How well constants predict the tilings, and how good their first choice of each request is."""
+    """How well constants predict the tilings, and how good the predicted best of each request is."""
     logs = _logs(model, tilings, costs)
     losses, fastest = [], 0
     groups: dict[Request, list[tuple[int, float]]] = {}
@@ -154,10 +153,10 @@ def quality(
 
 
 def with_costs(text: str, constants: Iterable[Constant]) -> str:
-    """A profile's YAML text with the numbers of its cost section replaced; all else stays as it is.
+    """A profile's YAML text with new numbers in its cost section; all else is unchanged.
 
     Raises:
-        InputError: A constant is not in the text: the file is based on another, which has it.
+        InputError: A constant is not in the text, because the profile inherits it from its base.
     """
     try:
         costs = parsed(text).children["cost"].children
@@ -177,7 +176,7 @@ def with_costs(text: str, constants: Iterable[Constant]) -> str:
 
 
 class _LeastSquares:
-    """Residuals over logarithms of the constants, which are rounded to integers as a profile has them."""
+    """Residuals as a function of the logarithms of the constants, which are rounded to integers."""
 
     def __init__(self, model: CostModel, tilings: Sequence[Tiling], names: Sequence[str]) -> None:
         self._model, self._tilings, self._names = model, tilings, names
@@ -212,7 +211,7 @@ class _LeastSquares:
         return found
 
     def influenced(self) -> list[int]:
-        """How many tilings' cycles depend on each constant, as it is in the profile."""
+        """For each constant, the number of tilings whose cycles depend on it."""
         costs = self._model.profile.cost
         return [
             sum(self._slope(self._tilings[row], costs, name) != 0 for row in self._rows[name])
@@ -220,7 +219,7 @@ class _LeastSquares:
         ]
 
     def _slope(self, tiling: Tiling, constants: Mapping[str, int], name: str) -> float:
-        """Of log cycles by the log of a constant, between integers on both sides of it."""
+        """Derivative of log cycles by the log of a constant: a difference quotient between integers."""
         value = constants[name]
         low, high = max(1, min(value - 1, math.floor(value / STEP))), max(value + 1, math.ceil(value * STEP))
         less, more = (self._model.cycles(tiling, {**constants, name: at}) for at in (low, high))

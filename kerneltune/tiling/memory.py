@@ -14,7 +14,7 @@ def arrays_of(request: Request, cell: Cell) -> dict[str, int]:
 
 
 def scan_arrays(problem: ScanProblem, cell: Cell) -> dict[str, int]:
-    """Bytes of a scan's arrays; those of backward are the forward pass's input, h, and as many gradients."""
+    """Bytes of a scan's arrays; backward has the forward pass's inputs, h, and a gradient for each."""
     inputs = len(cell.spec.gates)
     one = problem.batch * problem.steps * problem.channels * problem.dtype_bytes
     states = 4 * problem.batch * problem.channels
@@ -23,13 +23,13 @@ def scan_arrays(problem: ScanProblem, cell: Cell) -> dict[str, int]:
 
 
 def arrays(problem: Problem, cell: Cell) -> dict[str, int]:
-    """Bytes of each array of a launch, by its name and axes. A strategy's workspace is not included."""
+    """Bytes of each array of a launch, by its name and axes, without a strategy's workspace."""
     size, dim = problem.dtype_bytes, problem.head_dim
     gates, states = len(cell.spec.gates), len(cell.spec.states)
     units = problem.heads * dim
     row = problem.batch * units
     elements = problem.steps * row
-    before = elements + row  # with those before the first step
+    before = elements + row  # with the states before the first step
     of_forward = {
         "W x [T,B,H,D,G]": elements * gates * size,
         "states [S,T+1,B,H,D]": states * before * size,

@@ -1,4 +1,4 @@
-"""Occupancy: the blocks of a compiled kernel that an SM holds, by the hardware's allocation rules."""
+"""Occupancy: the number of blocks of a compiled kernel that an SM holds, by the allocation rules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def blocks_per_sm(profile: HardwareProfile, threads: int, registers: int, shared
 def _by_registers(profile: HardwareProfile, warps: int, registers: int) -> int:
     unit = profile.register_alloc_unit
     per_warp = _ceil_div(max(registers, 1) * profile.warp_size, unit) * unit
-    # A warp's registers come from one sub-partition of the SM.
+    # A warp's registers are allocated in one sub-partition of the SM.
     per_partition = profile.registers_per_sm // profile.sm_sub_partitions // per_warp
     rounded = _ceil_div(warps, profile.sm_sub_partitions) * profile.sm_sub_partitions
     if rounded * per_warp > profile.registers_per_block:

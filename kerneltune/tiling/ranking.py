@@ -1,4 +1,4 @@
-"""All tilings of a strategy in order of their cycles, listed at once instead of solved for one by one."""
+"""All tilings of a strategy in order of their cycles, listed at once instead of solved one by one."""
 
 from __future__ import annotations
 
@@ -13,28 +13,26 @@ from constrint import ConstrintError, Model
 from constrint.expr import IntExpr
 from kerneltune.tiling.candidate import Candidate
 
-CYCLES = "cycles_of_a_tiling"  # a variable that no constraint file has
-LONGEST_LIST = 1_000_000  # tilings; of more than so many the best are solved for one by one
-SECONDS = 10.0  # after which listing is given up
+CYCLES = "cycles_of_a_tiling"  # a name that no constraint file uses
+LONGEST_LIST = 1_000_000  # most tilings that are listed; beyond, the best are solved one by one
+SECONDS = 10.0  # time limit of listing
 
 Made: TypeAlias = Callable[[Mapping[str, int]], Candidate]
 
 
 class TooManyError(Exception):
-    """The tilings are more than are worth listing."""
+    """There are too many tilings to list."""
 
 
 class Listed:
-    """The tilings of a strategy, fewest cycles first.
-
-    Of equal cycles, those come first whose variables have smaller values, in the order of their declaration.
+    """The tilings of a strategy, fewest cycles first; ties in lexicographic order of the variables.
 
     Args:
         model: A strategy's constraints, with ``cycles`` as an expression or a variable.
-        made: Makes a candidate of the values of variables and definitions.
+        made: Makes a candidate from the values of variables and definitions.
 
     Raises:
-        TooManyError: They cannot be listed in time and memory.
+        TooManyError: They cannot be listed within time and memory.
     """
 
     def __init__(self, model: Model, made: Made) -> None:
@@ -45,7 +43,7 @@ class Listed:
         self._rows, self._cycles = rows[order], cycles[order]
 
     def entries(self, number: int) -> Iterator[tuple[int, int, int]]:
-        """Cycles, the number of the list, and the place in it, of each tiling."""
+        """(cycles, number of the list, place in it) of each tiling."""
         for place, cycles in enumerate(self._cycles):
             yield int(cycles), number, place
 
@@ -58,20 +56,20 @@ class Listed:
         return self._made({**dict(zip(self._names, numbers, strict=True)), **lets})
 
     def preferred(self) -> Candidate | None:
-        """Of several best tilings the one that solving gives; None where one is the best."""
+        """Of several best tilings, the one that solving returns; None if there is only one best."""
         if np.count_nonzero(self._cycles == self._cycles[0]) == 1:
             return None
         return self._made(self._model.solve().values)
 
 
 class Solved:
-    """Tilings that are candidates already, fewest cycles first."""
+    """Tilings that are already candidates, fewest cycles first."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self._candidates = candidates
 
     def entries(self, number: int) -> Iterator[tuple[int, int, int]]:
-        """As of `Listed`."""
+        """See `Listed.entries`."""
         for place, candidate in enumerate(self._candidates):
             yield candidate.cycles, number, place
 
@@ -80,12 +78,12 @@ class Solved:
         return self._candidates[place]
 
     def preferred(self) -> Candidate | None:
-        """None: the first is the one that solving gives."""
+        """None: the first tiling is the one that solving returns."""
         return None
 
 
 def best_of(lists: Sequence[Listed | Solved], limit: int) -> list[Candidate]:
-    """The best tilings of several strategies; of equal cycles, an earlier strategy's come first.
+    """The best tilings of several strategies; ties in the order of strategies.
 
     Tilings of one strategy with equal parameters are the same kernel and count once.
     """

@@ -1,4 +1,4 @@
-"""Why nothing fits: which limit a request runs into, by how much, and the nearest request that works."""
+"""Explanations of infeasible requests: the exceeded limit, by how much, and the nearest feasible request."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from kerneltune.inputs.problem import HEAD_DIM_STEP, Problem
 from kerneltune.tiling.memory import arrays
 from kerneltune.tiling.space import TilingSpace
 
-SOLVE_LIMIT = 1.0  # seconds for one question about a relaxed model
-LARGEST_SHOWN = 2**60  # bytes; more than any memory, and beyond it digits say nothing
-LARGEST_HEAD_DIM = 65536  # where the search for a head dimension that works begins
-NEAR_BY = 16  # smaller head dimensions that are tried where the smallest of all does not fit
+SOLVE_LIMIT = 1.0  # seconds for solving one relaxed model
+LARGEST_SHOWN = 2**60  # bytes; beyond it digits say nothing
+LARGEST_HEAD_DIM = 65536  # start of the search for a feasible head dimension
+NEAR_BY = 16  # smaller head dimensions that are tried if the smallest does not fit
 
 
 @dataclass(frozen=True)
 class Resource:
-    """A limit of the GPU as the constraint files know it.
+    """A limit of the GPU in the constraint files.
 
     Attributes:
-        constraints: Names of the constraints that guard it.
-        need: Name of the value that must stay below it; a value ``needed_…`` of that name is asked instead,
-            where the file has one because its own is cut off at the limit.
+        constraints: Names of the constraints that enforce it.
+        need: Name of the value that must stay below it. If the file defines ``needed_…`` of that name,
+            because the value itself is cut off at the limit, that one is asked.
         what: The resource in words.
         limit: Its size on a GPU, given a solution of the relaxed model.
-        show: A number of it in words.
+        show: Formats a number of it.
     """
 
     constraints: tuple[str, ...]
@@ -41,7 +41,7 @@ class Resource:
 
 
 def _bytes(size: int) -> str:
-    """Exact where the size is near a limit of some kilobytes, rounded where it is far beyond any."""
+    """A size in words: exact near the limits of a GPU, rounded far beyond."""
     if size > LARGEST_SHOWN:
         return "more than 1 EiB"
     for power, unit in ((50, "PiB"), (40, "TiB"), (30, "GiB"), (20, "MiB")):
@@ -103,7 +103,7 @@ RESOURCES = (
 
 
 def explain(space: TilingSpace) -> str:
-    """The reasons, strategy by strategy, and what to ask for instead."""
+    """The reasons, strategy by strategy, and the nearest feasible requests."""
     profile, problem = space.profile, space.problem
     lines = [f"no tiling of {problem.label} fits {profile.name}:"]
     if not space.arrays_fit():
@@ -123,7 +123,7 @@ def explain(space: TilingSpace) -> str:
 
 
 def _layer(space: TilingSpace) -> Problem:
-    """The request, which is a recurrent layer's: scans have their own explanation."""
+    """The request, which must be a recurrent layer's: scans have their own explanations."""
     assert isinstance(space.problem, Problem)
     return space.problem
 
@@ -143,7 +143,7 @@ def _shortage(space: TilingSpace, strategy: Strategy) -> str:
 
 
 def _needs(space: TilingSpace, strategy: Strategy, resources: tuple[Resource, ...]) -> list[str]:
-    """The least need of ``resources`` where only their limits are lifted; empty if that does not help."""
+    """The least need of ``resources`` with only their limits lifted; empty if that does not help."""
     model = space.model(strategy)
     lifted = {name for resource in resources for name in resource.constraints}
     model.constraints[:] = [c for c in model.constraints if c.name not in lifted]
@@ -152,7 +152,7 @@ def _needs(space: TilingSpace, strategy: Strategy, resources: tuple[Resource, ..
     model.preferences.clear()
     try:
         result = model.solve(time_limit=SOLVE_LIMIT)
-    except UnboundedError:  # without its limit a value has no end: lifting it answers nothing
+    except UnboundedError:  # unbounded without its limit: lifting it answers nothing
         return []
     if result.status is not Status.OPTIMAL:
         return []
@@ -173,7 +173,7 @@ def _value(model: Model, name: str) -> IntExpr:
 
 
 def _weights_beside_the_chip(space: TilingSpace) -> str | None:
-    """One head's recurrent weights against all registers and shared memory: they stay there over time."""
+    """One head's recurrent weights, which stay on chip, against all registers and shared memory."""
     problem, profile = _layer(space), space.profile
     weights = len(space.cell.spec.gates) * problem.head_dim**2 * problem.dtype_bytes
     room = profile.sm_count * (4 * profile.registers_per_sm + profile.smem_per_sm)
@@ -186,7 +186,7 @@ def _weights_beside_the_chip(space: TilingSpace) -> str | None:
 
 
 def _arrays_beside_memory(space: TilingSpace) -> str:
-    """The arrays of the request against the GPU's memory; with them, the tiling does not matter."""
+    """The arrays of the request against the GPU's memory, which no tiling can change."""
     problem, profile = _layer(space), space.profile
     parts = ", ".join(f"{name} {_bytes(size)}" for name, size in arrays(problem, space.cell).items())
     return (
@@ -196,7 +196,7 @@ def _arrays_beside_memory(space: TilingSpace) -> str:
 
 
 def _nearest_in_memory(space: TilingSpace) -> Iterator[str]:
-    """Requests whose arrays fit: fewer sequences or steps, both, fewer heads as well, or smaller ones."""
+    """Requests whose arrays fit: fewer sequences, steps, both, or heads as well, or smaller heads."""
     asked = _layer(space)
     one_sequence = replace(asked, batch=1)
     one_step = replace(one_sequence, steps=1)
@@ -217,13 +217,13 @@ def _nearest_in_memory(space: TilingSpace) -> Iterator[str]:
 
 
 def _nearest_working(space: TilingSpace) -> Iterator[str]:
-    """Requests that have a tiling, the most alike first: another dtype if need be, then one smaller size."""
+    """Feasible requests, the most similar first: another dtype if needed, then one smaller size."""
     problem, prefix = _layer(space), ""
     if not space.applicable():
         others = [
             dtype
             for dtype in sorted(DTYPES, key=lambda name: (SIGNIFICANT_BITS[name], DTYPES[name]))
-            if SIGNIFICANT_BITS[dtype] >= SIGNIFICANT_BITS[problem.dtype]  # a hint lowers no precision
+            if SIGNIFICANT_BITS[dtype] >= SIGNIFICANT_BITS[problem.dtype]  # a hint never lowers the precision
             and space.for_problem(replace(problem, dtype=dtype)).applicable()
         ]
         if not others:
@@ -249,13 +249,13 @@ def _largest_head_dim(space: TilingSpace, problem: Problem) -> int | None:
         return _fits(space, problem.with_head_dim(n * HEAD_DIM_STEP))
 
     top = min(problem.head_dim - 1, LARGEST_HEAD_DIM) // HEAD_DIM_STEP
-    # A strategy may want multiples of more than the step and take no small ones: then one near by.
+    # A strategy may need larger multiples than the step, and refuse small sizes: then try sizes near by.
     found = _largest(fits, top) or next(filter(fits, range(top, max(0, top - NEAR_BY), -1)), None)
     return found * HEAD_DIM_STEP if found else None
 
 
 def _largest(fits: Callable[[int], bool], top: int) -> int | None:
-    """The largest number in 1..top that fits, taking it that all smaller ones fit too."""
+    """The largest number in 1..top that fits, assuming that all smaller ones fit too."""
     if top < 1 or not fits(1):
         return None
     low, high = 1, top + 1

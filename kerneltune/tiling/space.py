@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class TilingSpace:
-    """The tilings of ``problem`` on ``profile``, by all strategies or by the one named.
+    """The tilings of ``problem`` on ``profile``, by all strategies or by one.
 
     Attributes:
-        register_slack: Registers by strategy that a constraint file adds to its prediction, learnt from a
-            compiler that needed more.
+        register_slack: Registers that a constraint file adds to its prediction, by strategy; learnt from
+            compile reports.
         read_seconds: Wall time of reading the constraint files, by strategy.
-        solve_seconds: Wall time of solving, by strategy, as the solver gives it: without loading its modules.
+        solve_seconds: Wall time of solving, by strategy, as the solver reports it, without module imports.
     """
 
     problem: Request
@@ -62,8 +62,8 @@ class TilingSpace:
     def candidates(self, limit: int = 1) -> list[Candidate]:
         """The best ``limit`` tilings over all strategies, the fastest first; empty if nothing fits.
 
-        Of tilings with equal cycles, those of an earlier strategy come first, then those whose variables
-        have smaller values; the first of all is the one that `best` gives.
+        Ties are in the order of strategies, then of smaller variable values. The first one is what `best`
+        returns.
         """
         if limit > 1:
             from kerneltune.tiling.ranking import best_of
@@ -72,13 +72,13 @@ class TilingSpace:
         found: list[Candidate] = []
         for strategy in self.applicable():
             model = self._read(strategy)
-            if found:  # a strategy need not prove its optimum where it cannot be the best
+            if found:  # proofs are needed only if the strategy can still be the best
                 model.add(_named(model, "cycles") < found[0].cycles)
             found = self._best_of(strategy, model, 1) or found
         return found
 
     def draw(self, strategy: Strategy, count: int, seed: int = 0) -> list[Candidate]:
-        """Up to ``count`` different tilings of one strategy, drawn evenly from all of them, fast or not."""
+        """Up to ``count`` distinct tilings of one strategy, drawn uniformly from all of them."""
         drawn = []
         for row in self.model(strategy).solutions().sample(count, seed=seed):
             model = self.model(strategy)
@@ -88,14 +88,18 @@ class TilingSpace:
         return drawn
 
     def best(self) -> Candidate:
-        """The fastest tiling; `InfeasibleError` saying why if there is none."""
+        """The fastest tiling.
+
+        Raises:
+            InfeasibleError: There is none; the message has the reason.
+        """
         found = self.candidates()
         if not found:
             raise InfeasibleError(self.why_empty())
         return found[0]
 
     def why_empty(self) -> str:
-        """Why there is no tiling, in terms of resources, and the nearest request that has one."""
+        """The reason why there is no tiling, as resources, and the nearest feasible request."""
         if isinstance(self.problem, ScanProblem):
             from kerneltune.tiling.scan_shortage import explain_scan
 
@@ -105,7 +109,7 @@ class TilingSpace:
         return explain(self)
 
     def refusals(self) -> dict[str, str]:
-        """The strategies that the GPU or the dtype rules out before anything is solved, and why."""
+        """The strategies that the GPU or the dtype excludes before solving, with the reason."""
         strategies = self._strategies()
         products = not isinstance(self.problem, ScanProblem)
         if products and not self.profile.mma_depth(self.problem.dtype):
@@ -115,12 +119,12 @@ class TilingSpace:
         return {name: reason for name, reason in found.items() if reason}
 
     def applicable(self) -> list[Strategy]:
-        """The strategies that are left to solve."""
+        """The strategies that are not refused."""
         refused = self.refusals()
         return [strategy for strategy in self._strategies() if strategy.name not in refused]
 
     def model(self, strategy: Strategy) -> Model:
-        """The strategy's constraint file for this request, not yet solved."""
+        """The strategy's constraint file for this request as a model, not yet solved."""
         path = strategy.constraints_path
         try:
             model = Model.from_text(
@@ -138,11 +142,11 @@ class TilingSpace:
         return model
 
     def array_bytes(self) -> int:
-        """Device memory of the arrays that a launch of any tiling needs."""
+        """Bytes of the arrays that every launch needs."""
         return sum(arrays_of(self.problem, self.cell).values())
 
     def arrays_fit(self) -> bool:
-        """Whether the arrays fit the GPU's memory: if not, no tiling is of use."""
+        """Whether the arrays fit the GPU's memory; if not, no tiling helps."""
         return self.array_bytes() <= self.profile.memory_bytes
 
     def constants(self, strategy: Strategy) -> dict[str, int]:
@@ -155,7 +159,7 @@ class TilingSpace:
         }
 
     def tightened(self, strategy: str, slack: int) -> TilingSpace:
-        """This space with ``slack`` more registers demanded of one strategy's tilings."""
+        """This space with ``slack`` more registers required of one strategy's tilings."""
         total = self.register_slack.get(strategy, 0) + slack
         demanded = {**self.register_slack, strategy: total}
         return replace(self, register_slack=demanded, read_seconds={}, solve_seconds={})
@@ -169,7 +173,7 @@ class TilingSpace:
         return replace(self, strategy=name, read_seconds={}, solve_seconds={})
 
     def _limit_launch(self, model: Model) -> None:
-        """What holds for every launch, and so is said here rather than in each constraint file."""
+        """Add the limits of every launch, so that constraint files need not repeat them."""
         workspace = _named(model, "workspace") if _has(model, "workspace") else 0
         needed = model.let("device_memory", workspace + self.array_bytes())
         model.add(needed <= self.profile.memory_bytes, name="device_memory_fits")
@@ -181,7 +185,7 @@ class TilingSpace:
         return list(self.kernels.strategies.values())
 
     def _all_of(self, strategy: Strategy, limit: int) -> Listed | Solved:
-        """All tilings of a strategy; the best ``limit`` where there are too many to be listed."""
+        """All tilings of a strategy; if they are too many to list, the best ``limit``."""
         from kerneltune.tiling.ranking import Listed, Solved, TooManyError
 
         model = self._read(strategy)
@@ -209,7 +213,7 @@ class TilingSpace:
                 break
             candidate = self._candidate(strategy, result.values)
             found.append(candidate)
-            # The next best differs in a parameter: what differs elsewhere only is the same kernel.
+            # The next best must differ in a parameter: tilings with equal parameters are the same kernel.
             others = _differs(model, candidate.parameters)
             if others is None:
                 break

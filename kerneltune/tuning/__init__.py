@@ -1,1 +1,1 @@
-"""Tuning runs and what they keep."""
+"""Tuning runs, the store of trials, and reports."""

@@ -21,9 +21,9 @@ class ProblemReport:
         gpu: The profile's name.
         problem: The request.
         tried: Candidates that were tried.
-        failed: How many of them did not run, were wrong, or differed from run to run.
-        best: The fastest that passed; None where none did.
-        choice: How good the model's first choice is; None where nothing was timed.
+        failed: Candidates that did not run, were wrong, or differed from run to run.
+        best: The fastest that passed; None if none did.
+        choice: Quality of the model's first choice; None if nothing was timed.
     """
 
     gpu: str
@@ -47,14 +47,14 @@ class ProblemReport:
 
 @dataclass(frozen=True)
 class Report:
-    """All requests, and the cost model over them.
+    """All requests, and the quality of the cost model over them.
 
     Attributes:
         problems: One entry for each request on each GPU.
-        compared: Requests with two or more timed candidates: there the model had a choice.
-        first_is_fastest: In how many of them its first choice was the fastest of its first ones.
-        mean_loss: By how much its first choice was slower than the fastest, on average over them.
-        worst_loss: The same at worst.
+        compared: Requests with two or more timed candidates, between which the model chooses.
+        first_is_fastest: Requests whose predicted best tiling was the fastest of the judged ones.
+        mean_loss: Mean relative loss of the predicted best against the fastest.
+        worst_loss: Greatest relative loss.
         residual: Root mean square of log(measured / predicted) over all timed candidates.
     """
 
@@ -80,7 +80,7 @@ class Report:
 
 
 def latest(trials: Iterable[StoredTrial]) -> dict[tuple[str, Request], list[Outcome]]:
-    """Outcomes by profile and request; of several trials of one tiling, as of an older kernel, the last."""
+    """Outcomes by profile and request; of several trials of one tiling, the last."""
     groups: dict[tuple[str, Request], dict[object, Outcome]] = {}
     for trial in trials:
         candidate = trial.candidate
@@ -90,7 +90,7 @@ def latest(trials: Iterable[StoredTrial]) -> dict[tuple[str, Request], list[Outc
 
 
 def make_report(trials: Iterable[StoredTrial], first: int = 20) -> Report:
-    """Summarise trials. The model is judged by the ``first`` tilings that it prefers for each request."""
+    """Summarise trials. The model is judged on its ``first`` best tilings of each request."""
     groups = latest(trials)
     problems = [_of_problem(gpu, problem, found, first) for (gpu, problem), found in groups.items()]
     choices = [entry.choice for entry in problems if entry.choice is not None and entry.choice.of > 1]

@@ -1,9 +1,8 @@
-"""What was measured, kept in one sqlite file: a trial that was made once is not made again.
+"""The store of trials: one sqlite file, so that no trial is made twice.
 
 A row is keyed on everything that a time depends on: the kernel's sources and generated code, the compiler and
-its options, the profile, the problem and the candidate. It is written before the next trial begins, so a run
-that is cut off goes on where it was. While another process has the file locked, what was measured is kept and
-written later.
+its options, the profile, the problem and the candidate. It is written before the next trial begins, so an
+interrupted run can resume. While another process locks the file, rows are kept in memory and written later.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ create table if not exists trials (
 );
 create index if not exists trials_of_problem on trials (gpu, problem);
 """
-# Of the trials that ran into their time limit; older stores have no such table.
+# The limits of trials that exceeded them; older stores lack this table.
 LIMITS = "create table if not exists limits (key text primary key, seconds real not null)"
-HUNG = "no answer within "  # how the failure of a trial without a limit in that table begins
+HUNG = "no answer within "  # start of the failure of a trial that has no row in that table
 
 
 INSERT = "insert or replace into trials values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -58,14 +57,14 @@ LIMIT = "(select seconds from limits where limits.key = trials.key)"
 PATIENCE = 60.0
 LAST_PATIENCE = 600.0  # and at the end, when nothing else is left to do
 ATTEMPT = 1.0  # seconds that sqlite itself waits for a lock
-QUIET = 5.0  # seconds of waiting before it is told
-# A locked file, a full disk: waiting may help.
+QUIET = 5.0  # seconds of waiting before a notice
+# Transient errors: a locked file, a full disk.
 PASSING = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_FULL}
 
 
 @dataclass(frozen=True)
 class StoredTrial:
-    """A trial and when it was made."""
+    """A trial and its time."""
 
     key: str
     measured: str
@@ -73,7 +72,7 @@ class StoredTrial:
 
     @property
     def candidate(self) -> Candidate:
-        """What was tried."""
+        """The candidate that was tried."""
         return self.outcome.candidate
 
 
@@ -82,9 +81,9 @@ def trial_key(content: str, candidate: Candidate) -> str:
 
     Args:
         content: A hash of the generated source, all device sources, the compiler and its options.
-        candidate: What is tried, which names the problem and the profile.
+        candidate: The candidate, which names the problem and the profile.
     """
-    # What the cost model says of it is not part of it: other constants do not make another kernel.
+    # Predictions are not part of the key: other cost constants do not make another kernel.
     launch = (candidate.threads, candidate.blocks, candidate.cluster, candidate.shared_memory)
     described = json.dumps(
         [
@@ -97,12 +96,12 @@ def trial_key(content: str, candidate: Candidate) -> str:
 
 
 class Store:
-    """Trials in a sqlite file, which is made if it does not exist.
+    """Trials in a sqlite file, which is created if it does not exist.
 
     Args:
         path: The file; by default in the user's cache folder.
         patience: Seconds to wait for a file that another process has locked.
-        notice: Called with a sentence where that takes long.
+        notice: Called with a sentence if that takes long.
     """
 
     def __init__(
@@ -114,9 +113,9 @@ class Store:
     ) -> None:
         self.path = path or default_folder() / "trials.sqlite"
         self._patience, self._notice = patience, notice
-        self._pending: dict[str, tuple[object, ...]] = {}  # rows that could not be written yet
+        self._pending: dict[str, tuple[object, ...]] = {}  # rows that are not written yet
         self._has_limits = True
-        self._limits: dict[str, float | None] = {}  # of them
+        self._limits: dict[str, float | None] = {}  # and their limits
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(self.path, timeout=ATTEMPT)
@@ -133,9 +132,9 @@ class Store:
         return found[0] if found else None
 
     def add(self, key: str, outcome: Outcome) -> None:
-        """Keep a trial, in place of an earlier one with its key.
+        """Store a trial, replacing an earlier one with its key.
 
-        Where the file stays locked it is written by a later call, of `add` or `flush`.
+        If the file stays locked, a later call of `add` or `flush` writes it.
         """
         measurement = outcome.measurement
         self._pending[key] = (
@@ -159,26 +158,26 @@ class Store:
                     raise
 
     def flush(self, patience: float = LAST_PATIENCE) -> None:
-        """Write what could not be written yet; `InputError` where it still cannot be."""
+        """Write the rows that are not written yet; raises `InputError` if that still fails."""
         with self._asked():
             self._patiently(self._write, patience)
 
     def trials(self, gpu: str | None = None, problem: Request | None = None) -> list[StoredTrial]:
-        """All trials, the oldest first; of one profile or one problem, if named."""
+        """All trials, the oldest first; of one profile or one problem, if given."""
         wanted = {"gpu": gpu, "problem": None if problem is None else _text(asdict(problem))}
         named = {name: value for name, value in wanted.items() if value is not None}
         where = "where " + " and ".join(f"{name} = ?" for name in named) if named else ""
         return list(self._select(f"{where} order by measured, rowid", tuple(named.values())))
 
     def close(self) -> None:
-        """Write what is left, and close the file."""
+        """Write remaining rows, and close the file."""
         try:
             self.flush(self._patience)
         finally:
             self._connection.close()
 
     def _prepared(self) -> int:
-        """The version that the file has, or had where it was made just now."""
+        """The file's version, after creating its tables if it is new."""
         (version,) = self._connection.execute("pragma user_version").fetchone()
         if version == 0:
             script = f"begin immediate; {SCHEMA} {LIMITS}; pragma user_version = {VERSION}; commit;"
@@ -188,7 +187,7 @@ class Store:
         return int(version)
 
     def _add_limits(self) -> None:
-        """A file that cannot be written to is read without them."""
+        """Add the table of limits; a read-only file is read without it."""
         tables = self._connection.execute("select name from sqlite_master where name = 'limits'").fetchall()
         if not tables:
             try:
@@ -227,12 +226,12 @@ class Store:
         if not isinstance(limit, int | float) or not limit >= 0:
             limit = None
         if died and limit is None and str(row.failure).startswith(HUNG):
-            limit = 0.0  # not known: any other is tried
+            limit = 0.0  # unknown: any other limit is tried
         outcome = Outcome(row.candidate, row.measurement, row.failure, bool(died), limit)
         return StoredTrial(row.key, row.measured, outcome)
 
     def _patiently(self, action: Callable[[], Found], patience: float | None = None) -> Found:
-        """What the action gives, tried again while another process is in its way."""
+        """Run the action, and retry while another process locks the file."""
         started, told = time.monotonic(), False
         while True:
             try:
@@ -253,12 +252,12 @@ class Store:
         except sqlite3.DatabaseError as error:
             kept = f"; {len(self._pending)} trials are not written" if self._pending else ""
             raise InputError(f"the store {self.path} cannot be used: {error}{kept}") from None
-        except UnicodeDecodeError:  # a message of sqlite's about the file, with names that are no UTF-8
+        except UnicodeDecodeError:  # a message of sqlite with names that are not UTF-8
             raise InputError(f"the store {self.path} cannot be used: it is damaged") from None
 
 
 def _may_pass(error: sqlite3.OperationalError) -> bool:
-    # An error of Python's own, such as for text that is no UTF-8, has no code.
+    # Python's own errors, for example for text that is not UTF-8, have no code.
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in PASSING
 
 

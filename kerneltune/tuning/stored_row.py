@@ -1,4 +1,4 @@
-"""A row of a store as it is read: whatever stands in the file is checked before anything is made of it."""
+"""Reading a row of a store: every column is checked before use."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ DAMAGES = (ValueError, KeyError, TypeError, AttributeError, OverflowError, Recur
 
 @dataclass(frozen=True)
 class StoredRow:
-    """What a row says.
+    """The content of a row.
 
     Attributes:
         key: The trial's key.
-        measured: When it was made, UTC.
-        candidate: What was tried.
-        measurement: What was found, or None.
-        failure: Why nothing was found, or None.
+        measured: Its time, UTC.
+        candidate: The candidate.
+        measurement: The result, or None.
+        failure: The reason why there is no result, or None.
     """
 
     key: str
@@ -56,5 +56,5 @@ class StoredRow:
 
 def _text(value: Any, name: str) -> str:
     text: str = checked(value, str, name)
-    text.encode()  # half of a character cannot be shown
+    text.encode()  # a lone surrogate cannot be shown
     return text

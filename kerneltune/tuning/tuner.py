@@ -1,6 +1,6 @@
 """Tuning: profile -> space -> compile -> verify -> measure -> rank. Read this first.
 
-What the solver ranks first is compiled and tried, then the next; what the store has is not tried again.
+Candidates are compiled and tried in the solver's order; those in the store are not tried again.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from kerneltune.tuning.store import Store, trial_key
 
 @dataclass(frozen=True)
 class TuneOptions:
-    """How much to try.
+    """The extent of a tuning run.
 
     Attributes:
-        top: How many tilings, the fastest by the model first.
-        each: How many of every strategy besides, where there are so many.
-        again: Whether to try what the store has already.
-        timeout: Seconds that one trial may take.
-        plan: What to do with each candidate.
+        top: Number of tilings, the fastest by the model first.
+        each: Number of further tilings of every strategy.
+        again: Whether to try candidates that are in the store.
+        timeout: Seconds for one trial.
+        plan: The work on each candidate.
     """
 
     top: int = 20
@@ -40,13 +40,13 @@ class TuneOptions:
 
 @dataclass(frozen=True)
 class Tuned:
-    """What tuning found.
+    """The result of tuning.
 
     Attributes:
-        outcomes: What became of each candidate, in the model's order.
-        from_store: How many of them were measured before.
-        left_out: Why candidates were not tried.
-        tightenings: The turns of the register loop.
+        outcomes: The outcome of each candidate, in the model's order.
+        from_store: Number of outcomes from the store.
+        left_out: Reasons why candidates were not tried.
+        tightenings: The rounds of the register loop.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -61,7 +61,7 @@ class Tuned:
 
     @property
     def first_choice(self) -> FirstChoice | None:
-        """How good the model's first choice is; None where it was not timed."""
+        """Quality of the model's first choice; None if it was not timed."""
         return first_choice(self.outcomes)
 
     def to_json(self) -> dict[str, Any]:
@@ -79,11 +79,11 @@ class Tuned:
 
 @dataclass(frozen=True)
 class FirstChoice:
-    """The model's first choice among those that were timed.
+    """The model's first choice among the timed candidates.
 
     Attributes:
         rank: Its place by measured time, from 1.
-        of: How many were timed.
+        of: Number of timed candidates.
         loss: Its time over the fastest, less 1.
     """
 
@@ -102,13 +102,13 @@ def milliseconds(outcome: Outcome) -> float | None:
 
 
 def ranked(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Those that passed and were timed, the fastest first."""
+    """The candidates that passed and were timed, the fastest first."""
     timed = [(time, i) for i, outcome in enumerate(outcomes) if (time := milliseconds(outcome)) is not None]
     return [outcomes[i] for _, i in sorted(timed)]
 
 
 def first_choice(outcomes: Sequence[Outcome]) -> FirstChoice | None:
-    """How the tiling that the model expects to be fastest compares with what was measured."""
+    """The measured rank of the tiling that the model expects to be fastest."""
     order = ranked(outcomes)
     if not order:
         return None
@@ -133,18 +133,21 @@ def tune(
     Args:
         space: The request on a profile.
         compiler: Makes cubins for the profile.
-        store: Where trials are kept.
-        options: How much to try.
-        notice: Called with each outcome as it is known, and whether the store had it.
+        store: The store of trials.
+        options: The extent of the run.
+        notice: Called with each outcome when it is known, and whether it came from the store.
         child: The command of the process that runs kernels.
 
     Returns:
-        What was found; raises `InfeasibleError` where nothing fits the GPU, and what `require_gpu` raises
-        where there is something to try and no GPU to try it on.
+        The outcomes.
+
+    Raises:
+        InfeasibleError: Nothing fits the GPU.
+        KernelTuneError: As from `require_gpu`, if there is something to try and no GPU for it.
     """
     options = options or TuneOptions()
     new = options.again or not store.trials(space.profile.name, space.problem)
-    if new:  # compiling takes a while: whether it is of use is asked before
+    if new:  # compiling takes a while: first check that there is a GPU
         space.best()
         require_gpu(space.profile, space.kernels.root, child=child)
     settled = settle(space, compiler)
@@ -173,7 +176,7 @@ def tune(
 
 
 def _as_of_now(outcome: Outcome, candidate: Candidate) -> Outcome:
-    """A stored outcome of the same kernel, with what the cost model says of it by now."""
+    """A stored outcome of the same kernel, with the present cost model's prediction."""
     found = outcome.measurement
     return replace(
         outcome, candidate=candidate, measurement=None if found is None else predicted_anew(found, candidate)
@@ -183,7 +186,7 @@ def _as_of_now(outcome: Outcome, candidate: Candidate) -> Outcome:
 def _keeping_promises(
     space: TilingSpace, compiler: Compiler, options: TuneOptions, left_out: list[str]
 ) -> list[Compiled]:
-    """The candidates that keep their promises, in the model's order."""
+    """The candidates within their predictions, in the model's order."""
     kept = []
     for candidate in wanted(space, options):
         try:

@@ -1,4 +1,4 @@
-"""The API of python-constraint (and python-constraint2) on this solver: change the import, keep the program.
+"""The API of python-constraint (and python-constraint2) on constrint: change the import, keep the program.
 
     from constrint.integrations.python_constraint import AllDifferentConstraint, Problem
 
@@ -8,7 +8,7 @@
     problem.addConstraint("a + b >= 6")
     problem.getSolutions()
 
-Names and meanings are those of python-constraint2 2.9. Solver classes are accepted and change nothing.
+Names and meanings are those of python-constraint2 2.9. Solver classes are accepted and ignored.
 """
 
 from constrint.integrations.python_constraint.base import Constraint

@@ -1,4 +1,4 @@
-"""What every constraint of python-constraint is, and how its solvers ask one."""
+"""The base class of python-constraint's constraints, and the protocol by which its solvers call them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from constrint.integrations.python_constraint.scope import Scope
 
 
 class Constraint:
-    """What a problem's variables must fulfil; ours say it in `condition`, those of users in `__call__`."""
+    """Base of all constraints: built-in classes define `condition`, user classes define `__call__`."""
 
     def condition(self, scope: Scope) -> BoolExpr:
         """The constraint over these variables."""
@@ -23,13 +23,15 @@ class Constraint:
         assignments: Mapping[Any, Any],
         forwardcheck: bool = False,
     ) -> bool:
-        """Whether it may still hold for an assignment, as python-constraint's solvers ask.
+        """Whether the constraint may still hold for a partial assignment.
+
+        Python-constraint's solvers call this.
 
         Args:
-            variables: The variables that it is about, in its order.
+            variables: The constraint's variables, in its order.
             domains: Their values.
-            assignments: The values of those that have one.
-            forwardcheck: Whether to hide values that the last variable without one cannot take.
+            assignments: The values of the assigned variables.
+            forwardcheck: Whether to hide values that the only unassigned variable cannot take.
         """
         assigned = [(place, assignments[one]) for place, one in enumerate(variables) if one in assignments]
         if not self._may_hold(len(variables), assigned):
@@ -37,13 +39,13 @@ class Constraint:
         return not forwardcheck or self.forwardCheck(variables, domains, assignments)
 
     def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
-        """Whether so many variables, some with values at their places, may be completed; True if unknown."""
+        """Whether values at some places of `count` variables can be completed; True if unknown."""
         return True
 
     def preProcess(  # noqa: N802
         self, variables: Sequence[Hashable], domains: Any, constraints: list[Any], vconstraints: Any
     ) -> None:
-        """Take values out that a single variable cannot have."""
+        """Remove values that are impossible for a constraint on a single variable."""
         if len(variables) == 1:
             domain = domains[variables[0]]
             for value in list(domain):
@@ -55,7 +57,7 @@ class Constraint:
     def forwardCheck(  # noqa: N802
         self, variables: Sequence[Hashable], domains: Any, assignments: Mapping[Any, Any], *_: Any
     ) -> bool:
-        """Hide what the only variable without a value cannot take; whether anything is left."""
+        """Hide values that the only unassigned variable cannot take; returns whether any are left."""
         missing = [one for one in variables if one not in assignments]
         if len(missing) != 1:
             return True
@@ -67,7 +69,7 @@ class Constraint:
 
 
 def is_called(constraint: Constraint) -> bool:
-    """Whether its class says in `__call__` what holds, as those of users do."""
+    """Whether the class defines its meaning in `__call__`, as user classes do."""
     for one in type(constraint).__mro__:
         if "condition" in vars(one):
             return one is Constraint

@@ -1,4 +1,4 @@
-"""The constraint classes of python-constraint, each as a condition over the variables that it is given."""
+"""The constraint classes of python-constraint, each as a condition over the given variables."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from constrint.integrations.python_constraint.scope import Coded, Scope, integer
 
 
 class FunctionConstraint(Constraint):
-    """A function of the values that is true where they are allowed.
+    """A function of the values that returns true for allowed values.
 
-    It is called once with symbols in place of values. Where it does anything with them but arithmetic and
-    comparisons (ask for their truth, look them up, print them), or may fail for some values, it is called for
+    It is called once with symbols instead of values. If it does anything but arithmetic and comparisons with
+    them (takes their truth value, looks them up, prints them), or may fail for some values, it is called for
     all combinations of values instead.
     """
 
@@ -39,25 +39,25 @@ class FunctionConstraint(Constraint):
         assignments: Mapping[Any, Any],
         forwardcheck: bool = False,
     ) -> bool:
-        """As for every constraint; a function of what is `Unassigned` is called only where that was asked."""
+        """As for every constraint; the function gets values `Unassigned` only if that was requested."""
         values = [assignments.get(one, Unassigned) for one in variables]
         if (Unassigned not in values or not self._assigned) and not self.func(*values):
             return False
         return not forwardcheck or self.forwardCheck(variables, domains, assignments)
 
     def condition(self, scope: Scope) -> BoolExpr:
-        """The function, traced or called."""
+        """The function as a condition, traced or tabulated."""
         traced = self._traced(scope) if scope.is_arithmetic else None
         return scope.listed(self.func) if traced is None else traced
 
     def _traced(self, scope: Scope) -> BoolExpr | None:
-        """What the function does with symbols as a condition; None where that may not be all it does."""
+        """The condition that tracing the function gives; None if the function may do more than that."""
         variables: dict[str, IntExpr] = {f"v{i}": one.variable for i, one in enumerate(scope.variables)}
         symbols = [Symbol(ast.Name(name)) for name in variables]
         try:
             answer = watched(lambda: self.func(*symbols))
             part = restrictions.read(tree_of(answer), variables, "")
-        except Exception:  # whatever it is, calling the function with values shows it
+        except Exception:  # any error: the function is then called with values
             return None
         return part.holds if part.defined is restrictions.TRUE else None
 
@@ -66,7 +66,7 @@ class AllDifferentConstraint(Constraint):
     """No two values are equal."""
 
     def condition(self, scope: Scope) -> BoolExpr:
-        """All different."""
+        """The values are pairwise different."""
         return all_different([coded.variable for coded in scope.variables])
 
     def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
@@ -78,7 +78,7 @@ class AllEqualConstraint(Constraint):
     """All values are equal."""
 
     def condition(self, scope: Scope) -> BoolExpr:
-        """Each equal to the first."""
+        """Each value is equal to the first."""
         first, *others = [coded.variable for coded in scope.variables]
         return all_of([first == other for other in others])
 
@@ -97,7 +97,7 @@ class _Aggregate(Constraint):
         self._multipliers = None if multipliers is None else list(multipliers)
 
     def condition(self, scope: Scope) -> BoolExpr:
-        """The comparison; over values that are no integers, a table."""
+        """The comparison; a table if some values are not integers."""
         factors = self._factors(len(scope.variables))
         if scope.is_arithmetic and all(isinstance(factor, int) for factor in factors):
             variables = [coded.variable for coded in scope.variables[: len(factors)]]
@@ -106,7 +106,7 @@ class _Aggregate(Constraint):
         return scope.listed(lambda *values: self._may_hold(len(values), list(enumerate(values))))
 
     def _factors(self, count: int) -> list[float]:
-        """A multiplier for each variable, as far as both are there."""
+        """A multiplier for each variable, as far as multipliers are given."""
         return self._multipliers[:count] if self._multipliers else [1] * count
 
     def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
@@ -208,7 +208,7 @@ class _VariableAggregate(Constraint):
         self._multipliers = None if multipliers is None else list(multipliers)
 
     def condition(self, scope: Scope) -> BoolExpr:
-        """The comparison; over values that are no integers, a table."""
+        """The comparison; a table if some values are not integers."""
         target, *parts = scope.of([self._target, *self._variables])
         factors = self._multipliers[: len(parts)] if self._multipliers else [1] * len(parts)
         parts = parts[: len(factors)]
@@ -287,7 +287,7 @@ class _SetConstraint(Constraint):
         self._values = list(set)
 
     def _is_in(self, coded: Coded) -> BoolExpr:
-        """Whether a variable's value is in the set."""
+        """The condition that a variable's value is in the set."""
         codes = [code for code, value in coded.values.items() if value in self._values]
         return member(coded.variable, codes)
 
@@ -296,7 +296,7 @@ class InSetConstraint(_SetConstraint):
     """Every value is in a set."""
 
     def condition(self, scope: Scope) -> BoolExpr:
-        """All in."""
+        """All values are in the set."""
         return all_of([self._is_in(coded) for coded in scope.variables])
 
     def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
@@ -307,7 +307,7 @@ class NotInSetConstraint(_SetConstraint):
     """No value is in a set."""
 
     def condition(self, scope: Scope) -> BoolExpr:
-        """None in."""
+        """No value is in the set."""
         return all_of([~self._is_in(coded) for coded in scope.variables])
 
     def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
@@ -325,7 +325,7 @@ class SomeInSetConstraint(_SetConstraint):
         self._exact = exact
 
     def condition(self, scope: Scope) -> BoolExpr:
-        """Their number compared."""
+        """The number of values in the set, compared with n."""
         tests = [self._is_in(coded) for coded in scope.variables]
         number = sum_([1 * (test if self._wanted else ~test) for test in tests])
         return number == self._n if self._exact else number >= self._n
@@ -337,7 +337,7 @@ class SomeInSetConstraint(_SetConstraint):
     def forwardCheck(  # noqa: N802
         self, variables: Sequence[Hashable], domains: Any, assignments: Mapping[Any, Any], *_: Any
     ) -> bool:
-        """Hide what no variable without a value can take, where all or none of them must be in the set."""
+        """Hide values that no unassigned variable can take if all or none of them must be in the set."""
         missing = [one for one in variables if one not in assignments]
         found = sum(
             (assignments[one] in self._values) is self._wanted for one in variables if one in assignments

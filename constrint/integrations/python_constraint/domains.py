@@ -1,4 +1,4 @@
-"""python-constraint's variables and domains: a list from which values can be hidden for a while."""
+"""python-constraint's variables and domains: a domain is a list whose values can be hidden temporarily."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Variable:
-    """A variable by a name of its own, as python-constraint has it."""
+    """A named variable of python-constraint."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -17,7 +17,7 @@ class Variable:
 
 
 Unassigned = Variable("Unassigned")
-"""What stands for the value of a variable that has none yet."""
+"""The value of a variable that is not assigned."""
 
 
 class Domain(list[Any]):
@@ -29,23 +29,23 @@ class Domain(list[Any]):
         self._states: list[int] = []
 
     def hideValue(self, value: Any) -> None:  # noqa: N802
-        """Take a value out until the state is popped."""
+        """Hide a value until the state is popped."""
         self.remove(value)
         self._hidden.append(value)
 
     def pushState(self) -> None:  # noqa: N802
-        """Remember which values are there."""
+        """Save the present values."""
         self._states.append(len(self))
 
     def popState(self) -> None:  # noqa: N802
-        """Bring back what was hidden since the state was pushed."""
+        """Restore the values that were hidden since the last push."""
         missing = self._states.pop() - len(self)
         if missing:
             self.extend(self._hidden[-missing:])
             del self._hidden[-missing:]
 
     def resetState(self) -> None:  # noqa: N802
-        """Bring back all hidden values."""
+        """Restore all hidden values."""
         self.extend(self._hidden)
         self._hidden.clear()
         self._states.clear()

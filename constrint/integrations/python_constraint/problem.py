@@ -1,4 +1,4 @@
-"""python-constraint's `Problem`: variables, constraints, and the calls that give solutions."""
+"""python-constraint's `Problem`: variables, constraints, and the calls that return solutions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from constrint.integrations.python_constraint.solvers import Solver
 from constrint.model import Model
 
 SET_BYTES = 40_000_000
-"""Memory for which the set of all solutions is built before they are searched for one by one."""
+"""Bytes for building the set of all solutions; beyond them, solutions are searched for one by one."""
 
 Solution = dict[Any, Any]
 
@@ -33,20 +33,20 @@ class Problem:
         self._constraints: list[tuple[Constraint | str, list[Hashable] | None]] = []
 
     def reset(self) -> None:
-        """Forget all variables and constraints."""
+        """Remove all variables and constraints."""
         self._values.clear()
         self._constraints.clear()
 
     def setSolver(self, solver: Solver | None) -> None:  # noqa: N802
-        """Accepted; changes nothing."""
+        """Accepted and ignored."""
         self._solver = solver
 
     def getSolver(self) -> Solver | None:  # noqa: N802
-        """What `setSolver` was given."""
+        """The argument of the last `setSolver`."""
         return self._solver
 
     def addVariable(self, variable: Hashable, domain: Iterable[Any]) -> None:  # noqa: N802
-        """Add a variable with its values, which may be anything that can be compared."""
+        """Add a variable with its values, which may be any objects with equality."""
         if variable in self._values:
             raise ModelError(f"Tried to insert duplicated variable {variable!r}: each may be added once")
         if not isinstance(domain, Iterable):
@@ -72,8 +72,8 @@ class Problem:
         Args:
             constraint: A constraint object, a function of the values, a Python expression as a string, or a
                 list of such strings.
-            variables: The variables it is about, in the order of the function's arguments; all by
-                default (for a string, those that it names).
+            variables: The constraint's variables, in the order of the function's arguments; by default all,
+                and for a string those that it names.
         """
         if isinstance(constraint, list) and all(isinstance(one, str) for one in constraint):
             for one in constraint:
@@ -98,7 +98,7 @@ class Problem:
         return _decoded(coded, result.values) if result else None
 
     def getSolutions(self) -> list[Solution]:  # noqa: N802
-        """All solutions; the last values come first, as they mostly do in python-constraint."""
+        """All solutions; the last values come first, as usually in python-constraint."""
         found = list(self.getSolutionIter())
         found.reverse()
         return found
@@ -129,7 +129,7 @@ class Problem:
     def getSolutionsAsListDict(  # noqa: N802
         self, order: Sequence[Hashable] | None = None, validate: bool = True
     ) -> tuple[list[tuple[Any, ...]], dict[tuple[Any, ...], int], int]:
-        """All solutions as tuples, the place of each tuple, and their number."""
+        """All solutions as tuples, the index of each tuple, and their number."""
         rows = self.getSolutionsOrderedList(order)
         return rows, {row: i for i, row in enumerate(rows)}, len(rows)
 
@@ -164,7 +164,7 @@ class Problem:
         return constraint.condition(scope)
 
     def _called(self, constraint: Constraint, scope: Scope) -> Any:
-        """A user's own constraint class: called with assignments, as python-constraint's solvers do."""
+        """The condition of a user's own constraint class, called with assignments as by python-constraint."""
         names = [one.name for one in scope.variables]
         domains = {name: copy.deepcopy(self._values[name]) for name in names}
 
@@ -178,12 +178,12 @@ def _scope(names: Iterable[Hashable], coded: Mapping[Hashable, Coded], codes: Co
     listed = list(names)
     unknown = [name for name in listed if name not in coded]
     if unknown:
-        raise ModelError(f"the constraint {described} is about {unknown[0]!r}, which is no variable")
+        raise ModelError(f"the constraint {described} is about {unknown[0]!r}, which is not a variable")
     return Scope([coded[name] for name in listed], codes, f"the constraint {described}")
 
 
 def _of_text(text: str, coded: Mapping[Hashable, Coded], codes: Codes) -> Any:
-    """A Python expression: as arithmetic, or worked out for all combinations of values."""
+    """The condition of a Python expression: as arithmetic, or tabulated over all combinations of values."""
     try:
         scope = _scope(restrictions.names_in(text), coded, codes, repr(text))
         if scope.is_arithmetic:
@@ -201,7 +201,7 @@ def _of_text(text: str, coded: Mapping[Hashable, Coded], codes: Codes) -> Any:
     def holds(*values: Any) -> bool:
         try:
             return bool(function(**dict(zip(read, values, strict=True))))
-        except ArithmeticError:  # what is undefined does not hold
+        except ArithmeticError:  # an undefined combination is not allowed
             return False
 
     return _scope(read, coded, codes, repr(text)).listed(holds)

@@ -1,7 +1,7 @@
-"""Constraints in Python's language, as strings (parsed, never evaluated) or traced of functions.
+"""Constraints in Python's syntax, from strings (parsed, never evaluated) or traced from functions.
 
-Python stops early in `and` and `or`, so `b == 0 or a % b == 0` allows b = 0. Each part is therefore a pair:
-whether it holds, and whether it is defined; divisors that may be 0 are replaced by 1 where they are.
+`and` and `or` short-circuit in Python, so `b == 0 or a % b == 0` allows b = 0. Each part is therefore a pair:
+whether it holds, and whether it is defined. Divisors that may be 0 are replaced by 1 where they are 0.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ TRUE = all_of([])
 
 @dataclass(frozen=True)
 class Part:
-    """A condition that may be undefined."""
+    """A condition that may be undefined for some values."""
 
     holds: BoolExpr
     defined: BoolExpr = TRUE
 
 
 def names_in(text: str) -> list[str]:
-    """The names that a restriction speaks of, in order of appearance; raises `ModelError` for no Python."""
+    """The names in a restriction in order of appearance; raises `ModelError` if it is not valid Python."""
     names = [node.id for node in ast.walk(parsed(text)) if isinstance(node, ast.Name)]
     return [name for name in dict.fromkeys(names) if name not in _FUNCTIONS]
 
 
 def condition_of(text: str, variables: Mapping[str, IntExpr]) -> BoolExpr:
-    """The condition that a restriction states over these variables; what is undefined does not hold."""
+    """The condition that a restriction states over these variables; it is false where it is undefined."""
     part = read(parsed(text), variables, text)
     return part.holds if part.defined is TRUE else part.defined & part.holds
 
 
 def read(tree: ast.expr, variables: Mapping[str, IntExpr], text: str) -> Part:
-    """A syntax tree over these variables; raises `ModelError` for what has no expression of integers."""
+    """The condition of a syntax tree; raises `ModelError` if it has no counterpart in integer expressions."""
     try:
         return _Reader(text, variables).condition(chosen_outside(tree, ()))
     except TooManyCases:
@@ -60,8 +60,10 @@ def read(tree: ast.expr, variables: Mapping[str, IntExpr], text: str) -> Part:
 
 
 def parsed(text: str) -> ast.expr:
-    """The syntax tree of an expression; raises `ModelError` for no Python."""
-    return python_text.parsed(text, f"the constraint {python_text.shortened(text)} is no Python expression")
+    """The syntax tree of an expression; raises `ModelError` if it is not valid Python."""
+    return python_text.parsed(
+        text, f"the constraint {python_text.shortened(text)} is not a Python expression"
+    )
 
 
 @dataclass
@@ -99,7 +101,7 @@ class _Reader:
         return Part(holds, _both(*guards))
 
     def _bits(self, node: ast.BinOp) -> Part:
-        """`&` and `|` of conditions, which look at both sides; those of numbers work on bits."""
+        """`&` and `|`: of conditions, without short-circuit; of numbers, bitwise."""
         if not (_is_condition(node.left) and _is_condition(node.right)):
             raise self._refused(node)
         left, right = self.condition(node.left), self.condition(node.right)
@@ -118,7 +120,7 @@ class _Reader:
         return _COMPARE[type(operator)](self.number(left, guards), self.number(right, guards))
 
     def number(self, node: ast.expr, guards: list[BoolExpr]) -> IntExpr:
-        """An integer expression; conditions for it to be defined are added to the guards."""
+        """An integer expression; the conditions under which it is defined are appended to the guards."""
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
             return Const(int(node.value))
         if isinstance(node, ast.Name):
@@ -172,7 +174,7 @@ class _Reader:
 
 
 def _is_condition(node: ast.expr) -> bool:
-    """Whether an expression is True or False, whatever it depends on."""
+    """Whether an expression is always True or False."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
         return _is_condition(node.left) and _is_condition(node.right)
     if isinstance(node, ast.BoolOp):
@@ -181,14 +183,14 @@ def _is_condition(node: ast.expr) -> bool:
 
 
 def _is_never(expr: IntExpr, test: Callable[[int], bool]) -> bool:
-    """Whether no value of a constant or variable passes a test; not known of other expressions."""
+    """Whether no value of a constant or variable passes a test; False for other expressions."""
     if isinstance(expr, Const):
         return not test(expr.value)
     return isinstance(expr, IntVar) and not any(map(test, expr.domain))
 
 
 def _both(*conditions: BoolExpr) -> BoolExpr:
-    """All of the conditions, where most are `TRUE` itself."""
+    """The conjunction of the conditions, most of which are `TRUE`."""
     needed = [one for one in conditions if one is not TRUE]
     return all_of(needed) if needed else TRUE
 
@@ -199,6 +201,6 @@ def _either(skipped: BoolExpr, defined: BoolExpr) -> BoolExpr:
 
 def _joined(left: Part, right: Part, is_and: bool) -> Part:
     holds = left.holds & right.holds if is_and else left.holds | right.holds
-    # The right side is looked at only where the left one does not decide already.
+    # The right side is evaluated only if the left side does not decide.
     skipped = ~left.holds if is_and else left.holds
     return Part(holds, _both(left.defined, _either(skipped, right.defined)))

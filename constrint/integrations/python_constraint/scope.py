@@ -1,7 +1,7 @@
-"""What a constraint of python-constraint is about: variables with their values, and how a value is coded.
+"""The variables of a python-constraint constraint with their values, and the coding of values as integers.
 
-Values that are integers stand for themselves. Where a variable has others (strings, floats, tuples), each of
-its values gets an integer; equal values get equal integers, in whichever variable they occur.
+Integers stand for themselves. If a variable has other values (strings, floats, tuples), each of its values
+gets an integer code; equal values get equal codes in all variables.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from constrint.expr.domain import Domain
 from constrint.expr.functions import table
 
 MOST_COMBINATIONS = 2_000_000
-"""Combinations of values for which a function may be called."""
+"""The most combinations of values for which a function is called."""
 
 
 class Codes:
-    """An integer for every value of a problem."""
+    """The integer codes of a problem's values."""
 
     def __init__(self, values: Iterable[Any]) -> None:
         integers = [whole for value in values if (whole := integer_of(value)) is not None]
@@ -31,14 +31,14 @@ class Codes:
         self._unhashable: list[tuple[Any, int]] = []
 
     def code(self, value: Any) -> int:
-        """The integer of a value."""
+        """The code of a value."""
         whole = integer_of(value)
         if whole is not None:
             return whole
         following = self._next + len(self._codes) + len(self._unhashable)
         try:
             return self._codes.setdefault(value, following)
-        except TypeError:  # no hash: compared with all that have none
+        except TypeError:  # not hashable: compared with all unhashable values
             for other, code in self._unhashable:
                 if bool(value == other):
                     return code
@@ -47,7 +47,7 @@ class Codes:
 
 
 def integer_of(value: Any) -> int | None:
-    """The integer that a number is equal to, whatever its type; None where it is equal to none."""
+    """The integer that equals a number, whatever its type; None if there is none."""
     if not isinstance(value, Number):
         return None
     try:
@@ -65,8 +65,7 @@ class Coded:
         name: Its name, anything hashable.
         variable: The integer variable of its codes.
         values: Its values by code.
-        is_number: Whether all its values are integers, so that arithmetic on the variable means what it
-            means on the values.
+        is_number: Whether all its values are integers, so that arithmetic on codes is arithmetic on values.
     """
 
     name: Hashable
@@ -76,7 +75,7 @@ class Coded:
 
     @staticmethod
     def of(name: Hashable, label: str, values: Sequence[Any], codes: Codes) -> Coded:
-        """The variable with these values; of equal ones the first counts."""
+        """The variable with these values; of equal values the first is kept."""
         coded: dict[int, Any] = {}
         for value in values:
             coded.setdefault(codes.code(value), value)
@@ -98,18 +97,18 @@ class Scope:
         return all(coded.is_number for coded in self.variables)
 
     def of(self, names: Iterable[Hashable]) -> list[Coded]:
-        """The variables of these names."""
+        """The variables with these names."""
         by_name = {coded.name: coded for coded in self.variables}
         missing = [name for name in names if name not in by_name]
         if missing:
             raise ModelError(
-                f"{self.described} speaks of {missing[0]!r}, which is not among its variables "
+                f"{self.described} names {missing[0]!r}, which is not among its variables "
                 f"({', '.join(repr(name) for name in by_name)}): give them all to addConstraint"
             )
         return [by_name[name] for name in names]
 
     def listed(self, holds: Callable[..., Any]) -> BoolExpr:
-        """The condition as a table of all combinations of values for which the function is true."""
+        """The condition as a table of all combinations of values for which the function returns true."""
         size = math.prod(len(coded.values) for coded in self.variables)
         if size > MOST_COMBINATIONS:
             raise ModelError(

@@ -1,4 +1,4 @@
-"""python-constraint's solver classes: accepted, though the solver is always this one."""
+"""python-constraint's solver classes, accepted and ignored: constrint always solves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Solver:
-    """Accepted where python-constraint takes a solver."""
+    """Accepted wherever python-constraint takes a solver."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         pass
@@ -25,7 +25,7 @@ class RecursiveBacktrackingSolver(Solver):
 
 
 class MinConflictsSolver(Solver):
-    """See `Solver`; unlike python-constraint's, every answer is exact."""
+    """See `Solver`; unlike in python-constraint, every answer is exact."""
 
 
 class ParallelSolver(Solver):

@@ -220,7 +220,7 @@ def test_the_model_may_change_while_solutions_are_taken():
     [
         ({"x": 1, "q": 2}, None, "'q'"),
         ({"x": 1}, ["y"], "no value for y"),
-        ({"x": 1}, ["half"], "is no variable"),
+        ({"x": 1}, ["half"], "is not a variable"),
     ],
 )
 def test_what_cannot_be_blocked_is_named(solution, variables, message):

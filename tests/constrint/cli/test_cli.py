@@ -154,7 +154,7 @@ def test_bad_text_exits_2_with_its_place(command):
         (["solve", "missing.constrint"], "cannot read missing.constrint: no such file"),
         (["solve", "."], "cannot read .: is a directory"),
         (["solve", "--all", "--count", "-"], "exclude each other"),
-        (["solve", "--limit", "3", "-"], "--limit goes with --all"),
+        (["solve", "--limit", "3", "-"], "--limit needs --all"),
         (["solve", "--limit", "0", "--all", "-"], "0 is not in the range"),
         (["solve", "--dialect", "prolog", "-"], "no dialect 'prolog'"),
         (["solve", "-D", "n", "-"], "write NAME=VALUE"),

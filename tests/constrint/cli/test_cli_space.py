@@ -139,7 +139,7 @@ def test_empty_sets_are_explained(arguments, text, reason):
     ("arguments", "text", "message"),
     [
         (["--count", "--list"], MODEL, "exclude each other"),
-        (["--limit", "3"], MODEL, "--limit goes with --list"),
+        (["--limit", "3"], MODEL, "--limit needs --list"),
         (["--out", "space.txt"], MODEL, "must end in .parquet, .csv"),
         (["--picture", "space.png"], MODEL, "must end in .svg or .html"),
         (["--out", "none/space.csv"], MODEL, "there is no folder none"),

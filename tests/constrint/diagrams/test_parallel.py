@@ -222,5 +222,5 @@ def test_a_worker_of_another_version_is_told_apart(threads):
     function, text = tasks[0]
     assert function is parallel.build_share
     assert function(text).startswith(b"PK")
-    with pytest.raises(ModelError, match=r"a worker has constrint .*, and its caller 0\.0\.1"):
+    with pytest.raises(ModelError, match=r"the worker has constrint .* and its caller 0\.0\.1"):
         function(json.dumps({**json.loads(text), "version": "0.0.1"}))

@@ -518,7 +518,7 @@ def test_a_worker_of_another_version_is_told_apart(shares):
     queens(6).count(engine="interpreted", executor=Listening())
     function, common, text = tasks[0]
     assert function is share.search_share
-    with pytest.raises(ci.ModelError, match=r"a worker has constrint .*, and its caller 0\.0\.1"):
+    with pytest.raises(ci.ModelError, match=r"the worker has constrint .* and its caller 0\.0\.1"):
         function(json.dumps({**json.loads(common), "version": "0.0.1"}), text)
 
 

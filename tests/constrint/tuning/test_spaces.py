@@ -145,7 +145,7 @@ def test_too_many_choices_are_worked_out_for_each_combination():
     many = " + ".join(["(a if on else b)"] * 12)
     space = from_tune_params(PARAMS, [f"{many} > 30"])
     assert same(space, allowed(PARAMS, [python(f"{many} > 30")]))
-    assert space.notes == (f"'{many} > 30' was worked out for each combination of on, a, b",)
+    assert space.notes == (f"'{many} > 30' was evaluated for each combination of on, a, b",)
 
 
 def test_lambdas_are_traced():
@@ -253,10 +253,10 @@ def test_t1_reads_python_and_json_notation_as_data():
         ("int", "[1.5]", "of type int, and 1.5 is not"),
         ("uint", "[-1]", "of type uint"),
         ("int", "[True]", "of type int"),
-        ("int", "open('x')", "not understood"),
+        ("int", "open('x')", "not supported"),
         ("int", "[i for i in range(10**9)]", "too many"),
         ("int", "[9**9**9**9]", "too large"),
-        ("int", "3", "no list of values"),
+        ("int", "3", "not a list of values"),
         ("complex", "[1]", "the type is one of"),
     ]:
         with pytest.raises(ModelError, match=f"'x'.*{message}"):
@@ -266,8 +266,8 @@ def test_t1_reads_python_and_json_notation_as_data():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"tune_params": {"a": [1], "a": [2]}}', "'a' stands twice"),
-        ('{"tune_params": {"a": [1]}', "file.json:1:27: this is no JSON"),
+        ('{"tune_params": {"a": [1], "a": [2]}}', "'a' occurs twice"),
+        ('{"tune_params": {"a": [1]}', "file.json:1:27: this is not JSON"),
         ("[1]", "is a JSON object, not a list"),
         ("{}", "neither 'tune_params' nor"),
         ('{"ConfigurationSpace": {}}', "needs a list of 'TuningParameters'"),

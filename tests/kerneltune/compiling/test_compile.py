@@ -85,7 +85,7 @@ def test_registers_that_are_handed_around_must_be_there(fake_kernels: Kernels) -
     fewer = replace(report, predicted_registers=report.registers + 8)
     assert fewer.broken_promises() == []
     (broken,) = replace(fewer, moves_registers=True).broken_promises()
-    assert "registers to hand around" in broken
+    assert "registers to exchange" in broken
     assert replace(report, predicted_registers=report.registers, moves_registers=True).broken_promises() == []
 
 

@@ -97,7 +97,7 @@ def copied(folder: Path, before: str, after: str) -> Path:
             r"kernel\.yaml: pass: is 'backward', but this file describes the forward",
         ),
         ("name: plain", "name: fancy", "the folder is called 'plain'"),
-        ("  held: values", "  hold: values", "the knob 'hold' is no parameter: did you mean 'held'"),
+        ("  held: values", "  hold: values", "the knob 'hold' is not a parameter: did you mean 'held'"),
     ],
 )
 def test_kernel_yaml_is_checked(tmp_path: Path, before: str, after: str, what: str | None) -> None:

@@ -140,7 +140,7 @@ def test_tilings_of_older_constraint_files_are_left_out() -> None:
     old = [replace(t, values={n: v for n, v in t.values.items() if n != "batch_tile"}) for t in tilings[:3]]
     found = fit(CostModel(H100, KERNELS), [*old, *tilings[3:]])
     assert found.tilings == 45
-    reason = "a measured tiling of 'block' has no batch_tile, which its constraint file chooses by now"
+    reason = "a measured tiling of 'block' has no batch_tile, which its constraint file now chooses"
     assert found.left_out == (f"3 left out: {reason}",)
     with pytest.raises(InputError, match="no timed tiling"):
         fit(CostModel(H100, KERNELS), old)
