@@ -6,7 +6,6 @@ being bound. A sum or product of which a part was kept is continued from that pa
 
 from __future__ import annotations
 
-import math
 import operator
 import threading
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.terms import BOOL, FLOAT, OBJECT, Array, Term, Terms
+from constrint.expr import FUNCTIONS
 from constrint.support.deadline import look
 
 Bounds = tuple[Any, Any]
@@ -249,6 +249,19 @@ def _mul(frame: Frame, term: Term) -> Any:
     return reduce(operator.mul, [frame.typed(arg, term.dtype) for arg in items])
 
 
+def _function(frame: Frame, term: Term) -> Any:
+    """An arithmetic function, of operands that have a value of it; other rows are noted as undefined."""
+    function = FUNCTIONS[term.op]
+    operands = [frame.typed(arg, term.dtype) for arg in term.args]
+    for i, way in function.requires.items():
+        operands[i] = (
+            _divisor(frame, term, operands[i]) if way == "!=" else _natural(frame, term, i, operands[i])
+        )
+    if not any(isinstance(operand, np.ndarray) for operand in operands):
+        operands = [np.asarray(operand, dtype=term.dtype) for operand in operands]
+    return function.column(operands, [(arg.lo, arg.hi) for arg in term.args])
+
+
 def _divisor(frame: Frame, term: Term, divisor: Any) -> Any:
     """The divisor, with 1 where it is zero, and those rows noted as undefined."""
     if term.safe or (term.args[1].safe and not frame.parts.terms.contains_zero(term.args[1])):
@@ -262,26 +275,13 @@ def _divisor(frame: Frame, term: Term, divisor: Any) -> Any:
     return divisor or 1
 
 
-def _floordiv(frame: Frame, term: Term) -> Any:
-    left = frame.typed(term.args[0], term.dtype)
-    return left // _divisor(frame, term, frame.typed(term.args[1], term.dtype))
-
-
-def _mod(frame: Frame, term: Term) -> Any:
-    left = frame.typed(term.args[0], term.dtype)
-    divisor = _divisor(frame, term, frame.typed(term.args[1], term.dtype))
-    if term.dtype != OBJECT and term.dtype != FLOAT and min(term.args[0].lo, term.args[1].lo) >= 0:
-        return np.fmod(left, divisor)  # the same as % here, without the test of signs
-    return left % divisor
-
-
-def _pow(frame: Frame, term: Term) -> Any:
-    base, exponent = frame.typed(term.args[0], term.dtype), frame.typed(term.args[1], term.dtype)
-    if term.args[1].lo < 0 or not term.args[1].safe:
-        negative = exponent < 0
-        frame.require(~negative if isinstance(negative, np.ndarray) else np.bool_(not negative))
-        exponent = np.maximum(np.asarray(exponent, dtype=term.dtype), 0)
-    return np.power(np.asarray(base, dtype=term.dtype), exponent)
+def _natural(frame: Frame, term: Term, i: int, operand: Any) -> Any:
+    """An operand, with 0 where it is negative, and those rows noted as undefined."""
+    if term.args[i].lo >= 0 and term.args[i].safe:
+        return operand
+    negative = operand < 0
+    frame.require(~negative if isinstance(negative, np.ndarray) else np.bool_(not negative))
+    return np.maximum(np.asarray(operand, dtype=term.dtype), 0)
 
 
 def _float(frame: Frame, term: Term) -> Any:
@@ -289,19 +289,6 @@ def _float(frame: Frame, term: Term) -> Any:
     if term.data == "/":
         return left / _divisor(frame, term, right)
     return {"+": operator.add, "-": operator.sub, "*": operator.mul}[term.data](left, right)
-
-
-_lcm: Any = np.frompyfunc(math.lcm, 2, 1)  # numpy's divides by zero where Python's integers are 0
-
-
-def _many(function: Callable[[Any, Any], Any]) -> Callable[[Frame, Term], Any]:
-    def evaluate(frame: Frame, term: Term) -> Any:
-        values = [np.asarray(frame.typed(arg, term.dtype), dtype=term.dtype) for arg in term.args]
-        if len(values) == 1:
-            return np.abs(values[0]) if term.op in ("gcd", "lcm") else values[0]
-        return reduce(_lcm if term.op == "lcm" and term.dtype == OBJECT else function, values)
-
-    return evaluate
 
 
 def _element(frame: Frame, term: Term) -> Any:
@@ -425,16 +412,9 @@ def _defined(frame: Frame, term: Term) -> Any:
 
 
 _VALUES: dict[str, Callable[[Frame, Term], Any]] = {
+    **dict.fromkeys(FUNCTIONS, _function),
     "sum": _sum,
     "mul": _mul,
-    "floordiv": _floordiv,
-    "mod": _mod,
-    "pow": _pow,
-    "abs": lambda frame, term: np.abs(frame.typed(term.args[0], term.dtype)),
-    "min": _many(np.minimum),
-    "max": _many(np.maximum),
-    "gcd": _many(np.gcd),
-    "lcm": _many(np.lcm),
     "element": _element,
     "float": _float,
     "le": _linear,

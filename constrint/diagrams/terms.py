@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constrint.expr.ranges import Unsupported as Unsupported
 from constrint.support.deadline import look
 
 Array = NDArray[Any]
@@ -30,14 +31,8 @@ OBJECT: Type = np.dtype(object)
 FLOAT: Type = np.dtype(np.float64)
 BOOL: Type = np.dtype(np.bool_)
 
-MOST_POWER_BITS = 4096  # larger powers are left to search
-
 
 _SERIALS = itertools.count()
-
-
-class Unsupported(Exception):  # noqa: N818 - a state of planning, turned into another method or a clear error
-    """The planner has no way to treat this model; the message says why."""
 
 
 class Term:
