@@ -12,6 +12,7 @@ from constrint.expr.arithmetic.divisors import gcd_ as gcd_
 from constrint.expr.arithmetic.divisors import lcm_ as lcm_
 from constrint.expr.arithmetic.extremes import max_ as max_
 from constrint.expr.arithmetic.extremes import min_ as min_
+from constrint.expr.arithmetic.isqrt import isqrt as isqrt
 from constrint.expr.arithmetic.truncation import truncdiv as truncdiv
 from constrint.expr.arithmetic.truncation import truncmod as truncmod
 from constrint.expr.builders import all_of as all_of
