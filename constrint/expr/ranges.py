@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 
 class Unsupported(Exception):  # noqa: N818 - a state of planning, turned into another method or a clear error
@@ -19,7 +18,6 @@ class Never(Exception):  # noqa: N818 - an outcome, not a fault
     """The expression has no value anywhere in the range."""
 
 
-@dataclass(frozen=True, slots=True)
 class Known:
     """What is known of values: ``lo <= value <= hi`` and ``value % modulus == residue``.
 
@@ -32,12 +30,31 @@ class Known:
         start: See slope.
     """
 
-    lo: int
-    hi: int
-    modulus: int = 1
-    residue: int = 0
-    slope: int | None = None
-    start: int = 0
+    __slots__ = ("hi", "lo", "modulus", "residue", "slope", "start")
+
+    def __init__(
+        self, lo: int, hi: int, modulus: int = 1, residue: int = 0, slope: int | None = None, start: int = 0
+    ) -> None:
+        self.lo = lo
+        self.hi = hi
+        self.modulus = modulus
+        self.residue = residue
+        self.slope = slope
+        self.start = start
+
+    def __repr__(self) -> str:
+        affine = "" if self.slope is None else f", {self.start} + {self.slope} k"
+        return f"Known({self.lo}..{self.hi}, {self.residue} mod {self.modulus}{affine})"
+
+    @property
+    def _all(self) -> tuple[int | None, ...]:
+        return self.lo, self.hi, self.modulus, self.residue, self.slope, self.start
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Known) and self._all == other._all
+
+    def __hash__(self) -> int:
+        return hash(self._all)
 
     @property
     def is_fixed(self) -> bool:
