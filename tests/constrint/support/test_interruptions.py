@@ -27,8 +27,9 @@ from typer.testing import CliRunner
 import constrint as ci
 from constrint.cli.main import app
 from constrint.parallel import shared_search
+from constrint.search import choose, easy
 
-COUNT = int(os.environ.get("CONSTRINT_INTERRUPTED", "14"))
+COUNT = int(os.environ.get("CONSTRINT_INTERRUPTED", "7"))
 SEED = int(os.environ.get("CONSTRINT_INTERRUPTED_SEED", "1"))
 POINTS = 3  # of each call at which it is ended
 LIMIT = 1000.0
@@ -46,10 +47,16 @@ class Clock:
         self.looks += 1
         return 0.0 if self.looks < self.last else 1e9
 
+    def start(self, last: float = math.inf) -> None:
+        """Begin anew."""
+        self.looks, self.last = 0, last
+
+
+CLOCK = Clock()
+
 
 @pytest.fixture
 def clock(monkeypatch):
-    clock = Clock()
     for found in pkgutil.walk_packages(ci.__path__, "constrint."):
         if not any(part in found.name for part in OPTIONAL):
             importlib.import_module(found.name)
@@ -57,12 +64,14 @@ def clock(monkeypatch):
         importlib.import_module("constrint.backends.cp_sat")
     for name, module in list(sys.modules.items()):
         if name.startswith("constrint.") and hasattr(module, "perf_counter"):
-            monkeypatch.setattr(module, "perf_counter", clock)
-    monkeypatch.setattr("constrint.answers.conflict.time.monotonic", clock)
-    # Searches are short: without this, none would be shared.
+            monkeypatch.setattr(module, "perf_counter", CLOCK)
+    monkeypatch.setattr("constrint.answers.conflict.time.monotonic", CLOCK)
+    # These models are small: without this, no search would be shared, dived for or left to tables.
+    monkeypatch.setattr(easy, "SMALL", 1)
+    monkeypatch.setattr(choose, "LEAST_COMBINATIONS", 1)
     monkeypatch.setattr(shared_search, "WORK_ALONE", 50)
     monkeypatch.setattr(shared_search, "WORK", 100)
-    return clock
+    return CLOCK
 
 
 def right_result(case: Case, r: ci.Result, goal: bool, limit: float | None) -> None:
@@ -155,16 +164,17 @@ def blamed(case: Case, limit: float | None) -> None:
         assert limit is not None
         return
     assert conflict is not None
-    check_conflict(case, conflict, limit)
-
-
-def check_conflict(case: Case, conflict: Any, limit: float | None) -> None:
     assert limit is not None or conflict.minimal
-    if limit is None:  # the clock has passed all deadlines otherwise
-        assert with_constraints(case, conflict.constraints).solve().status is ci.Status.INFEASIBLE
-        for left_out in conflict.constraints:
-            rest = [one for one in conflict.constraints if one is not left_out]
-            assert with_constraints(case, rest).solve().status is not ci.Status.INFEASIBLE
+    check_conflict(case, conflict)
+
+
+def check_conflict(case: Case, conflict: Any) -> None:
+    """The constraints contradict each other; all of them are needed where it says so."""
+    CLOCK.start()
+    assert with_constraints(case, conflict.constraints).solve().status is ci.Status.INFEASIBLE
+    for left_out in conflict.constraints if conflict.minimal else ():
+        rest = [one for one in conflict.constraints if one is not left_out]
+        assert with_constraints(case, rest).solve().status is not ci.Status.INFEASIBLE
 
 
 def with_constraints(case: Case, constraints: Any) -> ci.Model:
@@ -180,6 +190,10 @@ def assumed(case: Case, limit: float | None) -> None:
     r = case.model.solve(assumptions=[first == first, too_good], time_limit=limit)
     assert r.status is ci.Status.INFEASIBLE or (limit is not None and r.status is ci.Status.UNKNOWN)
     assert limit is not None or (r.conflict is not None and r.conflict.minimal)
+    if r.conflict is not None:
+        CLOCK.start()
+        guilty = [*case.model.constraints, *r.conflict.constraints]
+        assert with_constraints(case, guilty).solve().status is ci.Status.INFEASIBLE
 
 
 def command(flags: list[str], check: Callable[[Case, int, dict[str, Any]], None]) -> Any:
@@ -262,11 +276,12 @@ def asked(entry: Any, case: Case, limit: float | None, tmp_path: Any) -> None:
 def test_a_call_that_is_ended_at_any_look_says_nothing_wrong(clock, tmp_path, name):
     entry, rng = ENTRIES[name], random.Random(f"{SEED} {name}")
     for case in cases(COUNT, SEED):
-        clock.looks, clock.last = 0, math.inf
+        clock.start()
         asked(entry, case, LIMIT, tmp_path)
         looks = clock.looks
         for _ in range(POINTS):
-            clock.looks, clock.last = 0, round(math.exp(rng.uniform(0, math.log(looks + 1))))
+            early = math.exp(rng.uniform(0, math.log(looks + 1)))
+            clock.start(round(rng.choice([early, rng.uniform(1, looks)])))
             asked(entry, case, LIMIT, tmp_path)
-        clock.looks, clock.last = 0, math.inf
+        clock.start()
         asked(entry, case, None, tmp_path)
