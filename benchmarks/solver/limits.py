@@ -4,9 +4,9 @@
         [--drawn 20] [--seed 1] [--out benchmarks/results/limits.json] [--resume] [--seconds 560]
 
 Reports what a call takes beyond its limit, without building the model and importing the package; the worst
-first. A call that ends before its limit is not late. With a second limit, a call that took less than half of
-the first one is not made again. Each row is written as it is measured, so that a run with --resume goes on
-where one was ended, or ended itself after --seconds.
+first. A call that ends before its limit is not late. Calls are made in a drawn order. With a second limit, a
+call that took less than half of the first one is not made again. Each row is written as it is measured, so
+that a run with --resume goes on where one was ended, or ended itself after --seconds.
 
 A row says what the clock says beyond the limit (`late`), how much of that the process computed (`worked`),
 and what it was at 0.15 s after the limit (`where`). On a machine with other work, the smaller of the first
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -175,13 +176,10 @@ def main() -> None:
         return
     names = [name for name in MODELS if not args.only or name.startswith(tuple(args.only.split(",")))]
     names += [f"drawn_{seed}" for seed in range(args.seed, args.seed + args.drawn)]
-    wanted = [
-        (name, entry, float(limit))
-        for limit in sorted(args.limits.split(","), key=float)
-        for name in names
-        for entry in args.entries.split(",")
-    ]
-    rows = measure(wanted, args)
+    pairs = [(name, entry) for name in names for entry in args.entries.split(",")]
+    random.Random(0).shuffle(pairs)  # what is measured by the time a run is ended is a sample of all
+    limits = sorted(map(float, args.limits.split(",")))
+    rows = measure([(*pair, limit) for pair in pairs for limit in limits], args)
     rows.sort(key=overshoot, reverse=True)
     print("model entry limit clock late worked answer where")
     print("\n".join(map(_line, rows[:60])))

@@ -37,8 +37,8 @@ WORK_ALONE = 200_000
 """Work before others are asked, counted as `Limits.work`: about a second, interpreted."""
 WORK = 300_000
 """Work of a share: some tenths of a second, compiled."""
-LAST_ANSWERS = 0.2
-"""Seconds beyond the time limit for workers, which end at the limit, to tell what they found."""
+LAST_ANSWERS = 0.1
+"""Seconds beyond the time limit for workers to tell what they found, and so long before it they end."""
 
 
 def _load() -> None:
@@ -235,7 +235,9 @@ class SharedRun:
         if self._options.engine == "auto" and not self._common.exact:
             # Workers take the compiled engine as soon as it is there.
             compiling.is_ready("engine", perf_counter() - self._began, self._deadline)
-        seconds = self._deadline.left if self._deadline.is_set else None
+        seconds = self._deadline.rest
+        if seconds is not None:
+            seconds = max(seconds - LAST_ANSWERS, 0.9 * seconds)
         share = Share(part.subtree, part.memory, self._bound, self._near, WORK, seconds, self._options.engine)
         return self._workers.submit(self._text, share_text(share, self._common.exact))
 
