@@ -25,7 +25,6 @@ from constrint.lowering.variables import (
 from constrint.propagators import (
     Absolute,
     CeilDiv,
-    Choice,
     DivMod,
     Element,
     Gcd,
@@ -296,17 +295,7 @@ class Problem(Variables):
 
     def choice(self, literal: int, x: int, y: int) -> int:
         """The variable that equals x where the literal is true, else y."""
-        if literal & 1:
-            literal, x, y = literal ^ 1, y, x
-        key = ("choice", literal, x, y)
-        z = self._shared.get(key)
-        if z is None:
-            lo, hi = min(self.lo[x], self.lo[y]), max(self.hi[x], self.hi[y])
-            step = gcd(self._stride(x), self._stride(y), self.lo[x] - self.lo[y])
-            z = self._shared[key] = self.variable(lo, hi, step or 1, self.lo[x])
-            self.define(z, ((literal >> 1, 0), (x, 1), (y, 1)))
-            self.nodes.append(Choice(literal, x, y, z))
-        return z
+        return self.selection((x, y) if literal & 1 else (y, x), literal >> 1)
 
     def selection(self, xs: tuple[int, ...], index: int) -> int:
         """The variable that equals xs[index]; the index comes to lie inside the list."""
