@@ -16,6 +16,7 @@ from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction, Goal, as_goals, goals_of
 from constrint.modelling.result import Result, Status
 from constrint.support.arguments import check_bytes, check_limit, check_seconds
+from constrint.support.deadline import Deadline
 from constrint.support.limits import Limits, budget_for, decoded, read_bytes
 from constrint.support.optional import needed
 
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
     from constrint.solutions.solutionset import SolutionSet
 
 Backend: TypeAlias = Literal["constrint", "cp-sat"]
+
+
+def started(time_limit: float | None) -> Deadline:
+    """The deadline of a call that begins now: what it has to import first counts, too."""
+    check_seconds(time_limit)
+    return Deadline(time_limit)
 
 
 class Model(Declarations):
@@ -106,6 +113,7 @@ class Model(Declarations):
         Returns:
             The result; without any of the first three, the goals and preferences set on the model hold.
         """
+        deadline = started(time_limit)
         from constrint.answers.assumptions import best_assuming, solve_elsewhere
         from constrint.answers.options import options_of
 
@@ -115,9 +123,9 @@ class Model(Declarations):
             goals, preferences = self.goals, self.preferences
         asked = (assumptions, goals, preferences)
         if backend != "constrint":
-            return solve_elsewhere(self, backend, *asked, time_limit, seed, workers, executor)
+            return solve_elsewhere(self, backend, *asked, deadline.rest, seed, workers, executor)
         options = options_of(
-            time_limit=time_limit,
+            time_limit=deadline.rest,
             seed=seed,
             engine=engine,
             branching=branching,
@@ -148,13 +156,14 @@ class Model(Declarations):
         `complete` of the iterator says whether a limit cut them short. The other arguments are those of
         `solve`.
         """
+        deadline = started(time_limit)
         from constrint.answers.options import options_of
         from constrint.answers.several import Solutions
         from constrint.search.solver import Solver
 
         check_limit(limit)
         options = options_of(
-            time_limit=time_limit,
+            time_limit=deadline.rest,
             seed=seed,
             engine=engine,
             branching=branching,
@@ -183,14 +192,15 @@ class Model(Declarations):
             One solution for each combination of values of the goals, in the order of the first goal,
             the best first; `complete` says whether they are all.
         """
-        from constrint.answers.several import ParetoSearch
-
+        begun = perf_counter()
         check_limit(limit)
         check_seconds(time_limit)
+        from constrint.answers.several import ParetoSearch
+
         checked = as_goals(goals)
         if not checked:
             raise ModelError('pareto needs at least one goal: [(expression, "max"), …]')
-        deadline = None if time_limit is None else perf_counter() + time_limit
+        deadline = None if time_limit is None else begun + time_limit
         return ParetoSearch(self, checked, limit, deadline, engine).run()
 
     def count(
@@ -206,11 +216,12 @@ class Model(Declarations):
         With engine "auto" they are counted without being listed where the model's structure allows it;
         otherwise by as many workers as `solve` would have.
         """
+        deadline = started(time_limit)
         from constrint.answers.counting import count_solutions
         from constrint.answers.options import options_of
 
         options = options_of(time_limit=time_limit, engine=engine, workers=workers, executor=executor)
-        number, is_complete = count_solutions(self, options)
+        number, is_complete = count_solutions(self, options, deadline)
         if not is_complete:
             raise LimitError(f"counting reached its time limit of {time_limit} s after {number} solutions")
         return number
@@ -234,19 +245,24 @@ class Model(Declarations):
         Returns:
             The set. Raises `LimitError` where it cannot be built within the limits.
         """
+        check_bytes(memory_limit)
+        deadline = started(time_limit)
         from constrint.solutions.build import solution_set
 
-        check_bytes(memory_limit)
-        check_seconds(time_limit)
         return solution_set(
-            self, memory_limit=memory_limit, time_limit=time_limit, executor=executor, workers=workers
+            self, memory_limit=memory_limit, time_limit=deadline.rest, executor=executor, workers=workers
         )
 
-    def plan(self) -> Explanation:
-        """How `solve` searches this model, and what `solutions` and `count` build, step by step; print it."""
+    def plan(self, *, time_limit: float | None = None) -> Explanation:
+        """How `solve` searches this model, and what `solutions` and `count` build, step by step; print it.
+
+        Args:
+            time_limit: Seconds; what is not known by then says so.
+        """
+        deadline = started(time_limit)
         from constrint.answers.plan import explain
 
-        return explain(self)
+        return explain(self, deadline.rest)
 
     def explain(self, *, assumptions: Sequence[BoolExpr] = (), time_limit: float = 60.0) -> Conflict | None:
         """Why the model has no solution: a minimal set of constraints that contradict each other.
@@ -259,21 +275,21 @@ class Model(Declarations):
             The conflict; None where the model has a solution. Raises `LimitError` where the time did not
             suffice to decide which.
         """
+        deadline = started(time_limit)
         from constrint.answers.conflict import find_conflict
         from constrint.answers.options import options_of
         from constrint.search.solver import Solver
 
-        started = perf_counter()
         if assumptions:
             assumed = self.copy()
             assumed.assume(*assumptions)
-            return assumed.explain(time_limit=time_limit)
-        result = Solver(self, options_of(time_limit=time_limit)).best([], [])
+            return assumed.explain(time_limit=max(0.0, deadline.left))
+        result = Solver(self, options_of(time_limit=deadline.rest)).best([], [])
         if result:
             return None
         if result.status is Status.UNKNOWN:
             raise LimitError(f"{time_limit} s did not suffice to decide whether there is a solution")
-        return find_conflict(self, time_limit=max(0.0, time_limit - (perf_counter() - started)))
+        return find_conflict(self, time_limit=max(0.0, deadline.left))
 
     @staticmethod
     def from_text(
@@ -334,11 +350,7 @@ class Model(Declarations):
         return write_model(self)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """The model as JSON, complete with names, places in the source and assumptions.
-
-        Args:
-            indent: Spaces for each level; None writes one line.
-        """
+        """The model as JSON, complete with names, places and assumptions; one line, or with an indentation."""
         from constrint.frontends.json.model import to_json
 
         return to_json(self, indent)
@@ -352,17 +364,9 @@ class Model(Declarations):
         time_limit: float | None = None,
         memory_limit: int | None = None,
     ) -> Model:
-        """Read a model from JSON, as `to_json` writes it.
+        """Read a model from JSON, as `to_json` writes it; the other arguments are those of `from_text`.
 
-        Args:
-            text: The document.
-            filename: Name of the document in messages.
-            limits: As for `from_text`.
-            time_limit: As for `from_text`.
-            memory_limit: As for `from_text`.
-
-        Returns:
-            The model. Raises as `from_text` does; for JSON that is no model, `ModelError` with the place.
+        Raises as `from_text` does; for JSON that is no model, `ModelError` with the place.
         """
         from constrint.frontends.json.model import from_json
 

@@ -38,6 +38,7 @@ def solve(
     time_limit: float | None = None,
     seed: int = 0,
     workers: int = 1,
+    started: float | None = None,
 ) -> Result:
     """Find the lexicographic optimum of the goals and then the preferences; or just any solution.
 
@@ -48,11 +49,12 @@ def solve(
         time_limit: Seconds.
         seed: CP-SAT's random seed.
         workers: CP-SAT's threads.
+        started: When the time limit began, by `perf_counter`; now, where it is left out.
 
     Returns:
         The result. Raises `ModelError` or `UnboundedError` for a model that CP-SAT cannot hold.
     """
-    started = perf_counter()
+    started = perf_counter() if started is None else started
     deadline = Deadline(time_limit, started)
     targets = [*goals, *preferences]
     try:

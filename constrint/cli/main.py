@@ -21,6 +21,7 @@ from constrint.cli.limits import takes_limits
 from constrint.errors import ConstrintError, ParseError
 from constrint.model import Model
 from constrint.support.limits import (
+    Budget,
     Limits,
     ReadingStopped,
 )
@@ -137,16 +138,16 @@ def solve(
     limits: Limits | None = None,
 ) -> None:
     """Find a solution (the best one, if the file says what to optimise)."""
-    from constrint.cli.solve import Mode, Request, answer
-
     with reported():
+        budget = budget_of(limits, time_limit, memory)
+        from constrint.cli.solve import Mode, Request, answer
+
         if sum([every, count, sample is not None]) > 1:
             raise BadInputError("--all, --count and --sample exclude each other")
         if limit is not None and not every:
             raise BadInputError("--limit goes with --all")
         if (learn and (every or count or sample is not None)) or (proof is not None and not learn):
             raise BadInputError("--learn finds one solution, and --proof goes with --learn")
-        budget = budget_of(limits, time_limit, memory)
         model = load(file, dialect, define, assume, budget)
         time_limit = budget.seconds_left
         mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
@@ -179,15 +180,15 @@ def space(
     limits: Limits | None = None,
 ) -> None:
     """Build the set of all solutions: its size, samples, lists, files and pictures."""
-    from constrint.cli.space import Request, Shown, describe
-
     with reported():
+        budget = budget_of(limits, time_limit, memory)
+        from constrint.cli.space import Request, Shown, describe
+
         if sum([every, count, sample is not None]) > 1:
             raise BadInputError("--list, --count and --sample exclude each other")
         if limit is not None and not every:
             raise BadInputError("--limit goes with --list")
         shown: Shown = "list" if every else "count" if count else "summary" if sample is None else "sample"
-        budget = budget_of(limits, time_limit, memory)
         source = load_space(file, dialect, define, assume, budget)
         request = Request(
             shown,
@@ -220,7 +221,8 @@ def check(
 ) -> None:
     """Check that a file is a valid model, without solving it."""
     with reported():
-        model = load(file, dialect, define, None, budget_of(limits, time_limit, memory))
+        budget = budget_of(limits, time_limit, memory)
+        model = load(file, dialect, define, None, budget)
         facts = {
             "variables": len(model.variables),
             "definitions": len(model.lets),
@@ -230,20 +232,23 @@ def check(
         if json:
             from json import dumps
 
-            typer.echo(dumps({"file": shown_name(file), "valid": True, **facts, **_methods(model, explain)}))
+            methods = _methods(model, explain, budget)
+            typer.echo(dumps({"file": shown_name(file), "valid": True, **facts, **methods}))
         else:
             typer.echo(
                 f"{shown_name(file)}: {', '.join(f'{number} {what}' for what, number in facts.items())}"
             )
-            for line in _methods(model, explain).get("methods", []):
+            for line in _methods(model, explain, budget).get("methods", []):
                 typer.echo(line)
 
 
-def _methods(model: Model, wanted: bool) -> dict[str, list[str]]:
+def _methods(model: Model, wanted: bool, budget: Budget) -> dict[str, list[str]]:
     """How a model will be solved, where that is asked for."""
+    if not wanted:
+        return {}
     from constrint.answers.plan import explain_methods
 
-    return {"methods": explain_methods(model)} if wanted else {}
+    return {"methods": explain_methods(model, budget.seconds_left)}
 
 
 @app.command()
@@ -261,10 +266,10 @@ def explain(
     limits: Limits | None = None,
 ) -> None:
     """Say which constraints of an infeasible model contradict each other."""
-    from constrint.cli.solve import explanation
-
     with reported():
         budget = budget_of(limits, time_limit, memory)
+        from constrint.cli.solve import explanation
+
         model = load(file, dialect, define, assume, budget)
         code = explanation(model, time_limit=budget.seconds_left or 0.0, json=json)
         if code:
@@ -284,10 +289,10 @@ def fmt(
     limits: Limits | None = None,
 ) -> None:
     """Format files; comments stay. Without options the result goes to standard output."""
-    from constrint.frontends.text.format import format_text
-
     with reported():
         budget, changed = budget_of(limits, time_limit, memory), False
+        from constrint.frontends.text.format import format_text
+
         for file in files:
             text = read_text(file, budget)
             formatted = format_text(text, filename=shown_name(file), budget=budget)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,12 +18,13 @@ from constrint.model import Model
 from constrint.modelling.conflict import Conflict, shown
 from constrint.modelling.result import Result, Status
 from constrint.search.solver import values_of
+from constrint.support.deadline import NEVER, Deadline
 
 Mode: TypeAlias = Literal["one", "all", "count", "sample"]
 
 INFEASIBLE, UNDECIDED = 1, 3
 REASON_SECONDS = 5.0
-"""How long `solve` looks for the reason of an infeasibility; `explain` takes its own limit."""
+"""How long `solve` looks for the reason of an infeasibility where it has no time limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ class Request:
         proof: File for what that search proves, or None.
         progress: Whether to show on a terminal how far the search for one solution is.
         workers: How many search; None for one.
+        deadline: When the time limit ends.
     """
 
     mode: Mode = "one"
@@ -52,10 +53,12 @@ class Request:
     proof: Path | None = None
     progress: bool = False
     workers: int | None = None
+    deadline: Deadline = NEVER
 
 
 def answer(model: Model, request: Request) -> int:
     """Solve, print, and give the exit code."""
+    request = replace(request, deadline=Deadline(request.time_limit))
     if request.mode == "one":
         return _one(model, request)
     if request.mode == "count":
@@ -89,7 +92,7 @@ def _one(model: Model, request: Request) -> int:
         workers=request.workers,
     )
     if result.status is Status.INFEASIBLE:
-        return infeasible(model, request.json)
+        return infeasible(model, request.json, request.deadline)
     if result.status is Status.UNKNOWN:
         return _undecided(request)
     if request.json:
@@ -143,7 +146,7 @@ class _Solutions:
         """What to print and the exit code, where there was no solution."""
         if self.cut_short:
             return _undecided(self.request)
-        return infeasible(self.model, self.request.json)
+        return infeasible(self.model, self.request.json, self.request.deadline)
 
     def warn(self) -> None:
         if self.cut_short:
@@ -152,9 +155,9 @@ class _Solutions:
 
 def _count(model: Model, request: Request) -> int:
     options = options_of(time_limit=request.time_limit, workers=request.workers)
-    number, is_complete = count_solutions(model, options)
+    number, is_complete = count_solutions(model, options, request.deadline)
     if number == 0:
-        return infeasible(model, request.json) if is_complete else _undecided(request)
+        return infeasible(model, request.json, request.deadline) if is_complete else _undecided(request)
     if request.json:
         _write_json({"count": number, "complete": is_complete})
     else:
@@ -162,11 +165,11 @@ def _count(model: Model, request: Request) -> int:
     return 0
 
 
-def _later(request: Request, started: float) -> Request:
+def _later(request: Request) -> Request:
     """The request with the time that is left."""
     if request.time_limit is None:
         return request
-    return replace(request, time_limit=max(0.0, request.time_limit - (time.monotonic() - started)))
+    return replace(request, time_limit=max(0.0, request.deadline.left))
 
 
 def _all(model: Model, request: Request) -> int:
@@ -189,13 +192,13 @@ def _all(model: Model, request: Request) -> int:
 
 def _sample(model: Model, request: Request) -> int:
     """Solutions drawn uniformly and without repetition."""
-    wanted, started = request.number or 1, time.monotonic()
+    wanted = request.number or 1
     try:
         found = model.solutions(time_limit=request.time_limit, workers=request.workers)
     except LimitError:
-        return _sample_stream(model, _later(request, started), wanted)
+        return _sample_stream(model, _later(request), wanted)
     if not found:
-        return infeasible(model, request.json)
+        return infeasible(model, request.json, request.deadline)
     chosen = [_with_lets(model, solution) for solution in found.sample(wanted, request.seed)]
     return _write_sample(chosen, found.size, True, request)
 
@@ -232,9 +235,10 @@ def _write_sample(chosen: list[Any], count: int, complete: bool, request: Reques
     return 0
 
 
-def infeasible(model: Model, as_json: bool) -> int:
-    """Print why a model is infeasible, found in a short time, and give the exit code."""
-    return _write_conflict(find_conflict(model, time_limit=REASON_SECONDS), as_json)
+def infeasible(model: Model, as_json: bool, deadline: Deadline = NEVER) -> int:
+    """Print why a model is infeasible, as far as that is found by the deadline, and give the exit code."""
+    seconds = max(0.0, deadline.left) if deadline.is_set else REASON_SECONDS
+    return _write_conflict(find_conflict(model, time_limit=seconds), as_json)
 
 
 def _write_conflict(conflict: Conflict, as_json: bool) -> int:
@@ -247,7 +251,7 @@ def _write_conflict(conflict: Conflict, as_json: bool) -> int:
 
 def _conflict_facts(conflict: Conflict) -> dict[str, Any]:
     constraints = []
-    for constraint in conflict.constraints:
+    for constraint in conflict.listed:
         position = constraint.position
         constraints.append(
             {
@@ -259,7 +263,9 @@ def _conflict_facts(conflict: Conflict) -> dict[str, Any]:
                 "column": position.column if position else None,
             }
         )
-    return {"constraints": constraints, "empty": list(conflict.empty), "minimal": conflict.minimal}
+    omitted = len(conflict.constraints) - len(constraints)
+    facts = {"constraints": constraints, "empty": list(conflict.empty), "minimal": conflict.minimal}
+    return {**facts, "omitted": omitted} if omitted else facts
 
 
 def _undecided(request: Request) -> int:

@@ -13,13 +13,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import sleep
 from typing import TYPE_CHECKING
 
 from constrint.engine import cache, claims
-from constrint.support.deadline import NEVER, Deadline
+from constrint.support.deadline import NEVER, Deadline, beside
 
 if TYPE_CHECKING:
     import subprocess
@@ -58,12 +58,18 @@ def is_due(part: str, spent: float, deadline: Deadline) -> bool:
     return cache.is_loaded(part) or (spent >= HAND_OVER and is_ready(part, spent, deadline))
 
 
-@contextmanager
-def handing_over(part: str, deadline: Deadline) -> Iterator[None]:
-    """Load a part for a search that goes on with it, and compile it before where it is nowhere yet."""
-    wait(part, deadline)
-    with loading(deadline):
-        yield
+def obtain(part: str, load: Callable[[], None], deadline: Deadline) -> None:
+    """Have a part in this process: compiled in another one where it is nowhere yet, then loaded."""
+    if not cache.is_loaded(part):
+        wait(part, deadline)
+        loaded(load, deadline)
+
+
+def load_engine() -> None:
+    """Load the search engine, or compile it."""
+    from constrint.engine.compiled import load
+
+    load()
 
 
 def begin(part: str) -> bool:
@@ -105,6 +111,16 @@ def loading(deadline: Deadline = NEVER) -> Iterator[None]:
             yield
         finally:
             lock.release()
+
+
+def loaded(load: Callable[[], None], deadline: Deadline = NEVER) -> None:
+    """Call what imports, loads or compiles a part, as `loading` does; raises `Stopped` at the deadline."""
+
+    def load_here() -> None:
+        with loading(deadline):
+            load()
+
+    beside(load_here, deadline)
 
 
 @contextmanager

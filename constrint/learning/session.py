@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,12 @@ ENTRIES_OF_VARIABLE = 20  # … unless there are that many variables
 # Tiers: 0/1 variables, others of the model, the goal, functions. Those follow from the model's variables:
 # to decide them first would be to search their bounds, which may be far apart, value by value.
 NARROW, WIDE, GOAL, LAST = 0, 1, 2, 3
+
+
+def _load(has_kernels: bool) -> None:
+    from constrint.learning.compiled import load
+
+    load(has_kernels)
 
 
 class LearningRun:
@@ -126,10 +133,12 @@ class LearningRun:
         return Guide(tier, rule, phase, activity)
 
     def _hand_over(self) -> None:
-        with compiling.handing_over(self._normal.part, self._deadline):
+        has_kernels = bool(self._normal.kernels)
+        compiling.obtain(self._normal.part, partial(_load, has_kernels), self._deadline)
+        with compiling.loading(self._deadline):
             from constrint.learning.compiled import Session
 
-            self._session = Session(self._ls, self._state, bool(self._normal.kernels))
+            self._session = Session(self._ls, self._state, has_kernels)
         self._pace = Pace(COMPILED_SLICE, self._deadline)
         self._ls = self._session.ls
         self.engine = "compiled"

@@ -222,10 +222,7 @@ class SharedRun:
             return False
         if not cache.is_loaded() and not compiling.is_ready("engine", self._alone.seconds, self._deadline):
             return False
-        with compiling.loading(self._deadline):
-            from constrint.engine.compiled import load
-
-            load()
+        compiling.loaded(compiling.load_engine, self._deadline)
         return True
 
     def _submit(self, part: _Part) -> Future[str]:
