@@ -1,6 +1,6 @@
 """What each constraint says about columns: which rows satisfy it, and what it computes.
 
-`Node.holds` is the definition of a constraint; what stands here says the same of many rows at once, and a
+`Node.holds` is the definition of a constraint. What stands here says the same of many rows at once; a
 constraint without an entry is asked row by row. Values out of the domains of the root may overflow, but only
 in rows that are dead.
 """
