@@ -350,11 +350,7 @@ class Model(Declarations):
         return write_model(self)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """The model as JSON, complete with names, places in the source and assumptions.
-
-        Args:
-            indent: Spaces for each level; None writes one line.
-        """
+        """The model as JSON, complete with names, places and assumptions; on one line, or indented."""
         from constrint.frontends.json.model import to_json
 
         return to_json(self, indent)
@@ -368,18 +364,7 @@ class Model(Declarations):
         time_limit: float | None = None,
         memory_limit: int | None = None,
     ) -> Model:
-        """Read a model from JSON, as `to_json` writes it.
-
-        Args:
-            text: The document.
-            filename: Name of the document in messages.
-            limits: As for `from_text`.
-            time_limit: As for `from_text`.
-            memory_limit: As for `from_text`.
-
-        Returns:
-            The model. Raises as `from_text` does; for JSON that is no model, `ModelError` with the place.
-        """
+        """Read a model from JSON; arguments and errors as for `from_text`, `ModelError` for other JSON."""
         from constrint.frontends.json.model import from_json
 
         return Model.of(from_json(text, filename, budget_for(limits, time_limit, memory_limit)))
