@@ -44,7 +44,8 @@ class Statistics:
         engine: "interpreted", or "compiled" where the search was handed over; "tables" where an optimum came
             from tables of rows instead.
         arithmetic: "int64", or "exact" for Python's integers.
-        method: "branching"; "learning", where `solve(learn=True)` could: it needs int64; or "both", in turns.
+        method: "branching"; "learning", where `solve(learn=True)` could: it needs int64; or
+            "portfolio": several in turns.
         learned: Clauses learned from failures.
     """
 

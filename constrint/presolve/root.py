@@ -265,6 +265,8 @@ def better_than(root: Root, v: int, direction: str, value: int) -> Root | None:
     limit = 1 << (root.huge.bit_length() // 2)
     unbounded = [u for u in range(len(lo)) if lo[u] <= -limit or hi[u] >= limit]
     step = box.step
+    if not unbounded and all(hi[u] - lo[u] < WIDE for u in range(len(lo)) if u != v):
+        return replace(root, box=Box(lo, hi, box.step, values))  # its search bounds the goal as well
     try:
         bounds = joint_bounds(root.nodes, lo, hi, limit, [*unbounded, v])
     except Infeasible:
