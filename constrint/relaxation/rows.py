@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from constrint import propagators as c
 from constrint.presolve import Root
+from constrint.presolve.cliques import LEAST_CLIQUE, MOST_PAIRS, cliques
 from constrint.presolve.joint import implied_rows
 from constrint.propagators import Node
 from constrint.relaxation.columns import ZERO, Affine, Columns, TooLarge
@@ -84,6 +85,7 @@ class _Rows:
         for node in root.nodes:
             look()
             self._add(node)
+        self._exclude(root.nodes)
         for terms, low, high in implied_rows(root.nodes, root.box.lo, root.box.hi):
             self._between(self._columns.sum(terms), low, high)
 
@@ -125,6 +127,21 @@ class _Rows:
         for value in values:
             total = total.plus(self._columns.equals(v, value))
         return total
+
+    def _exclude(self, nodes: Sequence[Node]) -> None:
+        """At most one of the literals that binary clauses exclude pairwise is true."""
+        pairs = {
+            frozenset(literal ^ 1 for literal in node.literals)
+            for node in nodes
+            if isinstance(node, c.Clause) and len(node.literals) == 2
+        }
+        if len(pairs) > MOST_PAIRS:
+            return
+        for clique in cliques({pair for pair in pairs if len(pair) == 2}, LEAST_CLIQUE):
+            total = ZERO
+            for literal in clique:
+                total = total.plus(self._columns.literal(literal))
+            self._between(total, None, 1)
 
     # Members
 

@@ -12,12 +12,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from constrint.engine.background_compile import LOADING
+from constrint.engine.build import Box
 from constrint.learning.size import parts
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import Brancher
 from constrint.preparing.checks import Assignment, check
+from constrint.preparing.restart_rules import Restarts
 from constrint.preparing.search import GaveUp
 from constrint.propagators import (
+    AllDifferentBounds,
+    AllDifferentDomain,
     Cumulative,
     DivMod,
     LinearLeIf,
@@ -46,6 +50,8 @@ ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
 ON_SCHEDULES, ON_OTHERS, ON_PRODUCTS = 8.0, 1.0, 1 / 16
 RELAXED = 2.0  # the weight of the search that a relaxation leads
 NEAR_BEST = 1.0  # the weight of large neighbourhoods
+RESTARTING = 1.0  # the weight of the search with restarts, while there is no solution
+MOST_MATCHED = 200  # values for which `all_different` is kept on domains by the search with restarts
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
 
@@ -76,6 +82,15 @@ def alone(root: Root, share: float) -> int:
     if share == ON_SCHEDULES:
         return ALONE_FOR_EACH_PART_OF_SCHEDULES * size
     return max(ALONE, ALONE_FOR_EACH_PART * size)
+
+
+def _on_domains(node: Node, box: Box) -> Node:
+    """The constraint, on domains instead of bounds where that is an `all_different` of few values."""
+    if not isinstance(node, AllDifferentBounds):
+        return node
+    ends = [a * x + b for a, v, b in node.views for x in (box.lo[v], box.hi[v])]
+    width = max(ends) - min(ends) + 1
+    return AllDifferentDomain(node.views, min(ends), width) if width <= MOST_MATCHED else node
 
 
 class AlternatingRun:
@@ -114,6 +129,7 @@ class AlternatingRun:
         self._tried: set[str] = set()
         self._learning: Counting | None = None
         self._relaxed: Counting | None = None
+        self._restarting: Branching | None = None
         self._near: Branching | None = None
         self._finder: Member = self._branching  # whose solution is the last
         self._current: Member = self._branching
@@ -212,6 +228,8 @@ class AlternatingRun:
         branched = self._branching.run.propagations
         if self._goal is not None and self._is_due("relaxed"):
             self._relaxed = self._relaxation()
+        if branched >= ALONE and self._best is None and self._is_due("restarting"):
+            self._restarting = self._restarter()
         if branched < self._alone:
             return
         if self._deadline.left > 2 * LOADING and self._is_due("learning"):
@@ -252,6 +270,14 @@ class AlternatingRun:
         self._admit(member)
         return member
 
+    def _restarter(self) -> Branching:
+        """The search for a first solution that begins anew now and then, and keeps domains where it can."""
+        options = replace(self._options, restarts=Restarts("luby"), brancher=LED_BY_FAILURES)
+        root = replace(self._root, nodes=[_on_domains(node, self._root.box) for node in self._root.nodes])
+        member = Branching(RESTARTING, Run(self.plan, root, options, self._started, self._goal))
+        self._admit(member)
+        return member
+
     def _neighbour(self) -> Branching:
         """The search of large neighbourhoods, around the best solution."""
         options = replace(self._options, lns=True, restarts=None, brancher=LED_BY_FAILURES)
@@ -264,7 +290,8 @@ class AlternatingRun:
     def statistics(self) -> Statistics:
         """The work of all so far; seconds and solutions are the caller's to add."""
         branched = self._branching.run.statistics()
-        others = [m for m in (self._learning, self._relaxed, self._near) if m is not None]
+        members = (self._learning, self._relaxed, self._restarting, self._near)
+        others = [member for member in members if member is not None]
         if not others:
             return branched
         works = [branched, *[member.run.statistics() for member in others]]
