@@ -195,6 +195,11 @@ class Stepper:
         return int(self._state.scalar[PROPAGATIONS])
 
     @property
+    def node_count(self) -> int:
+        """Nodes so far."""
+        return int(self._state.scalar[NODES])
+
+    @property
     def best(self) -> int | None:
         """What the goal is to be better than, or None."""
         scalar = self._state.scalar
