@@ -1,4 +1,4 @@
-"""FlatZinc: what MiniZinc writes, read, solved and printed."""
+"""FlatZinc: MiniZinc's output, read, solved and printed."""
 
 import re
 

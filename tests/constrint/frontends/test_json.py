@@ -1,4 +1,4 @@
-"""Models as JSON: everything survives the way there and back, and mistakes are named with their place."""
+"""Models as JSON: round trips lose nothing, and mistakes are reported with their place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text may ask for is bounded: each limit is met with its place, and may be raised."""
+"""Limits of reading: each one is enforced with its place, and can be raised."""
 
 from __future__ import annotations
 

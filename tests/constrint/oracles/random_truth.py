@@ -1,7 +1,7 @@
-"""What the trees of random models mean: plain Python arithmetic, which shares no code with constrint.
+"""Meaning of random models' expression trees in plain Python arithmetic, without constrint's code.
 
-The value of a number is an integer, or none, for which `NoValue` is raised. A condition on numbers is false
-where one of them has none (`CONDITIONS`); every other operator passes it on.
+The value of a number is an integer; if it is undefined, `NoValue` is raised. A condition on numbers is false
+if one of them is undefined (`CONDITIONS`); every other operator propagates the exception.
 """
 
 from __future__ import annotations

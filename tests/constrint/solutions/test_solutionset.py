@@ -1,4 +1,4 @@
-"""What a solution set answers without listing, against the list."""
+"""Answers of a solution set without listing, compared with the list."""
 
 from __future__ import annotations
 

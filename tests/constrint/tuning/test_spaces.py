@@ -1,4 +1,4 @@
-"""Tuners' search spaces: strings, lambdas and calls against Python's own evaluation of the restrictions."""
+"""Tuners' search spaces: strings, lambdas and called functions against Python's own evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""YAML files: any text is read or refused at a place, in little time; values are as PyYAML has them."""
+"""YAML files: any text is read, or refused with its place, in little time; values agree with PyYAML."""
 
 from __future__ import annotations
 
