@@ -1,9 +1,9 @@
-"""How well time limits hold: models of many kinds, by many entry points, in a process each.
+"""Accuracy of time limits: models of many kinds, by many entry points, each in its own process.
 
     python benchmarks/solver/limits.py [--limits 0.5,2] [--only set_cover,squares] [--entries best,count]
         [--drawn 20] [--seed 1] [--out benchmarks/results/limits.json]
 
-Reports what a call takes beyond its limit, by the clock and in processor time of the process, without
+Reports by how much a call exceeds its limit, in wall time and in the process's processor time, without
 building the model and importing the package; the worst first. A call that ends before its limit is not late.
 """
 
@@ -24,7 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-PATIENCE = 60.0  # seconds beyond the limit after which a process is ended
+PATIENCE = 60.0  # seconds beyond the limit after which a process is killed
 Entry = Callable[[Any, Any, float], object]
 
 
@@ -82,7 +82,7 @@ def _explain(model: Any, goal: Any, limit: float) -> object:
 
 
 def _file(flags: list[str], write: Callable[[Any], str], ending: str) -> Entry:
-    """The command `constrint` on a file, reading included."""
+    """The command `constrint` on a file, including reading it."""
 
     def entry(model: Any, goal: Any, limit: float) -> object:
         from typer.testing import CliRunner
@@ -120,7 +120,7 @@ ENTRIES: dict[str, Entry] = {
 
 
 def one(name: str, entry: str, limit: float) -> dict[str, object]:
-    """A row: run in this process."""
+    """Measure a row in this process."""
     from limits_models import MODELS, drawn
 
     model, goal = drawn(int(name.split("_")[1])) if name.startswith("drawn") else MODELS[name]()
@@ -132,7 +132,7 @@ def one(name: str, entry: str, limit: float) -> dict[str, object]:
 
 
 def measured(name: str, entry: str, limit: float) -> dict[str, object]:
-    """A row, from a process of its own."""
+    """Measure a row in its own process."""
     command = [sys.executable, __file__, "--one", name, entry, str(limit)]
     row: dict[str, object] = {"model": name, "entry": entry, "limit": limit}
     try:
@@ -148,7 +148,7 @@ def measured(name: str, entry: str, limit: float) -> dict[str, object]:
 
 
 def overshoot(row: dict[str, Any]) -> float:
-    """Seconds beyond the limit, by the smaller of clock and processor: other work is not ours."""
+    """Seconds beyond the limit, by the smaller of wall and processor time: other work is not ours."""
     return float(min(row["clock"], row["processor"])) - float(row["limit"])
 
 
