@@ -7,7 +7,6 @@ normal form (`lower`), simplifies that (`presolve`) and searches (`search`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -207,20 +206,14 @@ class Model(Declarations):
         With engine "auto" they are counted without being listed where the model's structure allows it;
         otherwise by as many workers as `solve` would have.
         """
+        from constrint.answers.counting import count_solutions
         from constrint.answers.options import options_of
-        from constrint.search.solver import Solver
 
         options = options_of(time_limit=time_limit, engine=engine, workers=workers, executor=executor)
-        started = perf_counter()
-        if engine == "auto":
-            from constrint.diagrams.planner import count_planned
-
-            planned = count_planned(self, time_limit)
-            if planned is not None:
-                return planned
-            if time_limit is not None:
-                options = replace(options, time_limit=max(0.0, started + time_limit - perf_counter()))
-        return Solver(self, options).count(time_limit)
+        number, is_complete = count_solutions(self, options)
+        if not is_complete:
+            raise LimitError(f"counting reached its time limit of {time_limit} s after {number} solutions")
+        return number
 
     def solutions(
         self,
@@ -249,11 +242,16 @@ class Model(Declarations):
             self, memory_limit=memory_limit, time_limit=time_limit, executor=executor, workers=workers
         )
 
-    def plan(self) -> Explanation:
-        """How `solve` searches this model, and what `solutions` and `count` build, step by step; print it."""
+    def plan(self, *, time_limit: float | None = None) -> Explanation:
+        """How `solve` searches this model, and what `solutions` and `count` build, step by step; print it.
+
+        Args:
+            time_limit: Seconds; what is not known by then says so.
+        """
         from constrint.answers.plan import explain
 
-        return explain(self)
+        check_seconds(time_limit)
+        return explain(self, time_limit)
 
     def explain(self, *, assumptions: Sequence[BoolExpr] = (), time_limit: float = 60.0) -> Conflict | None:
         """Why the model has no solution: a minimal set of constraints that contradict each other.

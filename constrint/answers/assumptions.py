@@ -12,10 +12,11 @@ from constrint.errors import ModelError
 from constrint.expr import BoolExpr
 from constrint.modelling.declarations import constraints_of
 from constrint.modelling.objectives import Goal
-from constrint.modelling.result import Result, Status
+from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.options import Options
 from constrint.search.solver import Solver
 from constrint.support.arguments import check_seconds, integer
+from constrint.support.deadline import Deadline, Stopped, beside
 from constrint.support.optional import needed
 
 if TYPE_CHECKING:
@@ -105,12 +106,20 @@ def solve_elsewhere(
     if executor is not None:
         raise ModelError("CP-SAT has threads of its own: set their number by workers, and leave out executor")
     check_seconds(time_limit)
-    bridge = needed("constrint.backends.cp_sat", "constrint[cp-sat]", 'backend="cp-sat"')
+    started = perf_counter()
+    name = "constrint.backends.cp_sat"
+    try:  # the first import of OR-Tools takes about half a second
+        bridge = beside(
+            lambda: needed(name, "constrint[cp-sat]", 'backend="cp-sat"'), Deadline(time_limit, started)
+        )
+    except Stopped:
+        spent = Statistics(seconds=perf_counter() - started, engine="cp-sat")
+        return Result(Status.UNKNOWN, statistics=spent)
     if assumptions:
         model = model.copy()
         model.assume(*assumptions)
     threads = 1 if workers is None else integer(workers, "workers")
     result: Result = bridge.solve(
-        model, goals, preferences, time_limit=time_limit, seed=seed, workers=threads
+        model, goals, preferences, time_limit=time_limit, seed=seed, workers=threads, started=started
     )
     return result

@@ -31,8 +31,8 @@ def find_conflict(
     if empty:
         return Conflict((), empty)
     search = _Search(model, time.monotonic() + time_limit)
-    given = list(background)
-    numbers = [i for i in range(len(model.constraints)) if i not in set(given)]
+    given = sorted(set(background))
+    numbers = sorted(set(range(len(model.constraints))).difference(given))
     guilty = [] if search.infeasible(given) else search.needed(given, numbers, changed=False)
     return Conflict(tuple(model.constraints[i] for i in sorted(guilty)), minimal=not search.cut_short)
 

@@ -6,17 +6,24 @@ from constrint.answers.options import options_of
 from constrint.diagrams.describe import Explanation, explain_plan
 from constrint.modelling.declarations import Declarations
 from constrint.search.solver import Solver
+from constrint.support.deadline import Deadline, Stopped
 
 
-def explain_methods(model: Declarations) -> list[str]:
-    """The methods that `solve` tries, in order, each with its reason."""
-    solver = Solver(model, options_of(learn="auto", has_goal=bool(model.goals)))
-    plan = solver.prepared(model.goals, model.preferences)
+def explain_methods(model: Declarations, time_limit: float | None = None) -> list[str]:
+    """The methods that `solve` tries, in order, each with the condition that makes it so."""
+    solver = Solver(model, options_of(time_limit=time_limit, learn="auto", has_goal=bool(model.goals)))
+    try:
+        plan = solver.prepared(model.goals, model.preferences)
+    except Stopped:
+        return [f"solve: {time_limit:g} s did not suffice to lower and presolve the model"]
     if plan.root is None:
         return ["solve: presolve proves that there is no solution"]
     return [f"solve {n}: {choice}" for n, choice in enumerate(solver.choices(plan, plan.root), 1)]
 
 
-def explain(model: Declarations) -> Explanation:
-    """The plan of `solve`, and of `solutions` and `count`."""
-    return Explanation([*explain_methods(model), *explain_plan(model).lines])
+def explain(model: Declarations, time_limit: float | None = None) -> Explanation:
+    """How `solve` searches, and what `solutions` and `count` build; or what is known of it by the limit."""
+    deadline = Deadline(time_limit)
+    methods = explain_methods(model, time_limit)
+    left = max(0.0, deadline.left) if deadline.is_set else None
+    return Explanation([*methods, *explain_plan(model, left).lines])

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
-from math import gcd, lcm, prod
+from math import prod
 from time import perf_counter
 from typing import Any
 
 from ortools.sat.python import cp_model
 
-from constrint import propagators as c
-from constrint.backends.cp_sat_globals import RULES
+from constrint.backends.cp_sat_rules import LARGEST, MOST_ROWS, RULES, listed
 from constrint.errors import ModelError, UnboundedError
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Goal
@@ -30,11 +29,6 @@ from constrint.presolve import Root
 from constrint.search.solver import values_of
 from constrint.support.deadline import Deadline, Stopped, look, until
 
-LARGEST = 1 << 60
-"""Bounds of variables, and sums of terms, that CP-SAT can hold."""
-MOST_ROWS = 200_000
-"""Combinations of arguments for which a function that CP-SAT lacks is listed as a table."""
-
 
 def solve(
     model: Declarations,
@@ -44,6 +38,7 @@ def solve(
     time_limit: float | None = None,
     seed: int = 0,
     workers: int = 1,
+    started: float | None = None,
 ) -> Result:
     """Find the lexicographic optimum of the goals and then the preferences; or just any solution.
 
@@ -54,11 +49,12 @@ def solve(
         time_limit: Seconds.
         seed: CP-SAT's random seed.
         workers: CP-SAT's threads.
+        started: When the time limit began, by `perf_counter`; now, where it is left out.
 
     Returns:
         The result. Raises `ModelError` or `UnboundedError` for a model that CP-SAT cannot hold.
     """
-    started = perf_counter()
+    started = perf_counter() if started is None else started
     deadline = Deadline(time_limit, started)
     targets = [*goals, *preferences]
     try:
@@ -140,24 +136,25 @@ class Translation:
     Attributes:
         model: The CP-SAT model.
         variables: Its variables, by number in the normal form.
+        box: The domains of the normal form.
     """
 
     def __init__(self, plan: Plan, root: Root) -> None:
-        self.model = cp_model.CpModel()
+        self.model: Any = cp_model.CpModel()
         self.variables: dict[int, Any] = {}
         self._plan = plan
-        self._box = root.box
+        self.box = root.box
         used = {v for node in root.nodes for v in node.scope()} | set(plan.variables.values())
         for v in sorted(used | {v for v, _ in plan.goals}):
             look()
             self.variables[v] = self._variable(v)
         for node in root.nodes:
             look()
-            _RULES.get(type(node), _listed)(self, node)
+            RULES.get(type(node), listed)(self, node)
 
     def aim(self, goal: tuple[int, str] | None) -> None:
         """Set what is optimised next."""
-        self.model.clear_objective()  # type: ignore[no-untyped-call] # has no annotations
+        self.model.clear_objective()
         if goal is not None:
             optimise = self.model.minimize if goal[1] == "min" else self.model.maximize
             optimise(self.variables[goal[0]])
@@ -171,7 +168,7 @@ class Translation:
         return {variable: solver.value(self.variables[v]) for variable, v in self._plan.variables.items()}
 
     def _variable(self, v: int) -> Any:
-        box = self._box
+        box = self.box
         lo, hi, step, values = box.lo[v], box.hi[v], box.step[v], box.values[v]
         if max(-lo, hi) >= LARGEST:
             name = self._plan.name_of(v)
@@ -196,7 +193,7 @@ class Translation:
     @property
     def bounds(self) -> tuple[Sequence[int], Sequence[int]]:
         """Least and greatest values by variable."""
-        return self._box.lo, self._box.hi
+        return self.box.lo, self.box.hi
 
     def literal(self, literal: int) -> Any:
         """A literal of the normal form; its variable is 0 or 1."""
@@ -209,7 +206,7 @@ class Translation:
 
     def sum(self, terms: Sequence[tuple[int, int]]) -> Any:
         """A sum of terms; raises `ModelError` where it may leave CP-SAT's numbers."""
-        lo, hi = self._box.lo, self._box.hi
+        lo, hi = self.box.lo, self.box.hi
         if sum(abs(a) * max(abs(lo[v]), abs(hi[v])) for a, v in terms) >= LARGEST:
             raise ModelError(
                 "CP-SAT holds sums up to 2^60, which this model exceeds: use the default backend"
@@ -222,7 +219,7 @@ class Translation:
 
     def listed(self, arguments: Sequence[int], result: int, function: Callable[..., int | None]) -> None:
         """A function of a few values as a table; where it is None, the arguments are not allowed."""
-        domains = [self._members(v) for v in arguments]
+        domains = [self.members(v) for v in arguments]
         size = prod(len(domain) for domain in domains)
         if size > MOST_ROWS:
             raise ModelError(
@@ -235,182 +232,9 @@ class Translation:
         else:
             self.model.add_bool_or([])
 
-    def _members(self, v: int) -> Sequence[int]:
-        lo, hi, step, values = self._box.lo[v], self._box.hi[v], self._box.step[v], self._box.values[v]
+    def members(self, v: int) -> Sequence[int]:
+        """The values that a variable may have."""
+        lo, hi, step, values = self.box.lo[v], self.box.hi[v], self.box.step[v], self.box.values[v]
         if values is not None:
             return [value for value in values if lo <= value <= hi and (value - lo) % step == 0]
         return range(lo, hi + 1, step)
-
-
-def _linear_ne(t: Translation, node: c.LinearNe) -> None:
-    below = t.model.new_bool_var("")
-    left, right = t.is_not(t.sum(node.terms), node.bound)
-    t.model.add(left).only_enforce_if(below)
-    t.model.add(right).only_enforce_if(~below)
-
-
-def _linear_le_if(t: Translation, node: c.LinearLeIf) -> None:
-    literal, total = t.literal(node.literal), t.sum(node.terms)
-    t.model.add(total <= node.bound).only_enforce_if(literal)
-    t.model.add(total >= node.bound + 1).only_enforce_if(literal.negated())
-
-
-def _linear_eq_if(t: Translation, node: c.LinearEqIf) -> None:
-    literal, total = t.literal(node.literal), t.sum(node.terms)
-    t.model.add(total == node.bound).only_enforce_if(literal)
-    below, above = t.is_not(total, node.bound)
-    side = t.model.new_bool_var("")
-    t.model.add(below).only_enforce_if([literal.negated(), side])
-    t.model.add(above).only_enforce_if([literal.negated(), ~side])
-
-
-def _power(t: Translation, node: c.Power) -> None:
-    exponent = t._members(node.y)
-    if len(exponent) == 1 and exponent[0] >= 1:
-        t.model.add_multiplication_equality(t.variables[node.z], [t.variables[node.x]] * exponent[0])
-        return
-
-    def power(x: int, y: int) -> int | None:
-        return int(x**y) if y >= 0 and (abs(x) <= 1 or y <= 60) and abs(x**y) < LARGEST else None
-
-    t.listed([node.x, node.y], node.z, power)
-
-
-def _divmod(t: Translation, node: c.DivMod) -> None:
-    """Let x == y q + r with r between 0 and y, on the side of y's sign."""
-    x, y, r = t.of([node.x, node.y, node.r])
-    whole = _product_of(t, node.y, node.q)
-    t.model.add(whole + r == x)
-    t.model.add(y != 0)
-    positive = t.model.new_bool_var("")
-    for constraint in (y >= 1, r >= 0, r <= y - 1):
-        t.model.add(constraint).only_enforce_if(positive)
-    for constraint in (y <= -1, r <= 0, r >= y + 1):
-        t.model.add(constraint).only_enforce_if(~positive)
-
-
-def _product_of(t: Translation, x: int, y: int) -> Any:
-    box = t._box
-    corners = [a * b for a in (box.lo[x], box.hi[x]) for b in (box.lo[y], box.hi[y])]
-    if max(map(abs, corners)) >= LARGEST:
-        raise ModelError(
-            "CP-SAT holds products up to 2^60, which this model exceeds: use the default backend"
-        )
-    whole = t.model.new_int_var(min(corners), max(corners), "")
-    t.model.add_multiplication_equality(whole, t.of([x, y]))
-    return whole
-
-
-def _product(t: Translation, node: c.Product) -> None:
-    t.model.add(_product_of(t, node.x, node.y) == t.variables[node.z])
-
-
-def _ceildiv(t: Translation, node: c.CeilDiv) -> None:
-    whole = _product_of(t, node.y, node.q)
-    t.model.add(whole >= t.variables[node.x])
-    t.model.add(whole <= t.variables[node.x] + t.variables[node.y] - 1)
-
-
-def _divides(t: Translation, node: c.Divides) -> None:
-    """The literal is x % d == 0; a divisor of 0 divides 0 only."""
-    box = t._box
-    literal, d, x = t.literal(node.literal), t.variables[node.d], t.variables[node.x]
-    size = max(abs(box.lo[node.x]), abs(box.hi[node.x]), 1)
-    most = max(abs(box.lo[node.d]), abs(box.hi[node.d]), 1)
-    if (size + 1) * most >= LARGEST:
-        raise ModelError(
-            "CP-SAT holds products up to 2^60, which this model exceeds: use the default backend"
-        )
-    quotient = t.model.new_int_var(-size - 1, size + 1, "")
-    whole = t.model.new_int_var(-(size + 1) * most, (size + 1) * most, "")
-    t.model.add_multiplication_equality(whole, [d, quotient])
-    t.model.add(whole == x).only_enforce_if(literal)
-    # Where it does not divide, the rest lies strictly between 0 and the divisor's size, or d = 0 and x != 0.
-    rest = t.model.new_int_var(0, most, "")
-    length = t.model.new_int_var(0, most, "")
-    t.model.add_abs_equality(length, d)
-    is_zero, sign = t.model.new_bool_var(""), t.model.new_bool_var("")
-    t.model.add(d == 0).only_enforce_if(is_zero)
-    t.model.add(length >= 1).only_enforce_if(~is_zero)
-    t.model.add(whole + rest == x).only_enforce_if([literal.negated(), ~is_zero])
-    t.model.add(rest >= 1).only_enforce_if([literal.negated(), ~is_zero])
-    t.model.add(rest <= length - 1).only_enforce_if([literal.negated(), ~is_zero])
-    t.model.add(x >= 1).only_enforce_if([literal.negated(), is_zero, sign])
-    t.model.add(x <= -1).only_enforce_if([literal.negated(), is_zero, ~sign])
-
-
-def _member(t: Translation, node: c.Member) -> None:
-    literal, x = t.literal(node.literal), t.variables[node.x]
-    domain = cp_model.Domain.from_flat_intervals(list(node.intervals))
-    t.model.add_linear_expression_in_domain(x, domain).only_enforce_if(literal)
-    t.model.add_linear_expression_in_domain(x, domain.complement()).only_enforce_if(literal.negated())
-
-
-def _table(t: Translation, node: c.Table) -> None:
-    literal, variables = t.literal(node.literal), t.of(node.variables)
-    t.model.add_allowed_assignments(variables, node.rows).only_enforce_if(literal)
-    t.model.add_forbidden_assignments(variables, node.rows).only_enforce_if(literal.negated())
-
-
-def _choice(t: Translation, node: c.Choice) -> None:
-    literal, z = t.literal(node.literal), t.variables[node.z]
-    t.model.add(z == t.variables[node.x]).only_enforce_if(literal)
-    t.model.add(z == t.variables[node.y]).only_enforce_if(literal.negated())
-
-
-def _gcd(t: Translation, node: c.Gcd) -> None:
-    t.listed([node.x, node.y], node.z, gcd)
-
-
-def _lcm(t: Translation, node: c.Lcm) -> None:
-    t.listed([node.x, node.y], node.z, lcm)
-
-
-def _listed(t: Translation, node: c.Node) -> None:
-    """Any constraint over a few values, as the table of what its definition allows."""
-    scope = list(dict.fromkeys(node.scope()))
-    domains = [t._members(v) for v in scope]
-    if prod(len(domain) for domain in domains) > MOST_ROWS:
-        raise ModelError(f"CP-SAT has no form of {type(node).__name__}: use the default backend")
-    values = list(t._box.lo)
-    rows = []
-    for row in product(*domains):
-        for v, value in zip(scope, row, strict=True):
-            values[v] = value
-        if node.holds(values):
-            rows.append(row)
-    t.model.add_allowed_assignments(t.of(scope), rows) if rows else t.model.add_bool_or([])
-
-
-_RULES: dict[type[c.Node], Callable[[Translation, Any], None]] = {
-    c.LinearLe: lambda t, node: _noted(t.model.add(t.sum(node.terms) <= node.bound)),
-    c.LinearEq: lambda t, node: _noted(t.model.add(t.sum(node.terms) == node.bound)),
-    c.LinearNe: _linear_ne,
-    c.LinearLeIf: _linear_le_if,
-    c.LinearEqIf: _linear_eq_if,
-    c.Product: _product,
-    c.Power: _power,
-    c.DivMod: _divmod,
-    c.CeilDiv: _ceildiv,
-    c.Divides: _divides,
-    c.Maximum: lambda t, node: _noted(t.model.add_max_equality(t.variables[node.z], t.of(node.xs))),
-    c.Minimum: lambda t, node: _noted(t.model.add_min_equality(t.variables[node.z], t.of(node.xs))),
-    c.Absolute: lambda t, node: _noted(t.model.add_abs_equality(t.variables[node.z], t.variables[node.x])),
-    c.Clause: lambda t, node: _noted(t.model.add_bool_or([t.literal(literal) for literal in node.literals])),
-    c.Element: lambda t, node: _noted(
-        t.model.add_element(t.variables[node.index], list(node.table), t.variables[node.z])
-    ),
-    c.Member: _member,
-    c.Table: _table,
-    c.Choice: _choice,
-    c.Selection: lambda t, node: _noted(
-        t.model.add_element(t.variables[node.index], t.of(node.xs), t.variables[node.z])
-    ),
-    c.Gcd: _gcd,
-    c.Lcm: _lcm,
-    **RULES,
-}
-
-
-def _noted(_: object) -> None:
-    """CP-SAT gives back what was added; nothing is done with it."""

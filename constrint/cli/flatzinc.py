@@ -12,8 +12,9 @@ from typing import Annotated
 import typer
 
 from constrint.cli.flatzinc_answers import UNKNOWN, Options, report
+from constrint.cli.inputs import budget_of, read_text, shown_name
 from constrint.cli.limits import takes_limits
-from constrint.cli.main import budget_of, read_text, reported, shown_name
+from constrint.cli.main import reported
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.support.limits import Limits, ReadingStopped
 

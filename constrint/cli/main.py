@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from constrint.cli.inputs import BadInputError, budget_of, load, load_space, read_text, shown_name
 from constrint.cli.limits import takes_limits
 from constrint.errors import ConstrintError, ParseError
 from constrint.model import Model
@@ -23,10 +24,6 @@ from constrint.support.limits import (
     Budget,
     Limits,
     ReadingStopped,
-    budget_for,
-    decoded,
-    read_bytes,
-    read_stream,
 )
 
 INFEASIBLE, BAD_INPUT, STOPPED = 1, 2, 3
@@ -85,10 +82,6 @@ Picture = Annotated[
 ]
 
 
-class BadInputError(Exception):
-    """The user's input cannot be used; the message says why."""
-
-
 @contextmanager
 def reported() -> Iterator[None]:
     """Turn errors of the user's input, Ctrl-C and closed pipes into messages and exit codes."""
@@ -114,88 +107,6 @@ def reported() -> Iterator[None]:
     except KeyboardInterrupt:
         typer.secho("interrupted", err=True)
         raise typer.Exit(128 + signal.SIGINT) from None
-
-
-def read_text(file: str, budget: Budget | None = None) -> str:
-    """The text of a file or of standard input."""
-    budget = budget or Budget()
-    try:
-        if file == "-":
-            return decoded(read_stream(sys.stdin.buffer, budget, "<stdin>"), "<stdin>")
-        return decoded(read_bytes(file, budget), file)
-    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name
-        reason = getattr(error, "strerror", None) or str(error)
-        raise BadInputError(f"cannot read {file}: {reason.lower()}") from None
-
-
-def budget_of(limits: Limits | None, time_limit: float | None, megabytes: int | None) -> Budget:
-    """The limits of reading; the time counts from this call."""
-    return budget_for(limits, time_limit, None if megabytes is None else megabytes * 1_000_000)
-
-
-def shown_name(file: str) -> str:
-    """The name of a file in messages."""
-    return "<stdin>" if file == "-" else file
-
-
-def load_space(
-    file: str, dialect: str, define: list[str] | None, assume: list[str] | None, budget: Budget
-) -> Model | Mapping[str, Any]:
-    """The model in a file, or the tuner's search space that its JSON describes."""
-    from constrint.tuning import t1
-
-    text = read_text(file, budget)
-    if dialect in ("constrint", "json") and text.lstrip().startswith("{"):
-        data = t1.read_text(text, shown_name(file), budget)
-        if t1.is_space(data):
-            if define or assume:
-                raise BadInputError("--define and --assume are for models: use --given for a search space")
-            return data
-        dialect = "json"
-    return model_of(text, file, dialect, define, assume, budget)
-
-
-def load(
-    file: str, dialect: str, define: list[str] | None, assume: list[str] | None, budget: Budget
-) -> Model:
-    """The model in a file, with the assumptions added."""
-    return model_of(read_text(file, budget), file, dialect, define, assume, budget)
-
-
-def model_of(
-    text: str,
-    file: str,
-    dialect: str,
-    define: list[str] | None,
-    assume: list[str] | None,
-    budget: Budget,
-) -> Model:
-    """The model in the text of a file, with the assumptions added."""
-    constants = dict(parse_definition(definition) for definition in define or [])
-    from constrint.frontends.dialects import dialect_of
-    from constrint.frontends.text.text import read_condition, read_model
-
-    dialect = dialect_of(file, dialect)
-    filename = shown_name(file)
-    model = Model.of(read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget))
-    if assume:
-        for condition in assume:
-            model.assume(read_condition(condition, model, constants, filename="--assume"))
-    return model
-
-
-def parse_definition(definition: str) -> tuple[str, int | list[int]]:
-    """A constant from NAME=VALUE or NAME=VALUE,VALUE,…."""
-    name, equals, text = definition.partition("=")
-    try:
-        values = [int(part, 0) for part in text.split(",") if part.strip()]
-    except ValueError:
-        values = []
-    if not name.strip() or not equals or not values:
-        raise BadInputError(
-            f"--define {definition}: write NAME=VALUE with an integer, or NAME=1,2,3 for a list"
-        )
-    return name.strip(), values if "," in text else values[0]
 
 
 @app.command()
@@ -323,7 +234,8 @@ def check(
 ) -> None:
     """Check that a file is a valid model, without solving it."""
     with reported():
-        model = load(file, dialect, define, None, budget_of(limits, time_limit, memory))
+        budget = budget_of(limits, time_limit, memory)
+        model = load(file, dialect, define, None, budget)
         facts = {
             "variables": len(model.variables),
             "definitions": len(model.lets),
@@ -333,20 +245,21 @@ def check(
         if json:
             from json import dumps
 
-            typer.echo(dumps({"file": shown_name(file), "valid": True, **facts, **_methods(model, explain)}))
+            methods = _methods(model, explain, budget)
+            typer.echo(dumps({"file": shown_name(file), "valid": True, **facts, **methods}))
         else:
             typer.echo(
                 f"{shown_name(file)}: {', '.join(f'{number} {what}' for what, number in facts.items())}"
             )
-            for line in _methods(model, explain).get("methods", []):
+            for line in _methods(model, explain, budget).get("methods", []):
                 typer.echo(line)
 
 
-def _methods(model: Model, wanted: bool) -> dict[str, list[str]]:
-    """The solving methods of a model if they are wanted, as an entry of the answer."""
+def _methods(model: Model, wanted: bool, budget: Budget) -> dict[str, list[str]]:
+    """How a model will be solved, where that is asked for."""
     from constrint.answers.plan import explain_methods
 
-    return {"methods": explain_methods(model)} if wanted else {}
+    return {"methods": explain_methods(model, budget.seconds_left)} if wanted else {}
 
 
 @app.command()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,17 +11,20 @@ from random import Random
 from typing import Any, Literal, TypeAlias
 
 from constrint.answers.conflict import find_conflict
+from constrint.answers.counting import count_solutions
+from constrint.answers.options import options_of
 from constrint.errors import LimitError
 from constrint.model import Model
 from constrint.modelling.conflict import Conflict, shown
 from constrint.modelling.result import Result, Status
 from constrint.search.solver import values_of
+from constrint.support.deadline import NEVER, Deadline
 
 Mode: TypeAlias = Literal["one", "all", "count", "sample"]
 
 INFEASIBLE, UNDECIDED = 1, 3
 REASON_SECONDS = 5.0
-"""Seconds that `solve` searches for the reason of an infeasibility; `explain` has its own limit."""
+"""How long `solve` looks for the reason of an infeasibility where it has no time limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,12 @@ class Request:
         number: Maximum number of solutions ("all") or the exact number ("sample").
         seed: Seed of the sample.
         time_limit: Seconds, or None.
-        json: Whether to print JSON.
-        learn: Whether the learning search finds the solution.
-        proof: File for the proof of the learning search, or None.
-        progress: Whether to show the progress of a search for one solution on a terminal.
-        workers: Number of workers; None for one.
+        json: Whether to answer in JSON.
+        learn: Whether one solution is found by the search that learns.
+        proof: File for what that search proves, or None.
+        progress: Whether to show on a terminal how far the search for one solution is.
+        workers: How many search; None for one.
+        deadline: When the time limit ends.
     """
 
     mode: Mode = "one"
@@ -50,10 +53,12 @@ class Request:
     proof: Path | None = None
     progress: bool = False
     workers: int | None = None
+    deadline: Deadline = NEVER
 
 
 def answer(model: Model, request: Request) -> int:
-    """Solve and print; returns the exit code."""
+    """Solve, print, and give the exit code."""
+    request = replace(request, deadline=Deadline(request.time_limit))
     if request.mode == "one":
         return _one(model, request)
     if request.mode == "count":
@@ -87,7 +92,7 @@ def _one(model: Model, request: Request) -> int:
         workers=request.workers,
     )
     if result.status is Status.INFEASIBLE:
-        return infeasible(model, request.json)
+        return infeasible(model, request.json, request.deadline)
     if result.status is Status.UNKNOWN:
         return _undecided(request)
     if request.json:
@@ -144,7 +149,7 @@ class _Solutions:
         """Print that there was no solution, and why; returns the exit code."""
         if self.cut_short:
             return _undecided(self.request)
-        return infeasible(self.model, self.request.json)
+        return infeasible(self.model, self.request.json, self.request.deadline)
 
     def warn(self) -> None:
         if self.cut_short:
@@ -152,34 +157,22 @@ class _Solutions:
 
 
 def _count(model: Model, request: Request) -> int:
-    if request.time_limit is None:
-        number, complete = model.count(workers=request.workers), True
-    else:
-        from constrint.diagrams.planner import count_planned
-
-        started = time.monotonic()
-        planned = count_planned(model, request.time_limit)
-        number, complete = planned or 0, planned is not None
-        if planned is None:
-            solutions = _Solutions(model, _later(request, started))
-            number = sum(1 for _ in solutions)
-            complete = solutions.complete
-            if number == 0:
-                return solutions.none()
+    options = options_of(time_limit=request.time_limit, workers=request.workers)
+    number, is_complete = count_solutions(model, options)
     if number == 0:
-        return infeasible(model, request.json)
+        return infeasible(model, request.json, request.deadline) if is_complete else _undecided(request)
     if request.json:
-        _write_json({"count": number, "complete": complete})
+        _write_json({"count": number, "complete": is_complete})
     else:
-        _write(f"{number}" if complete else f"at least {number} (stopped by the time limit)")
+        _write(f"{number}" if is_complete else f"at least {number} (stopped by the time limit)")
     return 0
 
 
-def _later(request: Request, started: float) -> Request:
+def _later(request: Request) -> Request:
     """The request with the time that is left."""
     if request.time_limit is None:
         return request
-    return replace(request, time_limit=max(0.0, request.time_limit - (time.monotonic() - started)))
+    return replace(request, time_limit=max(0.0, request.deadline.left))
 
 
 def _all(model: Model, request: Request) -> int:
@@ -201,14 +194,14 @@ def _all(model: Model, request: Request) -> int:
 
 
 def _sample(model: Model, request: Request) -> int:
-    """Print solutions drawn uniformly without replacement."""
-    wanted, started = request.number or 1, time.monotonic()
+    """Solutions drawn uniformly and without repetition."""
+    wanted = request.number or 1
     try:
         found = model.solutions(time_limit=request.time_limit, workers=request.workers)
     except LimitError:
-        return _sample_stream(model, _later(request, started), wanted)
+        return _sample_stream(model, _later(request), wanted)
     if not found:
-        return infeasible(model, request.json)
+        return infeasible(model, request.json, request.deadline)
     chosen = [_with_lets(model, solution) for solution in found.sample(wanted, request.seed)]
     return _write_sample(chosen, found.size, True, request)
 
@@ -245,9 +238,10 @@ def _write_sample(chosen: list[Any], count: int, complete: bool, request: Reques
     return 0
 
 
-def infeasible(model: Model, as_json: bool) -> int:
-    """Search briefly for the reason of an infeasibility, and print it; returns the exit code."""
-    return _write_conflict(find_conflict(model, time_limit=REASON_SECONDS), as_json)
+def infeasible(model: Model, as_json: bool, deadline: Deadline = NEVER) -> int:
+    """Print why a model is infeasible, as far as that is found by the deadline, and give the exit code."""
+    seconds = max(0.0, deadline.left) if deadline.is_set else REASON_SECONDS
+    return _write_conflict(find_conflict(model, time_limit=seconds), as_json)
 
 
 def _write_conflict(conflict: Conflict, as_json: bool) -> int:
@@ -260,7 +254,7 @@ def _write_conflict(conflict: Conflict, as_json: bool) -> int:
 
 def _conflict_facts(conflict: Conflict) -> dict[str, Any]:
     constraints = []
-    for constraint in conflict.constraints:
+    for constraint in conflict.listed:
         position = constraint.position
         constraints.append(
             {
@@ -272,7 +266,9 @@ def _conflict_facts(conflict: Conflict) -> dict[str, Any]:
                 "column": position.column if position else None,
             }
         )
-    return {"constraints": constraints, "empty": list(conflict.empty), "minimal": conflict.minimal}
+    omitted = len(conflict.constraints) - len(constraints)
+    facts = {"constraints": constraints, "empty": list(conflict.empty), "minimal": conflict.minimal}
+    return {**facts, "omitted": omitted} if omitted else facts
 
 
 def _undecided(request: Request) -> int:

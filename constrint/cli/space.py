@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from constrint.cli.solve import UNDECIDED, infeasible
 from constrint.errors import LimitError, ModelError
+from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
     from constrint.model import Model
@@ -85,6 +86,7 @@ class Built:
 def describe(source: Model | Mapping[str, Any], name: str, request: Request) -> int:
     """Build the set of a model or of a JSON search space, and print; returns the exit code."""
     request.check()
+    deadline = Deadline(request.time_limit)
     try:
         built = _built(source, request)
     except LimitError as problem:
@@ -95,7 +97,7 @@ def describe(source: Model | Mapping[str, Any], name: str, request: Request) -> 
             _write(f"unknown: {reason}")
         return UNDECIDED
     if not built.solutions.size:
-        return _none(built, request)
+        return _none(built, request, deadline)
     wanted = built.solutions
     for condition in request.given:
         wanted = _given(wanted, condition)
@@ -124,11 +126,11 @@ def _built(source: Model | Mapping[str, Any], request: Request) -> Built:
     return Built(solutions, source, perf_counter() - begun)
 
 
-def _none(built: Built, request: Request) -> int:
+def _none(built: Built, request: Request, deadline: Deadline) -> int:
     from constrint.model import Model
 
     if isinstance(built.source, Model):
-        return infeasible(built.source, request.json)
+        return infeasible(built.source, request.json, deadline)
     *notes, reason = built.source.notes
     return _no_solution(reason, request, notes)
 

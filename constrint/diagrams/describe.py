@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from constrint.diagrams.layers import TooLarge
 from constrint.diagrams.terms import Unsupported
+from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -36,15 +37,16 @@ KIND_TEXT: dict[str, str] = {
 }
 
 
-def explain_plan(model: Declarations) -> Explanation:
+def explain_plan(model: Declarations, time_limit: float | None = None) -> Explanation:
     """Components, orders, widths and methods, for people."""
+    deadline = Deadline(time_limit)
     from constrint.diagrams.planner import count_planned, solve_all
 
     try:
-        built, _ = solve_all(model)
+        built, _ = solve_all(model, time_limit=time_limit)
     except (Unsupported, TooLarge) as problem:
         lines = [f"search: {problem}"]
-        number = count_planned(model, COUNTING)
+        number = count_planned(model, max(0.0, min(COUNTING, deadline.left)))
         if number is not None:
             lines.append(f"{number:,} solutions, counted by ranges, residues and partial sums")
         return Explanation(lines)

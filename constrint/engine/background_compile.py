@@ -13,21 +13,21 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import sleep
 from typing import TYPE_CHECKING
 
 from constrint.engine import cache, claims
-from constrint.support.deadline import NEVER, Deadline
+from constrint.support.deadline import NEVER, Deadline, beside
 
 if TYPE_CHECKING:
     import subprocess
 
+HAND_OVER = 0.2  # seconds of interpreted search after which loading machine code pays
 BEGIN_AFTER = 2.0  # seconds of interpreted search
-LOADING = (
-    1.0  # seconds that loading machine code may take: no search begins that later than this before its end
-)
+# Seconds that loading machine code may take: no search begins that later than this before its end.
+LOADING = 1.0
 LOOK = 0.05
 COMPILER = "constrint.learning.compile_part"  # the module that compiles a part as a program
 
@@ -51,6 +51,21 @@ def is_ready(part: str, spent: float, deadline: Deadline) -> bool:
         return False
     # Where no other process can compile, this one does, unless that could take longer than it may.
     return not begin(part) and not deadline.is_set
+
+
+def is_due(part: str, spent: float, deadline: Deadline) -> bool:
+    """Whether a search that was interpreted for some seconds goes on compiled; see `is_ready`."""
+    return cache.is_loaded(part) or (spent >= HAND_OVER and is_ready(part, spent, deadline))
+
+
+def obtain(part: str, load: Callable[[], None], deadline: Deadline) -> None:
+    """Load a part for a search that goes on with it, and compile it before where it is nowhere yet.
+
+    Raises `Stopped` where the deadline comes first.
+    """
+    wait(part, deadline)
+    if not cache.is_loaded(part):
+        loaded(load, deadline)
 
 
 def begin(part: str) -> bool:
@@ -92,6 +107,16 @@ def loading(deadline: Deadline = NEVER) -> Iterator[None]:
             yield
         finally:
             lock.release()
+
+
+def loaded(load: Callable[[], None], deadline: Deadline = NEVER) -> None:
+    """Call what imports, loads or compiles a part, as `loading` does; raises `Stopped` at the deadline."""
+
+    def load_here() -> None:
+        with loading(deadline):
+            load()
+
+    beside(load_here, deadline)
 
 
 @contextmanager

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType
-from typing import NoReturn, SupportsIndex, TypeAlias, Union
+from typing import NoReturn, Self, SupportsIndex, TypeAlias, Union
 
 from constrint.errors import ModelError, Position
 from constrint.expr.domain import Domain
-from constrint.expr.position import caller, resolve
+from constrint.expr.position import Span, caller, resolve
 from constrint.support.arguments import integer_list
 
 Assignment: TypeAlias = Mapping["IntExpr", int]
@@ -23,7 +23,7 @@ class IntExpr:
     """An integer expression. Operators build new expressions; nothing is computed until a model is solved."""
 
     __slots__ = ("_is_light", "_weight", "_where")
-    _where: Position | tuple[CodeType, int] | None
+    _where: Position | Span | tuple[CodeType, int] | None
     _is_light: bool  # this and the next: see `evaluation`
     _weight: tuple[int, int]
 
@@ -31,9 +31,11 @@ class IntExpr:
     def position(self) -> Position | None:
         """Where the expression stands in the user's source, if that is known."""
         where = getattr(self, "_where", None)
-        return resolve(*where) if isinstance(where, tuple) else where
+        if isinstance(where, tuple):
+            return resolve(*where)
+        return where.resolve() if isinstance(where, Span) else where
 
-    def at(self, position: Position | None) -> IntExpr:
+    def at(self, position: Position | Span | None) -> Self:
         """Note where this expression stands, unless that is known already; returns the expression."""
         if getattr(self, "_where", None) is None:
             object.__setattr__(self, "_where", position)

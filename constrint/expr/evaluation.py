@@ -111,6 +111,15 @@ def _weigh_small(node: Any, children: Any, levels: int) -> int:
     return steps
 
 
+def is_light(expr: Any) -> bool:
+    """Whether evaluating an expression anew costs little."""
+    if type(expr) not in _WEIGHED:
+        return True
+    if not hasattr(expr, "_is_light"):
+        weigh(expr)
+    return bool(expr._is_light)
+
+
 def weigh(root: Any) -> None:
     """Note the weight of an expression and of its parts: evaluations without a memo, capped, and depth.
 

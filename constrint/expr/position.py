@@ -3,10 +3,69 @@
 from __future__ import annotations
 
 import linecache
+import re
 import sys
+from bisect import bisect_right
+from functools import cached_property
 from types import CodeType
 
-from constrint.errors import Position
+from constrint.errors import ParseError, Position
+
+
+class Span:
+    """A part of a text; its place as `Position` is worked out when somebody asks, which is seldom.
+
+    Args:
+        source: The text.
+        start: Offset of the first character.
+        end: Offset behind the last one.
+    """
+
+    __slots__ = ("end", "source", "start")
+
+    def __init__(self, source: Source, start: int, end: int) -> None:
+        self.source = source
+        self.start = start
+        self.end = end
+
+    def resolve(self) -> Position:
+        """The place."""
+        source, start, end = self.source, self.start, self.end
+        first, last = bisect_right(source.lines, start), bisect_right(source.lines, end)
+        columns = start - source.lines[first - 1] + 1, end - source.lines[last - 1] + 1
+        return Position(source.filename, first, columns[0], last, columns[1], source.text[start:end])
+
+
+class Source:
+    """A text and where it came from: everything a place in it needs.
+
+    Args:
+        text: The text.
+        filename: Its name in messages.
+    """
+
+    def __init__(self, text: str, filename: str = "<text>") -> None:
+        self.text = text
+        self.filename = filename
+
+    @cached_property
+    def lines(self) -> list[int]:
+        """Where each line begins."""
+        return [0, *[found.end() for found in re.finditer("\n", self.text)]]
+
+    def line(self, number: int) -> str:
+        """The text of a line, counted from 1."""
+        if not 0 < number <= len(self.lines):
+            return ""
+        end = self.lines[number] - 1 if number < len(self.lines) else len(self.text)
+        return self.text[self.lines[number - 1] : end].rstrip("\r")
+
+    def error(self, line: int, column: int, message: str, hint: str = "") -> ParseError:
+        """An error at a place of this text."""
+        return ParseError(
+            message, filename=self.filename, line=line, column=column, source_line=self.line(line), hint=hint
+        )
+
 
 _OWN = "constrint."  # how the names of this package's modules begin; its __init__ builds nothing
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from constrint.errors import ParseError, Position, Undefined
 from constrint.expr import Const, IntExpr, Sum
+from constrint.expr.position import Span
 from constrint.expr.values import Values
 from constrint.frontends.text.syntax import Source
 from constrint.support.limits import Budget, LimitExceeded
@@ -48,6 +49,11 @@ class ConstantReader:
         meta = tree.meta
         text = self.source.text[meta.start_pos : meta.end_pos]
         return Position(self.source.filename, meta.line, meta.column, meta.end_line, meta.end_column, text)
+
+    def span(self, tree: Node) -> Span:
+        """Where a tree stands, worked out later."""
+        meta = tree.meta
+        return Span(self.source, meta.start_pos, meta.end_pos)
 
     def where(self, place: Node | Token) -> str:
         """A place as limits name it."""

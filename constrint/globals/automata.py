@@ -14,6 +14,7 @@ from constrint.globals.posting import need, variables_of
 from constrint.lowering.problem import TRUE
 from constrint.propagators import Table
 from constrint.support.arguments import integer
+from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
@@ -49,7 +50,7 @@ def post_run(
     problem = lowering.problem
     layers: list[list[tuple[int, int, int]]] = []
     states = {start}
-    for v in variables:
+    for v in watched(variables):
         own = problem.values[v]
         values = own or range(problem.lo[v], problem.hi[v] + 1, problem.step[v])
         arcs = [(q, x, r) for q in sorted(states) for x in values if (r := following(q, x)) is not None]
@@ -62,7 +63,7 @@ def post_run(
     if start not in alive:
         return False
     state = problem.constant(start)
-    for i, (v, arcs) in enumerate(zip(variables, layers, strict=True)):
+    for i, (v, arcs) in watched(enumerate(zip(variables, layers, strict=True))):
         problem.keep_values(v, sorted({x for _, x, _ in arcs}))
         if len({(q, r) for q, _, r in arcs}) == 1 and i == len(layers) - 1:
             return True
@@ -88,7 +89,7 @@ def _decomposed(
     states = sorted({start, *(q for q, _, _ in transitions), *(r for _, _, r in transitions)})
     number = {q: k for k, q in enumerate(states, 1)}  # 0 stands for "no state"
     state: IntExpr = Const(number[start])
-    for arg in args:
+    for arg in watched(args):
         taken = [
             (
                 number[r],

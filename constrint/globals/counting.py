@@ -13,6 +13,7 @@ from constrint.expr.global_expr import Definition, Field, Function, Relation, sa
 from constrint.globals.posting import hull_of, variables_of, view_of
 from constrint.lowering.problem import Linear
 from constrint.propagators import Cardinality
+from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
@@ -43,10 +44,9 @@ AMONG = Definition(
 
 
 def _first_of_its_value(args: tuple[IntExpr, ...]) -> IntExpr:
-    """The number of arguments that differ from all before them."""
-    return linear(
-        [(1, And(tuple(Comparison("!=", a, b) for b in args[:i]))) for i, a in enumerate(args) if i], 1
-    )
+    """How many arguments differ from all before them."""
+    numbered = watched(enumerate(args))
+    return linear([(1, And(tuple(Comparison("!=", a, b) for b in args[:i]))) for i, a in numbered if i], 1)
 
 
 def _number_of_values(lowering: Lowering, args: tuple[IntExpr, ...]) -> Linear:
@@ -57,7 +57,7 @@ def _number_of_values(lowering: Lowering, args: tuple[IntExpr, ...]) -> Linear:
         return lowering.sum_of(lowering.kept(_first_of_its_value(args)))
     conditions = lowering.conditions
     total = Linear({}, 0)
-    for value in range(least, most + 1):
+    for value in watched(range(least, most + 1)):
         found = [conditions.equal(Linear({v: a}, b - value), None) for a, v, b in views]
         total = total.plus(lowering.of_literal(conditions.any_of(found, None)))
     return total
@@ -85,7 +85,7 @@ def _cardinality_decomposed(
     args: tuple[IntExpr, ...], values: tuple[int, ...], counts: tuple[IntExpr, ...], others: str
 ) -> BoolExpr:
     parts: list[BoolExpr] = []
-    for value, count in zip(values, counts, strict=True):
+    for value, count in watched(zip(values, counts, strict=True)):
         found = [(1, Comparison("==", arg, Const(value))) for arg in args]
         parts.append(Comparison("==", linear(found), count))
     if others == "closed":

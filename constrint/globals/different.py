@@ -11,6 +11,7 @@ from constrint.expr.global_arguments import listed
 from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.posting import hull_of, need, view_of
 from constrint.propagators import AllDifferent, AllDifferentBounds, AllDifferentDomain
+from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
@@ -27,7 +28,7 @@ def _meaning(values: tuple[int, ...], consistency: str) -> bool:
 
 def pairwise(args: tuple[IntExpr, ...], consistency: str = "auto") -> BoolExpr:
     """The disequality of all pairs."""
-    return And(tuple(Comparison("!=", a, b) for i, a in enumerate(args) for b in args[:i]))
+    return And(tuple(Comparison("!=", a, b) for i, a in watched(enumerate(args)) for b in args[:i]))
 
 
 def post_all_different(lowering: Lowering, args: tuple[IntExpr, ...], consistency: str) -> None:

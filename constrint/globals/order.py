@@ -14,6 +14,7 @@ from constrint.globals.automata import post_run
 from constrint.globals.posting import need, variables_of
 from constrint.lowering.problem import TRUE
 from constrint.propagators import Lexicographic
+from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
@@ -30,7 +31,7 @@ def _chain(name: str, operator: str) -> Definition:
         return all(_COMPARED[operator](a, b) for a, b in pairwise(values))
 
     def decomposed(args: tuple[IntExpr, ...]) -> BoolExpr:
-        return And(tuple(Comparison(operator, a, b) for a, b in pairwise(args)))
+        return And(tuple(Comparison(operator, a, b) for a, b in watched(pairwise(args))))
 
     return Definition(name, (Field("values", "exprs"),), meaning, decomposed)
 
@@ -95,7 +96,7 @@ def _precede_decomposed(order: tuple[int, ...], args: tuple[IntExpr, ...]) -> Bo
     """For each entry that has a value of the order, an earlier entry has the value before it."""
     parts: list[BoolExpr] = []
     for former, value in pairwise(order):
-        for i, arg in enumerate(args):
+        for i, arg in watched(enumerate(args)):
             before = Or(tuple(Comparison("==", other, Const(former)) for other in args[:i]))
             parts.append(Implies(Comparison("==", arg, Const(value)), before))
     return And(tuple(parts))

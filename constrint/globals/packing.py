@@ -11,6 +11,7 @@ from constrint.expr.domain import Domain
 from constrint.expr.global_arguments import expressions, integers
 from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
 from constrint.globals.posting import require_all
+from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
@@ -29,7 +30,7 @@ def _packing_parts(
     bins: tuple[IntExpr, ...], sizes: tuple[int, ...], loads: tuple[IntExpr, ...]
 ) -> list[BoolExpr]:
     parts: list[BoolExpr] = [Member(b, Domain.of_range(0, len(loads) - 1)) for b in bins]
-    for k, load in enumerate(loads):
+    for k, load in watched(enumerate(loads)):
         put = [(size, Comparison("==", b, Const(k))) for b, size in zip(bins, sizes, strict=True)]
         parts.append(Comparison("==", linear(put), load))
     return parts

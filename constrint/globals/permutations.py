@@ -25,6 +25,7 @@ from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
 from constrint.globals.posting import keep_in_range, need, variables_of
 from constrint.propagators import AllDifferent, AllDifferentBounds, Circuit, Inverse
 from constrint.propagators.circuit import is_circuit
+from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
@@ -50,7 +51,7 @@ def _inverse_meaning(xs: tuple[int, ...], ys: tuple[int, ...]) -> bool:
 def _inverse_decomposed(xs: tuple[IntExpr, ...], ys: tuple[IntExpr, ...]) -> BoolExpr:
     pairs: list[BoolExpr] = [
         Iff(Comparison("==", x, Const(j)), Comparison("==", y, Const(i)))
-        for i, x in enumerate(xs)
+        for i, x in watched(enumerate(xs))
         for j, y in enumerate(ys)
     ]
     return And((*_in_range(xs), *_in_range(ys), *pairs))
@@ -78,7 +79,7 @@ def _circuit_decomposed(args: tuple[IntExpr, ...]) -> BoolExpr:
     last = len(args) - 1
     parts = _in_range(args)
     at = args[0]
-    for _ in range(1, len(args)):
+    for _ in watched(range(1, len(args))):
         parts.append(Comparison("!=", at, Const(0)))
         at = _follow(args, Min((Max((at, Const(0))), Const(last))))
     parts.append(Comparison("==", at, Const(0)))

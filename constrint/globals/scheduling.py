@@ -11,6 +11,7 @@ from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
 from constrint.globals.posting import variables_of
 from constrint.propagators import Cumulative, NoOverlap, Rectangles
 from constrint.propagators.cumulative import fits
+from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
@@ -36,7 +37,11 @@ def _no_overlap_meaning(starts: Values, durations: Values) -> bool:
 
 def _no_overlap_decomposed(starts: Exprs, durations: Exprs) -> BoolExpr:
     tasks = list(zip(starts, durations, strict=True))
-    parts = [Or((_before(s, d, t), _before(t, e, s))) for i, (s, d) in enumerate(tasks) for t, e in tasks[:i]]
+    parts = [
+        Or((_before(s, d, t), _before(t, e, s)))
+        for i, (s, d) in watched(enumerate(tasks))
+        for t, e in tasks[:i]
+    ]
     return And((*_not_negative(durations), *parts))
 
 
@@ -59,7 +64,7 @@ def _cumulative_decomposed(starts: Exprs, durations: Exprs, demands: Exprs, capa
     """The running demands fit the capacity at the start of each task; no demand is negative."""
     tasks = list(zip(starts, durations, demands, strict=True))
     parts = [*_not_negative(durations), *_not_negative(demands), Comparison(">=", capacity, Const(0))]
-    for i, start in enumerate(starts):
+    for i, start in watched(enumerate(starts)):
         used: list[tuple[int, IntExpr]] = []
         for j, (s, d, r) in enumerate(tasks):
             under_way: BoolExpr = Comparison(">", linear([(1, s), (1, d)]), start)
@@ -107,7 +112,7 @@ def _diffn_decomposed(xs: Exprs, ys: Exprs, widths: Exprs, heights: Exprs) -> Bo
     boxes = list(zip(xs, ys, widths, heights, strict=True))
     parts = [
         Or((_before(x, w, u), _before(u, p, x), _before(y, h, v), _before(v, q, y)))
-        for i, (x, y, w, h) in enumerate(boxes)
+        for i, (x, y, w, h) in watched(enumerate(boxes))
         for u, v, p, q in boxes[:i]
     ]
     return And((*_not_negative(widths), *_not_negative(heights), *parts))

@@ -13,6 +13,7 @@ from constrint.expr.global_expr import Definition, Field, Function
 from constrint.globals.posting import keep_in_range
 from constrint.lowering.problem import TRUE, Linear
 from constrint.propagators import Table
+from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
@@ -44,7 +45,7 @@ def _sum(lowering: Lowering, rows: Rows, row: IntExpr, column: IntExpr) -> Linea
     keep_in_range(lowering, [j], len(rows[0]))
     entries = [
         (r, c, rows[r][c])
-        for r in range(problem.lo[i], problem.hi[i] + 1)
+        for r in watched(range(problem.lo[i], problem.hi[i] + 1))
         for c in range(problem.lo[j], problem.hi[j] + 1)
         if i != j or r == c
     ]

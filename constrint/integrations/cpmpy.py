@@ -10,8 +10,7 @@ expression trees are translated node by node. `CPM_constrint` is the solver clas
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from importlib.metadata import version
 from time import perf_counter
 from typing import Any
@@ -27,32 +26,9 @@ from cpmpy.transformations.normalize import toplevel_list
 from cpmpy.transformations.safening import no_partial_functions, safen_objective
 
 from constrint.expr import BoolExpr, Const, IntExpr, as_bool
-from constrint.expr.functions import abs_, all_of, any_of, element, if_then_else, max_, min_, sum_, table
-from constrint.frontends.flatzinc.builtins import parity, truncated_div, truncated_mod
-from constrint.globals import (
-    all_different,
-    among,
-    circuit,
-    count,
-    cumulative,
-    decreasing,
-    increasing,
-    inverse,
-    lex_less,
-    lex_less_equal,
-    nvalue,
-)
+from constrint.integrations.cpmpy_functions import COMPARISONS, NUMBERS, RELATIONS
 from constrint.model import Model
 from constrint.modelling.result import Result, Status
-
-COMPARISONS: Mapping[str, Callable[[IntExpr, IntExpr], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<=": operator.le,
-    "<": operator.lt,
-    ">=": operator.ge,
-    ">": operator.gt,
-}
 
 
 class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as CPMpy names its solvers
@@ -323,78 +299,6 @@ def _stopped(status: Status) -> ExitStatus:
     """The status for a search that ended before it had found all best solutions."""
     return ExitStatus.UNSATISFIABLE if status is Status.INFEASIBLE else ExitStatus.UNKNOWN
 
-
-def _rows(rows: Any) -> list[list[int]]:
-    return [[int(entry) for entry in row] for row in rows]
-
-
-def _weighted(s: CPM_constrint, args: Any) -> IntExpr:
-    weights, exprs = args
-    return sum_([int(weight) * s.number(expr) for weight, expr in zip(weights, exprs, strict=True)])
-
-
-def _shared(
-    s: CPM_constrint, starts: Any, durations: Any, ends: Any, demands: Any, capacity: Any
-) -> BoolExpr:
-    """`cumulative` for tasks of which those with duration 0 are unconstrained."""
-    begin, took = s.numbers(starts), s.numbers(durations)
-    parts = [cumulative(begin, took, s.numbers(demands), s.number(capacity))] if begin else []
-    if ends is not None:
-        parts += [a + b == end for a, b, end in zip(begin, took, s.numbers(ends), strict=True)]
-    return all_of(parts)
-
-
-def _cumulative(s: CPM_constrint, args: Any) -> BoolExpr:
-    starts, durations, *ends, demands, capacity = args
-    return _shared(s, starts, durations, ends[0] if ends else None, demands, capacity)
-
-
-def _no_overlap(s: CPM_constrint, args: Any) -> BoolExpr:
-    starts, durations, *ends = args
-    return _shared(s, starts, durations, ends[0] if ends else None, [1] * len(starts), 1)
-
-
-RELATIONS: Mapping[str, Callable[[CPM_constrint, Any], BoolExpr]] = {
-    "and": lambda s, args: all_of(s.conditions(args)),
-    "or": lambda s, args: any_of(s.conditions(args)),
-    "->": lambda s, args: s.condition(args[0]).implies(s.condition(args[1])),
-    "not": lambda s, args: ~s.condition(args[0]),
-    "alldifferent": lambda s, args: all_different(s.numbers(args)),
-    "xor": lambda s, args: parity(s.conditions(args)),
-    "table": lambda s, args: table(s.numbers(args[0]), _rows(args[1])),
-    "negative_table": lambda s, args: ~table(s.numbers(args[0]), _rows(args[1])),
-    "circuit": lambda s, args: circuit(s.numbers(args)),
-    "inverse": lambda s, args: inverse(s.numbers(args[0]), s.numbers(args[1])),
-    "cumulative": _cumulative,
-    "no_overlap": _no_overlap,
-    "increasing": lambda s, args: increasing(s.numbers(args)),
-    "decreasing": lambda s, args: decreasing(s.numbers(args)),
-    "strictly_increasing": lambda s, args: increasing(s.numbers(args), strict=True),
-    "strictly_decreasing": lambda s, args: decreasing(s.numbers(args), strict=True),
-    "lex_less": lambda s, args: lex_less(s.numbers(args[0]), s.numbers(args[1])),
-    "lex_lesseq": lambda s, args: lex_less_equal(s.numbers(args[0]), s.numbers(args[1])),
-}
-"""Translations of conditions, by CPMpy's names."""
-
-NUMBERS: Mapping[str, Callable[[CPM_constrint, Any], IntExpr]] = {
-    "sum": lambda s, args: sum_(s.numbers(args)),
-    "wsum": _weighted,
-    "sub": lambda s, args: s.number(args[0]) - s.number(args[1]),
-    "-": lambda s, args: -s.number(args[0]),
-    "mul": lambda s, args: s.number(args[0]) * s.number(args[1]),
-    "div": lambda s, args: truncated_div(s.number(args[0]), s.number(args[1])),
-    "mod": lambda s, args: truncated_mod(s.number(args[0]), s.number(args[1])),
-    "pow": lambda s, args: s.number(args[0]) ** int(args[1]),
-    "abs": lambda s, args: abs_(s.number(args[0])),
-    "min": lambda s, args: min_(s.numbers(args)),
-    "max": lambda s, args: max_(s.numbers(args)),
-    "element": lambda s, args: element(s.numbers(args[0]), s.number(args[1])),
-    "count": lambda s, args: count(s.numbers(args[0]), s.number(args[1])),
-    "among": lambda s, args: among(s.numbers(args[0]), [int(value) for value in args[1]]),
-    "nvalue": lambda s, args: nvalue(s.numbers(args)),
-    "ite": lambda s, args: if_then_else(s.condition(args[0]), s.number(args[1]), s.number(args[2])),
-}
-"""Translations of numbers, by CPMpy's names."""
 
 _OWN_OPERATORS = {"and", "or", "->", "not", "sum", "wsum", "sub", "-", "ite"}
 CPM_constrint.supported_global_constraints = frozenset((RELATIONS.keys() | NUMBERS.keys()) - _OWN_OPERATORS)

@@ -24,7 +24,6 @@ from constrint.engine.compiled import (
 from constrint.learning import generic, loop
 from constrint.learning.build import full
 from constrint.learning.layout import FAULT, LEARN_KERNELS, Learner
-from constrint.learning.loaded import part_of
 from constrint.propagators import dispatch
 from constrint.store.state import KERNELS, State
 
@@ -59,7 +58,7 @@ def no_kernel(ls: Any, st: Any, p: int) -> bool:
 @once
 def _run(has_kernels: bool) -> Callable[[Any, Any, int], int]:
     """`loop.run`, compiled or loaded."""
-    part = part_of(has_kernels)
+    part = "learn" if has_kernels else "learn-sums"
 
     def twins() -> dict[int, Any]:
         called = [function for function in [*KERNELS, *LEARN_KERNELS] if function is not loop.run]

@@ -71,6 +71,11 @@ class Normal:
     replaced: dict[int, Atom] = field(default_factory=dict)
     implied: list[tuple[int, int]] = field(default_factory=list)
 
+    @property
+    def part(self) -> str:
+        """The part of the machine code that it needs; the one without kernels is compiled much faster."""
+        return "learn" if self.kernels else "learn-sums"
+
 
 class Translation:
     """Builds the `Normal` of some nodes within a box; raises `Contradiction`, at the deadline `Stopped`."""

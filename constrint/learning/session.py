@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
 from constrint.engine import background_compile as compiling
+from constrint.engine import cache
 from constrint.engine.build import Branch
 from constrint.engine.build import build as build_state
 from constrint.errors import InternalError
@@ -30,7 +32,6 @@ from constrint.learning.layout import (
     SOLUTION,
     TRAIL,
 )
-from constrint.learning.loaded import is_loaded, part_of
 from constrint.learning.normal import Contradiction, Normal, Translation, atom_of
 from constrint.learning.trail import raise_bound
 from constrint.modelling.result import Statistics
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from constrint.learning.compiled import Session
     from constrint.preparing.proof import Proof
 
-HAND_OVER = 0.2  # seconds of interpreted search after which loading the compiled twin pays
 SLICE = 20_000  # propagations between two looks at the clock, at most
 COMPILED_SLICE = 300_000
 # A longer trail is bounds that creep, and search without learning has no reasons to keep for them.
@@ -56,6 +56,12 @@ ENTRIES_OF_VARIABLE = 20  # … unless there are that many variables
 # Tiers: 0/1 variables, others of the model, the goal, functions. Those follow from the model's variables:
 # to decide them first would be to search their bounds, which may be far apart, value by value.
 NARROW, WIDE, GOAL, LAST = 0, 1, 2, 3
+
+
+def _load(has_kernels: bool) -> None:
+    from constrint.learning.compiled import load
+
+    load(has_kernels)
 
 
 class LearningRun:
@@ -99,11 +105,8 @@ class LearningRun:
             self._is_over = self._is_over or not raise_bound(self._ls, self._state, b, k, DECISION)
         if proof is not None and self._is_over:
             proof.exhausted()
-        if options.engine == "compiled" or (options.engine == "auto" and is_loaded(self._has_kernels())):
+        if options.engine == "compiled" or (options.engine == "auto" and cache.is_loaded(self._normal.part)):
             self._hand_over()
-
-    def _has_kernels(self) -> bool:
-        return bool(self._normal.kernels)
 
     def _guide(self, root: Root, equalities: Sequence[int]) -> Guide:
         """Declared variables before functions of them, and wide ones towards a better goal."""
@@ -130,11 +133,11 @@ class LearningRun:
         return Guide(tier, rule, phase, activity)
 
     def _hand_over(self) -> None:
-        compiling.wait(part_of(self._has_kernels()), self._deadline)
+        compiling.obtain(self._normal.part, partial(_load, bool(self._normal.kernels)), self._deadline)
         with compiling.loading(self._deadline):
             from constrint.learning.compiled import Session
 
-            self._session = Session(self._ls, self._state, self._has_kernels())
+            self._session = Session(self._ls, self._state, bool(self._normal.kernels))
         self._pace = Pace(COMPILED_SLICE, self._deadline)
         self._ls = self._session.ls
         self.engine = "compiled"
@@ -142,8 +145,7 @@ class LearningRun:
     def _is_long(self) -> bool:
         if self.engine == "compiled" or self._options.engine != "auto":
             return False
-        spent = self._pace.spent
-        return spent >= HAND_OVER and compiling.is_ready(part_of(self._has_kernels()), spent, self._deadline)
+        return compiling.is_due(self._normal.part, self._pace.spent, self._deadline)
 
     def value(self, v: int) -> int:
         """Value of a fixed variable."""

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from constrint.modelling.declarations import Constraint
 
 
+MOST_LISTED = 50  # constraints that are shown where time ran out before the set was small
+
+
 @dataclass(frozen=True, slots=True)
 class Conflict:
     """Constraints that cannot hold together.
@@ -36,7 +39,15 @@ class Conflict:
         else:
             heading = f"these {len(self.constraints)} constraints contradict each other"
             heading += "" if self.minimal else " (there may be a smaller set; time ran out)"
-        return "\n".join([f"{heading}:", *[f"  {describe(constraint)}" for constraint in self.constraints]])
+        lines = [f"  {describe(constraint)}" for constraint in self.listed]
+        if len(lines) < len(self.constraints):
+            lines.append(f"  … and {len(self.constraints) - len(lines):,} more")
+        return "\n".join([f"{heading}:", *lines])
+
+    @property
+    def listed(self) -> tuple[Constraint, ...]:
+        """The constraints to show: all of a minimal set, the first of one that time left large."""
+        return self.constraints if self.minimal else self.constraints[:MOST_LISTED]
 
     def _repr_html_(self) -> str:
         from constrint.modelling.notebook import conflict_html

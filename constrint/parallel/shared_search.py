@@ -41,6 +41,12 @@ LAST_ANSWERS = 0.2
 """Seconds after the time limit in which workers, which stop at the limit, may still answer."""
 
 
+def _load() -> None:
+    from constrint.engine.compiled import load
+
+    load()
+
+
 @dataclass(eq=False)
 class _Part:
     """An open part of the tree: waiting, or with a worker.
@@ -225,10 +231,7 @@ class SharedRun:
             return False
         if not cache.is_loaded() and not compiling.is_ready("engine", self._alone.seconds, self._deadline):
             return False
-        with compiling.loading(self._deadline):
-            from constrint.engine.compiled import load
-
-            load()
+        compiling.loaded(_load, self._deadline)
         return True
 
     def _submit(self, part: _Part) -> Future[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
 from constrint.errors import InternalError
 from constrint.expr import BoolVar, IntExpr
-from constrint.expr.evaluation import Values
-from constrint.modelling.declarations import Declarations
+from constrint.expr.evaluation import Values, is_light
+from constrint.modelling.declarations import Constraint, Declarations
 
 if TYPE_CHECKING:
     from constrint.preparing.prepared import Plan
@@ -25,10 +26,18 @@ def check_solution(model: Declarations, assignment: Assignment) -> None:
     for variable, value in assignment.items():
         if not isinstance(variable, BoolVar) and value not in variable.domain:  # type: ignore[attr-defined] # keys are variables
             raise InternalError(f"{variable} has no value {value}")
+    violated = first_violated(model.constraints, assignment)
+    if violated is not None:
+        where = violated.position or violated.name or "a constraint"
+        raise InternalError(f"a solution violates {where}: please report this model")
+
+
+def first_violated(constraints: Iterable[Constraint], assignment: Assignment) -> Constraint | None:
+    """The first constraint that does not hold under an assignment; raises `Undefined` as it does."""
     shared: Values | None = None  # for the expressions that large constraints share
-    for constraint in model.constraints:
-        if shared is None and not getattr(constraint.expr, "_is_light", True):
+    for constraint in constraints:
+        if shared is None and not is_light(constraint.expr):
             shared = Values(assignment)
         if not constraint.expr.evaluate(assignment if shared is None else shared):
-            where = constraint.position or constraint.name or "a constraint"
-            raise InternalError(f"a solution violates {where}: please report this model")
+            return constraint
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Branch
@@ -24,7 +24,7 @@ from constrint.preparing.branching import (
     reached_by,
 )
 from constrint.preparing.options import Options
-from constrint.presolve import OutOfRange, Root, presolve
+from constrint.presolve import OutOfRange, Root, presolve, untouched
 from constrint.store.state import AS_BEST_OR_GREATEST, COUNT_FAILURES, GREATEST, IN_ORDER, LEAST
 from constrint.support.deadline import NEVER, Deadline
 from constrint.support.limits import recursion_room
@@ -49,6 +49,7 @@ class Plan:
         preferences: (number, direction) of each preferred expression.
         decided: Number of each expression that the brancher names and that is no variable of the model.
         scales: (factor, constant) of each goal's expression over the variable that stands for it.
+        targets: The expressions to optimise or preferred, in order.
         inputs: What each function is a function of.
         root: What presolve left; None where it proved that there is no solution.
     """
@@ -63,8 +64,24 @@ class Plan:
         deadline: Deadline = NEVER,
         may_compile: bool = False,
         may_postpone: bool = False,
+        before_presolve: Callable[[Plan, Root], None] | None = None,
     ) -> None:
+        """Make a model ready.
+
+        Args:
+            model: The model.
+            goals: What to optimise, the most important first.
+            preferences: What to try values of in order, after that.
+            bits: How wide the range is that stands for all integers.
+            brancher: What to decide.
+            deadline: When this must end.
+            may_compile: Whether the compiled engine may propagate, where this process has that.
+            may_postpone: Whether root reasoning may be left for later, see `presolve`.
+            before_presolve: Is shown the plan and its root before anything is reasoned about it.
+        """
         self.model = model
+        self.targets = [expr for expr, _ in [*goals, *preferences]]
+        self._before_presolve = before_presolve
         self._may_postpone = may_postpone
         self._deadline = deadline
         self._may_compile = may_compile
@@ -129,6 +146,10 @@ class Plan:
         self.goals, self.preferences = targets[:first], targets[first:]
         self.inputs = lowering.problem.inputs
         self._problem = lowering.problem
+        if self._before_presolve is not None:
+            unreasoned = untouched(self._problem)
+            if unreasoned is not None:
+                self._before_presolve(self, unreasoned)
         root = presolve(self._problem, self._deadline, self._may_compile, self._may_postpone)
         if not root.stable:
             # Bounds that creep without an end in sight would keep search from ever branching.

@@ -1,5 +1,5 @@
 """Root reasoning: what is proven before search starts, by propagation, number theory and linear algebra."""
 
-from constrint.presolve.root import LARGE, OutOfRange, Root, better_than, is_linear, presolve
+from constrint.presolve.root import LARGE, OutOfRange, Root, better_than, is_linear, presolve, untouched
 
-__all__ = ["LARGE", "OutOfRange", "Root", "better_than", "is_linear", "presolve"]
+__all__ = ["LARGE", "OutOfRange", "Root", "better_than", "is_linear", "presolve", "untouched"]

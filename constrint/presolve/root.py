@@ -111,9 +111,9 @@ def presolve(
         may_postpone: Whether to leave it all for later where all is small: a short search may be enough.
     """
     if may_postpone:
-        untouched = _untouched(problem)
-        if untouched is not None:
-            return untouched
+        postponed = _postponed(problem)
+        if postponed is not None:
+            return postponed
     for left in range(MOST_ROUNDS - 1, -1, -1):
         session, state, outcome = _first_fixpoint(problem, deadline, may_compile)
         if outcome == FAILED and state.scalar[WIDER]:
@@ -135,10 +135,15 @@ def presolve(
     return _root(problem, box, state, session, outcome)
 
 
-def _untouched(problem: Problem) -> Root | None:
+def _postponed(problem: Problem) -> Root | None:
     """The root without any reasoning; None for what is not small, narrow and within int64."""
     if len(problem.nodes) > MOST_POSTPONED or max(map(sub, problem.hi, problem.lo), default=0) >= WIDE:
         return None
+    return untouched(problem)
+
+
+def untouched(problem: Problem) -> Root | None:
+    """The root without any reasoning; None where numbers may not fit int64."""
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
     if _exceeds_int64(box, problem.nodes):
         return None

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from constrint.engine.build import Branch, build
 from constrint.errors import UnboundedError, Undefined
-from constrint.expr import BoolVar
+from constrint.expr import BoolVar, IntExpr
 from constrint.expr.evaluation import Values
-from constrint.preparing.checks import Assignment, check
+from constrint.preparing.checks import Assignment, check, first_violated
 from constrint.preparing.search import GaveUp
-from constrint.propagators import Clause, LinearLe
+from constrint.propagators import Clause, LinearEq, LinearLe
 from constrint.search.sliced import Limits, Stepper
 from constrint.store.state import GREATEST, IN_ORDER, LEAST, SOLUTION
-from constrint.support.deadline import Deadline, Stopped, look, present
+from constrint.support.deadline import Deadline, Stopped, look, present, watched
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from constrint.preparing.prepared import Plan
     from constrint.presolve import Root
 
-FEW_CONSTRAINTS = 500  # the first solution of a model with fewer is left to its search
+SMALL = 500  # variables and constraints: the first solution of a model with fewer is left to its search
 SHARE = 0.3  # of the time that is left may go into a dive
 MORE_NODES = 200  # of a dive, beside one for each variable
 
@@ -34,20 +34,25 @@ MORE_NODES = 200  # of a dive, beside one for each variable
 def at_an_end(model: Declarations, goals: Iterable[Goal]) -> Assignment | None:
     """A solution that gives all variables their least values, or all their greatest; None where none does."""
     for assignment in _ends(model):
-        values = Values(assignment)
-        try:
-            if all(_holds(constraint.expr.evaluate(values)) for constraint in model.constraints):
-                for expr in [*model.lets.values(), *[expr for expr, _ in goals]]:
-                    expr.evaluate(values)  # no solution leaves one of these undefined
-                return assignment
-        except Undefined:
-            pass
+        if _is_solution(model, assignment, [expr for expr, _ in goals]):
+            return assignment
     return None
 
 
-def _holds(truth: bool) -> bool:
-    look()
-    return truth
+def _is_solution(model: Declarations, assignment: Assignment, targets: Iterable[IntExpr]) -> bool:
+    """Whether an assignment of values from the domains is a solution."""
+    try:
+        for variable, value in assignment.items():
+            if not isinstance(variable, BoolVar) and value not in variable.domain:  # type: ignore[attr-defined] # keys are variables
+                return False
+        if first_violated(watched(model.constraints), assignment) is not None:
+            return False
+        values = Values(assignment)
+        for expr in [*model.lets.values(), *targets]:
+            expr.evaluate(values)  # no solution leaves one of these undefined
+    except Undefined:
+        return False
+    return True
 
 
 def _ends(model: Declarations) -> Iterator[Assignment]:
@@ -72,11 +77,15 @@ def _ends(model: Declarations) -> Iterator[Assignment]:
 def by_diving(plan: Plan, root: Root, options: Options) -> Assignment | None:
     """A solution of a large model by a short search that decides the variables in order; None for none.
 
-    Each variable takes the end of its domain that satisfies more of the inequalities.
+    Each variable takes the end of its domain that satisfies more of the inequalities and equations.
     """
-    if len(root.nodes) < FEW_CONSTRAINTS or root.exact or options.proof is not None:
+    if is_small(plan, root) or root.exact or options.proof is not None:
         return None
     rising = _rising(root)
+    box = root.box
+    ends = {variable: box.hi[v] if rising[v] else box.lo[v] for variable, v in plan.variables.items()}
+    if _is_solution(plan.model, ends, plan.targets):
+        return ends
     variables = list(dict.fromkeys(plan.variables.values()))
     rules = [GREATEST if rising[v] else LEAST for v in variables]
     branch = Branch(variables, rules, groups=[(len(variables), IN_ORDER)])
@@ -93,14 +102,23 @@ def by_diving(plan: Plan, root: Root, options: Options) -> Assignment | None:
     return found
 
 
+def is_small(plan: Plan, root: Root) -> bool:
+    """Whether the first solution of a model is left to its search."""
+    return len(root.nodes) + len(plan.variables) < SMALL
+
+
 def _rising(root: Root) -> list[bool]:
-    """For each variable whether more inequalities are satisfied by its greatest value than by its least."""
+    """For each variable whether more constraints are satisfied by its greatest value than by its least."""
     balance = [0] * len(root.box.lo)
     for node in root.nodes:
         look()
         if isinstance(node, LinearLe):
             for a, v in node.terms:
                 balance[v] += -1 if a > 0 else 1
+        elif isinstance(node, LinearEq):
+            least = sum(min(a * root.box.lo[v], a * root.box.hi[v]) for a, v in node.terms)
+            for a, v in node.terms:
+                balance[v] += 1 if (a > 0) == (least < node.bound) else -1
         elif isinstance(node, Clause):
             for literal in node.literals:
                 balance[literal >> 1] += -1 if literal & 1 else 1

@@ -32,12 +32,17 @@ if TYPE_CHECKING:
 SLICE = (100, 20_000)  # nodes, propagations at most
 FIRST_SLICE = (2, 60)  # where the compiled engine is loaded: what costs no more than handing over
 COMPILED_SLICE = (5_000, 1_000_000)
-HAND_OVER = 0.2  # seconds of interpreted search after which loading the compiled engine pays
 PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
 WORK_OF_NODE = 20  # runs of propagators that a node counts as much as, beside those that it has
 LEAST_OF_NODE = 5  # propagations that a node counts as, for how many make a slice
 NODE_LOOKS = 5  # at the propagations done, before all nodes are
 LOOKS = 400  # at the work done, before all of it is
+
+
+def _load() -> None:
+    from constrint.engine.compiled import load
+
+    load()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,7 @@ class Stepper:
         self._limits = limits
         self.turn_ends: int | None = None
         self._pace = Pace(SLICE[1], limits.deadline)
+        self._node_pace = Pace(SLICE[0], limits.deadline)
         self._node_look = None if limits.nodes is None else min(limits.nodes, 1)
         self._look = 0  # the number of the node before which the work is looked at next
         self._session = session
@@ -87,10 +93,15 @@ class Stepper:
     def _start(self) -> None:
         """Begin where the caller wants it; the state is complete."""
         if self._session is not None:
-            self._pace = Pace(COMPILED_SLICE[1], self._limits.deadline)
+            self._set_pace()
             self.engine = "compiled"
         elif not self.exact and (self._wanted == "compiled" or self._is_large()):
             self._hand_over()
+
+    def _set_pace(self) -> None:
+        """Find out anew how much makes a slice: it is searched compiled from now on."""
+        self._pace = Pace(COMPILED_SLICE[1], self._limits.deadline)
+        self._node_pace = Pace(COMPILED_SLICE[0], self._limits.deadline)
 
     def _adopt(self, state: State) -> None:
         """Go on with a state that may have other arrays."""
@@ -101,15 +112,11 @@ class Stepper:
 
     def _hand_over(self) -> None:
         if not cache.is_loaded():
-            compiling.wait("engine", self._limits.deadline)
-            with compiling.loading(self._limits.deadline):
-                from constrint.engine.compiled import load
-
-                load()
+            compiling.obtain("engine", _load, self._limits.deadline)
         from constrint.engine.compiled import Session
 
         self._session = Session(self._state)
-        self._pace = Pace(COMPILED_SLICE[1], self._limits.deadline)
+        self._set_pace()
         self._state = self._session.state
         self.engine = "compiled"
 
@@ -121,10 +128,7 @@ class Stepper:
     def _is_long(self) -> bool:
         if self.engine == "compiled" or self.exact or self._wanted != "auto":
             return False
-        if cache.is_loaded():
-            return True
-        spent = self._pace.spent
-        return spent >= HAND_OVER and compiling.is_ready("engine", spent, self._limits.deadline)
+        return compiling.is_due("engine", self._pace.spent, self._limits.deadline)
 
     def value(self, v: int) -> int:
         """Value of a fixed variable."""
@@ -168,20 +172,23 @@ class Stepper:
 
     def _slice(self) -> int:
         """Search on for a moment."""
-        nodes, propagations = (SLICE if self._session is None else COMPILED_SLICE)[0], self._pace.work
+        nodes, propagations = self._node_pace.work, self._pace.work
         if self._session is None and self._wanted == "auto" and not self.exact and cache.is_loaded():
-            nodes, propagations = FIRST_SLICE
+            nodes, propagations = min(nodes, FIRST_SLICE[0]), FIRST_SLICE[1]
         nodes = min(nodes, max(1, propagations // LEAST_OF_NODE))
         look = None if self._limits.work is None else self._look
         for end in (self.turn_ends, self._node_look, look):
             if end is not None:
                 nodes = min(nodes, end - int(self._state.scalar[NODES]))
+        before = self._state.scalar[NODES]
         self._pace.begin()
         if self._session is not None:
             outcome = self._session.run(nodes, propagations)
         else:
             outcome = dfs.run(self._state, nodes, propagations)
-        self._pace.end()
+        took = self._pace.end()
+        if self._state.scalar[NODES] != before:  # what the root takes says nothing of them
+            self._node_pace.adapt(took)
         return outcome
 
     @property

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Box
-from constrint.errors import LimitError, ModelError, UnboundedError, Undefined
+from constrint.errors import ModelError, UnboundedError, Undefined
 from constrint.expr import IntExpr, IntVar
 from constrint.expr.domain import BINARY, Domain
 from constrint.expr.values import value_in
@@ -27,7 +27,7 @@ from constrint.presolve import Root
 from constrint.search.branch_and_bound import Climb
 from constrint.search.choose import Case, Choice, choose, main_method, may_search_briefly
 from constrint.search.depth_first import Run
-from constrint.search.easy import at_an_end, by_diving
+from constrint.search.easy import at_an_end, by_diving, is_small
 from constrint.search.near_zero import NEARBY_NODES, nearby_roots
 from constrint.search.portfolio import AlternatingRun
 from constrint.support.deadline import Deadline, Stopped, until
@@ -67,6 +67,7 @@ class Solver:
         self.complete = False  # whether `every` has given all solutions
         self._learning_gave_up = False
         self._goals: Sequence[Goal] = ()
+        self._has_dived = False
         self._easy: Assignment | None = None  # a solution to give where the time ends before there is another
 
     def _plan(
@@ -82,8 +83,24 @@ class Solver:
         may_compile = options.engine != "interpreted"
         is_first = not (goals or preferences or is_every)
         may_postpone = is_first and may_search_briefly(options, self._learning_gave_up)
-        brancher = options.brancher
-        return Plan(self.model, goals, preferences, bits, brancher, deadline, may_compile, may_postpone)
+        dives = deadline.is_set and not is_every and self._easy is None
+        return Plan(
+            self.model,
+            goals,
+            preferences,
+            bits,
+            options.brancher,
+            deadline,
+            may_compile,
+            may_postpone,
+            before_presolve=self._dive if dives else None,
+        )
+
+    def _dive(self, plan: Plan, root: Root) -> None:
+        """Look for a solution that is easy to find, unless one is known."""
+        if self._easy is None and not self._has_dived:
+            self._has_dived = not (root.exact or is_small(plan, root))
+            self._easy = by_diving(plan, root, self.options)
 
     @property
     def has_workers(self) -> bool:
@@ -101,7 +118,8 @@ class Solver:
 
     def prepared(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Plan:
         """The model made ready, without a search."""
-        return self._plan(goals, preferences)
+        with until(Deadline(self.options.time_limit, self.started)):
+            return self._plan(goals, preferences)
 
     def choices(self, plan: Plan, root: Root) -> list[Choice]:
         """The methods that are tried, in order; see `choose`."""
@@ -215,8 +233,8 @@ class Solver:
         best: Assignment | None = None
         root = plan.root
         try:
-            if root is not None and self.options.time_limit is not None and self._easy is None:
-                self._easy = by_diving(plan, root, self.options)
+            if root is not None and self.options.time_limit is not None:
+                self._dive(plan, root)
             if root is not None and any(choice.method == "tables" for choice in self.choices(plan, root)):
                 swept = sweep(plan, root)
                 if swept is not None:
@@ -354,21 +372,18 @@ class Solver:
                     raise UnboundedError(plan.first_unbounded()) from None
                 plan = self._plan((), (), 4 * plan.bits, is_every=True)
 
-    def count(self, seconds: float | None = None) -> int:
-        """The number of solutions; `seconds` is the caller's limit, some of which may be spent."""
+    def count(self) -> tuple[int, bool]:
+        """The number of solutions found, and whether they are all."""
         found = 0
         try:
             with until(Deadline(self.options.time_limit, self.started)):
                 for _ in self._all():
                     found += 1
-        except Stopped as stop:
-            limit = self.options.time_limit if seconds is None else seconds
-            raise LimitError(
-                f"counting reached its time limit of {limit} s after {found} solutions"
-            ) from stop
+        except Stopped:
+            return found, False
         finally:
             self._close()
-        return found
+        return found, True
 
 
 def fixed(root: Root, v: int, value: int) -> Root:

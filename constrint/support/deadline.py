@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from math import inf
-from threading import local
+from threading import Thread, local
 from time import perf_counter
+from typing import TypeVar
 
+T = TypeVar("T")
 SHORT, LONG = 0.015, 0.05  # seconds of a slice of work between which it stays as large as it is
 
 
@@ -87,9 +89,44 @@ def look() -> None:
         deadline.check()
 
 
+def watched(items: Iterable[T]) -> Iterator[T]:
+    """The items, with a look at the deadline of the present call before each."""
+    for item in items:
+        look()
+        yield item
+
+
 def present() -> Deadline:
     """The deadline of the call that this thread is in."""
     return _present.deadline
+
+
+def beside(work: Callable[[], T], deadline: Deadline) -> T:
+    """What cannot look at the clock, such as an import, done in a thread of its own.
+
+    Raises `Stopped` at the deadline; the thread then goes on, for the next call that needs what it does.
+    Without a deadline it is done in this thread.
+    """
+    if not deadline.is_set:
+        return work()
+    done: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except BaseException as problem:
+            failed.append(problem)
+
+    deadline.check()
+    thread = Thread(target=run, name="constrint")
+    thread.start()
+    thread.join(max(0.0, deadline.left))
+    if failed:
+        raise failed[0]
+    if not done:
+        raise Stopped
+    return done[0]
 
 
 class Pace:
@@ -116,10 +153,15 @@ class Pace:
         """A slice begins."""
         self._since = perf_counter()
 
-    def end(self) -> None:
-        """It has ended: the next one is longer where this one was short."""
+    def end(self) -> float:
+        """It has ended: the next one is longer where this one was short. Gives the seconds it took."""
         took = perf_counter() - self._since
         self.spent += took
+        self.adapt(took)
+        return took
+
+    def adapt(self, took: float) -> None:
+        """Make the next slice longer where one was short, and shorter where it was long."""
         if took < SHORT:
             self.work = min(self._most, 4 * self.work)
         elif took > LONG:

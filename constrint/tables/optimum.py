@@ -13,7 +13,7 @@ from constrint.engine.build import Box
 from constrint.preparing.branching import Inputs
 from constrint.propagators import Node
 from constrint.support.deadline import Stopped, look
-from constrint.tables.operations import Unsuitable
+from constrint.tables.operation import Unsuitable
 from constrint.tables.table import Structure, Table
 
 ROWS = 8192  # of a part, at most

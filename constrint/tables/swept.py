@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from constrint.preparing.checks import Assignment, check
 if TYPE_CHECKING:
     from constrint.preparing.prepared import Plan
     from constrint.presolve import Root
+    from constrint.propagators import Node
 
 MOST_WORK = 2_000_000  # rows looked at by all constraints together; some ten nanoseconds each
 
@@ -31,19 +33,74 @@ class Swept:
 
 
 def sweep(plan: Plan, root: Root) -> Swept | None:
-    """The optimum by tables; None where the constraints do not suit that, or it is too much work."""
-    targets = [*plan.goals, *plan.preferences]
-    from constrint.tables.operations import Unsuitable
+    """The optimum by tables; None where the constraints do not suit that, or it is too much work.
+
+    Parts of the model that no constraint links have their optima apart: the lexicographic optimum of all is
+    those of the parts together, as each goal is a variable of one part.
+    """
+    goals = [*plan.goals, *plan.preferences]
+    from constrint.tables.operation import Unsuitable
     from constrint.tables.optimum import Optimum
 
-    numbers = list(plan.variables.values())
+    values: dict[int, int] = {}
+    is_proven = has_solution = True
+    work = parts = improvements = 0
     try:
-        found = Optimum(root.box, root.nodes, numbers, targets, plan.inputs, MOST_WORK)
+        for nodes, numbers in _linked(plan, root, [v for v, _ in goals]):
+            own = set(numbers)
+            found = Optimum(
+                root.box,
+                nodes,
+                numbers,
+                [goal for goal in goals if goal[0] in own],
+                plan.inputs,
+                MOST_WORK - work,
+            )
+            work, parts, improvements = (
+                work + found.work,
+                parts + found.parts,
+                improvements + found.improvements,
+            )
+            if found.values is not None:
+                values |= found.values
+            elif found.is_proven:
+                return Swept(None, True, Statistics(nodes=parts, engine="tables"))
+            is_proven, has_solution = is_proven and found.is_proven, has_solution and found.values is not None
     except Unsuitable:
         return None
-    statistics = Statistics(nodes=found.parts, solutions=found.improvements, engine="tables")
-    if found.values is None:
-        return Swept(None, found.is_proven, statistics)
-    best = {variable: found.values[v] for variable, v in plan.variables.items()}
+    statistics = Statistics(nodes=parts, solutions=improvements, engine="tables")
+    if not has_solution:
+        return Swept(None, False, statistics)
+    best = {variable: values[v] for variable, v in plan.variables.items()}
     check(plan, best)
-    return Swept(best, found.is_proven, statistics)
+    return Swept(best, is_proven, statistics)
+
+
+def _linked(plan: Plan, root: Root, goals: Sequence[int]) -> Iterator[tuple[Sequence[Node], list[int]]]:
+    """The constraints, and the variables of model and goals, of each part that shares no open variable."""
+    lo, hi = root.box.lo, root.box.hi
+    leader = list(range(len(lo)))
+
+    def leader_of(v: int) -> int:
+        while leader[v] != v:
+            leader[v] = v = leader[leader[v]]
+        return v
+
+    firsts = []
+    for node in root.nodes:
+        first = -1
+        for v in node.scope():
+            if lo[v] < hi[v]:
+                v = leader_of(v)
+                if first < 0:
+                    first = v
+                leader[v] = first
+        firsts.append(first)
+    numbers: dict[int, list[int]] = {}
+    for v in dict.fromkeys([*plan.variables.values(), *goals]):
+        numbers.setdefault(leader_of(v) if lo[v] < hi[v] else -1, []).append(v)
+    nodes: dict[int, list[Node]] = {}
+    for node, first in zip(root.nodes, firsts, strict=True):
+        nodes.setdefault(first if first < 0 else leader_of(first), []).append(node)
+    for which in dict.fromkeys([*nodes, *numbers]):
+        yield nodes.get(which, []), numbers.get(which, [])

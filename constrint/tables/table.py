@@ -16,7 +16,8 @@ import numpy as np
 from constrint.engine.build import Box
 from constrint.preparing.branching import Inputs, dependents
 from constrint.propagators import Node
-from constrint.tables.operations import Bounds, Column, Operation, operations
+from constrint.tables.operation import Bounds, Column, Operation
+from constrint.tables.operations import operations
 
 LAZY_ROWS = 256  # of so many rows, columns are copied when they are needed: most rows are dead by then
 MOST_ORIGINS = 3

@@ -137,7 +137,7 @@ def run(
                 capability,
                 plan,
             )
-            for compiled in _compiled(space, compiler, top)
+            for compiled in _best_compiled(space, compiler, top)
         ]
         outcomes = list(run_trials(trials, space.kernels.root, timeout=timeout))
         if as_json:
@@ -215,8 +215,8 @@ def _candidates(space: TilingSpace, top: int) -> list[Any]:
     return candidates
 
 
-def _compiled(space: TilingSpace, backend: str, top: int) -> list[Compiled]:
-    """The best ``top`` tilings, compiled; the first one after the register loop, the others if they fit."""
+def _best_compiled(space: TilingSpace, backend: str, top: int) -> list[Compiled]:
+    """The best ``top`` tilings, compiled: the first settled, of the others those that keep their promises."""
     from kerneltune.compiling.compile import Compiler
     from kerneltune.compiling.feedback import settle
 

@@ -32,9 +32,8 @@ class CompileReport:
     cubin_bytes: int
     seconds: float
     cached: bool
-    moves_registers: bool = (
-        False  # warpgroups exchange registers: with fewer than predicted, setmaxnreg hangs
-    )
+    # Warpgroups move registers: with fewer than predicted, setmaxnreg waits for ever.
+    moves_registers: bool = False
 
     @property
     def spills(self) -> bool:

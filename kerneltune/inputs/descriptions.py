@@ -45,12 +45,10 @@ class KernelSpec(BaseModel):
     constraints: str
     entry: Identifier
     cooperative: StrictBool = False
-    workspace_fill: Annotated[int, Field(ge=0, le=255, strict=True)] = (
-        0  # value of every byte of the workspace before a launch
-    )
-    workspace_kept: StrictBool = (
-        False  # fill the workspace before the first launch only; each launch leaves it ready for the next
-    )
+    # Initial value of every byte of the workspace.
+    workspace_fill: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
+    # Filled before the first launch only: what a launch leaves is for the next.
+    workspace_kept: StrictBool = False
     parameters: tuple[Identifier, ...]
     knobs: dict[Identifier, str] = {}
 

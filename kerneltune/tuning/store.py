@@ -53,8 +53,9 @@ INSERT_LIMIT = "insert or replace into limits values (?, ?)"
 COLUMNS = "key, measured, candidate, measurement, failure, died"
 LIMIT = "(select seconds from limits where limits.key = trials.key)"
 
-PATIENCE = 60.0  # seconds to wait for a locked file before the next trial
-LAST_PATIENCE = 600.0  # seconds to wait at the end, when nothing else is left to do
+# Seconds that a trial waits for a file that another process has locked, before the next is made.
+PATIENCE = 60.0
+LAST_PATIENCE = 600.0  # and at the end, when nothing else is left to do
 ATTEMPT = 1.0  # seconds that sqlite itself waits for a lock
 QUIET = 5.0  # seconds of waiting before a notice
 # Transient errors: a locked file, a full disk.

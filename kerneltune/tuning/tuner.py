@@ -152,7 +152,7 @@ def tune(
         require_gpu(space.profile, space.kernels.root, child=child)
     settled = settle(space, compiler)
     left_out: list[str] = []
-    kept = _compiled(settled.space, compiler, options, left_out)
+    kept = _keeping_promises(settled.space, compiler, options, left_out)
     keys = [trial_key(compiled.key, compiled.candidate) for compiled in kept]
     known: dict[int, Outcome] = {}
     for i, key in enumerate(keys):
@@ -183,7 +183,7 @@ def _as_of_now(outcome: Outcome, candidate: Candidate) -> Outcome:
     )
 
 
-def _compiled(
+def _keeping_promises(
     space: TilingSpace, compiler: Compiler, options: TuneOptions, left_out: list[str]
 ) -> list[Compiled]:
     """The candidates within their predictions, in the model's order."""

@@ -78,7 +78,7 @@ class ExpressionReader(ConstantReader):
         self._depth += nests
         if nests:
             self.budget.depth(self._depth, partial(self.where, tree))
-        expr = _EXPRESSIONS[tree.data](self, tree).at(self.position(tree))
+        expr = _EXPRESSIONS[tree.data](self, tree).at(self.span(tree))
         self._depth -= nests
         return expr
 
@@ -208,7 +208,7 @@ class ExpressionReader(ConstantReader):
             right = self.integer(as_tree(children[i + 1]))
             links.append(_compare(str(operator), left, right))
             left = right
-        place = self.position(tree)
+        place = self.span(tree)
         for link in links:
             link.at(place)
         return links[0] if len(links) == 1 else And(tuple(links))

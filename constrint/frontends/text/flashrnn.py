@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import itertools
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from math import prod
 from typing import Any, TypeAlias, cast
 
 from constrint.errors import ParseError, Position
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, Member, Mod
 from constrint.expr.domain import Domain
+from constrint.expr.position import Span
 from constrint.frontends.text.expressions import ExpressionReader, Meaning
 from constrint.frontends.text.flashrnn_bounds import with_bounds
-from constrint.frontends.text.flashrnn_syntax import COMMENT, parse
+from constrint.frontends.text.flashrnn_plain import LONGEST_NUMBER, Plain, PlainReader
+from constrint.frontends.text.flashrnn_syntax import COMMENT, parse, trees
 from constrint.frontends.text.syntax import Source
 from constrint.modelling.declarations import Declarations
-from constrint.support.limits import Budget
+from constrint.support.limits import Budget, LimitExceeded
 
 Node: TypeAlias = Any
 """A tree or a token of lark's."""
@@ -30,9 +31,9 @@ Node: TypeAlias = Any
 MOST_CHOICES = 10_000
 """Ways to choose one value from each list of a comparison that are written out."""
 _COUNTED = re.compile(r"[()\[\]]|[0-9]+")
+POSITIVE = Domain(1, None)
+_WORD = re.compile(r"\w")
 SHORT_NUMBER = 3  # digits that are not counted
-LONGEST_NUMBER = 4_000
-"""Digits that Python reads without asking."""
 
 
 def read_constraints(
@@ -50,8 +51,11 @@ def read_constraints(
     budget = budget or Budget()
     _check_size(source, code, budget)
     reader = _Reader(source, code, model, constants, budget)
-    for begin, tree in parse(source, code):
-        reader.add(begin, tree)
+    for begin, piece in parse(source, code):
+        if isinstance(piece, Plain):
+            reader.add_plain(piece)
+        else:
+            reader.add(begin, piece)
 
 
 def _check_size(source: Source, code: str, budget: Budget) -> None:
@@ -73,7 +77,7 @@ def _where(source: Source, start: int) -> str:
     return f"{source.filename}:{line}:{start - source.text.rfind(chr(10), 0, start)}"
 
 
-class _Reader(ExpressionReader):
+class _Reader(PlainReader):
     """Turns statements into constraints; a name is declared where it is mentioned first."""
 
     def __init__(
@@ -87,13 +91,49 @@ class _Reader(ExpressionReader):
         self._has_lists = False
         self._chosen: dict[int, IntExpr] = {}
 
+    def add_plain(self, plain: Plain) -> None:
+        """Add the constraint that a plain one is."""
+        try:
+            self.budget.node(len(plain.tokens))
+            condition = self._condition_of(plain)
+        except LimitExceeded:  # lark's trees know its place
+            condition = None
+        if condition is None:
+            for tree in trees(self.code[plain.begin : plain.end]):
+                self.add(plain.begin, tree)
+            return
+        where = plain.begin, plain.end
+        condition.at(Span(self.source, *(_with_brackets(self.code, *where) if plain.has_brackets else where)))
+        self.model.add(condition)
+
+    def _condition_of(self, plain: Plain) -> BoolExpr | None:
+        if plain.values is not None:
+            (name,) = plain.tokens
+            subject = self.names[name] if name in self.names else self.declared(name, plain)
+            if isinstance(subject, tuple):
+                return None
+            return Member(subject, Domain.of_values(map(int, plain.values)))
+        found = self.plain_sides(plain)
+        return None if found is None else _compared(*found)
+
+    def declared(self, name: str, plain: Plain) -> IntExpr:
+        """A new variable."""
+        self.budget.variable()
+        start = self.code.find(name, plain.begin)
+        while _WORD.match(self.code, start - 1, start) or _WORD.match(self.code, start + len(name)):
+            start = self.code.find(name, start + 1)
+        variable = self.names[name] = self.model._int_var(name, POSITIVE).at(
+            Span(self.source, start, start + len(name))
+        )
+        return variable
+
     def add(self, begin: int, tree: Node) -> None:
         """Add the constraint of a statement whose tokens are counted from a place of the text."""
         self._begin = begin
         start, end = self._span(tree)
         self._has_lists = self._knows_lists or "[" in self.code[start:end]
         condition = self.boolean(tree)
-        condition.at(self._place(*_with_brackets(self.code, start, end)))
+        condition.at(Span(self.source, *_with_brackets(self.code, start, end)))
         self.model.add(condition)
 
     # ------------------------------------------------------------ places
@@ -107,21 +147,13 @@ class _Reader(ExpressionReader):
             last = last.children[-1]
         return self._begin + first.start_pos, self._begin + last.end_pos
 
-    @cached_property
-    def _lines(self) -> list[int]:
-        """Where each line begins."""
-        return [0, *(found.end() for found in re.finditer("\n", self.source.text))]
-
-    def _place(self, start: int, end: int) -> Position:
-        first, last = bisect_right(self._lines, start), bisect_right(self._lines, end)
-        columns = start - self._lines[first - 1] + 1, end - self._lines[last - 1] + 1
-        return Position(
-            self.source.filename, first, columns[0], last, columns[1], self.source.text[start:end]
-        )
+    def span(self, tree: Node) -> Span:
+        """Where a tree stands, worked out later."""
+        return Span(self.source, *self._span(tree))
 
     def position(self, tree: Node) -> Position:
         """Where a tree stands."""
-        return self._place(*self._span(tree))
+        return self.span(tree).resolve()
 
     def where(self, tree: Node) -> str:
         """Where a tree stands, for messages of limits."""
@@ -145,7 +177,7 @@ class _Reader(ExpressionReader):
         meaning = self.names.get(token)
         if meaning is None:
             self.budget.variable(1, lambda: self.where(token))
-            meaning = self.model.int_var(str(token), 1).at(self.position(token))
+            meaning = self.model._int_var(str(token), POSITIVE).at(self.span(token))
             self.names[str(token)] = meaning
         return self._list(token) if isinstance(meaning, tuple) else meaning
 
@@ -183,11 +215,7 @@ class _Reader(ExpressionReader):
     def _plain(self, tree: Node) -> BoolExpr:
         """Each side compared with the next."""
         sides = [self.integer(side) for side in tree.children[::2]]
-        links = [
-            Comparison(str(operator), left, right)
-            for operator, left, right in zip(tree.children[1::2], sides, sides[1:], strict=False)
-        ]
-        return links[0] if len(links) == 1 else And(tuple(links))
+        return _compared(sides, list(map(str, tree.children[1::2])))
 
     def _lists(self, tree: Node) -> Iterator[Node]:
         """The lists in an expression, each of which stands for one of its values."""
@@ -229,6 +257,15 @@ class _Reader(ExpressionReader):
 
     def _alternatives(self, tree: Node) -> BoolExpr:
         return with_bounds([self.boolean(child) for child in tree.children])
+
+
+def _compared(sides: Sequence[IntExpr], operators: Sequence[str]) -> BoolExpr:
+    """Each side compared with the next."""
+    links = [
+        Comparison(operator, left, right)
+        for operator, left, right in zip(operators, sides, sides[1:], strict=False)
+    ]
+    return links[0] if len(links) == 1 else And(tuple(links))
 
 
 def _with_brackets(text: str, start: int, end: int) -> tuple[int, int]:

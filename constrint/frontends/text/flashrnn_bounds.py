@@ -7,7 +7,7 @@ it is not known which alternative holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntVar, Max, Member, Or, Pow
 from constrint.expr.integers import Mul, Sum
@@ -69,27 +69,31 @@ def _above(case: BoolExpr) -> dict[IntVar, IntExpr]:
     return above
 
 
-def _parts(expr: IntExpr) -> set[IntVar] | None:
-    """Variables that are at most as great as an expression; None where it may be negative."""
+def _parts(expr: IntExpr) -> dict[IntVar, None] | None:
+    """Variables, in order, that are at most as great as an expression; None where it may be negative."""
     if isinstance(expr, IntVar):
-        return {expr}
+        return {expr: None}
     if isinstance(expr, Const):
-        return set() if expr.value >= 0 else None
+        return {} if expr.value >= 0 else None
     if isinstance(expr, Sum):
         parts = [_parts(part) for _, part in expr.terms]
         if expr.constant < 0 or any(a < 0 for a, _ in expr.terms) or any(part is None for part in parts):
             return None
-        return set().union(*(part for (a, _), part in zip(expr.terms, parts, strict=True) if a and part))
+        return _together(part for (a, _), part in zip(expr.terms, parts, strict=True) if a)
     if isinstance(expr, Mul):
         if not all(map(_is_positive, expr.args)):
             return None
-        return set().union(*(_parts(part) or () for part in expr.args))
+        return _together(map(_parts, expr.args))
     if isinstance(expr, Pow):
         base = _parts(expr.left)
         if not _is_positive(expr.left) or not isinstance(expr.right, Const):
             return None
-        return base if expr.right.value > 0 else set()
+        return base if expr.right.value > 0 else {}
     return None
+
+
+def _together(parts: Iterable[dict[IntVar, None] | None]) -> dict[IntVar, None]:
+    return {variable: None for part in parts for variable in part or ()}
 
 
 def _is_positive(expr: IntExpr) -> bool:

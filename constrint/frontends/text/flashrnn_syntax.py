@@ -1,6 +1,7 @@
 """From text in the first ConstrINT dialect to syntax trees, one for each constraint.
 
-lark does the lexing and parsing. Round brackets are stripped from the stream of tokens before the parser sees
+Plain constraints are read at once (`flashrnn_plain`); lark does the lexing and parsing of all others.
+Round brackets are stripped from the stream of tokens before the parser sees
 it. Trees carry no positions of their own: their tokens do, counted from the beginning of the piece parsed.
 """
 
@@ -8,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from constrint.errors import ParseError
 from constrint.frontends.parsers import parser_of
+from constrint.frontends.text.flashrnn_plain import Plain, plain
 from constrint.frontends.text.syntax import Source
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     Node: TypeAlias = Tree[Token] | Token
 
 COMMENT = re.compile(r"#[^\r\n]*")
-LONGEST_KNOWN = 2_000
-"""Trees of shorter constraints are kept: tuners read the same ones again, with other sizes."""
 
 _OPENING = {"LPAR": ")", "LSQB": "]"}
 _CLOSING = {"RPAR": "(", "RSQB": "["}
@@ -110,7 +109,7 @@ def _close(stack: list[Token], token: Token) -> Token:
     return opening
 
 
-def parse(source: Source, code: str) -> Iterator[tuple[int, Node]]:
+def parse(source: Source, code: str) -> Iterator[tuple[int, Node | Plain]]:
     """The constraints of a text, each with the place from which its tokens are counted.
 
     Args:
@@ -119,43 +118,32 @@ def parse(source: Source, code: str) -> Iterator[tuple[int, Node]]:
     """
     pieces = _pieces(code)
     if pieces is None:  # brackets across ';', or a mistake, which is explained from the whole text
-        pieces = [(0, _parse(source).children)]
-    for begin, trees in pieces:
-        for tree in trees:
-            yield begin, tree
+        return iter([(0, tree) for tree in _parse(source).children])
+    return iter(pieces)
 
 
-def _pieces(code: str) -> list[tuple[int, list[Node]]] | None:
-    """The trees between one ';' and the next; None where one of them cannot be parsed by itself."""
+def _pieces(code: str) -> list[tuple[int, Node | Plain]] | None:
+    """The constraints between one ';' and the next; None where one of them cannot be parsed by itself."""
     from lark.exceptions import LarkError
 
-    found = []
+    found: list[tuple[int, Node | Plain]] = []
     begin = 0
     try:
         for piece in code.split(";"):
-            text = piece.strip()
-            if text:
-                trees = (_known if len(text) <= LONGEST_KNOWN else _trees)(text)
-                found.append((begin + len(piece) - len(piece.lstrip()), trees))
+            one = plain(piece, begin)
+            if one is not None:
+                found.append((begin, one))
+            elif not piece.isspace():
+                found += [(begin, tree) for tree in trees(piece)]
             begin += len(piece) + 1
     except (_BracketError, LarkError):
         return None
     return found
 
 
-def _trees(text: str) -> list[Node]:
-    return _parser().parse(text).children
-
-
-@lru_cache(maxsize=2048)
-def _known(text: str) -> list[Node]:
-    """Trees that are not to be changed."""
-    return _trees(text)
-
-
-def forget() -> None:
-    """Read every constraint anew from now on."""
-    _known.cache_clear()
+def trees(piece: str) -> list[Node]:
+    """The constraints of a piece of text that can be parsed by itself."""
+    return _parser().parse(piece).children
 
 
 def _parser() -> Lark:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from constrint.errors import ParseError
+from constrint.expr.position import Source as Source
 from constrint.expr.written import KEYWORDS
 from constrint.frontends.parsers import parser_of
 from constrint.support.limits import Budget
@@ -46,29 +46,6 @@ _CHARACTER_HINTS = {
     "\\": "a backslash joins two lines only as the last character of a line",
     "?": "write 'cond -> a == 1' and 'not cond -> a == 2' as two constraints",
 }
-
-
-@dataclass(frozen=True)
-class Source:
-    """A text and where it came from: everything an error message needs."""
-
-    text: str
-    filename: str = "<text>"
-
-    def line(self, number: int) -> str:
-        """The text of a line, counted from 1."""
-        lines = self.text.split("\n")
-        return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
-
-    def place(self, token: Token) -> str:
-        """A token's place, as messages name it."""
-        return f"{self.filename}:{token.line}:{token.column}"
-
-    def error(self, line: int, column: int, message: str, hint: str = "") -> ParseError:
-        """An error at a place of this text."""
-        return ParseError(
-            message, filename=self.filename, line=line, column=column, source_line=self.line(line), hint=hint
-        )
 
 
 class _JoinLines:
@@ -123,11 +100,16 @@ def _watched_tree(source: Source, budget: Budget) -> Tree[Token]:
         budget.look_after()
         if token.type in OPENING:
             depth += 1
-            budget.depth(depth, partial(source.place, token))
+            budget.depth(depth, partial(_place, source, token))
         elif token.type in CLOSING:
             depth -= 1
     tree: Tree[Token] = parsing.feed_eof(token)  # type: ignore[no-untyped-call]  # lark's own
     return tree
+
+
+def _place(source: Source, token: Token) -> str:
+    """A token's place, as messages name it."""
+    return f"{source.filename}:{token.line}:{token.column}"
 
 
 def tokens(source: Source, budget: Budget | None = None) -> Iterator[Token]:

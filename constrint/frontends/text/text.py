@@ -139,9 +139,7 @@ class _Reader(ExpressionReader):
             for name in tree.children:
                 self._new_name(as_tree(name))
                 self.budget.variable(1, partial(self.where, name))
-                self.names[name_of(name)] = self.model.bool_var(name_of(name)).at(
-                    self.position(as_tree(name))
-                )
+                self.names[name_of(name)] = self.model.bool_var(name_of(name)).at(self.span(as_tree(name)))
         elif kind == "objective":
             goal = self.integer(as_tree(tree.children[1]))
             (self.model.maximize if tree.children[0] == "maximize" else self.model.minimize)(goal)
@@ -175,7 +173,7 @@ class _Reader(ExpressionReader):
             variable = self.model.int_var(name, values=[])
         else:
             variable = self.model.int_var(name, domain.lo, domain.hi, step=domain.step)
-        self.names[name] = variable.at(self.position(tree))
+        self.names[name] = variable.at(self.span(tree))
 
     def _let(self, tree: Node) -> None:
         name, value = as_tree(tree.children[0]), as_tree(tree.children[1])

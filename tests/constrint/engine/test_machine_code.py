@@ -165,7 +165,7 @@ def test_a_search_goes_on_without_a_place_to_write(home, monkeypatch, capfd):
     monkeypatch.setattr(cache, "folders", lambda: [home / "file" / "constrint"])
     (home / "file").write_text("no folder")
     monkeypatch.setattr(compiling, "BEGIN_AFTER", 0.0)
-    monkeypatch.setattr("constrint.search.sliced.HAND_OVER", 0.0)
+    monkeypatch.setattr(compiling, "HAND_OVER", 0.0)
     monkeypatch.setattr(cache, "_loaded", set())
     monkeypatch.setattr(subprocess, "Popen", None)
     m = Model()

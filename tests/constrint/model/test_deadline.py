@@ -214,7 +214,7 @@ def test_an_easy_solution_satisfies_all_or_is_none():
 
 
 def test_a_dive_finds_what_ends_do_not(monkeypatch):
-    monkeypatch.setattr(easy, "FEW_CONSTRAINTS", 20)
+    monkeypatch.setattr(easy, "SMALL", 20)
     m = Model()
     n = 30
     x = [m.int_var(f"x{i}", 0, n) for i in range(n)]
@@ -222,7 +222,7 @@ def test_a_dive_finds_what_ends_do_not(monkeypatch):
         *[b >= a + 1 for a, b in itertools.pairwise(x)], *[a + b != 3 * n for a, b in itertools.pairwise(x)]
     )
     plan = Plan(m, [(x[-1], "min")], [])
-    assert len(plan.root.nodes) >= easy.FEW_CONSTRAINTS
+    assert not easy.is_small(plan, plan.root)
     assert easy.at_an_end(m, []) is None
     with deadline.until(Deadline(1e6)):
         found = easy.by_diving(plan, plan.root, Options(engine="interpreted"))

@@ -16,9 +16,9 @@ from random_models import draw_model
 
 import constrint as ci
 from constrint.search import choose
-from constrint.tables import operations, optimum, swept
+from constrint.tables import operation, operations, optimum, swept
 from constrint.tables import table as table_of_rows
-from constrint.tables.operations import Unsuitable
+from constrint.tables.operation import Unsuitable
 from constrint.tables.optimum import Optimum
 from constrint.tables.table import Structure, Table
 
@@ -124,6 +124,7 @@ def test_a_constraint_that_loses_a_row_is_noticed(kind, monkeypatch):
             super().__init__(scope, lossy, {}, cost)
 
     monkeypatch.setattr(operations, "Operation", Losing)
+    monkeypatch.setattr(operation, "Operation", Losing)
     noticed = 0
     for seed in range(20):
         instance = draw_instance(kind, seed)

@@ -1,0 +1,227 @@
+"""What `ablation.py` switches off: ways of solving, presolve rules, propagators, tricks of the diagrams.
+
+A switch is a list of replacements, each a place in the code and what stands there instead. Most take the
+place of a function with what says "nothing found"; the solver then goes on without it. A switch of a kernel
+also keeps the search interpreted, as the compiled engine has the kernel inside; its rows are compared with
+others that are interpreted, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Something that can be switched off.
+
+    Attributes:
+        places: ``module:name`` or ``module:class.name``, and what is put there.
+        interpreted: Whether the compiled engine is left out, off and on.
+    """
+
+    places: dict[str, Any]
+    interpreted: bool = False
+
+
+INTERPRETED: dict[str, Any] = {
+    "constrint.presolve.root:is_loaded": lambda *_: False,
+    "constrint.engine.cache:is_loaded": lambda *_: False,
+    "constrint.engine.background_compile:HAND_OVER": float("inf"),
+}
+
+
+def found(place: str) -> tuple[Any, str]:
+    """The object that has what a place names, and the name that it has there."""
+    module, names = place.split(":")
+    target: Any = import_module(module)
+    *owners, last = names.split(".")
+    for owner in owners:
+        target = getattr(target, owner)
+    return target, last
+
+
+@contextmanager
+def replaced(places: Mapping[str, Any]) -> Iterator[None]:
+    """Other things at some places, for a while."""
+    old = []
+    try:
+        for place, replacement in places.items():
+            target, name = found(place)
+            old.append((target, name, getattr(target, name)))
+            _put(target, name, replacement)
+        yield
+    finally:
+        for target, name, original in reversed(old):
+            _put(target, name, original)
+
+
+def _put(target: Any, name: str, value: Any) -> None:
+    if isinstance(target, ModuleType | type):
+        setattr(target, name, value)
+    else:
+        object.__setattr__(target, name, value)  # a definition is frozen
+
+
+@contextmanager
+def watched(interpreted: bool) -> Iterator[set[str]]:
+    """What it gives has the names of the switches that were asked for, once that is known."""
+    asked: set[str] = set()
+    places: dict[str, Any] = {}
+    for name, switch in SWITCHES.items():
+        if switch.interpreted is not interpreted:
+            continue
+        for place in switch.places:
+            target, last = found(place)
+            original = places.get(place, getattr(target, last))
+            if callable(original):
+                places[place] = _spied(original, name, asked)
+            else:
+                asked.add(name)  # nobody sees who reads a constant
+    with replaced(places):
+        yield asked
+
+
+def _spied(function: Callable[..., Any], name: str, asked: set[str]) -> Callable[..., Any]:
+    def spied(*args: Any, **options: Any) -> Any:
+        asked.add(name)
+        return function(*args, **options)
+
+    return spied
+
+
+def _yes(*_: Any) -> bool:
+    return True
+
+
+def _no(*_: Any) -> bool:
+    return False
+
+
+def _nothing(*_: Any) -> None:
+    return None
+
+
+def _decomposition(place: str) -> Switch:
+    """A global constraint as what it decomposes into."""
+    return Switch({f"{place}.lower": None, f"{place}.literal": None})
+
+
+def _without(table: str, method: str) -> tuple[Any, ...]:
+    from constrint.search import choose
+
+    return tuple(case for case in getattr(choose, table) if case[0] != method)
+
+
+def _floor_division(problem: Any, x: int, y: int) -> int:
+    from constrint.lowering.problem import Linear
+
+    problem.keep_between(x, 0, problem.huge)
+    problem.keep_between(y, 1, problem.huge)
+    minus = problem.of_linear(Linear({x: -1}, 0))
+    return int(problem.of_linear(Linear({problem.division(minus, y)[0]: -1}, 0)))
+
+
+def _greatest_of_both_signs(problem: Any, x: int) -> int:
+    from constrint.lowering.problem import Linear
+
+    return int(problem.extreme([x, problem.of_linear(Linear({x: -1}, 0))], True))
+
+
+def _bounds_unknown(frame: Any, condition: Any) -> tuple[bool, bool]:
+    return False, True
+
+
+def _declared_order(order: Any) -> tuple[float, list[int]]:
+    return order._cost(order._variables), list(order._variables)
+
+
+SWITCHES: dict[str, Switch] = {
+    # Ways of solving
+    "way: tables of rows": Switch({"constrint.search.choose:FIRST": _without("FIRST", "tables")}),
+    "way: brief search before presolve": Switch({"constrint.presolve.root:_untouched": _nothing}),
+    "way: portfolio with learning": Switch({"constrint.search.choose:MAIN": _without("MAIN", "portfolio")}),
+    "way: compiled engine": Switch(INTERPRETED),
+    "way: counting by diagrams": Switch({"constrint.diagrams.planner:count_planned": _nothing}),
+    "way: solutions near zero": Switch({"constrint.search.solver:nearby_roots": lambda *_: []}),
+    "way: probes of a goal's range": Switch({"constrint.search.probes:Probes.run": _nothing}),
+    "way: dual row": Switch({"constrint.search.branch_and_bound:is_linear": _no}),
+    "way: state of presolve taken over": Switch({"constrint.presolve.root:can_resume": _no}),
+    "way: presolve compiled": Switch({"constrint.presolve.root:is_loaded": _no}),
+    # Presolve
+    "presolve: systems of equations": Switch(
+        {"constrint.presolve.root:narrower_classes": lambda *_: [],
+         "constrint.search.near_zero:parametrised": lambda *_: {}}),
+    "presolve: residues of powers": Switch({"constrint.presolve.root:check_residues": _nothing}),
+    "presolve: factors and squares": Switch({"constrint.presolve.root:list_factors": _no}),
+    "presolve: cycles of differences": Switch({"constrint.presolve.root:has_negative_cycle": _no}),
+    "presolve: joint bounds": Switch({"constrint.presolve.root:joint_bounds": lambda *_: {}}),
+    "presolve: drop what is decided": Switch({"constrint.presolve.root:_is_decided": _no}),
+    # Lowering
+    "lowering: sums of products without variables": Switch(
+        {"constrint.lowering.conditions:Lowering._require_pairs": _no}),
+    "lowering: congruences as divisibility": Switch(
+        {"constrint.lowering.conditions:Lowering._congruence": _nothing}),
+    "lowering: factors of divisors": Switch(
+        {"constrint.lowering.conditions:Lowering._require_factors": _nothing}),
+    "lowering: residue classes of products": Switch(
+        {"constrint.lowering.problem:Problem._stride": lambda *_: 1}),
+    "lowering: bounds of sums from constraints": Switch(
+        {"constrint.lowering.problem:Problem.note_at_most": _nothing}),
+    "lowering: shorter sums": Switch(
+        {"constrint.lowering.problem:Problem.shortened": lambda problem, linear: linear}),
+    "lowering: choice by place": Switch({"constrint.lowering.arithmetic:chosen_by_place": _nothing}),
+    "lowering: division rounded up": Switch(
+        {"constrint.lowering.problem:Problem.rounded_up": _floor_division}),
+    "lowering: absolute values": Switch(
+        {"constrint.lowering.problem:Problem.absolute": _greatest_of_both_signs}),
+    # Global constraints
+    **{
+        f"global: {module}.{name.lower()}": _decomposition(f"constrint.globals.{module}:{name}")
+        for module, names in {
+            "different": ("ALL_DIFFERENT",),
+            "automata": ("REGULAR",),
+            "counting": ("NVALUE", "GLOBAL_CARDINALITY"),
+            "order": ("LEX_LESS", "LEX_LESS_EQUAL", "VALUE_PRECEDE"),
+            "packing": ("BIN_PACKING", "KNAPSACK"),
+            "permutations": ("INVERSE", "CIRCUIT"),
+            "scheduling": ("NO_OVERLAP", "CUMULATIVE", "DIFFN"),
+        }.items()
+        for name in names
+    },
+    "all_different: bounds by itself": Switch({"constrint.globals.different:TIGHT": 0.0}),
+    # Parts of propagators
+    "kernel: edge finding": Switch({"constrint.propagators.no_overlap:find_edges": _yes}, True),
+    "kernel: detectable precedences": Switch(
+        {"constrint.propagators.no_overlap:find_precedences": _nothing}, True),
+    "kernel: overload check": Switch({"constrint.propagators.cumulative:has_room": _yes}, True),
+    "kernel: reachability on circuits": Switch({"constrint.propagators.circuit:reaches_all": _yes}, True),
+    "kernel: chains on circuits": Switch({"constrint.propagators.circuit:close_chains": _yes}, True),
+    "kernel: supported divisors": Switch(
+        {"constrint.propagators.divmod:keep_supported_divisors": _yes}, True),
+    "kernel: supported dividends": Switch(
+        {"constrint.propagators.divmod:keep_supported_dividends": _yes}, True),
+    "kernel: divisors of a product": Switch({"constrint.propagators.product:keep_divisors": _yes}, True),
+    "kernel: divisors by divides": Switch({"constrint.propagators.divides:keep_divisors_of": _yes}, True),
+    "kernel: components of a matching": Switch(
+        {"constrint.propagators.all_different_domain:all_different_domain": _yes}, True),
+    # Diagrams
+    "diagrams: one sum counted": Switch({"constrint.diagrams.planner:count_sum": _nothing}),
+    "diagrams: wide variables": Switch(
+        {"constrint.diagrams.planner:is_wide": _no}),
+    "diagrams: values solved for": Switch({"constrint.diagrams.joins:_solved": _nothing}),
+    "diagrams: values by range": Switch({"constrint.diagrams.joins:_ranges": _nothing}),
+    "diagrams: values by table": Switch({"constrint.diagrams.joins:_table": _nothing}),
+    "diagrams: bounds of open conditions": Switch({"constrint.diagrams.layers:bounds": _bounds_unknown}),
+    "diagrams: forgotten states": Switch({"constrint.diagrams.layers:_forgettable": lambda *_: []}),
+    "diagrams: order sought": Switch({"constrint.diagrams.order:Order._search": _declared_order}),
+    "diagrams: order as declared, too": Switch(
+        {"constrint.diagrams.order:Order._found": lambda order: [order._search()]}),
+    "diagrams: conditions narrow domains": Switch(
+        {"constrint.diagrams.planner:Planner._tighten": _nothing}),
+}  # fmt: skip

@@ -1,0 +1,196 @@
+"""Constraints of the normal form in CP-SAT's words; one that it lacks is a table of what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from math import gcd, lcm, prod
+from typing import TYPE_CHECKING, Any
+
+from ortools.sat.python import cp_model
+
+from constrint import propagators as c
+from constrint.backends.cp_sat_globals import RULES as GLOBALS
+from constrint.errors import ModelError
+
+if TYPE_CHECKING:
+    from constrint.backends.cp_sat import Translation
+
+LARGEST = 1 << 60
+"""Bounds of variables, and sums of terms, that CP-SAT can hold."""
+MOST_ROWS = 200_000
+"""Combinations of arguments for which a function that CP-SAT lacks is listed as a table."""
+
+
+def _linear_ne(t: Translation, node: c.LinearNe) -> None:
+    below = t.model.new_bool_var("")
+    left, right = t.is_not(t.sum(node.terms), node.bound)
+    t.model.add(left).only_enforce_if(below)
+    t.model.add(right).only_enforce_if(~below)
+
+
+def _linear_le_if(t: Translation, node: c.LinearLeIf) -> None:
+    literal, total = t.literal(node.literal), t.sum(node.terms)
+    t.model.add(total <= node.bound).only_enforce_if(literal)
+    t.model.add(total >= node.bound + 1).only_enforce_if(literal.negated())
+
+
+def _linear_eq_if(t: Translation, node: c.LinearEqIf) -> None:
+    literal, total = t.literal(node.literal), t.sum(node.terms)
+    t.model.add(total == node.bound).only_enforce_if(literal)
+    below, above = t.is_not(total, node.bound)
+    side = t.model.new_bool_var("")
+    t.model.add(below).only_enforce_if([literal.negated(), side])
+    t.model.add(above).only_enforce_if([literal.negated(), ~side])
+
+
+def _power(t: Translation, node: c.Power) -> None:
+    exponent = t.members(node.y)
+    if len(exponent) == 1 and exponent[0] >= 1:
+        t.model.add_multiplication_equality(t.variables[node.z], [t.variables[node.x]] * exponent[0])
+        return
+
+    def power(x: int, y: int) -> int | None:
+        return int(x**y) if y >= 0 and (abs(x) <= 1 or y <= 60) and abs(x**y) < LARGEST else None
+
+    t.listed([node.x, node.y], node.z, power)
+
+
+def _divmod(t: Translation, node: c.DivMod) -> None:
+    """Let x == y q + r with r between 0 and y, on the side of y's sign."""
+    x, y, r = t.of([node.x, node.y, node.r])
+    whole = _product_of(t, node.y, node.q)
+    t.model.add(whole + r == x)
+    t.model.add(y != 0)
+    positive = t.model.new_bool_var("")
+    for constraint in (y >= 1, r >= 0, r <= y - 1):
+        t.model.add(constraint).only_enforce_if(positive)
+    for constraint in (y <= -1, r <= 0, r >= y + 1):
+        t.model.add(constraint).only_enforce_if(~positive)
+
+
+def _product_of(t: Translation, x: int, y: int) -> Any:
+    box = t.box
+    corners = [a * b for a in (box.lo[x], box.hi[x]) for b in (box.lo[y], box.hi[y])]
+    if max(map(abs, corners)) >= LARGEST:
+        raise ModelError(
+            "CP-SAT holds products up to 2^60, which this model exceeds: use the default backend"
+        )
+    whole = t.model.new_int_var(min(corners), max(corners), "")
+    t.model.add_multiplication_equality(whole, t.of([x, y]))
+    return whole
+
+
+def _product(t: Translation, node: c.Product) -> None:
+    t.model.add(_product_of(t, node.x, node.y) == t.variables[node.z])
+
+
+def _ceildiv(t: Translation, node: c.CeilDiv) -> None:
+    whole = _product_of(t, node.y, node.q)
+    t.model.add(whole >= t.variables[node.x])
+    t.model.add(whole <= t.variables[node.x] + t.variables[node.y] - 1)
+
+
+def _divides(t: Translation, node: c.Divides) -> None:
+    """The literal is x % d == 0; a divisor of 0 divides 0 only."""
+    box = t.box
+    literal, d, x = t.literal(node.literal), t.variables[node.d], t.variables[node.x]
+    size = max(abs(box.lo[node.x]), abs(box.hi[node.x]), 1)
+    most = max(abs(box.lo[node.d]), abs(box.hi[node.d]), 1)
+    if (size + 1) * most >= LARGEST:
+        raise ModelError(
+            "CP-SAT holds products up to 2^60, which this model exceeds: use the default backend"
+        )
+    quotient = t.model.new_int_var(-size - 1, size + 1, "")
+    whole = t.model.new_int_var(-(size + 1) * most, (size + 1) * most, "")
+    t.model.add_multiplication_equality(whole, [d, quotient])
+    t.model.add(whole == x).only_enforce_if(literal)
+    # Where it does not divide, the rest lies strictly between 0 and the divisor's size, or d = 0 and x != 0.
+    rest = t.model.new_int_var(0, most, "")
+    length = t.model.new_int_var(0, most, "")
+    t.model.add_abs_equality(length, d)
+    is_zero, sign = t.model.new_bool_var(""), t.model.new_bool_var("")
+    t.model.add(d == 0).only_enforce_if(is_zero)
+    t.model.add(length >= 1).only_enforce_if(~is_zero)
+    t.model.add(whole + rest == x).only_enforce_if([literal.negated(), ~is_zero])
+    t.model.add(rest >= 1).only_enforce_if([literal.negated(), ~is_zero])
+    t.model.add(rest <= length - 1).only_enforce_if([literal.negated(), ~is_zero])
+    t.model.add(x >= 1).only_enforce_if([literal.negated(), is_zero, sign])
+    t.model.add(x <= -1).only_enforce_if([literal.negated(), is_zero, ~sign])
+
+
+def _member(t: Translation, node: c.Member) -> None:
+    literal, x = t.literal(node.literal), t.variables[node.x]
+    domain = cp_model.Domain.from_flat_intervals(list(node.intervals))
+    t.model.add_linear_expression_in_domain(x, domain).only_enforce_if(literal)
+    t.model.add_linear_expression_in_domain(x, domain.complement()).only_enforce_if(literal.negated())
+
+
+def _table(t: Translation, node: c.Table) -> None:
+    literal, variables = t.literal(node.literal), t.of(node.variables)
+    t.model.add_allowed_assignments(variables, node.rows).only_enforce_if(literal)
+    t.model.add_forbidden_assignments(variables, node.rows).only_enforce_if(literal.negated())
+
+
+def _choice(t: Translation, node: c.Choice) -> None:
+    literal, z = t.literal(node.literal), t.variables[node.z]
+    t.model.add(z == t.variables[node.x]).only_enforce_if(literal)
+    t.model.add(z == t.variables[node.y]).only_enforce_if(literal.negated())
+
+
+def _gcd(t: Translation, node: c.Gcd) -> None:
+    t.listed([node.x, node.y], node.z, gcd)
+
+
+def _lcm(t: Translation, node: c.Lcm) -> None:
+    t.listed([node.x, node.y], node.z, lcm)
+
+
+def listed(t: Translation, node: c.Node) -> None:
+    """Any constraint over a few values, as the table of what its definition allows."""
+    scope = list(dict.fromkeys(node.scope()))
+    domains = [t.members(v) for v in scope]
+    if prod(len(domain) for domain in domains) > MOST_ROWS:
+        raise ModelError(f"CP-SAT has no form of {type(node).__name__}: use the default backend")
+    values = list(t.box.lo)
+    rows = []
+    for row in product(*domains):
+        for v, value in zip(scope, row, strict=True):
+            values[v] = value
+        if node.holds(values):
+            rows.append(row)
+    t.model.add_allowed_assignments(t.of(scope), rows) if rows else t.model.add_bool_or([])
+
+
+RULES: dict[type[c.Node], Callable[[Translation, Any], None]] = {
+    c.LinearLe: lambda t, node: _noted(t.model.add(t.sum(node.terms) <= node.bound)),
+    c.LinearEq: lambda t, node: _noted(t.model.add(t.sum(node.terms) == node.bound)),
+    c.LinearNe: _linear_ne,
+    c.LinearLeIf: _linear_le_if,
+    c.LinearEqIf: _linear_eq_if,
+    c.Product: _product,
+    c.Power: _power,
+    c.DivMod: _divmod,
+    c.CeilDiv: _ceildiv,
+    c.Divides: _divides,
+    c.Maximum: lambda t, node: _noted(t.model.add_max_equality(t.variables[node.z], t.of(node.xs))),
+    c.Minimum: lambda t, node: _noted(t.model.add_min_equality(t.variables[node.z], t.of(node.xs))),
+    c.Absolute: lambda t, node: _noted(t.model.add_abs_equality(t.variables[node.z], t.variables[node.x])),
+    c.Clause: lambda t, node: _noted(t.model.add_bool_or([t.literal(literal) for literal in node.literals])),
+    c.Element: lambda t, node: _noted(
+        t.model.add_element(t.variables[node.index], list(node.table), t.variables[node.z])
+    ),
+    c.Member: _member,
+    c.Table: _table,
+    c.Choice: _choice,
+    c.Selection: lambda t, node: _noted(
+        t.model.add_element(t.variables[node.index], t.of(node.xs), t.variables[node.z])
+    ),
+    c.Gcd: _gcd,
+    c.Lcm: _lcm,
+    **GLOBALS,
+}
+
+
+def _noted(_: object) -> None:
+    """CP-SAT gives back what was added; nothing is done with it."""

@@ -1,0 +1,96 @@
+"""What the commands read: files, standard input, constants and assumptions, within limits."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from constrint.model import Model
+from constrint.support.limits import Budget, Limits, budget_for, decoded, read_bytes, read_stream
+
+
+class BadInputError(Exception):
+    """What the user gave cannot be used; the message says why."""
+
+
+def read_text(file: str, budget: Budget | None = None) -> str:
+    """The text of a file or of standard input."""
+    budget = budget or Budget()
+    try:
+        if file == "-":
+            return decoded(read_stream(sys.stdin.buffer, budget, "<stdin>"), "<stdin>")
+        return decoded(read_bytes(file, budget), file)
+    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadInputError(f"cannot read {file}: {reason.lower()}") from None
+
+
+def budget_of(limits: Limits | None, time_limit: float | None, megabytes: int | None) -> Budget:
+    """What reading may take; the time counts from here."""
+    return budget_for(limits, time_limit, None if megabytes is None else megabytes * 1_000_000)
+
+
+def shown_name(file: str) -> str:
+    """How a file is named in messages."""
+    return "<stdin>" if file == "-" else file
+
+
+def load_space(
+    file: str, dialect: str, define: list[str] | None, assume: list[str] | None, budget: Budget
+) -> Model | Mapping[str, Any]:
+    """The model in a file, or the search space of a tuner that its JSON describes."""
+    from constrint.tuning import t1
+
+    text = read_text(file, budget)
+    if dialect in ("constrint", "json") and text.lstrip().startswith("{"):
+        data = t1.read_text(text, shown_name(file), budget)
+        if t1.is_space(data):
+            if define or assume:
+                raise BadInputError("--define and --assume go with models; use --given")
+            return data
+        dialect = "json"
+    return model_of(text, file, dialect, define, assume, budget)
+
+
+def load(
+    file: str, dialect: str, define: list[str] | None, assume: list[str] | None, budget: Budget
+) -> Model:
+    """The model in a file, with what is assumed."""
+    return model_of(read_text(file, budget), file, dialect, define, assume, budget)
+
+
+def model_of(
+    text: str,
+    file: str,
+    dialect: str,
+    define: list[str] | None,
+    assume: list[str] | None,
+    budget: Budget,
+) -> Model:
+    """The model in the text of a file, with what is assumed."""
+    constants = dict(parse_definition(definition) for definition in define or [])
+    from constrint.frontends.dialects import dialect_of
+    from constrint.frontends.text.text import read_condition, read_model
+
+    dialect = dialect_of(file, dialect)
+    filename = shown_name(file)
+    model = Model.of(read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget))
+    if assume:
+        for condition in assume:
+            model.assume(read_condition(condition, model, constants, filename="--assume"))
+    return model
+
+
+def parse_definition(definition: str) -> tuple[str, int | list[int]]:
+    """A constant given as NAME=VALUE or NAME=VALUE,VALUE,…."""
+    name, equals, text = definition.partition("=")
+    try:
+        values = [int(part, 0) for part in text.split(",") if part.strip()]
+    except ValueError:
+        values = []
+    if not name.strip() or not equals or not values:
+        raise BadInputError(
+            f"--define {definition}: write NAME=VALUE with an integer, or NAME=1,2,3 for a list"
+        )
+    return name.strip(), values if "," in text else values[0]
