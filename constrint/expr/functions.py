@@ -1,4 +1,4 @@
-"""Functions that build expressions, for what Python has no operator."""
+"""Functions that build expressions for which Python has no operator."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from constrint.support.arguments import integer_list
 
 
 def _listed(values: tuple[IntLike | Iterable[IntLike], ...]) -> tuple[Any, ...]:
-    """The arguments themselves: the members of the one iterable, where there is just that."""
+    """The arguments; if there is a single iterable, its members."""
     if len(values) != 1 or isinstance(values[0], IntExpr) or not isinstance(values[0], Iterable):
         return values
     return tuple(_flat(values[0]))
@@ -99,9 +99,9 @@ def member(value: IntLike, values: Iterable[int] | Domain) -> BoolExpr:
 
 
 def element(values: Iterable[IntLike], index: IntLike) -> IntExpr:
-    """``values[index]``, counted from 0; undefined for an index outside.
+    """``values[index]``, 0-based; undefined for an index outside.
 
-    The values may be expressions; where one of them is undefined, the element is, whichever is chosen.
+    The values may be expressions; if one of them is undefined, the element is undefined for every index.
     """
     position = as_expr(index)
     entries = [as_expr(value) for value in _flat(values)]
@@ -120,16 +120,16 @@ def element(values: Iterable[IntLike], index: IntLike) -> IntExpr:
 
 
 def if_then_else(condition: object, then: IntLike, otherwise: IntLike) -> IntExpr:
-    """`then` where the condition holds, else `otherwise`; the one that is not chosen need not be defined."""
+    """`then` if the condition holds, else `otherwise`; the unchosen one need not be defined."""
     return IfThenElse(as_bool(condition), as_expr(then), as_expr(otherwise))
 
 
 def table(values: Iterable[IntLike], rows: Iterable[Sequence[int]]) -> BoolExpr:
-    """The condition that the values, taken together, are one of the rows; write `~table(…)` for none."""
+    """The condition that the tuple of values is one of the rows; `~table(…)` excludes rows."""
     args = tuple(as_expr(value) for value in _flat(values))
     integers: Any = rows
     if getattr(getattr(rows, "dtype", None), "kind", "") in ("i", "u"):
-        listed = frozenset(map(tuple, integers.tolist()))  # numpy's list has Python's integers only
+        listed = frozenset(map(tuple, integers.tolist()))  # tolist() gives Python integers
     else:
         listed = frozenset(tuple(integer_list(row, "the entries of a row")) for row in rows)
     if not args:
@@ -143,20 +143,20 @@ def table(values: Iterable[IntLike], rows: Iterable[Sequence[int]]) -> BoolExpr:
 
 
 def implies(left: object, right: object) -> BoolExpr:
-    """The condition that `right` holds wherever `left` does."""
+    """The condition that `right` holds if `left` does."""
     return as_bool(left).implies(as_bool(right))
 
 
 def iff(left: object, right: object) -> BoolExpr:
-    """The condition that both hold, or neither."""
+    """The condition that both have the same truth value."""
     return placed(Iff(as_bool(left), as_bool(right)))
 
 
 def all_of(conditions: Iterable[object]) -> BoolExpr:
-    """The condition that all hold; true for none."""
+    """The conjunction of conditions; true if there are none."""
     return placed(And(tuple(as_bool(condition) for condition in _flat(conditions))))
 
 
 def any_of(conditions: Iterable[object]) -> BoolExpr:
-    """The condition that at least one holds; false for none."""
+    """The disjunction of conditions; false if there are none."""
     return placed(Or(tuple(as_bool(condition) for condition in _flat(conditions))))

@@ -1,4 +1,4 @@
-"""Integer nodes, and what each of them means."""
+"""Integer expression nodes and their meanings."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class IntVar(IntExpr):
         return assignment[self]
 
 
-_EXTENDING = Lock()  # two threads may add to one sum
+_EXTENDING = Lock()  # two threads may extend the same sum
 
 
 class Sum(IntExpr):
-    """``constant + sum(coefficient * expression)``; zero coefficients stay: terms must be defined.
+    """``constant + sum(coefficient * expression)``; terms with coefficient 0 stay: they must be defined.
 
-    A sum that was made by adding to another (`extended`) has its terms, as a tuple, once they are asked for.
-    Until then they are the first ones of a list that it shares with that other sum.
+    A sum made by extending another one (`extended`) builds the tuple of its terms on first access. Until then
+    its terms are the first ones of a list that it shares with the other sum.
     """
 
     __slots__ = ("_count", "_list", "constant", "terms")
@@ -72,7 +72,7 @@ class Sum(IntExpr):
         return self._count
 
     def extended(self, terms: list[tuple[int, IntExpr]], constant: int) -> Sum:
-        """The sum with more terms and another constant; extending that one again copies nothing."""
+        """The sum with more terms and another constant; extending the result again copies nothing."""
         with _EXTENDING:
             shared = self._list
             if shared is None or len(shared) != self._count:
@@ -85,7 +85,7 @@ class Sum(IntExpr):
         return longer
 
     def __getattr__(self, name: str) -> tuple[tuple[int, IntExpr], ...]:
-        """The terms, when they are first asked for."""
+        """The terms, built on first access."""
         shared = self._list if name == "terms" else None
         if shared is None:
             raise AttributeError(f"a sum has no attribute {name!r}")
@@ -139,7 +139,7 @@ class _Binary(IntExpr):
 
 
 class FloorDiv(_Binary):
-    """``left // right``, rounded down; undefined for a zero divisor."""
+    """``left // right``, rounded down; undefined if the divisor is 0."""
 
     __slots__ = ()
 
@@ -154,7 +154,7 @@ class FloorDiv(_Binary):
 
 
 class Mod(_Binary):
-    """``left % right``, with the sign of the divisor; undefined for a zero divisor."""
+    """``left % right``, with the sign of the divisor; undefined if the divisor is 0."""
 
     __slots__ = ()
 
@@ -185,20 +185,20 @@ class Pow(_Binary):
 
 
 def _domain(expr: IntExpr) -> Domain | None:
-    """The values that a constant or variable can have; None for other expressions."""
+    """The possible values of a constant or variable; None for other expressions."""
     if isinstance(expr, Const):
         return Domain(expr.value, expr.value)
     return expr.domain if isinstance(expr, IntVar) else None
 
 
 def _unless_within(expr: IntExpr, always: Callable[[Domain], bool], operator: str) -> tuple[BoolExpr, ...]:
-    """The comparison of an operand with 0, unless its domain says enough."""
+    """The comparison of an operand with 0, unless its domain implies it."""
     domain = _domain(expr)
     return () if domain is not None and always(domain) else (Comparison(operator, expr, Const(0)),)
 
 
 def inside(index: IntExpr, last: int) -> tuple[BoolExpr, ...]:
-    """The condition that an index lies between 0 and a last one, unless its domain says so."""
+    """The condition that an index lies in 0 … last, unless its domain implies it."""
     domain = _domain(index)
     if domain is None or domain.lo is None or domain.hi is None or domain.lo < 0 or domain.hi > last:
         return (Member(index, Domain.of_range(0, last)),)
@@ -259,7 +259,7 @@ class Gcd(_Nary):
 
 
 class Lcm(_Nary):
-    """The least common multiple, never negative; 0 where any argument is 0."""
+    """The least common multiple, never negative; 0 if any argument is 0."""
 
     __slots__ = ()
 
@@ -290,7 +290,7 @@ class Element(IntExpr):
 
 @record(eq=False)
 class IfThenElse(IntExpr):
-    """One of two values, as a condition has it; the other one need not be defined."""
+    """One of two values, chosen by a condition; the other one need not be defined."""
 
     condition: BoolExpr
     then: IntExpr

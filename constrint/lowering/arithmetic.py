@@ -1,4 +1,4 @@
-"""Integer expressions as sums over variables, with an auxiliary variable for each function."""
+"""Lowering of integer expressions to sums over variables, with an auxiliary variable for each function."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST_POWER_BITS = 1_000_000
 
 
 class Arithmetic(PartialTerms, ABC):
-    """Integer expressions of one run of lowering.
+    """The lowering of integer expressions.
 
     Attributes:
         problem: The normal form so far.
@@ -34,18 +34,18 @@ class Arithmetic(PartialTerms, ABC):
         self._sums: dict[int, Linear] = {}
         self._partial: dict[
             int, tuple[int, ...]
-        ] = {}  # what expressions need that were lowered within a condition
+        ] = {}  # the needs of expressions that were lowered within a condition
         self._required: set[int] = set()
         self._kept: list[e.IntExpr] = []
         self._declared: Domain | None = None
         self._largest = 1 << (huge_bits // 8)
 
     def declare(self, variable: e.IntVar | e.BoolVar) -> int:
-        """Number a variable of the user's."""
+        """The number of a user's variable, which is declared on first use."""
         if isinstance(variable, e.BoolVar):
             v = self.problem.variable(0, 1)
         else:
-            if variable.domain is not self._declared:  # the variables of an array share theirs
+            if variable.domain is not self._declared:  # variables of an array share a domain
                 self._check_domain(variable.domain)
                 self._declared = variable.domain
             v = self.problem.declare(variable.domain)
@@ -63,7 +63,7 @@ class Arithmetic(PartialTerms, ABC):
         return value
 
     def kept(self, node: Expr) -> Expr:
-        """An expression that was built for this, kept: what is known of expressions is known by identity."""
+        """Keep an expression that the lowering itself has built alive: caches are keyed by identity."""
         self._kept.append(node)
         return node
 
@@ -88,14 +88,17 @@ class Arithmetic(PartialTerms, ABC):
         return known
 
     def apart(self, node: e.IntExpr) -> tuple[Linear, list[int]]:
-        """An integer expression, and the literals that it needs to be defined, none of them required."""
+        """An integer expression, and the literals that it needs to be defined, without requiring them."""
         outer, self._needs = self._needs, []
         known = self.sum_of(node)
         needs, self._needs = self._needs, outer
         return known, needs
 
     def _is_needed_again(self, node: e.IntExpr) -> bool:
-        """Whether to lower an expression again, as it must be defined; notes what it needs otherwise."""
+        """Whether to lower an expression again, because it must be defined now.
+
+        Otherwise records its needs.
+        """
         needs = self._partial.get(id(node))
         if needs is None:
             return False
@@ -110,7 +113,7 @@ class Arithmetic(PartialTerms, ABC):
         return self.problem.of_linear(self.sum_of(node))
 
     def of_literal(self, literal: int) -> Linear:
-        """1 where a literal is true, else 0."""
+        """1 if a literal is true, else 0."""
         positive = self.known(literal >> 1)
         return Linear({}, 1).plus(positive, -1) if literal & 1 else positive
 
@@ -176,7 +179,7 @@ class Arithmetic(PartialTerms, ABC):
         return self.known(problem.product(*factors) if len(factors) == 2 else factors[0]).scaled(factor)
 
     def _next_pair(self, factors: list[int]) -> tuple[int, int]:
-        """Two factors whose product is known already, or the first two."""
+        """Two factors whose product has a variable already, or the first two."""
         for i, x in enumerate(factors):
             for y in factors[:i]:
                 if x != y and self.problem.has_product(x, y):
@@ -215,7 +218,8 @@ class Arithmetic(PartialTerms, ABC):
         if not rest.terms:
             return whole
         if next(iter(rest.terms.values())) < 0:
-            # -((-a) // d) rounds up, and so does (a + d - 1) // d: one form for both is shared.
+            # -((-a) // d) rounds up, and so does (a + d - 1) // d: use one form for both, so that it is
+            # shared.
             return whole.plus(self._quotient(Linear({}, divisor - 1).plus(rest, -1), divisor), -1)
         return whole.plus(self._quotient(rest, divisor))
 
@@ -301,13 +305,13 @@ class Arithmetic(PartialTerms, ABC):
         if not index.terms:
             return Linear({}, node.values[index.constant] if count else 0)
         if node.values == tuple(range(count)):
-            v = self.problem.of_linear(index)  # what keeps the index inside a list of expressions
+            v = self.problem.of_linear(index)  # restricts the index to the list of expressions
             self.problem.keep_between(v, 0, count - 1)
             return self.known(v)
         return self.known(self.problem.element(node.values, self.problem.of_linear(index)))
 
     def _selection(self, position: e.IntExpr, entries: Sequence[e.IntExpr]) -> Linear:
-        """One of several sums, by its place."""
+        """One of several sums, chosen by an index."""
         sums = [self.sum_of(entry) for entry in entries]
         index = self.index(self.sum_of(position), len(sums))
         if not index.terms:
@@ -324,7 +328,7 @@ class Arithmetic(PartialTerms, ABC):
             return self.sum_of(node.then if literal == TRUE else node.otherwise)
         (then, then_needs), (otherwise, other_needs) = self.apart(node.then), self.apart(node.otherwise)
         for need in dict.fromkeys([*then_needs, *other_needs]):
-            # What is not chosen need not be defined.
+            # Entries that are not chosen need not be defined.
             if need not in other_needs:
                 self.need_any([need, literal ^ 1])
             elif need not in then_needs:
@@ -338,7 +342,7 @@ class Arithmetic(PartialTerms, ABC):
         return self.known(self.problem.choice(literal, of_linear(then), of_linear(otherwise)))
 
     def _function(self, node: Function) -> Linear:
-        """A global constraint that is a number."""
+        """The sum for a global constraint that is a number."""
         if node.definition.lower is None:
             return self.sum_of(self.kept(node.decomposed()))
         total: Linear = node.definition.lower(self, *node.parts)
@@ -346,11 +350,11 @@ class Arithmetic(PartialTerms, ABC):
 
     @abstractmethod
     def literal(self, node: e.BoolExpr, target: int | None = None) -> int:
-        """A literal that is true exactly where a condition holds; `target`, if a new one is needed."""
+        """A literal that is true exactly if a condition holds; `target`, if a new one is needed."""
 
 
 def chosen_by_place(node: e.IntExpr) -> tuple[e.IntExpr, list[e.IntExpr]] | None:
-    """The position and the entries of what `functions.element` makes of a list of expressions, or None."""
+    """The index and the entries of an expression made by `functions.element` from a list, or None."""
     inside: e.IntExpr | None = None
     entries: list[e.IntExpr] = []
     while isinstance(node, e.IfThenElse):

@@ -1,4 +1,4 @@
-"""Numbered variables with root domains, and narrowing them before search has begun."""
+"""Numbered variables with root domains, and narrowing them before search."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ TRUE = 0  # the literal of variable 0, which is the constant 1
 FALSE = 1
 
 HUGE_BITS = 1024
-MOST_BITS = 1 << 20  # of what stands for a missing bound; the model's own numbers get an eighth of them
-WIDEST_SET = 4096  # explicit sets that span more steps than this become Member constraints
+# Most bits of the bound that means "no bound"; the model's own numbers get an eighth of them.
+MOST_BITS = 1 << 20
+WIDEST_SET = 4096  # explicit sets that span more steps become Member constraints
 
 
 class Infeasible(Exception):  # noqa: N818 - an answer, not a fault
@@ -23,17 +24,20 @@ class Infeasible(Exception):  # noqa: N818 - an answer, not a fault
 
 
 class NeedsWiderBounds(Exception):  # noqa: N818 - a signal to start over
-    """A number is too close to what stands for a missing bound; start over with a greater one."""
+    """A number is too close to the bound that means "no bound"; start over with a greater one."""
 
 
 def check_length(bits: int) -> None:
-    """Raise the error for a number that is too long to be computed with."""
+    """Raise `ModelError` for a number that is too long to compute with."""
     if bits >= MOST_BITS // 8:
         raise ModelError(f"the model has numbers of over {MOST_BITS // 8} bits: bound its powers")
 
 
 class Linear:
-    """``constant + sum(coefficient * variable)``; no coefficient is 0. Never changed, as terms are shared."""
+    """``constant + sum(coefficient * variable)``; no coefficient is 0.
+
+    Immutable, because terms are shared.
+    """
 
     __slots__ = ("constant", "terms")
 
@@ -42,7 +46,7 @@ class Linear:
         self.constant = constant
 
     def scaled(self, factor: int) -> Linear:
-        """This times a factor."""
+        """This sum times a factor."""
         if factor == 1:
             return self
         if factor == 0:
@@ -50,7 +54,7 @@ class Linear:
         return Linear({v: a * factor for v, a in self.terms.items()}, self.constant * factor)
 
     def plus(self, other: Linear, factor: int = 1) -> Linear:
-        """This plus factor times another."""
+        """This sum plus a factor times another."""
         if not other.terms:
             return Linear(self.terms, self.constant + factor * other.constant)
         terms = dict(self.terms)
@@ -69,7 +73,7 @@ class Linear:
         return common if first > 0 else -common
 
     def divided(self, factor: int) -> Linear:
-        """This divided by a divisor of its content."""
+        """This sum divided by a divisor of its content."""
         if factor == 1:
             return self
         return Linear({v: a // factor for v, a in self.terms.items()}, self.constant // factor)
@@ -79,8 +83,8 @@ class Variables:
     """Variables with root domains.
 
     Attributes:
-        huge: What stands for a bound that does not exist.
-        finite: Bounds that exist are smaller.
+        huge: The bound that means "no bound".
+        finite: Finite bounds are smaller than this.
         lo: Least value by variable.
         hi: Greatest value by variable.
         step: Distance between values by variable.
@@ -99,7 +103,7 @@ class Variables:
         self._shared: dict[Hashable, int] = {}
 
     def variable(self, lo: int, hi: int, step: int = 1, anchor: int | None = None) -> int:
-        """A new variable; members are congruent to the anchor (default: lo) modulo the step."""
+        """A new variable; its values are congruent to the anchor (default: lo) modulo the step."""
         if lo < -self.huge or hi > self.huge or step != 1:
             if anchor is None:
                 anchor = lo
@@ -118,7 +122,7 @@ class Variables:
         return len(self.lo) - 1
 
     def declare(self, domain: Domain) -> int:
-        """A new variable with a domain of the user's."""
+        """A new variable with a user's domain."""
         if domain.is_empty:
             raise Infeasible
         lo = -self.huge if domain.lo is None else domain.lo
@@ -137,15 +141,15 @@ class Variables:
         return v
 
     def sign(self, v: int) -> int:
-        """1 for a variable that is never negative, -1 for one that is never positive, else 0."""
+        """1 if a variable is never negative, -1 if it is never positive, else 0."""
         return 1 if self.lo[v] >= 0 else (-1 if self.hi[v] <= 0 else 0)
 
     def is_fixed(self, v: int) -> bool:
-        """Whether one value is left."""
+        """Whether only one value is left."""
         return self.lo[v] == self.hi[v]
 
     def keep_between(self, v: int, lo: int, hi: int) -> None:
-        """Leave the values from lo to hi."""
+        """Keep the values from lo to hi."""
         values = self.values[v]
         if values is not None:
             if lo > self.lo[v] or hi < self.hi[v]:
@@ -162,7 +166,7 @@ class Variables:
             self.step[v] = 1
 
     def keep_values(self, v: int, values: Sequence[int]) -> None:
-        """Leave these values only."""
+        """Keep only these values."""
         own = self.values[v]
         lo, hi, step = self.lo[v], self.hi[v], self.step[v]
         known = None if own is None else set(own)
@@ -181,7 +185,7 @@ class Variables:
             self.nodes.append(Member(TRUE, v, intervals_of(left)))
 
     def keep_class(self, v: int, modulus: int, residue: int) -> None:
-        """Leave the values congruent to the residue modulo the modulus."""
+        """Keep the values congruent to the residue modulo the modulus."""
         values = self.values[v]
         if values is not None:
             self.keep_values(v, [value for value in values if (value - residue) % modulus == 0])
@@ -201,7 +205,7 @@ class Variables:
             self.step[v] = 1
 
     def remove_value(self, v: int, value: int) -> bool:
-        """Take out one value at the root; False where only a constraint can."""
+        """Remove one value at the root; False if only a constraint can express that."""
         lo, hi, step = self.lo[v], self.hi[v], self.step[v]
         if not lo <= value <= hi or (value - lo) % step:
             return True

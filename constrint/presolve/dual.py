@@ -1,10 +1,10 @@
-"""One row for the search of an optimum: what the dual of its linear program makes of all linear constraints.
+"""A redundant row for optimisation: a combination of all linear constraints, by linear-programming duality.
 
-Every solution satisfies the sum of the linear constraints, each times a multiplier that has the sign of
-the limit it is multiplied with. With the multipliers of the linear program's optimum, that row bounds the
-goal by the other variables' reduced costs as tightly as one row can, so that in search the bound of each
-better solution fixes variables (Dantzig, Fulkerson and Johnson, Operations Research 2, 1954). Multipliers
-are rounded to small integers: any of the right sign are valid.
+Every solution satisfies the sum of the linear constraints, each times a multiplier with the sign of the side
+that is used. With the multipliers of the linear program's optimum, the row bounds the objective by the other
+variables' reduced costs as tightly as one row can. The bound of each better solution then fixes variables
+during search (Dantzig, Fulkerson and Johnson, Operations Research 2, 1954). Multipliers are rounded to small
+integers: any of the right sign are valid.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from constrint.propagators import LinearLe
 
 MOST_CELLS = 4000  # rows times variables of a linear program
 PIVOTS = 300
-SCALES = (1024, 64)  # multipliers are rounded to fractions of these
+SCALES = (1024, 64)  # denominators to which multipliers are rounded
 
 
 def with_dual_row(root: Root, v: int, direction: str) -> Root:
-    """The root with a row that bounds the goal v by other variables; the same root where there is none."""
+    """The root with a row that bounds the objective v by other variables; the same root if there is none."""
     lo, hi = root.box.lo, root.box.hi
     rows = connected(rows_of(root.nodes, lo, hi), {v})
     inner = {x for terms, _, _ in rows for _, x in terms}
     if root.exact or len(rows) < 2 or len(rows) * len(inner) > MOST_CELLS:
         return root
     simplex = system(rows, lo, hi, LIMIT, PIVOTS)
-    simplex.lo[v] = simplex.hi[v] = None  # a bound of its own would be where the program ends, for no reason
+    # An own bound of the objective would end the linear program for no reason.
+    simplex.lo[v] = simplex.hi[v] = None
     try:
         simplex.find_point()
         simplex.extreme(v, direction == "max")
@@ -48,7 +49,7 @@ def with_dual_row(root: Root, v: int, direction: str) -> Root:
 
 
 def _sum_of(rows: Sequence[Row], duals: Mapping[int, Number], scale: int) -> LinearLe | None:
-    """The sum of rows, each times its multiplier; None where that says no more than one of them."""
+    """The sum of rows times multipliers; None if it says no more than one of the rows."""
     total: dict[int, int] = {}
     bound = used = 0
     for number, dual in duals.items():

@@ -1,7 +1,7 @@
-"""`learn="auto"`: branching first, and where that proves long, in turns with the search that learns.
+"""`learn="auto"`: branching first; if that proves long, it alternates with the learning search.
 
-Both are complete, and either may end the search: what one finds bounds what the other looks for. Turns are
-counted in nodes and propagations, never in seconds, so the same seed gives the same answer at any speed.
+Both are complete, and either may end the search. Solutions of one bound the other. Turns are counted in nodes
+and propagations, never in seconds, so equal seeds give equal answers at any speed.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     from constrint.preparing.prepared import Plan
     from constrint.presolve import Root
 
-TURN = 100  # nodes of branching
-LEAST_TURN = 20_000  # units of work of the learning search
-# What branching does alone, in propagations: most models need no more, and for them nothing changes.
+TURN = 100  # nodes of a turn of branching
+LEAST_TURN = 20_000  # least units of work of a turn of learning
+# Propagations of branching before the learning search starts; most models need no more.
 ALONE = 100_000
-ALONE_FOR_EACH_PART = 100  # of those into which the learning search takes the constraints apart
+ALONE_FOR_EACH_PART = 100  # for each part into which the learning search decomposes the constraints
 ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
-# Units of work of the learning search for each eight propagations of branching, which cost about as much.
+# Units of learning work for each eight propagations of branching, which cost about the same.
 ON_SCHEDULES, ON_OTHERS = 128, 1
 
 
 def learning_share(nodes: list[Node]) -> int:
-    """How much the learning search is to do for each eight propagations of branching.
+    """Units of learning work for each eight propagations of branching.
 
-    Orders of tasks and positions of boxes (conditional sums over two and more variables) are what it is made
-    for; what it explains by all bounds (products and the like) is not.
+    Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
+    does not suit constraints that it explains by all bounds, such as products.
     """
     orders = others = 0
     for node in nodes:
@@ -63,7 +63,7 @@ def learning_share(nodes: list[Node]) -> int:
 
 
 def alone(root: Root, share: int) -> int:
-    """How many propagations of branching come first: as much as making the learning search costs."""
+    """Propagations of branching that come first: about the cost of building the learning search."""
     size = sum(parts(node, root.box) for node in root.nodes)
     if share == ON_SCHEDULES:
         return ALONE_FOR_EACH_PART_OF_SCHEDULES * size
@@ -71,7 +71,7 @@ def alone(root: Root, share: int) -> int:
 
 
 class AlternatingRun:
-    """One search by both ways, with the calls of `run.Run`."""
+    """A search that alternates between branching and learning; it follows the protocol `Search`."""
 
     def __init__(
         self,
@@ -91,12 +91,13 @@ class AlternatingRun:
         self._started = started
         self._deadline = Deadline(options.time_limit, started)
         self._goal = goal
-        self._share = 0  # these two are found out at the end of the first turn: most searches need no more
+        # These two are computed at the end of the first turn, which most searches do not reach.
+        self._share = 0
         self._alone = 0
         self._best: int | None = None
         if begun is None:
             self._branching = Run(plan, root, options, started, goal)
-        else:  # a search that was to end early: its nodes are part of the first turns
+        else:  # a search that ended early: its nodes count as part of the first turns
             self._branching = begun
             self._branching.go_on(options)
             self._best = begun.best
@@ -104,31 +105,31 @@ class AlternatingRun:
         self._learning: LearningRun | None = None
         self._gave_up = False
         self._current: Run | LearningRun = self._branching
-        self._counted = 0  # propagations of branching that the learning search was given work for
-        self._owed = 0  # units of work that it is behind
+        self._counted = 0  # propagations of branching for which the learning search was given work
+        self._owed = 0  # units of work that the learning search may still do
 
     def value(self, v: int) -> int:
         """Value of a variable in the last solution."""
         return self._current.value(v)
 
     def goal_bounds(self) -> tuple[int, int]:
-        """Between what the goal's variable is known to lie before search; (0, 0) without a goal."""
+        """Bounds of the objective's variable before search; (0, 0) without an objective."""
         return self._branching.goal_bounds()
 
     def demand_better(self, value: int) -> None:
-        """Look for solutions whose goal is better than a value from now on."""
+        """Require solutions with a better objective than a value from now on."""
         self._best = value
         for run in (self._branching, self._learning):
             if run is not None:
                 run.demand_better(value)
 
     def next(self, checked: bool = True) -> Assignment | None:
-        """The next solution, better than the last where there is a goal; None when there is no other.
+        """The next solution, better than the last if there is an objective; None if there is no other.
 
-        Without a goal only the first may be asked for. Raises `Stopped` at the time limit.
+        Without an objective, only the first solution may be requested. Raises `Stopped` at the time limit.
 
         Args:
-            checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
+            checked: Whether to check the solution now; otherwise the caller must `check` it before use.
         """
         while True:
             try:
@@ -146,12 +147,13 @@ class AlternatingRun:
                 return found
 
     def _is_better(self) -> bool:
-        """Whether a solution beats the last one; both searches are to beat it from now on."""
+        """Whether the solution improves the last one; if so, both searches must improve on it."""
         if self._goal is None:
             return True
         v, direction = self._goal
         value = self.value(v)
-        # Branching passes a bound on when it turns back: until then it may find what is no better.
+        # Branching applies a new bound when it backtracks; until then it may find a solution that is no
+        # better.
         if self._best is not None and (value - self._best) * (1 if direction == "min" else -1) >= 0:
             value = self._best
         is_new = value != self._best
@@ -159,7 +161,7 @@ class AlternatingRun:
         return is_new
 
     def _take_turns(self) -> None:
-        """The present turn is over: say who is next, and for how long."""
+        """End the present turn: choose the next search, and its amount of work."""
         branching, learning = self._branching, self._learning
         if self._share == 0:
             self._share = learning_share(self._root.nodes)
@@ -177,13 +179,13 @@ class AlternatingRun:
         branching.turn_ends = (branching.turn_ends or 0) + TURN
 
     def _may_learn(self) -> bool:
-        """Whether the learning search can go on, or there is time to make it."""
+        """Whether the learning search can continue, or there is time to build it."""
         if self._learning is None:
             return self._deadline.left > 2 * LOADING
         return not self._gave_up
 
     def _learner(self) -> LearningRun:
-        """The learning search, made when it is first due."""
+        """The learning search, built on first use."""
         if self._learning is None:
             from constrint.learning.session import LearningRun
 
@@ -193,7 +195,7 @@ class AlternatingRun:
         return self._learning
 
     def statistics(self) -> Statistics:
-        """The work of both so far; seconds and solutions are the caller's to add."""
+        """The work of both searches so far; the caller adds seconds and solutions."""
         branched = self._branching.statistics()
         if self._learning is None:
             return branched

@@ -200,7 +200,7 @@ def test_files_that_cannot_be_read(command, name, tmp_path, monkeypatch):
     assert result.exit_code == 2
     assert result.output.startswith("error: ")
     if name == "noutf8":
-        assert "noutf8:2: this is no UTF-8 text" in result.output
+        assert "noutf8:2: this is not UTF-8 text" in result.output
 
 
 SQUARES = "x in 0..{top}\na0 := x\n" + "".join(f"a{i + 1} := a{i} * a{i}\n" for i in range(60))
