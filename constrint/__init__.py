@@ -1,127 +1,59 @@
 """ConstrINT: a general integer constraint solver."""
 
-from constrint.errors import (
-    ConstrintError,
-    EmptySpaceError,
-    InternalError,
-    LimitError,
-    ModelError,
-    ParseError,
-    Position,
-    UnboundedError,
-    Undefined,
-)
-from constrint.expr import BoolExpr, BoolVar, IntExpr, IntVar
-from constrint.expr.arrays import ExprArray
-from constrint.expr.domain import Domain
-from constrint.expr.functions import (
-    abs_,
-    all_of,
-    any_of,
-    ceildiv,
-    divides,
-    element,
-    gcd_,
-    if_then_else,
-    iff,
-    implies,
-    lcm_,
-    max_,
-    member,
-    min_,
-    sum_,
-    table,
-)
-from constrint.globals import (
-    all_different,
-    among,
-    bin_packing,
-    circuit,
-    count,
-    cumulative,
-    decreasing,
-    diffn,
-    element_2d,
-    global_cardinality,
-    increasing,
-    inverse,
-    knapsack,
-    lex_less,
-    lex_less_equal,
-    no_overlap,
-    nvalue,
-    regular,
-    value_precede,
-)
-from constrint.model import Model
-from constrint.modelling.declarations import Constraint
-from constrint.modelling.result import Result, Statistics, Status
-from constrint.preparing.branching import Brancher, Group
-from constrint.preparing.callbacks import Decision, Domains
-from constrint.preparing.restart_rules import Restarts
-from constrint.support.limits import LimitExceeded, Limits
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "BoolExpr",
-    "BoolVar",
-    "Brancher",
-    "Constraint",
-    "ConstrintError",
-    "Decision",
-    "Domain",
-    "Domains",
-    "EmptySpaceError",
-    "ExprArray",
-    "Group",
-    "IntExpr",
-    "IntVar",
-    "InternalError",
-    "LimitError",
-    "LimitExceeded",
-    "Limits",
-    "Model",
-    "ModelError",
-    "ParseError",
-    "Position",
-    "Restarts",
-    "Result",
-    "Statistics",
-    "Status",
-    "UnboundedError",
-    "Undefined",
-    "abs_",
-    "all_different",
-    "all_of",
-    "among",
-    "any_of",
-    "bin_packing",
-    "ceildiv",
-    "circuit",
-    "count",
-    "cumulative",
-    "decreasing",
-    "diffn",
-    "divides",
-    "element",
-    "element_2d",
-    "gcd_",
-    "global_cardinality",
-    "if_then_else",
-    "iff",
-    "implies",
-    "increasing",
-    "inverse",
-    "knapsack",
-    "lcm_",
-    "lex_less",
-    "lex_less_equal",
-    "max_",
-    "member",
-    "min_",
-    "no_overlap",
-    "nvalue",
-    "regular",
-    "sum_",
-    "table",
-    "value_precede",
-]
+from constrint.errors import ConstrintError as ConstrintError
+from constrint.errors import EmptySpaceError as EmptySpaceError
+from constrint.errors import InternalError as InternalError
+from constrint.errors import LimitError as LimitError
+from constrint.errors import ModelError as ModelError
+from constrint.errors import ParseError as ParseError
+from constrint.errors import Position as Position
+from constrint.errors import UnboundedError as UnboundedError
+from constrint.errors import Undefined as Undefined
+from constrint.expr import BoolExpr as BoolExpr
+from constrint.expr import BoolVar as BoolVar
+from constrint.expr import IntExpr as IntExpr
+from constrint.expr import IntVar as IntVar
+from constrint.expr.arrays import ExprArray as ExprArray
+from constrint.expr.domain import Domain as Domain
+from constrint.expr.functions import *  # noqa: F403  # the registry has explicit names only
+from constrint.globals import all_different as all_different
+from constrint.globals import among as among
+from constrint.globals import bin_packing as bin_packing
+from constrint.globals import circuit as circuit
+from constrint.globals import count as count
+from constrint.globals import cumulative as cumulative
+from constrint.globals import decreasing as decreasing
+from constrint.globals import diffn as diffn
+from constrint.globals import element_2d as element_2d
+from constrint.globals import global_cardinality as global_cardinality
+from constrint.globals import increasing as increasing
+from constrint.globals import inverse as inverse
+from constrint.globals import knapsack as knapsack
+from constrint.globals import lex_less as lex_less
+from constrint.globals import lex_less_equal as lex_less_equal
+from constrint.globals import no_overlap as no_overlap
+from constrint.globals import nvalue as nvalue
+from constrint.globals import regular as regular
+from constrint.globals import value_precede as value_precede
+from constrint.model import Model as Model
+from constrint.modelling.declarations import Constraint as Constraint
+from constrint.modelling.result import Result as Result
+from constrint.modelling.result import Statistics as Statistics
+from constrint.modelling.result import Status as Status
+from constrint.preparing.branching import Brancher as Brancher
+from constrint.preparing.branching import Group as Group
+from constrint.preparing.callbacks import Decision as Decision
+from constrint.preparing.callbacks import Domains as Domains
+from constrint.preparing.restart_rules import Restarts as Restarts
+from constrint.support.limits import LimitExceeded as LimitExceeded
+from constrint.support.limits import Limits as Limits
+
+if not TYPE_CHECKING:  # type checkers see by the imports above what is public
+    __all__ = sorted(
+        name
+        for name, value in list(vars().items())
+        if not (name.startswith("_") or isinstance(value, ModuleType) or value in (ModuleType, TYPE_CHECKING))
+    )

@@ -16,6 +16,7 @@ from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction, Goal, as_goals, goals_of
 from constrint.modelling.result import Result, Status
 from constrint.support.arguments import check_bytes, check_limit, check_seconds
+from constrint.support.deadline import Deadline
 from constrint.support.limits import Limits, budget_for, decoded, read_bytes
 from constrint.support.optional import needed
 
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
     from constrint.solutions.solutionset import SolutionSet
 
 Backend: TypeAlias = Literal["constrint", "cp-sat"]
+
+
+def started(time_limit: float | None) -> Deadline:
+    """The deadline of a call that begins now: what it has to import first counts, too."""
+    check_seconds(time_limit)
+    return Deadline(time_limit)
 
 
 class Model(Declarations):
@@ -110,6 +117,7 @@ class Model(Declarations):
             ModelError: The arguments contradict each other.
             UnboundedError: A variable has no finite bounds.
         """
+        deadline = started(time_limit)
         from constrint.answers.assumptions import best_assuming, solve_elsewhere
         from constrint.answers.options import options_of
 
@@ -119,9 +127,9 @@ class Model(Declarations):
             goals, preferences = self.goals, self.preferences
         asked = (assumptions, goals, preferences)
         if backend != "constrint":
-            return solve_elsewhere(self, backend, *asked, time_limit, seed, workers, executor)
+            return solve_elsewhere(self, backend, *asked, deadline.rest, seed, workers, executor)
         options = options_of(
-            time_limit=time_limit,
+            time_limit=deadline.rest,
             seed=seed,
             engine=engine,
             branching=branching,
@@ -152,13 +160,14 @@ class Model(Declarations):
         Afterwards, the iterator's `complete` tells whether they are all. The other arguments are those of
         `solve`.
         """
+        deadline = started(time_limit)
         from constrint.answers.options import options_of
         from constrint.answers.several import Solutions
         from constrint.search.solver import Solver
 
         check_limit(limit)
         options = options_of(
-            time_limit=time_limit,
+            time_limit=deadline.rest,
             seed=seed,
             engine=engine,
             branching=branching,
@@ -189,14 +198,15 @@ class Model(Declarations):
             One solution for each combination of values of the goals, in the order of the first goal, the best
             first; `complete` tells whether they are all.
         """
-        from constrint.answers.several import ParetoSearch
-
+        begun = perf_counter()
         check_limit(limit)
         check_seconds(time_limit)
+        from constrint.answers.several import ParetoSearch
+
         checked = as_goals(goals)
         if not checked:
             raise ModelError('pareto needs at least one goal: [(expression, "max"), …]')
-        deadline = None if time_limit is None else perf_counter() + time_limit
+        deadline = None if time_limit is None else begun + time_limit
         return ParetoSearch(self, checked, limit, deadline, engine).run()
 
     def count(
@@ -215,11 +225,12 @@ class Model(Declarations):
         Raises:
             LimitError: The time limit was reached.
         """
+        deadline = started(time_limit)
         from constrint.answers.counting import count_solutions
         from constrint.answers.options import options_of
 
         options = options_of(time_limit=time_limit, engine=engine, workers=workers, executor=executor)
-        number, is_complete = count_solutions(self, options)
+        number, is_complete = count_solutions(self, options, deadline)
         if not is_complete:
             raise LimitError(f"counting reached its time limit of {time_limit} s after {number} solutions")
         return number
@@ -246,12 +257,12 @@ class Model(Declarations):
         Raises:
             LimitError: The set cannot be built within the limits.
         """
+        check_bytes(memory_limit)
+        deadline = started(time_limit)
         from constrint.solutions.build import solution_set
 
-        check_bytes(memory_limit)
-        check_seconds(time_limit)
         return solution_set(
-            self, memory_limit=memory_limit, time_limit=time_limit, executor=executor, workers=workers
+            self, memory_limit=memory_limit, time_limit=deadline.rest, executor=executor, workers=workers
         )
 
     def plan(self, *, time_limit: float | None = None) -> Explanation:
@@ -260,10 +271,10 @@ class Model(Declarations):
         Args:
             time_limit: Seconds; what is not known by then says so.
         """
+        deadline = started(time_limit)
         from constrint.answers.plan import explain
 
-        check_seconds(time_limit)
-        return explain(self, time_limit)
+        return explain(self, deadline.rest)
 
     def explain(self, *, assumptions: Sequence[BoolExpr] = (), time_limit: float = 60.0) -> Conflict | None:
         """The reason why the model has no solution: a minimal set of constraints that contradict each other.
@@ -278,21 +289,21 @@ class Model(Declarations):
         Raises:
             LimitError: The time did not suffice to decide whether there is a solution.
         """
+        deadline = started(time_limit)
         from constrint.answers.conflict import find_conflict
         from constrint.answers.options import options_of
         from constrint.search.solver import Solver
 
-        started = perf_counter()
         if assumptions:
             assumed = self.copy()
             assumed.assume(*assumptions)
-            return assumed.explain(time_limit=time_limit)
-        result = Solver(self, options_of(time_limit=time_limit)).best([], [])
+            return assumed.explain(time_limit=max(0.0, deadline.left))
+        result = Solver(self, options_of(time_limit=deadline.rest)).best([], [])
         if result:
             return None
         if result.status is Status.UNKNOWN:
             raise LimitError(f"{time_limit} s did not suffice to decide whether there is a solution")
-        return find_conflict(self, time_limit=max(0.0, time_limit - (perf_counter() - started)))
+        return find_conflict(self, time_limit=max(0.0, deadline.left))
 
     @staticmethod
     def from_text(

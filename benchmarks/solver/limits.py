@@ -4,9 +4,9 @@
         [--drawn 20] [--seed 1] [--out benchmarks/results/limits.json] [--resume] [--seconds 560]
 
 Reports what a call takes beyond its limit, without building the model and importing the package; the worst
-first. A call that ends before its limit is not late. With a second limit, a call that took less than half of
-the first one is not made again. Each row is written as it is measured, so that a run with --resume goes on
-where one was ended, or ended itself after --seconds.
+first. A call that ends before its limit is not late. Calls are made in a drawn order. With a second limit, a
+call that took less than half of the first one is not made again. Each row is written as it is measured, so
+that a run with --resume goes on where one was ended, or ended itself after --seconds.
 
 A row says what the clock says beyond the limit (`late`), how much of that the process computed (`worked`),
 and what it was at 0.15 s after the limit (`where`). On a machine with other work, the smaller of the first
@@ -16,17 +16,16 @@ two is what the limit missed; a call that waits for other processes shows in `la
 from __future__ import annotations
 
 import argparse
-import faulthandler
 import json
 import os
-import re
+import random
 import subprocess
 import sys
-import tempfile
 import threading
+import traceback
 from pathlib import Path
 from time import monotonic, perf_counter, sleep
-from typing import IO, Any
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -42,31 +41,36 @@ def one(name: str, entry: str, limit: float) -> dict[str, object]:
     from limits_models import MODELS, drawn
 
     model, goal = drawn(int(name.split("_")[1])) if name.startswith("drawn") else MODELS[name]()
-    began = 0.0
+    began = float("inf")
+    where: list[str] = []
 
     def begun() -> None:
         nonlocal began
-        faulthandler.dump_traceback_later(limit + GRACE, file=trace)
         print("began", file=sys.stderr, flush=True)
+        where.clear()
         began = perf_counter()
 
-    with tempfile.TemporaryFile("w+") as trace:
-        begun()
-        answer = ENTRIES[entry](model, goal, limit, begun)
-        clock = perf_counter() - began
-        used = sum(os.times()[:2])
-        faulthandler.cancel_dump_traceback_later()
-        trace.seek(0)
-        where = _where(trace) if clock > limit + GRACE else ""
-    return {"answer": answer, "clock": round(clock, 3), "used": used, "where": where}
+    def watch() -> None:
+        while True:
+            sleep(0.02)
+            if not where and perf_counter() > began + limit + GRACE:
+                where.append(_where())
+
+    threading.Thread(target=watch, daemon=True).start()
+    begun()
+    answer = ENTRIES[entry](model, goal, limit, begun)
+    clock = perf_counter() - began
+    used = sum(os.times()[:2])
+    late_at = where[0] if where and clock > limit + GRACE else ""
+    return {"answer": answer, "clock": round(clock, 3), "used": used, "where": late_at}
 
 
-def _where(trace: IO[str]) -> str:
+def _where() -> str:
     """The innermost calls of the main thread, those of the package first."""
-    main = trace.read().split("Thread ")[-1]
-    calls = re.findall(r'File "([^"]+)", line (\d+) in (\S+)', main)
-    own = [f"{Path(file).name}:{line} {name}" for file, line, name in calls if "constrint/" in file]
-    return " < ".join(own[:4]) or " < ".join(f"{Path(file).name} {name}" for file, _, name in calls[:3])
+    frame = sys._current_frames()[threading.main_thread().ident or 0]
+    calls = [(Path(file), line, name) for file, line, name, _ in traceback.extract_stack(frame)[::-1]]
+    own = [f"{file.name}:{line} {name}" for file, line, name in calls if "constrint" in file.parts]
+    return " < ".join(own[:4]) or " < ".join(f"{file.name} {name}" for file, _, name in calls[:3])
 
 
 class _Witness(threading.Thread):
@@ -173,13 +177,10 @@ def main() -> None:
         return
     names = [name for name in MODELS if not args.only or name.startswith(tuple(args.only.split(",")))]
     names += [f"drawn_{seed}" for seed in range(args.seed, args.seed + args.drawn)]
-    wanted = [
-        (name, entry, float(limit))
-        for limit in sorted(args.limits.split(","), key=float)
-        for name in names
-        for entry in args.entries.split(",")
-    ]
-    rows = measure(wanted, args)
+    pairs = [(name, entry) for name in names for entry in args.entries.split(",")]
+    random.Random(0).shuffle(pairs)  # what is measured by the time a run is ended is a sample of all
+    limits = sorted(map(float, args.limits.split(",")))
+    rows = measure([(*pair, limit) for pair in pairs for limit in limits], args)
     rows.sort(key=overshoot, reverse=True)
     print("model entry limit clock late worked answer where")
     print("\n".join(map(_line, rows[:60])))

@@ -15,7 +15,7 @@ def explain_methods(model: Declarations, time_limit: float | None = None) -> lis
     try:
         plan = solver.prepared(model.goals, model.preferences)
     except Stopped:
-        return [f"solve: {time_limit:g} s did not suffice to lower and presolve the model"]
+        return ["solve: the time limit did not suffice to lower and presolve the model"]
     if plan.root is None:
         return ["solve: presolve proves that there is no solution"]
     return [f"solve {n}: {choice}" for n, choice in enumerate(solver.choices(plan, plan.root), 1)]

@@ -139,9 +139,10 @@ def solve(
     limits: Limits | None = None,
 ) -> None:
     """Find a solution (the best one, if the file says what to optimise)."""
-    from constrint.cli.solve import Mode, Request, answer
-
     with reported():
+        budget = budget_of(limits, time_limit, memory)
+        from constrint.cli.solve import Mode, Request, answer
+
         if sum([every, count, sample is not None]) > 1:
             raise BadInputError("--all, --count and --sample exclude each other: give one of them")
         if limit is not None and not every:
@@ -150,7 +151,6 @@ def solve(
             raise BadInputError(
                 "--learn finds one solution: leave out --all, --count and --sample; --proof needs --learn"
             )
-        budget = budget_of(limits, time_limit, memory)
         model = load(file, dialect, define, assume, budget)
         time_limit = budget.seconds_left
         mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
@@ -191,15 +191,15 @@ def space(
     limits: Limits | None = None,
 ) -> None:
     """Build the set of all solutions; print its size, samples or a list; write files and pictures."""
-    from constrint.cli.space import Request, Shown, describe
-
     with reported():
+        budget = budget_of(limits, time_limit, memory)
+        from constrint.cli.space import Request, Shown, describe
+
         if sum([every, count, sample is not None]) > 1:
             raise BadInputError("--list, --count and --sample exclude each other: give one of them")
         if limit is not None and not every:
             raise BadInputError("--limit needs --list")
         shown: Shown = "list" if every else "count" if count else "summary" if sample is None else "sample"
-        budget = budget_of(limits, time_limit, memory)
         source = load_space(file, dialect, define, assume, budget)
         request = Request(
             shown,
@@ -257,9 +257,11 @@ def check(
 
 def _methods(model: Model, wanted: bool, budget: Budget) -> dict[str, list[str]]:
     """How a model will be solved, where that is asked for."""
+    if not wanted:
+        return {}
     from constrint.answers.plan import explain_methods
 
-    return {"methods": explain_methods(model, budget.seconds_left)} if wanted else {}
+    return {"methods": explain_methods(model, budget.seconds_left)}
 
 
 @app.command()
@@ -278,10 +280,10 @@ def explain(
     limits: Limits | None = None,
 ) -> None:
     """Print the constraints of an infeasible model that contradict each other."""
-    from constrint.cli.solve import explanation
-
     with reported():
         budget = budget_of(limits, time_limit, memory)
+        from constrint.cli.solve import explanation
+
         model = load(file, dialect, define, assume, budget)
         code = explanation(model, time_limit=budget.seconds_left or 0.0, json=json)
         if code:
@@ -304,10 +306,10 @@ def fmt(
     limits: Limits | None = None,
 ) -> None:
     """Format files; comments are kept. Without options the result goes to standard output."""
-    from constrint.frontends.text.format import format_text
-
     with reported():
         budget, changed = budget_of(limits, time_limit, memory), False
+        from constrint.frontends.text.format import format_text
+
         for file in files:
             text = read_text(file, budget)
             formatted = format_text(text, filename=shown_name(file), budget=budget)

@@ -158,7 +158,7 @@ class _Solutions:
 
 def _count(model: Model, request: Request) -> int:
     options = options_of(time_limit=request.time_limit, workers=request.workers)
-    number, is_complete = count_solutions(model, options)
+    number, is_complete = count_solutions(model, options, request.deadline)
     if number == 0:
         return infeasible(model, request.json, request.deadline) if is_complete else _undecided(request)
     if request.json:

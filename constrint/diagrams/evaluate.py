@@ -6,95 +6,19 @@ being bound. A sum or product of which a part was kept is continued from that pa
 
 from __future__ import annotations
 
-import math
 import operator
-import threading
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from constrint.diagrams.terms import BOOL, FLOAT, OBJECT, Array, Term, Terms
+from constrint.diagrams.parts import Parts as Parts
+from constrint.diagrams.terms import BOOL, FLOAT, OBJECT, Array, Term
+from constrint.expr import FUNCTIONS
 from constrint.support.deadline import look
 
 Bounds = tuple[Any, Any]
-PARTIAL = ("sum", "mul", "le", "eq", "ne", "and", "or")
-
-
-class Parts:
-    """Splits terms into what is known once some variables are bound, and the rest.
-
-    Threads may share it: only here are terms made once rows are looked at, and there is one of each.
-    """
-
-    def __init__(self, terms: Terms) -> None:
-        self.terms = terms
-        self._lock = threading.RLock()
-        self._frontiers: dict[tuple[Term, int], tuple[Term, ...]] = {}
-        self._splits: dict[tuple[Term, int], tuple[Term | None, int, tuple[int, ...]]] = {}
-
-    def frontier(self, term: Term, bound: int) -> tuple[Term, ...]:
-        """The largest parts of a term that the bound variables decide, and that its value depends on."""
-        seen = term.mask & bound
-        if not seen:
-            return ()
-        key = (term, seen)
-        known = self._frontiers.get(key)
-        if known is None:
-            with self._lock:
-                known = self._frontiers[key] = self._frontier(term, bound)
-        return known
-
-    def _frontier(self, term: Term, bound: int) -> tuple[Term, ...]:
-        if not term.mask & ~bound and not term.is_lazy:
-            return (term,)
-        look()
-        found: dict[Term, None] = {}
-        args = term.args
-        if term.op in PARTIAL and not term.is_lazy:
-            part, _, rest = self.split(term, bound)
-            if part is not None:
-                found[part] = None
-            args = tuple(args[i] for i in rest)
-        for arg in args:
-            may_skip = term.is_lazy or term.op == "held"
-            inside = self._deep(arg, bound) if may_skip else self.frontier(arg, bound)
-            found.update(dict.fromkeys(inside))
-        return tuple(found)
-
-    def _deep(self, term: Term, bound: int) -> tuple[Term, ...]:
-        """The frontier below an operand that may be undefined: only what is always defined."""
-        if term.safe:
-            return self.frontier(term, bound)
-        return tuple(dict.fromkeys([part for arg in term.args for part in self._deep(arg, bound)]))
-
-    def split(self, term: Term, bound: int) -> tuple[Term | None, int, tuple[int, ...]]:
-        """The part of a flat term that is known, its factor in the term, and the other operands' numbers."""
-        key = (term, term.mask & bound)
-        known = self._splits.get(key)
-        if known is None:
-            with self._lock:
-                known = self._splits[key] = self._split(term, bound)
-        return known
-
-    def _split(self, term: Term, bound: int) -> tuple[Term | None, int, tuple[int, ...]]:
-        inside = [i for i, arg in enumerate(term.args) if arg.mask and not arg.mask & ~bound]
-        rest = tuple(i for i in range(len(term.args)) if i not in inside)
-        if not inside:
-            return None, 0, rest
-        args = [term.args[i] for i in inside]
-        if term.op == "mul":
-            return (args[0] if len(args) == 1 else self.terms.mul(args)), 1, rest
-        if term.op in ("and", "or"):
-            return (args[0] if len(args) == 1 else self.terms._bool(term.op, tuple(args), term.data)), 1, rest
-        coefficients = [term.data[0][i] for i in inside]
-        if len(args) == 1:
-            return args[0], coefficients[0], rest
-        common = int(np.gcd.reduce(np.array(coefficients, dtype=OBJECT))) or 1
-        if coefficients[0] < 0:
-            common = -common
-        return self.terms.sum([a // common for a in coefficients], args), common, rest
 
 
 class Frame:
@@ -249,6 +173,19 @@ def _mul(frame: Frame, term: Term) -> Any:
     return reduce(operator.mul, [frame.typed(arg, term.dtype) for arg in items])
 
 
+def _function(frame: Frame, term: Term) -> Any:
+    """An arithmetic function, of operands that have a value of it; other rows are noted as undefined."""
+    function = FUNCTIONS[term.op]
+    operands = [frame.typed(arg, term.dtype) for arg in term.args]
+    for i, way in function.requires.items():
+        operands[i] = (
+            _divisor(frame, term, operands[i]) if way == "!=" else _natural(frame, term, i, operands[i])
+        )
+    if not any(isinstance(operand, np.ndarray) for operand in operands):
+        operands = [np.asarray(operand, dtype=term.dtype) for operand in operands]
+    return function.column(operands, [(arg.lo, arg.hi) for arg in term.args])
+
+
 def _divisor(frame: Frame, term: Term, divisor: Any) -> Any:
     """The divisor, with 1 where it is zero, and those rows noted as undefined."""
     if term.safe or (term.args[1].safe and not frame.parts.terms.contains_zero(term.args[1])):
@@ -262,26 +199,13 @@ def _divisor(frame: Frame, term: Term, divisor: Any) -> Any:
     return divisor or 1
 
 
-def _floordiv(frame: Frame, term: Term) -> Any:
-    left = frame.typed(term.args[0], term.dtype)
-    return left // _divisor(frame, term, frame.typed(term.args[1], term.dtype))
-
-
-def _mod(frame: Frame, term: Term) -> Any:
-    left = frame.typed(term.args[0], term.dtype)
-    divisor = _divisor(frame, term, frame.typed(term.args[1], term.dtype))
-    if term.dtype != OBJECT and term.dtype != FLOAT and min(term.args[0].lo, term.args[1].lo) >= 0:
-        return np.fmod(left, divisor)  # the same as % here, without the test of signs
-    return left % divisor
-
-
-def _pow(frame: Frame, term: Term) -> Any:
-    base, exponent = frame.typed(term.args[0], term.dtype), frame.typed(term.args[1], term.dtype)
-    if term.args[1].lo < 0 or not term.args[1].safe:
-        negative = exponent < 0
-        frame.require(~negative if isinstance(negative, np.ndarray) else np.bool_(not negative))
-        exponent = np.maximum(np.asarray(exponent, dtype=term.dtype), 0)
-    return np.power(np.asarray(base, dtype=term.dtype), exponent)
+def _natural(frame: Frame, term: Term, i: int, operand: Any) -> Any:
+    """An operand, with 0 where it is negative, and those rows noted as undefined."""
+    if term.args[i].lo >= 0 and term.args[i].safe:
+        return operand
+    negative = operand < 0
+    frame.require(~negative if isinstance(negative, np.ndarray) else np.bool_(not negative))
+    return np.maximum(np.asarray(operand, dtype=term.dtype), 0)
 
 
 def _float(frame: Frame, term: Term) -> Any:
@@ -289,19 +213,6 @@ def _float(frame: Frame, term: Term) -> Any:
     if term.data == "/":
         return left / _divisor(frame, term, right)
     return {"+": operator.add, "-": operator.sub, "*": operator.mul}[term.data](left, right)
-
-
-_lcm: Any = np.frompyfunc(math.lcm, 2, 1)  # numpy's divides by zero where Python's integers are 0
-
-
-def _many(function: Callable[[Any, Any], Any]) -> Callable[[Frame, Term], Any]:
-    def evaluate(frame: Frame, term: Term) -> Any:
-        values = [np.asarray(frame.typed(arg, term.dtype), dtype=term.dtype) for arg in term.args]
-        if len(values) == 1:
-            return np.abs(values[0]) if term.op in ("gcd", "lcm") else values[0]
-        return reduce(_lcm if term.op == "lcm" and term.dtype == OBJECT else function, values)
-
-    return evaluate
 
 
 def _element(frame: Frame, term: Term) -> Any:
@@ -425,16 +336,9 @@ def _defined(frame: Frame, term: Term) -> Any:
 
 
 _VALUES: dict[str, Callable[[Frame, Term], Any]] = {
+    **dict.fromkeys(FUNCTIONS, _function),
     "sum": _sum,
     "mul": _mul,
-    "floordiv": _floordiv,
-    "mod": _mod,
-    "pow": _pow,
-    "abs": lambda frame, term: np.abs(frame.typed(term.args[0], term.dtype)),
-    "min": _many(np.minimum),
-    "max": _many(np.maximum),
-    "gcd": _many(np.gcd),
-    "lcm": _many(np.lcm),
     "element": _element,
     "float": _float,
     "le": _linear,

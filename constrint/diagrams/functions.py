@@ -1,63 +1,44 @@
-"""Terms that are neither sums nor comparisons: division, powers, extremes, divisors, tables; their bounds."""
+"""Terms that are neither sums nor comparisons: arithmetic functions, tables, arithmetic of floats."""
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from constrint.diagrams.terms import (
-    BOOL,
-    FLOAT,
-    MOST_POWER_BITS,
-    Term,
-    Terms,
-    Unsupported,
-    int_type,
-    peak_of,
-)
-
-Bounds = tuple[int, int]
+from constrint.diagrams.terms import BOOL, FLOAT, Term, Terms, Unsupported, peak_of
+from constrint.expr import FloorDiv, IntFunction, Mod
 
 
-def floordiv(terms: Terms, left: Term, right: Term) -> Term:
-    """``left // right``."""
-    if right.op == "const" and right.data == 1 and left.dtype is not BOOL and left.is_int:
-        return left
-    return _binary(terms, "floordiv", left, right, _floordiv_bounds, not terms.contains_zero(right))
-
-
-def mod(terms: Terms, left: Term, right: Term) -> Term:
-    """``left % right``."""
-    return _binary(terms, "mod", left, right, _mod_bounds, not terms.contains_zero(right))
-
-
-def power(terms: Terms, left: Term, right: Term) -> Term:
-    """``left ** right`` of integers; undefined for a negative exponent."""
-    if not (left.is_int and right.is_int):
-        raise Unsupported("powers of floats")
-    if right.op == "const" and right.data == 1 and left.dtype is not BOOL:
-        return left
-    return _binary(terms, "pow", left, right, _power_bounds, right.lo >= 0)
-
-
-def _binary(
-    terms: Terms,
-    op: str,
-    left: Term,
-    right: Term,
-    bounds: Callable[[Term, Term], Bounds],
-    safe: bool,
-) -> Term:
-    if not (left.is_int and right.is_int):
-        return _float(terms, op, left, right)
-    limits = bounds(left, right)  # first, as it refuses powers that are too large to be computed
-    if left.op == "const" and right.op == "const" and safe:
-        return terms.const(_FOLD[op](left.data, right.data))
-    term = terms._int(op, (left, right), None, limits, 0)
-    term.safe = safe and left.safe and right.safe
+def apply(terms: Terms, function: type[IntFunction], args: Sequence[Term]) -> Term:
+    """An arithmetic function of terms; quotients and remainders of floats are Python's."""
+    if not all(arg.is_int for arg in args):
+        if function in (FloorDiv, Mod):
+            return _float(terms, function.name, *args)
+        raise Unsupported(f"{function.name} of floats")
+    within = [(int(arg.lo), int(arg.hi)) for arg in args]
+    limits = function.bounds(*within)  # first, as it refuses numbers that are too large to be computed
+    is_met = all(_is_met(terms, args[i], way) for i, way in function.requires.items())
+    safe = is_met and all(arg.safe for arg in args)
+    if safe and all(arg.op == "const" for arg in args):
+        return terms.const(function.value(*[int(arg.data) for arg in args]))
+    same = function.same_as(*within)
+    if same is not None and is_met and args[same].dtype is not BOOL and _are_safe(args, same):
+        return args[same]
+    term = terms._int(function.name, tuple(args), None, limits, 0)
+    term.safe = safe
     return term
+
+
+def _are_safe(args: Sequence[Term], but: int) -> bool:
+    return all(arg.safe for i, arg in enumerate(args) if i != but)
+
+
+def _is_met(terms: Terms, arg: Term, way: str) -> bool:
+    """Whether a term always compares with 0 as a function requires."""
+    return not terms.contains_zero(arg) if way == "!=" else bool(arg.lo >= 0)
 
 
 def arithmetic(terms: Terms, op: str, left: Term, right: Term) -> Term:
@@ -93,76 +74,13 @@ def _float(terms: Terms, op: str, left: Term, right: Term) -> Term:
 
 
 _FOLD: dict[str, Callable[[Any, Any], Any]] = {
-    "floordiv": lambda a, b: a // b,
-    "mod": lambda a, b: a % b,
-    "pow": lambda a, b: a**b,
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
 }
-
-
-def _floordiv_bounds(left: Term, right: Term) -> Bounds:
-    divisors = [d for d in (right.lo, right.hi) if d != 0]
-    if right.lo < 0 < right.hi or right.lo == 0 < right.hi:
-        divisors.append(1)
-    if right.lo < 0 < right.hi or right.lo < 0 == right.hi:
-        divisors.append(-1)
-    corners = [x // d for x in (left.lo, left.hi) for d in divisors] or [0]
-    return min(corners), max(corners)
-
-
-def _mod_bounds(left: Term, right: Term) -> Bounds:
-    lo, hi = min(0, right.lo + 1), max(0, right.hi - 1)
-    if left.lo >= 0 and right.lo >= 0:
-        hi = min(hi, left.hi)
-    return lo, hi
-
-
-def _power_bounds(base: Term, exponent: Term) -> Bounds:
-    most = peak_of(base.lo, base.hi)
-    if exponent.hi < 0:
-        return 0, 0
-    if most > 1 and most.bit_length() * exponent.hi > MOST_POWER_BITS:
-        raise Unsupported("a power of more than a thousand digits")
-    greatest = max(1, most**exponent.hi)
-    return (0 if base.lo >= 0 else -greatest), greatest
-
-
-def absolute(terms: Terms, arg: Term) -> Term:
-    """The absolute value."""
-    if arg.op == "const":
-        return terms.const(abs(arg.data))
-    if not arg.is_int:
-        raise Unsupported("abs of a float")
-    if arg.lo >= 0 and arg.dtype is not BOOL:
-        return arg
-    lo = 0 if arg.lo <= 0 <= arg.hi else min(abs(arg.lo), abs(arg.hi))
-    return terms._int("abs", (arg,), None, (lo, peak_of(arg.lo, arg.hi)), 0)
-
-
-def many(terms: Terms, op: str, args: Sequence[Term]) -> Term:
-    """``min``, ``max``, ``gcd`` or ``lcm`` of integer terms."""
-    if not all(arg.is_int for arg in args):
-        raise Unsupported(f"{op} of floats")
-    if all(arg.op == "const" for arg in args):
-        functions: dict[str, Callable[..., int]] = {"gcd": math.gcd, "lcm": math.lcm}
-        values = [int(arg.data) for arg in args]
-        return terms.const(functions[op](*values) if op in functions else _extreme(op)(values))
-    if op == "min":
-        bounds = min(arg.lo for arg in args), min(arg.hi for arg in args)
-    elif op == "max":
-        bounds = max(arg.lo for arg in args), max(arg.hi for arg in args)
-    elif op == "gcd":
-        bounds = 0, max(peak_of(arg.lo, arg.hi) for arg in args)
-    else:
-        bounds = 0, math.prod(max(1, peak_of(arg.lo, arg.hi)) for arg in args)
-    return terms._int(op, tuple(args), None, (int(bounds[0]), int(bounds[1])), 0)
-
-
-def _extreme(op: str) -> Callable[[list[int]], int]:
-    return min if op == "min" else max
 
 
 def element(terms: Terms, values: tuple[int, ...], index: Term) -> Term:
@@ -174,6 +92,3 @@ def element(terms: Terms, values: tuple[int, ...], index: Term) -> Term:
     term = terms._int("element", (index,), values, (min(values), max(values)), 0)
     term.safe = index.safe and index.lo >= 0 and index.hi < len(values)
     return term
-
-
-__all__ = ["absolute", "arithmetic", "element", "floordiv", "int_type", "many", "mod", "power"]

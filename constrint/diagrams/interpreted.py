@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from constrint.diagrams.restrictions import Refused
-from constrint.diagrams.terms import MOST_POWER_BITS
+from constrint.expr.arithmetic.power import MOST_POWER_BITS
 
 MOST_ITEMS = 1_000_000
 """Items that a sequence may have which an expression makes or looks through."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from constrint.diagrams.evaluate import Frame
 from constrint.diagrams.terms import OBJECT, Term
+from constrint.expr import FUNCTIONS
 from constrint.support.deadline import look
 
 Bounds = tuple[Any, Any]
@@ -161,14 +162,14 @@ def _iff(frame: Frame, term: Term) -> Bounds:
     return (a_lo & b_lo) | ~(a_hi | b_hi), ~((a_lo & ~b_hi) | (b_lo & ~a_hi))
 
 
-def _least(frame: Frame, term: Term) -> Bounds:
+def _isotone(frame: Frame, term: Term) -> Bounds:
+    """The bounds of a function that never falls as an operand rises."""
+    function, within = FUNCTIONS[term.op], [(arg.lo, arg.hi) for arg in term.args]
+    if function.requires and not term.safe:
+        return term.lo, term.hi
     pairs = [bounds(frame, arg) for arg in term.args]
-    return _stacked([low for low, _ in pairs]).min(axis=0), _stacked([high for _, high in pairs]).min(axis=0)
-
-
-def _greatest(frame: Frame, term: Term) -> Bounds:
-    pairs = [bounds(frame, arg) for arg in term.args]
-    return _stacked([low for low, _ in pairs]).max(axis=0), _stacked([high for _, high in pairs]).max(axis=0)
+    lows, highs = (list(_stacked([pair[side] for pair in pairs])) for side in (0, 1))
+    return function.column(lows, within), function.column(highs, within)
 
 
 _RULES: dict[str, Any] = {
@@ -181,6 +182,5 @@ _RULES: dict[str, Any] = {
     "or": _junction,
     "not": _not,
     "iff": _iff,
-    "min": _least,
-    "max": _greatest,
+    **{name: _isotone for name, function in FUNCTIONS.items() if function.is_isotone},
 }

@@ -18,6 +18,7 @@ from constrint.diagrams.conditionals import TooManyCases, chosen_outside, pairs
 from constrint.diagrams.python_text import parsed, shortened
 from constrint.diagrams.terms import BOOL, Term, Terms, Unsupported
 from constrint.errors import ModelError
+from constrint.expr import FUNCTIONS, FloorDiv, IntFunction, Mod, Pow
 from constrint.support.deadline import look
 
 _ARITHMETIC: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -31,7 +32,12 @@ _COMPARE: dict[type, str] = {
 }
 _PLAIN = (str, bytes, bool, int, float, type(None))
 """Types of which equal values have equal hashes, whoever wrote them."""
-FUNCTIONS = ("abs", "min", "max", "gcd", "lcm", "int", "bool")
+_FUNCTION_OF: dict[type[ast.operator], type[IntFunction]] = {
+    ast.FloorDiv: FloorDiv,
+    ast.Mod: Mod,
+    ast.Pow: Pow,
+}
+_CALLED = ("abs", "min", "max", "gcd", "lcm", "int", "bool")
 
 
 class Refused(Exception):  # noqa: N818 - carried to where the restriction's name is known
@@ -85,7 +91,7 @@ class Parameters:
         """The number of a parameter."""
         if name in self.numbers:
             return self.numbers[name]
-        if name in FUNCTIONS:
+        if name in _CALLED:
             raise Refused(f"'{name}' is a function: call it, as in {name}(…)")
         close = difflib.get_close_matches(name, self.numbers, 1)
         hint = f"; did you mean '{close[0]}'?" if close else ""
@@ -157,9 +163,9 @@ def _function_name(node: ast.Call, parameters: Parameters) -> str:
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     inside = function.value if isinstance(function, ast.Attribute) else None
     module = isinstance(inside, ast.Name) and inside.id in ("math", "np", "numpy")
-    if name not in FUNCTIONS or node.keywords or not (module or inside is None):
+    if name not in _CALLED or node.keywords or not (module or inside is None):
         raise Refused(
-            f"{ast.unparse(node)} is not understood; the functions are {', '.join(FUNCTIONS)}. "
+            f"{ast.unparse(node)} is not understood; the functions are {', '.join(_CALLED)}. "
             "Anything else can be given as a callable"
         )
     clash = inside.id if isinstance(inside, ast.Name) else name
@@ -224,12 +230,9 @@ class _Translation:
         left, right = self.term(node.left), self.term(node.right)
         if operator in _ARITHMETIC:
             return functions.arithmetic(self.terms, _ARITHMETIC[operator], left, right)
-        if operator is ast.FloorDiv:
-            return functions.floordiv(self.terms, left, right)
-        if operator is ast.Mod:
-            return functions.mod(self.terms, left, right)
-        if operator is ast.Pow and right.is_int and right.lo >= 0:
-            return functions.power(self.terms, left, right)
+        function = _FUNCTION_OF.get(operator)
+        if function is not None and (function is not Pow or (right.is_int and right.lo >= 0)):
+            return functions.apply(self.terms, function, [left, right])
         raise Refused(f"{ast.unparse(node)} is not understood; it can be given as a callable")
 
     def _bits(self, node: ast.BinOp) -> Term:
@@ -318,14 +321,12 @@ class _Translation:
         if name in ("abs", "int", "bool") and len(args) != 1:
             raise Refused(f"{ast.unparse(node)}: {name} takes one argument")
         try:
-            if name == "abs":
-                return functions.absolute(self.terms, args[0])
             if name == "bool":
                 return self.terms.truth(args[0])
             if name == "int" and args[0].is_int:
                 return args[0]
             if name != "int" and args:
-                return functions.many(self.terms, name, args)
+                return functions.apply(self.terms, FUNCTIONS[name], args)
         except Unsupported as problem:
             raise Refused(f"{ast.unparse(node)}: {problem}; it can be given as a callable") from problem
         raise Refused(f"{ast.unparse(node)} is not understood; it can be given as a callable")

@@ -8,107 +8,25 @@ float arithmetic and have no bounds.
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from constrint.diagrams.term import BOOL as BOOL
+from constrint.diagrams.term import FLOAT as FLOAT
+from constrint.diagrams.term import INT32 as INT32
+from constrint.diagrams.term import INT64 as INT64
+from constrint.diagrams.term import OBJECT as OBJECT
+from constrint.diagrams.term import Array as Array
+from constrint.diagrams.term import Number as Number
+from constrint.diagrams.term import Term as Term
+from constrint.diagrams.term import Type as Type
+from constrint.diagrams.term import bits as bits
+from constrint.diagrams.term import int_type as int_type
+from constrint.diagrams.term import peak_of as peak_of
+from constrint.expr.ranges import Unsupported as Unsupported
 from constrint.support.deadline import look
-
-Array = NDArray[Any]
-Number = int | float
-
-Type = np.dtype[Any]
-
-INT32: Type = np.dtype(np.int32)
-INT64: Type = np.dtype(np.int64)
-OBJECT: Type = np.dtype(object)
-FLOAT: Type = np.dtype(np.float64)
-BOOL: Type = np.dtype(np.bool_)
-
-MOST_POWER_BITS = 4096  # larger powers are left to search
-
-
-_SERIALS = itertools.count()
-
-
-class Unsupported(Exception):  # noqa: N818 - a state of planning, turned into another method or a clear error
-    """The planner has no way to treat this model; the message says why."""
-
-
-class Term:
-    """One expression.
-
-    Attributes:
-        op: The operation.
-        args: Its operands.
-        data: What else defines it: a constant, coefficients, a table, a callable.
-        mask: Set of its variables, as bits.
-        lo: Least value (integer terms only).
-        hi: Greatest value (integer terms only).
-        dtype: The numpy type that it is computed in.
-        safe: Whether it is defined for all values of its variables.
-        serial: A number by which terms are sorted, so that every run does the same.
-    """
-
-    __slots__ = ("args", "data", "dtype", "hi", "lo", "mask", "op", "safe", "serial")
-
-    def __init__(self, op: str, args: tuple[Term, ...], data: Any, bounds: tuple[Any, Any]) -> None:
-        self.op = op
-        self.args = args
-        self.data = data
-        self.lo, self.hi = bounds
-        mask = 0
-        safe = True
-        for arg in args:
-            mask |= arg.mask
-            safe = safe and arg.safe
-        self.mask: int = mask
-        self.safe: bool = safe
-        self.dtype: Type = BOOL
-        self.serial = next(_SERIALS)
-
-    @property
-    def is_int(self) -> bool:
-        """Whether its values are integers (conditions count as 0 and 1)."""
-        return self.dtype is not FLOAT
-
-    @property
-    def is_lazy(self) -> bool:
-        """Whether an operand may go unevaluated, as in Python's `and` and `or`."""
-        return self.op in ("and", "or", "choice") and bool(self.data) and not self.safe
-
-    def __repr__(self) -> str:
-        inner = ", ".join(map(repr, self.args))
-        return f"{self.op}({inner}{', ' if inner else ''}{self.data!r})"
-
-
-def int_type(peak: int) -> np.dtype[Any]:
-    """The smallest type that holds magnitudes up to `peak`."""
-    if peak < 1 << 31:
-        return INT32
-    return INT64 if peak < 1 << 62 else OBJECT
-
-
-def peak_of(lo: int, hi: int) -> int:
-    """The greatest magnitude between two bounds."""
-    return max(-lo, hi, lo, -hi)
-
-
-def bits(mask: int) -> list[int]:
-    """The numbers in a set that is held as bits, ascending."""
-    found = []
-    digits = f"{mask:b}"[::-1]
-    v = digits.find("1")
-    while v >= 0:
-        found.append(v)
-        v = digits.find("1", v + 1)
-    return found
-
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

@@ -30,9 +30,7 @@ class Translator:
         known = self._known.get(id(node))
         if known is None:
             look()
-            rule = _RULES.get(type(node))
-            if rule is None:
-                raise Unsupported(f"expressions of type {type(node).__name__}")
+            rule = _RULES.get(type(node)) or _function
             known = self._known[id(node)] = rule(self, node)
         return known
 
@@ -65,17 +63,6 @@ def _member(translator: Translator, node: e.Member) -> Term:
     if domain.values is not None:
         return terms.member(arg, domain.values)
     return terms.within(arg, domain.lo, domain.hi, domain.step)
-
-
-def _many(op: str) -> Callable[[Translator, Any], Term]:
-    return lambda translator, node: functions.many(translator.terms, op, translator.args(node.args))
-
-
-def _two(function: Callable[[Terms, Term, Term], Term]) -> Callable[[Translator, Any], Term]:
-    def rule(translator: Translator, node: Any) -> Term:
-        return function(translator.terms, translator.term(node.left), translator.term(node.right))
-
-    return rule
 
 
 def _junction(op: str) -> Callable[[Translator, Any], Term]:
@@ -119,6 +106,15 @@ def _global(translator: Translator, node: Relation | Function) -> Term:
     return translator.term(translator.kept(node.decomposed()))
 
 
+def _function(translator: Translator, node: e.IntExpr) -> Term:
+    if not isinstance(node, e.IntFunction):
+        raise Unsupported(f"expressions of type {type(node).__name__}")
+    parts = node.decomposed()
+    if parts is not None:
+        return translator.term(translator.kept(parts))
+    return functions.apply(translator.terms, type(node), translator.args(node.children))
+
+
 _RULES: dict[type, Callable[[Translator, Any], Term]] = {
     e.Const: lambda translator, node: translator.terms.const(int(node.value)),
     e.BoolConst: lambda translator, node: translator.terms.const(bool(node.value)),
@@ -128,14 +124,6 @@ _RULES: dict[type, Callable[[Translator, Any], Term]] = {
         [a for a, _ in node.terms], translator.args(node.children), node.constant
     ),
     e.Mul: lambda translator, node: translator.terms.mul(translator.args(node.args)),
-    e.FloorDiv: _two(functions.floordiv),
-    e.Mod: _two(functions.mod),
-    e.Pow: _two(functions.power),
-    e.Abs: lambda translator, node: functions.absolute(translator.terms, translator.term(node.arg)),
-    e.Min: _many("min"),
-    e.Max: _many("max"),
-    e.Gcd: _many("gcd"),
-    e.Lcm: _many("lcm"),
     e.Element: lambda translator, node: functions.element(
         translator.terms, node.values, translator.term(node.index)
     ),
@@ -158,7 +146,7 @@ _RULES: dict[type, Callable[[Translator, Any], Term]] = {
     e.Or: _junction("or"),
     e.Not: lambda translator, node: translator.terms.negation(translator.term(node.arg)),
     e.Implies: _implies,
-    e.Iff: _two(lambda terms, left, right: terms.iff(left, right)),
+    e.Iff: lambda translator, node: translator.terms.iff(*translator.args(node.children)),
 }
 
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 from constrint import expr as e
 from constrint.diagrams.layers import TooLarge
-from constrint.diagrams.ranges import FALSE, TRUE, Evaluation, Known, Never, affine, fixed
-from constrint.diagrams.terms import Unsupported
+from constrint.diagrams.ranges import Evaluation
 from constrint.diagrams.translate import conjuncts
 from constrint.errors import Undefined
 from constrint.expr.domain import Domain
+from constrint.expr.ranges import FALSE, TRUE, Known, Never, Unsupported, affine, fixed
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations

@@ -7,7 +7,14 @@ range), and the nearest enclosing condition is then false. A condition always ha
 fold constants only if that cannot hide an undefined part.
 """
 
-from constrint.expr.base import Assignment, BoolExpr, IntExpr, IntLike
+from constrint.expr.base import Assignment, BoolExpr, IntExpr, IntLike  # isort: skip  # first
+from constrint.expr.arithmetic.absolute import Abs
+from constrint.expr.arithmetic.base import FUNCTIONS, IntFunction
+from constrint.expr.arithmetic.choices import Element, IfThenElse, Selection, inside
+from constrint.expr.arithmetic.division import FloorDiv, Mod
+from constrint.expr.arithmetic.divisors import Gcd, Lcm
+from constrint.expr.arithmetic.extremes import Max, Min
+from constrint.expr.arithmetic.power import Pow
 from constrint.expr.build import as_bool, as_expr, linear, placed
 from constrint.expr.conditions import (
     And,
@@ -22,26 +29,11 @@ from constrint.expr.conditions import (
     Or,
     Table,
 )
-from constrint.expr.integers import (
-    Abs,
-    Const,
-    Element,
-    FloorDiv,
-    Gcd,
-    IfThenElse,
-    IntVar,
-    Lcm,
-    Max,
-    Min,
-    Mod,
-    Mul,
-    Pow,
-    Sum,
-    inside,
-)
+from constrint.expr.integers import Const, IntVar, Mul, Sum
 from constrint.expr.partial import definedness
 
 __all__ = [
+    "FUNCTIONS",
     "Abs",
     "And",
     "Assignment",
@@ -58,6 +50,7 @@ __all__ = [
     "Iff",
     "Implies",
     "IntExpr",
+    "IntFunction",
     "IntLike",
     "IntVar",
     "Lcm",
@@ -69,6 +62,7 @@ __all__ = [
     "Not",
     "Or",
     "Pow",
+    "Selection",
     "Sum",
     "Table",
     "as_bool",

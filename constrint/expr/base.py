@@ -1,7 +1,7 @@
 """The base classes of expressions: Python's operators, which build nodes, and source positions.
 
-The nodes are in `integers` and `conditions`, functions that build them in `build`. Those modules need these
-classes, so the operators here access them as modules, at call time.
+The nodes themselves stand in `integers`, `conditions` and `arithmetic`, the building of them in `build`.
+Those modules need these classes, so the operators here reach them as modules, when they are called.
 """
 
 from __future__ import annotations
@@ -101,25 +101,25 @@ class IntExpr:
         return build.product(build.as_expr(other), self)
 
     def __floordiv__(self, other: IntLike) -> IntExpr:
-        return integers.FloorDiv(self, build.as_expr(other))
+        return division.FloorDiv(self, build.as_expr(other))
 
     def __rfloordiv__(self, other: IntLike) -> IntExpr:
-        return integers.FloorDiv(build.as_expr(other), self)
+        return division.FloorDiv(build.as_expr(other), self)
 
     def __mod__(self, other: IntLike) -> IntExpr:
-        return integers.Mod(self, build.as_expr(other))
+        return division.Mod(self, build.as_expr(other))
 
     def __rmod__(self, other: IntLike) -> IntExpr:
-        return integers.Mod(build.as_expr(other), self)
+        return division.Mod(build.as_expr(other), self)
 
     def __pow__(self, other: IntLike) -> IntExpr:
-        return integers.Pow(self, build.as_expr(other))
+        return power.Pow(self, build.as_expr(other))
 
     def __rpow__(self, other: IntLike) -> IntExpr:
-        return integers.Pow(build.as_expr(other), self)
+        return power.Pow(build.as_expr(other), self)
 
     def __abs__(self) -> IntExpr:
-        return integers.Abs(self)
+        return absolute.Abs(self)
 
     def __truediv__(self, other: object) -> NoReturn:
         raise ModelError(
@@ -193,3 +193,4 @@ class BoolExpr(IntExpr):
 
 # At the end, because these modules import the classes above.
 from constrint.expr import build, conditions, integers  # noqa: E402
+from constrint.expr.arithmetic import absolute, division, power  # noqa: E402

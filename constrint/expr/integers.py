@@ -1,14 +1,11 @@
-"""Integer expression nodes and their meanings."""
+"""Constants, variables, sums and products; `arithmetic` has the other functions of integers."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from threading import Lock
+from typing import TYPE_CHECKING
 
-from constrint.errors import Undefined
-from constrint.expr.base import Assignment, BoolExpr, IntExpr
-from constrint.expr.conditions import Comparison, Member
+from constrint.expr.base import Assignment, IntExpr
 from constrint.expr.domain import Domain
 from constrint.expr.evaluation import share_work
 from constrint.support.record import record, refuse, shown
@@ -128,181 +125,16 @@ class Mul(IntExpr):
         return total
 
 
-@record(eq=False)
-class _Binary(IntExpr):
-    left: IntExpr
-    right: IntExpr
-
-    @property
-    def children(self) -> tuple[IntExpr, ...]:
-        return (self.left, self.right)
+share_work(Sum, Mul)
 
 
-class FloorDiv(_Binary):
-    """``left // right``, rounded down; undefined if the divisor is 0."""
+if not TYPE_CHECKING:
 
-    __slots__ = ()
+    def __getattr__(name: str) -> type:
+        """The classes of functions, which older pickles of models seek here."""
+        from constrint import expr
 
-    def needs(self) -> tuple[BoolExpr, ...]:
-        return _unless_within(self.right, lambda domain: 0 not in domain, "!=")
-
-    def evaluate(self, assignment: Assignment) -> int:
-        left, right = self.left.evaluate(assignment), self.right.evaluate(assignment)
-        if right == 0:
-            raise Undefined("division by zero")
-        return left // right
-
-
-class Mod(_Binary):
-    """``left % right``, with the sign of the divisor; undefined if the divisor is 0."""
-
-    __slots__ = ()
-
-    def needs(self) -> tuple[BoolExpr, ...]:
-        return _unless_within(self.right, lambda domain: 0 not in domain, "!=")
-
-    def evaluate(self, assignment: Assignment) -> int:
-        left, right = self.left.evaluate(assignment), self.right.evaluate(assignment)
-        if right == 0:
-            raise Undefined("remainder of a division by zero")
-        return left % right
-
-
-class Pow(_Binary):
-    """``left ** right``; undefined for a negative exponent; 0 ** 0 is 1."""
-
-    __slots__ = ()
-
-    def needs(self) -> tuple[BoolExpr, ...]:
-        return _unless_within(self.right, lambda domain: domain.lo is not None and domain.lo >= 0, ">=")
-
-    def evaluate(self, assignment: Assignment) -> int:
-        left, right = self.left.evaluate(assignment), self.right.evaluate(assignment)
-        if right < 0:
-            raise Undefined("negative exponent")
-        power: int = left**right
-        return power
-
-
-def _domain(expr: IntExpr) -> Domain | None:
-    """The possible values of a constant or variable; None for other expressions."""
-    if isinstance(expr, Const):
-        return Domain(expr.value, expr.value)
-    return expr.domain if isinstance(expr, IntVar) else None
-
-
-def _unless_within(expr: IntExpr, always: Callable[[Domain], bool], operator: str) -> tuple[BoolExpr, ...]:
-    """The comparison of an operand with 0, unless its domain implies it."""
-    domain = _domain(expr)
-    return () if domain is not None and always(domain) else (Comparison(operator, expr, Const(0)),)
-
-
-def inside(index: IntExpr, last: int) -> tuple[BoolExpr, ...]:
-    """The condition that an index lies in 0 … last, unless its domain implies it."""
-    domain = _domain(index)
-    if domain is None or domain.lo is None or domain.hi is None or domain.lo < 0 or domain.hi > last:
-        return (Member(index, Domain.of_range(0, last)),)
-    return ()
-
-
-@record(eq=False)
-class Abs(IntExpr):
-    """The absolute value."""
-
-    arg: IntExpr
-
-    @property
-    def children(self) -> tuple[IntExpr, ...]:
-        return (self.arg,)
-
-    def evaluate(self, assignment: Assignment) -> int:
-        return abs(self.arg.evaluate(assignment))
-
-
-@record(eq=False)
-class _Nary(IntExpr):
-    args: tuple[IntExpr, ...]
-
-    @property
-    def children(self) -> tuple[IntExpr, ...]:
-        return self.args
-
-    def _values(self, assignment: Assignment) -> list[int]:
-        return [arg.evaluate(assignment) for arg in self.args]
-
-
-class Min(_Nary):
-    """The least of one or more expressions."""
-
-    __slots__ = ()
-
-    def evaluate(self, assignment: Assignment) -> int:
-        return min(self._values(assignment))
-
-
-class Max(_Nary):
-    """The greatest of one or more expressions."""
-
-    __slots__ = ()
-
-    def evaluate(self, assignment: Assignment) -> int:
-        return max(self._values(assignment))
-
-
-class Gcd(_Nary):
-    """The greatest common divisor, never negative; gcd(0, 0) is 0."""
-
-    __slots__ = ()
-
-    def evaluate(self, assignment: Assignment) -> int:
-        return math.gcd(*self._values(assignment))
-
-
-class Lcm(_Nary):
-    """The least common multiple, never negative; 0 if any argument is 0."""
-
-    __slots__ = ()
-
-    def evaluate(self, assignment: Assignment) -> int:
-        return math.lcm(*self._values(assignment))
-
-
-@record(eq=False)
-class Element(IntExpr):
-    """``values[index]`` for a table of constants; undefined for an index outside 0 … len - 1."""
-
-    values: tuple[int, ...]
-    index: IntExpr
-
-    @property
-    def children(self) -> tuple[IntExpr, ...]:
-        return (self.index,)
-
-    def needs(self) -> tuple[BoolExpr, ...]:
-        return inside(self.index, len(self.values) - 1)
-
-    def evaluate(self, assignment: Assignment) -> int:
-        index = self.index.evaluate(assignment)
-        if not 0 <= index < len(self.values):
-            raise Undefined("index out of range")
-        return self.values[index]
-
-
-@record(eq=False)
-class IfThenElse(IntExpr):
-    """One of two values, chosen by a condition; the other one need not be defined."""
-
-    condition: BoolExpr
-    then: IntExpr
-    otherwise: IntExpr
-
-    @property
-    def children(self) -> tuple[IntExpr, ...]:
-        return (self.condition, self.then, self.otherwise)
-
-    def evaluate(self, assignment: Assignment) -> int:
-        chosen = self.then if self.condition.evaluate(assignment) else self.otherwise
-        return int(chosen.evaluate(assignment))
-
-
-share_work(Sum, Mul, FloorDiv, Mod, Pow, Abs, Min, Max, Gcd, Lcm, Element, IfThenElse)
+        cls = None if name.startswith("_") else getattr(expr, name, None)
+        if cls is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return cls

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from constrint.expr.arithmetic.choices import IfThenElse
 from constrint.expr.base import BoolExpr, IntExpr
 from constrint.expr.conditions import Implies, Or
-from constrint.expr.integers import IfThenElse
 
 
 def definedness(expr: IntExpr, known: dict[int, tuple[BoolExpr, ...]] | None = None) -> tuple[BoolExpr, ...]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from constrint.errors import Undefined
+from constrint.expr.arithmetic.divisors import Lcm
+from constrint.expr.arithmetic.power import Pow
 from constrint.expr.base import Assignment, IntExpr
 from constrint.expr.conditions import BoolConst, BoolVar
-from constrint.expr.integers import Const, IntVar, Lcm, Mul, Pow
+from constrint.expr.integers import Const, IntVar, Mul
 from constrint.support.limits import exceeded
 
 MOST_PATHS = 20

@@ -11,7 +11,6 @@ from typing import Any
 
 from constrint.errors import ModelError
 from constrint.expr import (
-    Abs,
     And,
     BoolConst,
     BoolVar,
@@ -20,21 +19,18 @@ from constrint.expr import (
     Divides,
     Element,
     FloorDiv,
-    Gcd,
     Iff,
-    IfThenElse,
     Implies,
     IntExpr,
+    IntFunction,
     IntVar,
-    Lcm,
-    Max,
     Member,
-    Min,
     Mod,
     Mul,
     Not,
     Or,
     Pow,
+    Selection,
     Sum,
     Table,
     linear,
@@ -93,7 +89,7 @@ class Writer:
         """The text of an expression for a place that requires a binding strength."""
         if id(expr) in self.named:
             return quote(self.named[id(expr)])
-        text, binding = _WRITERS[type(expr)](self, expr)
+        text, binding = _WRITERS.get(type(expr), Writer.call)(self, expr)
         return text if binding >= least else f"({text})"
 
     def joined(self, words: str, parts: tuple[IntExpr, ...], least: int) -> str:
@@ -146,8 +142,8 @@ class Writer:
             return self.text(expr.args[0], _ATOM), _ATOM
         return self.joined(f" {word} ", expr.args, level + 1), level
 
-    def call(self, function: str, expr: Any) -> Written:
-        return f"{function}({self.joined(', ', expr.children, _IFF)})", _ATOM
+    def call(self, expr: IntFunction) -> Written:
+        return f"{expr.name}({self.joined(', ', expr.children, _IFF)})", _ATOM
 
 
 def _leads_negative(expr: IntExpr) -> bool:
@@ -186,10 +182,6 @@ def _write_global(writer: Writer, expr: Any) -> Written:
     return write_call(writer.text, expr), _ATOM
 
 
-def _call(function: str) -> Callable[[Writer, Any], Written]:
-    return lambda writer, expr: writer.call(function, expr)
-
-
 _WRITERS: dict[type[IntExpr], Callable[[Writer, Any], Written]] = {
     Const: _write_constant,
     IntVar: lambda _, expr: (quote(expr.name), _ATOM),
@@ -200,13 +192,11 @@ _WRITERS: dict[type[IntExpr], Callable[[Writer, Any], Written]] = {
     FloorDiv: lambda writer, expr: writer.quotient("//", expr),
     Mod: lambda writer, expr: writer.quotient("%", expr),
     Pow: _write_pair("**", _POWER, _ATOM, _SIGN),
-    Abs: _call("abs"),
-    Min: _call("min"),
-    Max: _call("max"),
-    Gcd: _call("gcd"),
-    Lcm: _call("lcm"),
     Element: _write_element,
-    IfThenElse: _call("if_then_else"),
+    Selection: lambda writer, expr: (
+        f"[{writer.joined(', ', expr.entries, _IFF)}][{writer.text(expr.index)}]",
+        _ATOM,
+    ),
     Table: _write_table,
     Relation: _write_global,
     Function: _write_global,
@@ -219,4 +209,4 @@ _WRITERS: dict[type[IntExpr], Callable[[Writer, Any], Written]] = {
     Implies: _write_pair("->", _IMPLIES, _OR, _IMPLIES),
     Iff: _write_pair("<->", _IFF, _IMPLIES, _IFF),
 }
-"""How each node is written."""
+"""How each node is written; functions that are not here are called by name."""

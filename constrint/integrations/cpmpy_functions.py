@@ -7,8 +7,20 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from constrint.expr import BoolExpr, IntExpr
-from constrint.expr.functions import abs_, all_of, any_of, element, if_then_else, max_, min_, sum_, table
-from constrint.frontends.flatzinc.builtins import parity, truncated_div, truncated_mod
+from constrint.expr.functions import (
+    abs_,
+    all_of,
+    any_of,
+    element,
+    if_then_else,
+    max_,
+    min_,
+    sum_,
+    table,
+    truncdiv,
+    truncmod,
+)
+from constrint.frontends.flatzinc.builtins import parity
 from constrint.globals import (
     all_different,
     among,
@@ -94,8 +106,8 @@ NUMBERS: Mapping[str, Callable[[CPM_constrint, Any], IntExpr]] = {
     "sub": lambda s, args: s.number(args[0]) - s.number(args[1]),
     "-": lambda s, args: -s.number(args[0]),
     "mul": lambda s, args: s.number(args[0]) * s.number(args[1]),
-    "div": lambda s, args: truncated_div(s.number(args[0]), s.number(args[1])),
-    "mod": lambda s, args: truncated_mod(s.number(args[0]), s.number(args[1])),
+    "div": lambda s, args: truncdiv(s.number(args[0]), s.number(args[1])),
+    "mod": lambda s, args: truncmod(s.number(args[0]), s.number(args[1])),
     "pow": lambda s, args: s.number(args[0]) ** int(args[1]),
     "abs": lambda s, args: abs_(s.number(args[0])),
     "min": lambda s, args: min_(s.numbers(args)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from math import gcd, lcm
 from typing import Any, TypeVar
 
 from constrint import expr as e
@@ -12,12 +11,10 @@ from constrint.errors import ModelError
 from constrint.expr.domain import Domain
 from constrint.expr.global_expr import Function
 from constrint.lowering.partial import PartialTerms
-from constrint.lowering.problem import FALSE, HUGE_BITS, TRUE, Linear, NeedsWiderBounds
+from constrint.lowering.problem import HUGE_BITS, Linear, NeedsWiderBounds
 from constrint.support.deadline import look
 
 Expr = TypeVar("Expr", bound=e.IntExpr)
-
-LARGEST_POWER_BITS = 1_000_000
 
 
 class Arithmetic(PartialTerms, ABC):
@@ -55,9 +52,10 @@ class Arithmetic(PartialTerms, ABC):
     def _check_domain(self, domain: Domain) -> None:
         for bound in (domain.lo, domain.hi, domain.step):
             if bound is not None:
-                self._check(bound)
+                self.check(bound)
 
-    def _check(self, value: int) -> int:
+    def check(self, value: int) -> int:
+        """A constant of the model's, if it is not too close to what stands for a missing bound."""
         if not -self._largest <= value <= self._largest:
             raise NeedsWiderBounds
         return value
@@ -76,14 +74,19 @@ class Arithmetic(PartialTerms, ABC):
             look()
             lower = _INTEGER.get(type(node))
             noted = 0 if self._needs is None else len(self._needs)
-            known = self.of_literal(self.literal(node)) if lower is None else lower(self, node)  # type: ignore[arg-type] # others are conditions
+            if lower is not None:
+                known = lower(self, node)
+            elif isinstance(node, e.IntFunction):
+                known = node.lower(self)
+            else:
+                known = self.of_literal(self.literal(node))  # type: ignore[arg-type] # others are conditions
             if self._needs is not None and len(self._needs) > noted:
                 own = self._partial[id(node)] = tuple(dict.fromkeys(self._needs[noted:]))
                 self._needs[noted:] = own
-            self._check(known.constant)
+            self.check(known.constant)
             for a in known.terms.values():
                 if a != 1:
-                    self._check(a)
+                    self.check(a)
             self._sums[id(node)] = known
         return known
 
@@ -186,147 +189,48 @@ class Arithmetic(PartialTerms, ABC):
                     return y, x
         return factors[0], factors[1]
 
-    def _floor_div(self, node: e.FloorDiv) -> Linear:
-        dividend, divisor = self.sum_of(node.left), self.divisor(self.sum_of(node.right))
-        if divisor.terms:
-            return self._divide(dividend, divisor)
-        return self._divide_by_constant(dividend, divisor.constant)
+    def operands(self, node: e.IntFunction) -> list[Linear]:
+        """The operands of a function, which always have a value of it: others stand for those that do not."""
+        found = []
+        for i, child in enumerate(node.children):
+            operand = self.sum_of(child)
+            way = node.requires.get(i)
+            if way is not None:
+                operand = self.divisor(operand) if way == "!=" else self.natural(operand)
+            found.append(operand)
+        return found
 
-    def _division(self, dividend: Linear, divisor: Linear) -> tuple[int, int]:
-        return self.problem.division(self.problem.of_linear(dividend), self.problem.of_linear(divisor))
-
-    def _divide(self, dividend: Linear, divisor: Linear) -> Linear:
-        if dividend.terms:
-            common = gcd(dividend.content(), divisor.content())
-            dividend, divisor = dividend.divided(common), divisor.divided(common)
+    def related(self, function: type[e.IntFunction], operands: Sequence[Linear]) -> Linear:
+        """The variable that is related to operands as the function says."""
         problem = self.problem
-        if problem.bounds(dividend)[1] <= 0 and problem.bounds(divisor)[0] >= 1:
-            x, y = problem.of_linear(dividend.scaled(-1)), problem.of_linear(divisor)
-            return self.known(problem.rounded_up(x, y)).scaled(-1)
-        return self.known(self._division(dividend, divisor)[0])
+        if self._needs is None:
+            for i, way in function.requires.items():
+                if way == "!=":
+                    self.conditions.require_different(operands[i])
+                else:
+                    problem.keep_between(problem.of_linear(operands[i]), 0, problem.huge)
+        xs = [problem.of_linear(operand) for operand in operands]
+        key = (function.name, *xs)
+        z = problem.shared(key)
+        if z is None:
+            bounds = function.bounds(*[(problem.lo[x], problem.hi[x]) for x in xs])
+            z = problem.function(key, bounds, [(x, int(function.is_isotone)) for x in xs], None)
+            outside, self._needs = self._needs, None  # the operands have values: the relation can hold
+            parts = [self._given(v) for v in (z, *xs)]
+            for condition in function.relation(*parts):
+                self.require(self.kept(condition))
+            self._needs = outside
+        return self.known(z)
 
-    def _divide_by_constant(self, dividend: Linear, divisor: int) -> Linear:
-        if divisor < 0:
-            return self._divide_by_constant(dividend.scaled(-1), -divisor)
-        common = gcd(divisor, dividend.constant, *dividend.terms.values())
-        dividend, divisor = dividend.divided(common), divisor // common
-        whole = Linear(
-            {v: a // divisor for v, a in dividend.terms.items() if a % divisor == 0},
-            dividend.constant // divisor,
-        )
-        rest = dividend.plus(whole, -divisor)
-        if not rest.terms:
-            return whole
-        if next(iter(rest.terms.values())) < 0:
-            # -((-a) // d) rounds up, and so does (a + d - 1) // d: use one form for both, so that it is
-            # shared.
-            return whole.plus(self._quotient(Linear({}, divisor - 1).plus(rest, -1), divisor), -1)
-        return whole.plus(self._quotient(rest, divisor))
+    def _given(self, v: int) -> e.IntExpr:
+        """An expression that equals a variable."""
+        node = self.kept(e.IntVar("", Domain(None, None)))
+        self._sums[id(node)] = self.known(v)
+        return node
 
-    def _quotient(self, dividend: Linear, divisor: int) -> Linear:
-        whole, constant = divmod(dividend.constant, divisor)
-        rest = Linear(dividend.terms, constant)
-        low, high = self.problem.bounds(rest)
-        if low // divisor == high // divisor:
-            return Linear({}, whole + low // divisor)
-        return Linear({self.conditions.quotient(rest, divisor): 1}, whole)
-
-    def _mod(self, node: e.Mod) -> Linear:
-        dividend, divisor = self.sum_of(node.left), self.divisor(self.sum_of(node.right))
-        if divisor.terms:
-            return self.known(self._division(dividend, divisor)[1])
-        modulus = divisor.constant
-        rest = Linear({v: a for v, a in dividend.terms.items() if a % modulus}, dividend.constant % modulus)
-        if not rest.terms:
-            return rest
-        _, remainder = self._division(rest, divisor)
-        return self.known(remainder)
-
-    def _pow(self, node: e.Pow) -> Linear:
-        base, exponent = self.sum_of(node.left), self.exponent(self.sum_of(node.right))
-        if not exponent.terms:
-            if not base.terms:
-                if (
-                    abs(base.constant) > 1
-                    and exponent.constant * base.constant.bit_length() > LARGEST_POWER_BITS
-                ):
-                    raise ModelError(f"{base.constant} ** {exponent.constant} is too large to compute")
-                return Linear({}, base.constant**exponent.constant)
-            if exponent.constant <= 1:
-                return base if exponent.constant else Linear({}, 1)
-        problem = self.problem
-        return self.known(problem.power(problem.of_linear(base), problem.of_linear(exponent)))
-
-    def _abs(self, node: e.Abs) -> Linear:
-        arg = self.sum_of(node.arg)
-        low, high = self.problem.bounds(arg)
-        if low >= 0:
-            return arg
-        if high <= 0:
-            return arg.scaled(-1)
-        if next(iter(arg.terms.values())) < 0:
-            arg = arg.scaled(-1)
-        return self.known(self.problem.absolute(self.problem.of_linear(arg)))
-
-    def _extreme(self, node: e.Min | e.Max) -> Linear:
-        greatest = type(node) is e.Max
-        parts: dict[tuple[frozenset[tuple[int, int]], int], Linear] = {}
-        for arg in node.args:
-            part = self.sum_of(arg)
-            parts[frozenset(part.terms.items()), part.constant] = part
-        if len(parts) == 1:
-            return next(iter(parts.values()))
-        xs = [self.problem.of_linear(part) for part in parts.values()]
-        return self.known(self.problem.extreme(xs, greatest))
-
-    def _divisors(self, node: e.Gcd | e.Lcm) -> Linear:
-        parts = [self.sum_of(arg) for arg in node.args]
-        is_gcd = type(node) is e.Gcd
-        known = (gcd if is_gcd else lcm)(*[part.constant for part in parts if not part.terms])
-        pair = self.problem.common_divisor if is_gcd else self.problem.common_multiple
-        if known == (1 if is_gcd else 0) and any(not part.terms for part in parts):
-            return Linear({}, known)
-        variables = list(dict.fromkeys(self.problem.of_linear(part) for part in parts if part.terms))
-        if not variables:
-            return Linear({}, known)
-        # gcd(x) is abs(x), which is gcd(x, 0); lcm(x) is lcm(x, 1).
-        if len(variables) == 1 or known != (0 if is_gcd else 1):
-            variables.append(self.problem.constant(known))
-        result = pair(variables[0], variables[1])
-        for v in variables[2:]:
-            result = pair(result, v)
-        return self.known(result)
-
-    def _element(self, node: e.Element) -> Linear:
-        count = len(node.values)
-        index = self.index(self.sum_of(node.index), count)
-        for value in node.values:
-            self._check(value)
-        if not index.terms:
-            return Linear({}, node.values[index.constant] if count else 0)
-        if node.values == tuple(range(count)):
-            v = self.problem.of_linear(index)  # restricts the index to the list of expressions
-            self.problem.keep_between(v, 0, count - 1)
-            return self.known(v)
-        return self.known(self.problem.element(node.values, self.problem.of_linear(index)))
-
-    def _selection(self, position: e.IntExpr, entries: Sequence[e.IntExpr]) -> Linear:
-        """One of several sums, chosen by an index."""
-        sums = [self.sum_of(entry) for entry in entries]
-        index = self.index(self.sum_of(position), len(sums))
-        if not index.terms:
-            return sums[index.constant]
-        xs = tuple(self.problem.of_linear(value) for value in sums)
-        return self.known(self.problem.selection(xs, self.problem.of_linear(index)))
-
-    def _if_then_else(self, node: e.IfThenElse) -> Linear:
-        chain = chosen_by_place(node)
-        if chain is not None:
-            return self._selection(*chain)
-        literal = self.literal(node.condition)
-        if literal in (TRUE, FALSE):
-            return self.sum_of(node.then if literal == TRUE else node.otherwise)
-        (then, then_needs), (otherwise, other_needs) = self.apart(node.then), self.apart(node.otherwise)
+    def chosen(self, literal: int, first: e.IntExpr, second: e.IntExpr) -> Linear:
+        """The one expression where a literal is true, else the other, which need not have a value."""
+        (then, then_needs), (otherwise, other_needs) = self.apart(first), self.apart(second)
         for need in dict.fromkeys([*then_needs, *other_needs]):
             # Entries that are not chosen need not be defined.
             if need not in other_needs:
@@ -349,33 +253,12 @@ class Arithmetic(PartialTerms, ABC):
         return total
 
     @abstractmethod
+    def require(self, node: e.BoolExpr) -> None:
+        """Make a condition hold."""
+
+    @abstractmethod
     def literal(self, node: e.BoolExpr, target: int | None = None) -> int:
         """A literal that is true exactly if a condition holds; `target`, if a new one is needed."""
-
-
-def chosen_by_place(node: e.IntExpr) -> tuple[e.IntExpr, list[e.IntExpr]] | None:
-    """The index and the entries of an expression made by `functions.element` from a list, or None."""
-    inside: e.IntExpr | None = None
-    entries: list[e.IntExpr] = []
-    while isinstance(node, e.IfThenElse):
-        test = node.condition
-        if not (
-            isinstance(test, e.Comparison)
-            and test.operator == "=="
-            and isinstance(test.left, e.Element)
-            and (inside is None or test.left is inside)
-            and isinstance(test.right, e.Const)
-            and test.right.value == len(entries)
-        ):
-            break
-        inside = test.left
-        entries.append(node.then)
-        node = node.otherwise
-        if isinstance(inside, e.Element) and len(inside.values) == len(entries) + 1:
-            entries.append(node)
-            is_list = inside.values == tuple(range(len(entries))) and len(entries) > 2
-            return (inside.index, entries) if is_list else None
-    return None
 
 
 _INTEGER: dict[type, Callable[[Any, Any], Linear]] = {
@@ -383,15 +266,5 @@ _INTEGER: dict[type, Callable[[Any, Any], Linear]] = {
     e.IntVar: Arithmetic._int_var,
     e.Sum: Arithmetic._sum,
     e.Mul: Arithmetic._mul,
-    e.FloorDiv: Arithmetic._floor_div,
-    e.Mod: Arithmetic._mod,
-    e.Pow: Arithmetic._pow,
-    e.Abs: Arithmetic._abs,
-    e.Min: Arithmetic._extreme,
-    e.Max: Arithmetic._extreme,
-    e.Gcd: Arithmetic._divisors,
-    e.Lcm: Arithmetic._divisors,
-    e.Element: Arithmetic._element,
-    e.IfThenElse: Arithmetic._if_then_else,
     Function: Arithmetic._function,
 }

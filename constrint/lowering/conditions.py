@@ -111,7 +111,7 @@ class Lowering(Arithmetic):
         """The left side minus the right side."""
         left, right = self.sum_of(node.left), node.right
         if isinstance(right, e.Const):
-            return Linear(left.terms, left.constant - self._check(right.value))
+            return Linear(left.terms, left.constant - self.check(right.value))
         return left.plus(self.sum_of(right), -1)
 
     def _at_most(self, node: e.Comparison) -> Linear:
@@ -168,7 +168,7 @@ class Lowering(Arithmetic):
         for row in node.rows:
             look()
             for entry in row:
-                self._check(entry)
+                self.check(entry)
         return self.conditions.table_parts(sums, node.rows)
 
     def _table(self, node: e.Table, target: int | None) -> int:
@@ -247,7 +247,7 @@ class Lowering(Arithmetic):
         bound = right.value - left.constant
         low, high = sum([a for a in pairs.values() if a < 0]), sum([a for a in pairs.values() if a > 0])
         for number in (low, high, bound):
-            self._check(number)
+            self.check(number)
         if operator in ("==", ">=", ">"):
             low = max(low, bound + (operator == ">"))
         if operator in ("==", "<=", "<"):

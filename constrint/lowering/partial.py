@@ -87,23 +87,23 @@ class PartialTerms:
             return lo or step
         return hi or -step
 
-    def exponent(self, exponent: Linear) -> Linear:
-        """A sum that equals an exponent if that is non-negative, and is never negative itself."""
-        if not exponent.terms:
-            if exponent.constant < 0:
+    def natural(self, operand: Linear) -> Linear:
+        """A sum that equals an operand wherever that is not negative, and is never negative itself."""
+        if not operand.terms:
+            if operand.constant < 0:
                 self._never()
                 return Linear({}, 0)
-            return exponent
+            return operand
         if self._needs is None:
-            return exponent  # the power excludes negative exponents
-        is_natural = self.conditions.at_most(exponent.scaled(-1), None)
+            return operand  # the function excludes what is negative
+        is_natural = self.conditions.at_most(operand.scaled(-1), None)
         if is_natural == FALSE:
             self._never()
             return Linear({}, 0)
         if is_natural == TRUE:
-            return exponent
+            return operand
         self.need([is_natural])
-        y = self._guarded(is_natural, exponent, 0)
+        y = self._guarded(is_natural, operand, 0)
         self.problem.keep_between(y, 0, self.problem.huge)
         return self.known(y)
 

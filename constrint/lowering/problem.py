@@ -8,7 +8,7 @@ numbers that can occur.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from math import gcd
 
 from constrint.expr.domain import Domain
@@ -22,24 +22,9 @@ from constrint.lowering.variables import (
     Variables,
     check_length,
 )
-from constrint.propagators import (
-    Absolute,
-    CeilDiv,
-    Choice,
-    DivMod,
-    Element,
-    Gcd,
-    Lcm,
-    LinearEq,
-    LinearLe,
-    Maximum,
-    Minimum,
-    Pairs,
-    Power,
-    Product,
-    Selection,
-)
+from constrint.propagators import Choice, LinearEq, LinearLe, Pairs, Power, Product
 from constrint.propagators.power import capped_power
+from constrint.store.propagator import Node
 
 __all__ = ["FALSE", "HUGE_BITS", "TRUE", "Infeasible", "Linear", "NeedsWiderBounds", "Problem"]
 
@@ -132,7 +117,8 @@ class Problem(Variables):
                     return Linear({known[0]: sign}, linear.constant - sign * known[1])
         return linear
 
-    def _stride(self, v: int) -> int:
+    def stride(self, v: int) -> int:
+        """The distance between a variable's values; 0 for a fixed one."""
         return self.step[v] if self.lo[v] < self.hi[v] else 0
 
     def product(self, x: int, y: int) -> int:
@@ -149,7 +135,7 @@ class Problem(Variables):
             if xl < 0 or yl < 0:
                 corners = (low, high, xl * yh, xh * yl)
                 low, high = min(corners), max(corners)
-            s, t = self._stride(x), self._stride(y)
+            s, t = self.stride(x), self.stride(y)
             if s != 1 or t != 1:
                 # (a + s i) (b + t j) is congruent to a b modulo each of a t, b s, s t.
                 step = gcd(xl * t, yl * s, s * t) or 1
@@ -218,82 +204,6 @@ class Problem(Variables):
             self.nodes.append(Power(x, y, z))
         return z
 
-    def division(self, x: int, y: int) -> tuple[int, int]:
-        """The variables that equal x // y and x % y; 0 is excluded from y."""
-        key = ("division", x, y)
-        q = self._shared.get(key)
-        if q is None:
-            self.remove_value(y, 0)
-            lo, hi = self.lo[y], self.hi[y]
-            if lo == 0 == hi:
-                raise Infeasible
-            most = max(abs(self.lo[x]), abs(self.hi[x]))
-            quotients = [-most, most]
-            if lo > 0 or hi < 0:
-                quotients = [a // b for a in (self.lo[x], self.hi[x]) for b in (lo, hi)]
-            q = self._shared[key] = self.variable(min(quotients), max(quotients))
-            r = self.variable(min(lo + 1, 0), max(hi - 1, 0))
-            self._shared["remainder", x, y] = r
-            self.define(q, ((x, self.sign(y)), (y, -self.sign(x) if lo > 0 else 0)))
-            self.define(r, ((x, 0), (y, 0)))
-            self.nodes.append(DivMod(x, y, q, r))
-        return q, self._shared["remainder", x, y]
-
-    def rounded_up(self, x: int, y: int) -> int:
-        """The variable that equals ceil(x / y), for x >= 0 and y >= 1."""
-        key = ("ceildiv", x, y)
-        q = self._shared.get(key)
-        if q is None:
-            # The variable of a sum may have been made before its terms were narrowed.
-            self.keep_between(x, 0, self.huge)
-            self.keep_between(y, 1, self.huge)
-            q = self._shared[key] = self.variable(-(-self.lo[x] // self.hi[y]), -(-self.hi[x] // self.lo[y]))
-            self.define(q, ((x, 1), (y, -1)))
-            self.nodes.append(CeilDiv(x, y, q))
-        return q
-
-    def absolute(self, x: int) -> int:
-        """The variable that equals abs(x)."""
-        key = ("absolute", x)
-        z = self._shared.get(key)
-        if z is None:
-            lo, hi = self.lo[x], self.hi[x]
-            z = self._shared[key] = self.variable(max(lo, -hi, 0), max(-lo, hi))
-            self.define(z, (((x, self.sign(x)),)))
-            self.nodes.append(Absolute(x, z))
-        return z
-
-    def extreme(self, xs: Sequence[int], greatest: bool) -> int:
-        """The variable that equals max(xs), or min(xs)."""
-        choose = max if greatest else min
-        low = choose(self.lo[x] for x in xs)
-        high = choose(self.hi[x] for x in xs)
-        if greatest:
-            left = sorted({x for x in xs if self.hi[x] > low or self.lo[x] == low})
-        else:
-            left = sorted({x for x in xs if self.lo[x] < high or self.hi[x] == high})
-        if len(left) == 1:
-            return left[0]
-        key = ("extreme", greatest, tuple(left))
-        z = self._shared.get(key)
-        if z is None:
-            z = self._shared[key] = self.variable(low, high)
-            self.define(z, ((x, 1) for x in left))
-            self.nodes.append(Maximum(z, tuple(left)) if greatest else Minimum(z, tuple(left)))
-        return z
-
-    def element(self, table: tuple[int, ...], index: int) -> int:
-        """The variable that equals table[index]; the index is restricted to the table."""
-        key = ("element", table, index)
-        z = self._shared.get(key)
-        if z is None:
-            self.keep_between(index, 0, len(table) - 1)
-            entries = Domain.of_values(table[self.lo[index] : self.hi[index] + 1])
-            z = self._shared[key] = self.declare(entries)
-            self.define(z, (((index, 0),)))
-            self.nodes.append(Element(table, index, z))
-        return z
-
     def choice(self, literal: int, x: int, y: int) -> int:
         """The variable that equals x if the literal is true, else y."""
         if literal & 1:
@@ -302,44 +212,31 @@ class Problem(Variables):
         z = self._shared.get(key)
         if z is None:
             lo, hi = min(self.lo[x], self.lo[y]), max(self.hi[x], self.hi[y])
-            step = gcd(self._stride(x), self._stride(y), self.lo[x] - self.lo[y])
+            step = gcd(self.stride(x), self.stride(y), self.lo[x] - self.lo[y])
             z = self._shared[key] = self.variable(lo, hi, step or 1, self.lo[x])
             self.define(z, ((literal >> 1, 0), (x, 1), (y, 1)))
             self.nodes.append(Choice(literal, x, y, z))
         return z
 
-    def selection(self, xs: tuple[int, ...], index: int) -> int:
-        """The variable that equals xs[index]; the index is restricted to the list."""
-        key = ("selection", xs, index)
-        z = self._shared.get(key)
-        if z is None:
-            self.keep_between(index, 0, len(xs) - 1)
-            left = sorted(set(xs[self.lo[index] : self.hi[index] + 1]))
-            low, high = min(self.lo[x] for x in left), max(self.hi[x] for x in left)
-            step = gcd(*(gcd(self._stride(x), self.lo[x] - self.lo[left[0]]) for x in left))
-            z = self._shared[key] = self.variable(low, high, step or 1, self.lo[left[0]])
-            self.define(z, ((index, 0), *((x, 1) for x in left)))
-            self.nodes.append(Selection(xs, index, z))
-        return z
+    def shared(self, key: Hashable) -> int | None:
+        """The variable of a function that is there already."""
+        return self._shared.get(key)
 
-    def common_divisor(self, x: int, y: int) -> int:
-        """The variable that equals gcd(x, y)."""
-        key = ("gcd", min(x, y), max(x, y))
+    def function(
+        self,
+        key: Hashable,
+        values: tuple[int, int] | Domain,
+        inputs: Iterable[tuple[int, int]],
+        post: Callable[[int], Node] | None,
+        step: int = 1,
+        anchor: int | None = None,
+    ) -> int:
+        """The variable of a function of others, shared by its key: see `arithmetic.protocols.Problem`."""
         z = self._shared.get(key)
         if z is None:
-            most = max(abs(bound) for v in (x, y) for bound in (self.lo[v], self.hi[v]))
-            z = self._shared[key] = self.variable(0, most)
-            self.define(z, ((x, 0), (y, 0)))
-            self.nodes.append(Gcd(x, y, z))
-        return z
-
-    def common_multiple(self, x: int, y: int) -> int:
-        """The variable that equals lcm(x, y)."""
-        key = ("lcm", min(x, y), max(x, y))
-        z = self._shared.get(key)
-        if z is None:
-            most = max(abs(self.lo[x]), abs(self.hi[x])) * max(abs(self.lo[y]), abs(self.hi[y]))
-            z = self._shared[key] = self.variable(0, most)
-            self.define(z, ((x, 0), (y, 0)))
-            self.nodes.append(Lcm(x, y, z))
+            new = self.declare(values) if isinstance(values, Domain) else self.variable(*values, step, anchor)
+            z = self._shared[key] = new
+            self.define(z, inputs)
+            if post is not None:
+                self.nodes.append(post(z))
         return z

@@ -37,8 +37,8 @@ WORK_ALONE = 200_000
 """Work before workers are started, counted as `Limits.work`: about a second, interpreted."""
 WORK = 300_000
 """Work of a share: some tenths of a second, compiled."""
-LAST_ANSWERS = 0.2
-"""Seconds after the time limit in which workers, which stop at the limit, may still answer."""
+LAST_ANSWERS = 0.1
+"""Seconds after the time limit in which workers may still answer; they stop as long before the limit."""
 
 
 def _load() -> None:
@@ -238,7 +238,9 @@ class SharedRun:
         if self._options.engine == "auto" and not self._common.exact:
             # Workers use the compiled engine as soon as it is ready.
             compiling.is_ready("engine", perf_counter() - self._began, self._deadline)
-        seconds = self._deadline.left if self._deadline.is_set else None
+        seconds = self._deadline.rest
+        if seconds is not None:
+            seconds = max(seconds - LAST_ANSWERS, 0.9 * seconds)
         share = Share(part.subtree, part.memory, self._bound, self._near, WORK, seconds, self._options.engine)
         return self._workers.submit(self._text, share_text(share, self._common.exact))
 

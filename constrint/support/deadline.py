@@ -49,6 +49,11 @@ class Deadline:
         """Seconds left."""
         return self._at - perf_counter() if self.is_set else inf
 
+    @property
+    def rest(self) -> float | None:
+        """Seconds until then as the time limit of what comes next: not negative, None without a deadline."""
+        return max(0.0, self.left) if self.is_set else None
+
     def check(self) -> None:
         """Raise `Stopped` if it has passed."""
         if self.is_set and perf_counter() > self._at:

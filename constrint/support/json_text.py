@@ -31,6 +31,7 @@ def read_json(
     """
     depth = 0
     for match in _BRACKETS.finditer(text):
+        budget.look_after()
         bracket = match[0]
         if bracket in ("[", "{"):
             depth += 1
@@ -40,6 +41,7 @@ def read_json(
     budget.look_after(len(text) // 100)
 
     def integer(word: str) -> int:
+        budget.look_after()
         budget.digits(word)
         return int(word)
 

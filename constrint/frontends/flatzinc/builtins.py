@@ -7,13 +7,25 @@ argument or implied by it. Division rounds towards 0, and remainders have the si
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from constrint.expr import BoolConst, BoolExpr, IntExpr, Member, definedness
+from constrint.expr import BoolConst, BoolExpr, IntExpr, Member
 from constrint.expr.domain import Domain
-from constrint.expr.functions import abs_, all_of, any_of, element, if_then_else, max_, min_, sum_, table
+from constrint.expr.functions import (
+    abs_,
+    all_of,
+    any_of,
+    element,
+    if_then_else,
+    max_,
+    min_,
+    sum_,
+    table,
+    truncdiv,
+    truncmod,
+)
+from constrint.frontends.flatzinc.arguments import Arguments
 
-Arguments: TypeAlias = "Any"  # frontends.flatzinc.build.Arguments, which imports this module
 Relation: TypeAlias = Callable[[Arguments], BoolExpr]
 Function: TypeAlias = Callable[[Arguments], IntExpr]
 
@@ -21,25 +33,9 @@ Function: TypeAlias = Callable[[Arguments], IntExpr]
 MOST_PAIRS = 20_000  # most pairs of an index and a value that become a table
 
 
-def _signed(is_negative: BoolExpr, size: IntExpr) -> IntExpr:
-    """A number, negated if a condition holds. The first term makes it undefined in both cases."""
-    signed = if_then_else(is_negative, -size, size)
-    return 0 * size + signed if definedness(size) else signed
-
-
-def truncated_div(x: IntExpr, y: IntExpr) -> IntExpr:
-    """The quotient rounded towards 0."""
-    return _signed(~((x < 0) == (y < 0)), abs_(x) // abs_(y))
-
-
-def truncated_mod(x: IntExpr, y: IntExpr) -> IntExpr:
-    """The remainder with the sign of the dividend."""
-    return _signed(x < 0, abs_(x) % abs_(y))
-
-
 def power(x: IntExpr, y: IntExpr) -> IntExpr:
-    """`x ** y`; if y is negative, `1 div x ** -y`."""
-    return if_then_else(y >= 0, x ** max_(y, 0), truncated_div(1 + 0 * x, x ** max_(-y, 0)))
+    """`x ** y`, which is `1 div x ** -y` where y is negative."""
+    return if_then_else(y >= 0, x ** max_(y, 0), truncdiv(1 + 0 * x, x ** max_(-y, 0)))
 
 
 def linear(a: Arguments) -> IntExpr:
@@ -119,8 +115,8 @@ FUNCTIONS: dict[str, tuple[Function, int]] = {
     "int_plus": (lambda a: a.number(0) + a.number(1), 2),
     "int_minus": (lambda a: a.number(0) - a.number(1), 2),
     "int_times": (lambda a: a.number(0) * a.number(1), 2),
-    "int_div": (lambda a: truncated_div(a.number(0), a.number(1)), 2),
-    "int_mod": (lambda a: truncated_mod(a.number(0), a.number(1)), 2),
+    "int_div": (lambda a: truncdiv(a.number(0), a.number(1)), 2),
+    "int_mod": (lambda a: truncmod(a.number(0), a.number(1)), 2),
     "int_pow": (lambda a: power(a.number(0), a.number(1)), 2),
     "int_pow_fixed": (lambda a: power(a.number(0), a.number(1)), 2),
     "int_abs": (lambda a: abs_(a.number(0)), 1),

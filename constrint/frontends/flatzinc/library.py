@@ -11,7 +11,8 @@ from typing import TypeVar
 
 from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.functions import all_of, sum_, table
-from constrint.frontends.flatzinc.builtins import Arguments, Relation
+from constrint.frontends.flatzinc.arguments import Arguments
+from constrint.frontends.flatzinc.builtins import Relation
 from constrint.globals import (
     all_different,
     among,

@@ -7,26 +7,20 @@ from typing import Any, TypeAlias
 
 from constrint.errors import ModelError
 from constrint.expr import (
-    Abs,
+    FUNCTIONS,
     And,
     Comparison,
     Divides,
     Element,
-    FloorDiv,
-    Gcd,
     Iff,
-    IfThenElse,
     Implies,
     IntExpr,
-    Lcm,
-    Max,
+    IntFunction,
     Member,
-    Min,
-    Mod,
     Mul,
     Not,
     Or,
-    Pow,
+    Selection,
     Sum,
     Table,
 )
@@ -46,11 +40,6 @@ Reader: TypeAlias = Callable[[Place, list[Json], Read], IntExpr]
 Writer: TypeAlias = Callable[[Any, Write, Number, WriteSet], Json]
 
 _PLAIN: dict[str, tuple[type[Any], int]] = {
-    "//": (FloorDiv, 2),
-    "%": (Mod, 2),
-    "**": (Pow, 2),
-    "abs": (Abs, 1),
-    "if": (IfThenElse, 3),
     "divides": (Divides, 2),
     "not": (Not, 1),
     "->": (Implies, 2),
@@ -60,14 +49,17 @@ _PLAIN: dict[str, tuple[type[Any], int]] = {
 
 _LISTS: dict[str, tuple[type[Any], int]] = {
     "*": (Mul, 2),
-    "min": (Min, 1),
-    "max": (Max, 1),
-    "gcd": (Gcd, 1),
-    "lcm": (Lcm, 1),
     "and": (And, 0),
     "or": (Or, 0),
 }
 """Nodes with a least number of operands."""
+
+_FUNCTIONS = {
+    function.symbol or name: function
+    for name, function in FUNCTIONS.items()
+    if function not in (Element, Selection)
+}
+"""Arithmetic functions."""
 
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _CONDITIONS = {"not", "->", "<->", "and", "or"}
@@ -84,7 +76,7 @@ def _operands(place: Place, operands: list[Json], read: Read, least: int, most: 
 def _plain(name: str, node: type[Any], count: int) -> Reader:
     def build(place: Place, operands: list[Json], read: Read) -> IntExpr:
         parts = _operands(place, operands, read, count, count)
-        for part in parts if name in _CONDITIONS else parts[:1] if node is IfThenElse else []:
+        for part in parts if name in _CONDITIONS else []:
             place.condition(part)
         built: IntExpr = node(*parts)
         return built
@@ -99,6 +91,16 @@ def _list(name: str, node: type[Any], least: int) -> Reader:
             place.condition(part)
         built: IntExpr = node(tuple(parts))
         return built
+
+    return build
+
+
+def _function(function: type[IntFunction]) -> Reader:
+    def build(place: Place, operands: list[Json], read: Read) -> IntExpr:
+        parts = _operands(place, operands, read, function.fewest, function.most)
+        for part in parts[: function.conditions]:
+            place.condition(part)
+        return function.of(tuple(parts))
 
     return build
 
@@ -132,6 +134,14 @@ def _read_sum(place: Place, operands: list[Json], read: Read) -> IntExpr:
 def _read_element(place: Place, operands: list[Json], read: Read) -> IntExpr:
     values, index = _fixed(place, operands, 2)
     return Element(tuple(place.integers(values)), read(index, place))
+
+
+def _read_selection(place: Place, operands: list[Json], read: Read) -> IntExpr:
+    written, index = _fixed(place, operands, 2)
+    entries = tuple([read(item, where) for where, item in place.items(written)])
+    if not entries:
+        raise place.error("a selection needs at least one entry")
+    return Selection(entries, read(index, place))
 
 
 def _read_member(place: Place, operands: list[Json], read: Read) -> IntExpr:
@@ -202,7 +212,9 @@ READERS: dict[str, Reader] = {
     **{name: _list(name, node, least) for name, (node, least) in _LISTS.items()},
     **{name: _comparison(name) for name in _COMPARISONS},
     "sum": _read_sum,
+    **{name: _function(function) for name, function in _FUNCTIONS.items()},
     "element": _read_element,
+    "selection": _read_selection,
     "in": _read_member,
     "table": _read_table,
     **{name: _global(definition) for name, definition in GLOBALS.items()},
@@ -216,6 +228,7 @@ def _write(name: str) -> Writer:
 
 WRITERS: dict[type[IntExpr], Writer] = {
     **{node: _write(name) for name, (node, _) in {**_PLAIN, **_LISTS}.items()},
+    **{function: _write(name) for name, function in _FUNCTIONS.items()},
     Comparison: lambda expr, write, number, members: [
         expr.operator,
         *[write(part) for part in expr.children],
@@ -230,6 +243,11 @@ WRITERS: dict[type[IntExpr], Writer] = {
     Element: lambda expr, write, number, members: [
         "element",
         [number(value) for value in expr.values],
+        write(expr.index),
+    ],
+    Selection: lambda expr, write, number, members: [
+        "selection",
+        [write(entry) for entry in expr.entries],
         write(expr.index),
     ],
     Member: lambda expr, write, number, members: ["in", write(expr.arg), members(expr.domain)],

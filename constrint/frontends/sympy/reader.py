@@ -20,22 +20,19 @@ from sympy.logic.boolalg import Boolean, BooleanFalse, BooleanFunction, BooleanT
 
 from constrint.errors import ModelError, Position
 from constrint.expr import (
-    Abs,
+    FUNCTIONS,
     And,
     BoolConst,
     BoolExpr,
     Comparison,
     Const,
     FloorDiv,
-    Gcd,
     Iff,
     IfThenElse,
     Implies,
     IntExpr,
-    Lcm,
-    Max,
+    IntFunction,
     Member,
-    Min,
     Mod,
     Not,
     Or,
@@ -208,12 +205,20 @@ class _Reader:
         for kind, read in _FUNCTIONS.items():
             if isinstance(node, kind):
                 return read(self, node)
-        if isinstance(node, AppliedUndef) and node.func.__name__ in ("gcd", "lcm"):
-            kind = Gcd if node.func.__name__ == "gcd" else Lcm
-            return kind(tuple(self.whole(part) for part in node.args))
+        if isinstance(node, AppliedUndef) and node.func.__name__ in _UNDEFINED:
+            return self._function(node)
         if node.is_Float:
             raise ModelError(f"{node} is a floating-point number: write an integer, or Rational(1, 2)")
         raise ModelError(f"{node} ({type(node).__name__}) has no meaning in a model: {_KNOWN}")
+
+    def _function(self, node: Any) -> IntExpr:
+        function = _UNDEFINED[node.func.__name__]
+        if len(node.args) < function.fewest or len(node.args) > (function.most or len(node.args)):
+            wanted = (
+                f"{function.fewest}" if function.most == function.fewest else f"at least {function.fewest}"
+            )
+            raise ModelError(f"{node}: {function.name} takes {wanted} arguments, not {len(node.args)}")
+        return function.of(tuple([self.whole(part) for part in node.args]))
 
     def _power(self, node: Any) -> IntExpr:
         base, exponent = node.args
@@ -295,19 +300,29 @@ _JUNCTIONS: dict[Any, Callable[[list[BoolExpr]], BoolExpr]] = {
     sp.ITE: lambda parts: And((Implies(parts[0], parts[1]), Or((parts[0], parts[2])))),
 }
 
+_UNDEFINED = {name: f for name, f in FUNCTIONS.items() if not (f.infix or f.sympy_name or f.conditions)}
+"""Functions that sympy lacks; they are undefined functions of their names there."""
+
+
+def _known(function: type[IntFunction]) -> Callable[[_Reader, Any], IntExpr]:
+    return lambda reader, node: function.of(tuple([reader.whole(part) for part in node.args]))
+
+
 _FUNCTIONS: dict[Any, Callable[[_Reader, Any], IntExpr]] = {
     sp.floor: _Reader._floor,
     sp.ceiling: _Reader._floor,
-    sp.Mod: lambda reader, node: Mod(reader.whole(node.args[0]), reader.whole(node.args[1])),
-    sp.Abs: lambda reader, node: Abs(reader.whole(node.args[0])),
-    sp.Min: lambda reader, node: Min(tuple(reader.whole(part) for part in node.args)),
-    sp.Max: lambda reader, node: Max(tuple(reader.whole(part) for part in node.args)),
+    **{
+        getattr(sp, function.sympy_name): _known(function)
+        for function in FUNCTIONS.values()
+        if function.sympy_name
+    },
     sp.sign: _Reader._sign,
     sp.Piecewise: _Reader._piecewise,
 }
 
 _KNOWN = (
-    "it has + - * **, floor, ceiling, Mod, Abs, Min, Max, sign, Piecewise, gcd and lcm as functions; "
+    "it has + - * **, floor, ceiling, Mod, Abs, Min, Max, sign, Piecewise as functions, and "
+    f"{', '.join(_UNDEFINED)} as undefined ones; "
     "Eq, Ne, Lt, Le, Gt, Ge, Contains, And, Or, Not, Xor, Implies, Equivalent, ITE"
 )
 

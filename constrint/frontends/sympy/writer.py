@@ -15,7 +15,6 @@ import sympy as sp
 
 from constrint.errors import ModelError
 from constrint.expr import (
-    Abs,
     And,
     BoolConst,
     BoolExpr,
@@ -25,16 +24,13 @@ from constrint.expr import (
     Divides,
     Element,
     FloorDiv,
-    Gcd,
     Iff,
     IfThenElse,
     Implies,
     IntExpr,
+    IntFunction,
     IntVar,
-    Lcm,
-    Max,
     Member,
-    Min,
     Mod,
     Mul,
     Not,
@@ -125,9 +121,12 @@ class _Writer:
     def _once(self, expr: IntExpr, writers: Writers, written: dict[tuple[int, bool], Any]) -> Any:
         key = id(expr), self.total
         if key not in written:
-            if type(expr) not in writers:
+            if type(expr) in writers:
+                written[key] = writers[type(expr)](self, expr)
+            elif isinstance(expr, IntFunction):
+                written[key] = self.function(expr)
+            else:
                 raise ModelError(f"{type(expr).__name__} has no form in sympy")
-            written[key] = writers[type(expr)](self, expr)
         return written[key]
 
     def choice(self, pieces: list[tuple[Any, IntExpr]], otherwise: Any) -> Any:
@@ -143,6 +142,20 @@ class _Writer:
     def numbers(self, exprs: tuple[IntExpr, ...]) -> list[Any]:
         """Integer expressions in order."""
         return [self.number(expr) for expr in exprs]
+
+    def function(self, expr: IntFunction) -> Any:
+        """An arithmetic function: sympy's own, what it is short for, or an undefined one of its name."""
+        other = expr.decomposed()
+        if other is not None:
+            self.made.append(other)
+            return self.number(other)
+        operands = self.numbers(expr.children)
+        if self.total and expr.needs():
+            for i, way in expr.requires.items():
+                operand = operands[i]
+                operands[i] = sp.Max(operand, 0) if way == ">=" else operand + 1 - sp.Min(1, sp.Abs(operand))
+        written = getattr(sp, expr.sympy_name) if expr.sympy_name else sp.Function(expr.name)
+        return written(*operands)
 
     def divisor(self, expr: FloorDiv | Mod) -> Any:
         """A divisor; 1 if it is always 0."""
@@ -213,11 +226,6 @@ class _Writer:
         return sp.Or(*rows)
 
 
-def _undefined(name: str) -> Callable[[_Writer, Any], Any]:
-    # sympy's own gcd and lcm are those of polynomials: gcd(x, y) would be 1 at once.
-    return lambda writer, expr: sp.Function(name)(*writer.numbers(expr.args))
-
-
 _NUMBERS: Writers = {
     Function: _Writer.global_number,
     Const: lambda writer, expr: sp.Integer(expr.value),
@@ -229,11 +237,6 @@ _NUMBERS: Writers = {
     FloorDiv: _Writer.quotient,
     Mod: lambda writer, expr: _mod(writer.number(expr.left), writer.divisor(expr)),
     Pow: _Writer.power,
-    Abs: lambda writer, expr: sp.Abs(writer.number(expr.arg)),
-    Min: lambda writer, expr: sp.Min(*writer.numbers(expr.args)),
-    Max: lambda writer, expr: sp.Max(*writer.numbers(expr.args)),
-    Gcd: _undefined("gcd"),
-    Lcm: _undefined("lcm"),
     Element: _Writer.element,
     IfThenElse: lambda writer, expr: writer.choice(
         [(writer.total_number(expr.then), expr.condition)], writer.total_number(expr.otherwise)

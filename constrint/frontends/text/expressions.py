@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from constrint.errors import ParseError, Undefined
 from constrint.expr import (
-    Abs,
+    FUNCTIONS,
     And,
     BoolConst,
     BoolExpr,
@@ -20,21 +20,18 @@ from constrint.expr import (
     Divides,
     Element,
     FloorDiv,
-    Gcd,
     Iff,
-    IfThenElse,
     Implies,
     IntExpr,
-    Lcm,
-    Max,
+    IntFunction,
     Member,
-    Min,
     Mod,
     Not,
     Or,
     Pow,
     linear,
 )
+from constrint.expr.arithmetic.choices import element_of
 from constrint.expr.build import product
 from constrint.expr.domain import Domain
 from constrint.frontends.constants import ConstantReader, as_token, nearest, subtrees
@@ -219,16 +216,17 @@ class ExpressionReader(ConstantReader):
             return global_calls.read_call(self, tree, name_of(name), arguments)
         if name_of(name) not in _FUNCTIONS:
             raise self._no_function(name)
-        build, fewest, most = _FUNCTIONS[name_of(name)]
+        function = _FUNCTIONS[name_of(name)]
+        fewest, most = function.fewest, function.most
         if not fewest <= len(arguments) <= (most or len(arguments)):
             wanted = f"{fewest}" if most == fewest else f"at least {fewest}"
             raise self.error(tree, f"{name_of(name)} takes {wanted} arguments, not {len(arguments)}")
-        if build is _if_then_else:
-            self.boolean(arguments[0])
+        for condition in arguments[: function.conditions]:
+            self.boolean(condition)
         parts = tuple([self.integer(argument) for argument in arguments])
-        if build is Lcm:
+        if function.grows:
             self.check_bits(tree, parts, sum)
-        return build(parts)
+        return function.of(parts)
 
     def _no_function(self, tree: Node) -> ParseError:
         name = name_of(tree)
@@ -241,6 +239,10 @@ class ExpressionReader(ConstantReader):
 
     def _index(self, tree: Node) -> IntExpr:
         sequence, index = subtrees(tree)
+        if sequence.data == "list" and self.inner_token(sequence) is None:
+            entries = tuple([self.integer(entry) for entry in subtrees(sequence)])
+            if any(next(entry.variables(), None) is not None for entry in entries):
+                return element_of(entries, self.integer(index))
         return Element(self.sequence(sequence), self.integer(index))
 
     def _list(self, tree: Node) -> IntExpr:
@@ -323,26 +325,22 @@ def _compare(operator: str, left: IntExpr, right: IntExpr) -> BoolExpr:
     return Comparison(operator, left, right)
 
 
-def _ceildiv(arguments: tuple[IntExpr, ...]) -> IntExpr:
-    dividend, divisor = arguments
-    return -FloorDiv(-dividend, divisor)
+class _CeilDiv(FloorDiv):
+    """The quotient rounded up, which has no node of its own."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, operands: tuple[IntExpr, ...]) -> IntExpr:
+        dividend, divisor = operands
+        return -FloorDiv(-dividend, divisor)
 
 
-def _if_then_else(arguments: tuple[IntExpr, ...]) -> IntExpr:
-    condition, then, otherwise = arguments
-    return IfThenElse(cast("BoolExpr", condition), then, otherwise)
-
-
-_FUNCTIONS: dict[str, tuple[Callable[[tuple[IntExpr, ...]], IntExpr], int, int | None]] = {
-    "abs": (lambda arguments: Abs(arguments[0]), 1, 1),
-    "min": (Min, 1, None),
-    "max": (Max, 1, None),
-    "gcd": (Gcd, 1, None),
-    "lcm": (Lcm, 1, None),
-    "ceildiv": (_ceildiv, 2, 2),
-    "if_then_else": (_if_then_else, 3, 3),
+_FUNCTIONS: dict[str, type[IntFunction]] = {
+    **{name: function for name, function in FUNCTIONS.items() if not function.infix},
+    "ceildiv": _CeilDiv,
 }
-"""How a function is built, with its least and greatest number of arguments."""
+"""The functions that are called by name."""
 
 _NESTING = frozenset(["group", "call", "index", "not_", "unary", "power", "implies", "iff", "list"])
 """Nodes that add to the depth of an expression; a sum in brackets is as deep as the brackets."""

@@ -9,8 +9,7 @@ from itertools import pairwise
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr, Mul
-from constrint.expr.functions import abs_, all_of, any_of, if_then_else, max_, min_, sum_
-from constrint.frontends.flatzinc.builtins import truncated_div, truncated_mod
+from constrint.expr.functions import abs_, all_of, any_of, if_then_else, max_, min_, sum_, truncdiv, truncmod
 from constrint.frontends.xcsp3.numbers import domain_of, integer, shown
 from constrint.globals import all_different
 from constrint.support.limits import Budget
@@ -74,8 +73,8 @@ _FUNCTIONS: dict[str, Callable[..., IntExpr]] = {
     "abs": abs_,
     "add": lambda *args: sum_(args),
     "sub": lambda x, y: x - y,
-    "div": truncated_div,
-    "mod": truncated_mod,
+    "div": truncdiv,
+    "mod": truncmod,
     "sqr": lambda x: x * x,
     "min": min_,
     "max": max_,

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from constrint import Model
+from constrint.expr import FUNCTIONS
 from constrint.frontends.json.nodes import READERS
 from constrint.support.limits import decoded
 from fuzz.harness import NAME, Format
@@ -55,7 +56,15 @@ def grammar() -> Any:
         *[node(op, integers, integers) for op in ("//", "%", "**")],
         node("abs", integers),
         node("if", conditions, integers, integers),
+        *[
+            several([f.symbol or f.name], integers, f.fewest).map(
+                lambda e, most=f.most: e if most is None else e[: most + 1]
+            )
+            for f in FUNCTIONS.values()
+            if not (f.infix or f.conditions)
+        ],
         node("element", numbers, integers),
+        node("selection", exprs, integers),
         st.builds(lambda c, a, x: ["sum", c, [a, x]], small, small, integers),
         st.just(["shared", 0]),
         conditions,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from constrint import Model
+from constrint.expr import FUNCTIONS
 from constrint.frontends.text.format import format_text
 from constrint.support.limits import decoded
 from fuzz.harness import NAME, Format
@@ -19,6 +20,13 @@ WORDS = (
     "x // 0", "x % 0", "[3, 5, 7][x]", "[1, 2, 3, 4, 5, 6]", "1 << 10", "\ud800", "é", "ﬀ", "x²",
     "a := a * a\n", "* 10 ** 2000", "** 1000", "lcm(x, y) ** 50", "x.y",
 )  # fmt: skip
+
+CALLED = {
+    name: (function.fewest, function.most or 4)
+    for name, function in FUNCTIONS.items()
+    if not (function.infix or function.conditions)
+}
+"""Arithmetic functions, and how few and how many operands they are given."""
 
 
 def read(data: bytes) -> tuple[Model, str]:
@@ -75,6 +83,7 @@ def grammar() -> Any:
         call(["abs", "-", "+"], integers, 1, 1),
         call(["min", "max", "gcd", "lcm"], integers, 1, 4),
         call(["ceildiv"], integers, 2, 2),
+        *[call([name], integers, *arities) for name, arities in CALLED.items()],
         st.builds("if_then_else({}, {}, {})".format, conditions, integers, integers),
         st.builds("{}[{}]".format, st.one_of(st.just("s"), long.map("[{}]".format)), integers),
         st.builds("element_2d([[1, 2], [3, 4]], {}, {})".format, integers, integers),

@@ -8,7 +8,7 @@ from math import prod
 from random import Random
 
 import pytest
-from job_shops import MT06, draw_jobs, least_span
+from drawn_job_shops import MT06, draw_jobs, least_span
 from proof_checker import Rejected, check_proof
 
 from constrint import Model, Status, cumulative, max_, no_overlap, sum_

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from job_shops import draw_jobs, job_shop
+from drawn_job_shops import draw_jobs, job_shop
 
 from constrint import (
     LimitError,

@@ -8,7 +8,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 from random_models import RandomModel
-from random_truth import COMPARISONS, CONDITIONS, Tree
+from random_truth import COMPARISONS, CONDITIONS, REGISTERED, Tree
 
 LARGEST = 10**9
 
@@ -133,7 +133,7 @@ class Translation:
         if kind == "**":
             return self._power(operands)
         parts = [self.term(part) for part in operands]
-        if kind in ("gcd", "lcm"):
+        if kind in ("gcd", "lcm", *REGISTERED):
             raise Unsupported
         if kind in ("min", "max"):
             return self._extreme(kind, parts)

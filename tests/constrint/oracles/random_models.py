@@ -18,7 +18,7 @@ from random import Random
 from typing import Any
 
 from random_text import write
-from random_truth import COMPARISONS, Assignment, NoValue, Tree, evaluator
+from random_truth import COMPARISONS, REGISTERED, Assignment, NoValue, Tree, evaluator
 
 from constrint import (
     Domain,
@@ -38,7 +38,7 @@ from constrint import (
     sum_,
     table,
 )
-from constrint.expr import BoolConst, Const, as_bool
+from constrint.expr import BoolConst, Const, IntFunction, as_bool
 
 # ---------------------------------------------------------------- models
 
@@ -104,6 +104,11 @@ class RandomModel:
 
 # ---------------------------------------------------------------- building them with operators
 
+
+def _registered(function: type[IntFunction]) -> Callable[..., IntExpr]:
+    return lambda *operands: function.of(operands)
+
+
 _BUILD: dict[str, Callable[..., Any]] = {
     **COMPARISONS,
     "+": operator.add,
@@ -128,6 +133,7 @@ _BUILD: dict[str, Callable[..., Any]] = {
     "not": operator.invert,
     "->": implies,
     "<->": iff,
+    **{name: _registered(function) for name, function in REGISTERED.items()},
 }
 
 
@@ -167,6 +173,7 @@ _INTEGER_KINDS = [
     *"++--**%%",
     *("//", "//", "**", "**", "neg", "abs", "min", "max", "gcd", "gcd", "lcm", "ceildiv"),
     *("index", "element", "if_then_else", "if_then_else", "sum", "boolean"),
+    *REGISTERED,
 ]
 _BOOLEAN_KINDS = [
     *["compare"] * 5,
@@ -245,6 +252,9 @@ class Generator:
             return (kind, self.integer(depth - 1))
         if kind in ("min", "max", "gcd", "lcm", "sum"):
             return (kind, *(self.integer(depth - 1) for _ in range(random.choice([2, 2, 3]))))
+        if kind in REGISTERED:
+            fewest, most = REGISTERED[kind].fewest, REGISTERED[kind].most or 3
+            return (kind, *(self.integer(depth - 1) for _ in range(random.randint(fewest, most))))
         if kind == "if_then_else" and random.random() < 0.3:
             guard, partial = self._guarded(depth - 1)
             return (kind, guard, partial, self.integer(depth - 1))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from random_truth import REGISTERED
+
 Tree = tuple[Any, ...]
-FUNCTIONS = ("abs", "min", "max", "gcd", "lcm", "ceildiv", "all_different", "if_then_else")
+FUNCTIONS = ("abs", "min", "max", "gcd", "lcm", "ceildiv", "all_different", "if_then_else", *REGISTERED)
 COMPARED = ("==", "!=", "<", "<=", ">", ">=", "divides", "in", "not in", "within", "chain")
 
 # How tightly each form binds; larger binds tighter. Functions and leaves bind tightest.

@@ -1,7 +1,8 @@
 """Meaning of random models' expression trees in plain Python arithmetic, without constrint's code.
 
-The value of a number is an integer; if it is undefined, `NoValue` is raised. A condition on numbers is false
-if one of them is undefined (`CONDITIONS`); every other operator propagates the exception.
+Only arithmetic functions that the registry has and this file has not (`REGISTERED`) are what their
+definitions say. The value of a number is an integer, or none, for which `NoValue` is raised. A condition on
+numbers is false where one of them has none (`CONDITIONS`); every other operator passes it on.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import math
 import operator
 from collections.abc import Callable
 from typing import Any
+
+from constrint import Undefined
+from constrint.expr import FUNCTIONS, IntFunction
 
 Tree = tuple[Any, ...]
 """An operator's name and its operands; ("const", 3), ("var", "x") and ("let", "t") are the leaves."""
@@ -93,6 +97,25 @@ MANY: dict[str, Callable[..., int]] = {
     "all_different": lambda *values: int(len(set(values)) == len(values)),
     "element": lambda *values: _index(values[:-1], values[-1]),
 }
+
+
+def _defined(function: type[IntFunction]) -> Callable[..., int]:
+    def value(*operands: int) -> int:
+        try:
+            return function.value(*operands)
+        except Undefined:
+            raise NoValue from None
+
+    return value
+
+
+REGISTERED = {
+    name: function
+    for name, function in FUNCTIONS.items()
+    if not (function.infix or function.conditions or name in {**UNARY, **BINARY, **MANY})
+}
+"""Arithmetic functions without a meaning of their own here."""
+MANY |= {name: _defined(function) for name, function in REGISTERED.items()}
 
 
 def evaluator(tree: Tree, lets: dict[str, Tree]) -> Evaluator:

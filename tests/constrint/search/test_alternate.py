@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from job_shops import MT06, draw_jobs, job_shop, least_span
+from drawn_job_shops import MT06, draw_jobs, job_shop, least_span
 from random_models import build, draw_model
 
 from constrint import (

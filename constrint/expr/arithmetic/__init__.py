@@ -1,0 +1,1 @@
+"""Arithmetic functions, one definition each; `base` says what a definition holds."""

@@ -1,0 +1,32 @@
+"""Arguments of the public functions: several operands, or one iterable of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from constrint.errors import ModelError
+from constrint.expr.base import IntExpr, IntLike
+from constrint.expr.build import as_expr
+
+
+def listed(values: tuple[IntLike | Iterable[IntLike], ...]) -> tuple[Any, ...]:
+    """The arguments themselves: the members of the one iterable, where there is just that."""
+    if len(values) != 1 or isinstance(values[0], IntExpr) or not isinstance(values[0], Iterable):
+        return values
+    return tuple(flat(values[0]))
+
+
+def flat(values: Iterable[Any]) -> Iterable[Any]:
+    """The elements, of all axes."""
+    from constrint.expr.arrays import ExprArray
+
+    return values.flat if isinstance(values, ExprArray) else values
+
+
+def arguments(values: tuple[IntLike | Iterable[IntLike], ...], function: str) -> tuple[IntExpr, ...]:
+    """One or more operands."""
+    values = listed(values)
+    if not values:
+        raise ModelError(f"{function} needs at least one argument")
+    return tuple(as_expr(value) for value in values)

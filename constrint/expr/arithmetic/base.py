@@ -1,0 +1,220 @@
+"""What an arithmetic function is: a class that says all that the layers above need to know of it.
+
+`IntFunction` has a rule for everything. A function that is defined by a relation of integers gives its
+`value`, its `bounds` and that `relation`; the rules here make of them its lowering, its columns and ranges in
+the planner, and its form in text, JSON and sympy. A function with a propagator, or of which the planner knows
+more, overrides the rule in question. The decorator `function` enters it into the registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+
+from constrint.expr.base import Assignment, BoolExpr, IntExpr
+from constrint.expr.conditions import Comparison
+from constrint.expr.domain import Domain
+from constrint.expr.evaluation import share_work
+from constrint.expr.integers import Const, IntVar
+from constrint.expr.ranges import Known, between, fixed
+from constrint.expr.sums import Linear
+from constrint.support.record import record
+
+if TYPE_CHECKING:
+    from constrint.expr.arithmetic.protocols import Lowering, Ranges
+
+Bounds: TypeAlias = tuple[int, int]
+"""Least and greatest value."""
+
+FUNCTIONS: dict[str, type[IntFunction]] = {}
+"""All arithmetic functions by name; `constrint.expr.functions` imports each."""
+
+Class = TypeVar("Class", bound="type[IntFunction]")
+
+
+class IntFunction(IntExpr):
+    """An arithmetic function of integer expressions.
+
+    Attributes:
+        value: The definition: the value for operands of these values; raises `Undefined` where there is none.
+        name: What it is called in text, JSON, sympy and messages.
+        symbol: What it is called in JSON, where that is not its name.
+        infix: Whether text has an operator for it, the symbol, and no call.
+        fewest: How few operands it takes.
+        most: How many, if there is a limit.
+        conditions: How many of its first operands are conditions.
+        requires: Which operands must compare with 0 in which way (`>=` or `!=`) for it to have a value.
+        is_isotone: Whether it never falls as an operand rises.
+        grows: Whether a value may be as long as all operands together, or longer.
+        sympy_name: The class of sympy's with this meaning. Without one it is an undefined function there.
+    """
+
+    __slots__ = ()
+    name: ClassVar[str]
+    symbol: ClassVar[str] = ""
+    infix: ClassVar[bool] = False
+    fewest: ClassVar[int] = 1
+    most: ClassVar[int | None] = None
+    conditions: ClassVar[int] = 0
+    requires: ClassVar[dict[int, str]] = {}
+    is_isotone: ClassVar[bool] = False
+    grows: ClassVar[bool] = False
+    sympy_name: ClassVar[str] = ""
+    value: ClassVar[Callable[..., int]]
+
+    # Meaning
+
+    @classmethod
+    def of(cls, operands: tuple[IntExpr, ...]) -> IntExpr:
+        """The expression with these operands."""
+        raise NotImplementedError
+
+    def evaluate(self, assignment: Assignment) -> int:
+        """Value under an assignment of the variables; raises `Undefined` where there is none."""
+        return self.value(*[child.evaluate(assignment) for child in self.children])
+
+    def needs(self) -> tuple[BoolExpr, ...]:
+        """The conditions under which it has a value, its operands having theirs."""
+        if not self.requires:
+            return ()
+        operands = self.children
+        return tuple([need for i, way in self.requires.items() for need in unless_known(operands[i], way)])
+
+    @classmethod
+    def bounds(cls, *operands: Bounds) -> Bounds:
+        """Bounds on the values of operands within bounds, for which it has some value."""
+        if not cls.is_isotone:
+            raise NotImplementedError
+        operands = tuple(cls._required(i, within) for i, within in enumerate(operands))
+        return cls.value(*[lo for lo, _ in operands]), cls.value(*[max(hi, lo) for lo, hi in operands])
+
+    @classmethod
+    def _required(cls, i: int, within: Bounds) -> Bounds:
+        return (max(within[0], 0), max(within[1], 0)) if cls.requires.get(i) == ">=" else within
+
+    @classmethod
+    def relation(cls, result: IntExpr, *operands: IntExpr) -> Iterable[BoolExpr]:
+        """Conditions that hold together exactly where the result is the value, for operands that have one."""
+        raise NotImplementedError
+
+    def decomposed(self) -> IntExpr | None:
+        """The same number by other functions, where it is lowered and planned as those."""
+        return None
+
+    # Lowering
+
+    def lower(self, lowering: Lowering) -> Linear:
+        """The sum that it equals: a new variable of which the relation is required."""
+        other = self.decomposed()
+        if other is not None:
+            return lowering.sum_of(lowering.kept(other))
+        operands = lowering.operands(self)
+        if not any(operand.terms for operand in operands):
+            return Linear({}, self.value(*[operand.constant for operand in operands]))
+        return lowering.related(type(self), operands)
+
+    # The planner
+
+    @classmethod
+    def same_as(cls, *operands: Bounds) -> int | None:
+        """The number of the operand that it equals for all operands within bounds, if there is one."""
+        return None
+
+    @classmethod
+    def column(cls, operands: Sequence[Any], bounds: Sequence[Bounds]) -> Any:
+        """The values for columns of operands, which are numpy's arrays or numbers and have values there."""
+        import numpy as np
+
+        dtype = np.result_type(*operands)
+        return np.asarray(np.frompyfunc(cls.value, len(operands), 1)(*operands)).astype(dtype)
+
+    @classmethod
+    def known(cls, ranges: Ranges, *operands: Known) -> Known:
+        """What is known of the value, for operands that have a value of it."""
+        if all(operand.is_fixed for operand in operands):
+            return fixed(cls.value(*[operand.lo for operand in operands]))
+        return between(*cls.bounds(*[(operand.lo, operand.hi) for operand in operands]))
+
+
+def function(cls: Class) -> Class:
+    """Enter a function into the registry."""
+    cls.evaluate = cls.evaluate  # type: ignore[method-assign]  # the class's own, which `share_work` replaces
+    share_work(cls)
+    FUNCTIONS[cls.name] = cls
+    return cls
+
+
+@record(eq=False)
+class Unary(IntFunction):
+    """A function of one operand."""
+
+    arg: IntExpr
+    most: ClassVar[int | None] = 1
+
+    @classmethod
+    def of(cls, operands: tuple[IntExpr, ...]) -> IntExpr:
+        return cls(*operands)
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.arg,)
+
+    def evaluate(self, assignment: Assignment) -> int:
+        return self.value(self.arg.evaluate(assignment))
+
+
+@record(eq=False)
+class Binary(IntFunction):
+    """A function of two operands."""
+
+    left: IntExpr
+    right: IntExpr
+    fewest: ClassVar[int] = 2
+    most: ClassVar[int | None] = 2
+
+    @classmethod
+    def of(cls, operands: tuple[IntExpr, ...]) -> IntExpr:
+        return cls(*operands)
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.left, self.right)
+
+    def evaluate(self, assignment: Assignment) -> int:
+        return self.value(self.left.evaluate(assignment), self.right.evaluate(assignment))
+
+
+@record(eq=False)
+class Nary(IntFunction):
+    """A function of one or more operands."""
+
+    args: tuple[IntExpr, ...]
+
+    def evaluate(self, assignment: Assignment) -> int:
+        return self.value(*[arg.evaluate(assignment) for arg in self.args])
+
+    @classmethod
+    def of(cls, operands: tuple[IntExpr, ...]) -> IntExpr:
+        return cls(operands)
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return self.args
+
+
+def domain_of(expr: IntExpr) -> Domain | None:
+    """The values that a constant or variable can have; None for other expressions."""
+    if isinstance(expr, Const):
+        return Domain(expr.value, expr.value)
+    return expr.domain if isinstance(expr, IntVar) else None
+
+
+def unless_known(expr: IntExpr, way: str) -> tuple[BoolExpr, ...]:
+    """The comparison of an operand with 0, unless its domain says enough."""
+    domain = domain_of(expr)
+    if domain is not None:
+        if way == "!=" and 0 not in domain:
+            return ()
+        if way == ">=" and domain.lo is not None and domain.lo >= 0:
+            return ()
+    return (Comparison(way, expr, Const(0)),)

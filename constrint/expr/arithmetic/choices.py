@@ -1,0 +1,201 @@
+"""Choices: an entry of a table or of a list of expressions by its place, and one of two by a condition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from constrint.errors import ModelError, Undefined
+from constrint.expr.arithmetic.arguments import flat
+from constrint.expr.arithmetic.base import IntFunction, domain_of, function
+from constrint.expr.base import Assignment, BoolExpr, IntExpr, IntLike
+from constrint.expr.build import as_bool, as_expr
+from constrint.expr.conditions import Comparison, Member
+from constrint.expr.domain import Domain
+from constrint.expr.integers import Const, Sum
+from constrint.expr.sums import Linear
+from constrint.propagators import Element as ElementOfTable
+from constrint.propagators import Selection as SelectionOfVariables
+from constrint.support.record import record
+
+if TYPE_CHECKING:
+    from constrint.expr.arithmetic.protocols import Lowering
+
+TRUE, FALSE = 0, 1  # literals
+
+
+def inside(index: IntExpr, last: int) -> tuple[BoolExpr, ...]:
+    """The condition that an index lies between 0 and a last one, unless its domain says so."""
+    domain = domain_of(index)
+    if domain is None or domain.lo is None or domain.hi is None or domain.lo < 0 or domain.hi > last:
+        return (Member(index, Domain.of_range(0, last)),)
+    return ()
+
+
+@function
+@record(eq=False)
+class Element(IntFunction):
+    """``values[index]`` for a table of constants; undefined for an index outside 0 … len - 1."""
+
+    values: tuple[int, ...]
+    index: IntExpr
+    name: ClassVar[str] = "element"
+    infix: ClassVar[bool] = True
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.index,)
+
+    def needs(self) -> tuple[BoolExpr, ...]:
+        return inside(self.index, len(self.values) - 1)
+
+    def evaluate(self, assignment: Assignment) -> int:
+        index = self.index.evaluate(assignment)
+        if not 0 <= index < len(self.values):
+            raise Undefined("index out of range")
+        return self.values[index]
+
+    def lower(self, lowering: Lowering) -> Linear:
+        problem, table = lowering.problem, self.values
+        count = len(table)
+        index = lowering.index(lowering.sum_of(self.index), count)
+        for value in table:
+            lowering.check(value)
+        if not index.terms:
+            return Linear({}, table[index.constant] if count else 0)
+        i = problem.of_linear(index)
+        known = problem.shared(("element", table, i))
+        if known is not None:
+            return lowering.known(known)
+        problem.keep_between(i, 0, count - 1)
+        if table == tuple(range(count)):
+            return lowering.known(i)
+        entries = Domain.of_values(table[problem.lo[i] : problem.hi[i] + 1])
+        return lowering.known(
+            problem.function(("element", table, i), entries, ((i, 0),), lambda z: ElementOfTable(table, i, z))
+        )
+
+
+@function
+@record(eq=False)
+class Selection(IntFunction):
+    """``entries[index]`` for a list of expressions, all of which must have values.
+
+    Undefined for an index outside 0 … len - 1.
+    """
+
+    entries: tuple[IntExpr, ...]
+    index: IntExpr
+    name: ClassVar[str] = "selection"
+    infix: ClassVar[bool] = True
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (*self.entries, self.index)
+
+    def needs(self) -> tuple[BoolExpr, ...]:
+        return inside(self.index, len(self.entries) - 1)
+
+    def evaluate(self, assignment: Assignment) -> int:
+        values = [entry.evaluate(assignment) for entry in self.entries]
+        index = self.index.evaluate(assignment)
+        if not 0 <= index < len(values):
+            raise Undefined("index out of range")
+        return values[index]
+
+    def decomposed(self) -> IntExpr:
+        """A chain of choices by the index, which the table of all indices keeps inside."""
+        places = Element(tuple(range(len(self.entries))), self.index)
+        chosen = self.entries[-1]
+        for i in range(len(self.entries) - 2, -1, -1):
+            chosen = IfThenElse(Comparison("==", places, Const(i)), self.entries[i], chosen)
+        # What is not chosen, and the index for a single entry, must have a value too.
+        return Sum((*[(0, part) for part in (places, *self.entries) if part.children], (1, chosen)), 0)
+
+    def lower(self, lowering: Lowering) -> Linear:
+        if len(self.entries) <= 2:
+            return lowering.sum_of(lowering.kept(self.decomposed()))
+        problem = lowering.problem
+        sums = [lowering.sum_of(entry) for entry in self.entries]
+        index = lowering.index(lowering.sum_of(self.index), len(sums))
+        if not index.terms:
+            return sums[index.constant]
+        xs = tuple([problem.of_linear(value) for value in sums])
+        i = problem.of_linear(index)
+        known = problem.shared(("selection", xs, i))
+        if known is not None:
+            return lowering.known(known)
+        problem.keep_between(i, 0, len(xs) - 1)
+        lo, hi = problem.lo, problem.hi
+        left = sorted(set(xs[lo[i] : hi[i] + 1]))
+        bounds = min([lo[x] for x in left]), max([hi[x] for x in left])
+        step = math.gcd(*[math.gcd(problem.stride(x), lo[x] - lo[left[0]]) for x in left])
+        inputs = (i, 0), *[(x, 1) for x in left]
+        return lowering.known(
+            problem.function(
+                ("selection", xs, i),
+                bounds,
+                inputs,
+                lambda z: SelectionOfVariables(xs, i, z),
+                step or 1,
+                lo[left[0]],
+            )
+        )
+
+
+@function
+@record(eq=False)
+class IfThenElse(IntFunction):
+    """One of two values, as a condition has it; the other one need not be defined."""
+
+    condition: BoolExpr
+    then: IntExpr
+    otherwise: IntExpr
+    name: ClassVar[str] = "if_then_else"
+    symbol: ClassVar[str] = "if"
+    fewest: ClassVar[int] = 3
+    most: ClassVar[int | None] = 3
+    conditions: ClassVar[int] = 1
+
+    @classmethod
+    def of(cls, operands: tuple[IntExpr, ...]) -> IntExpr:
+        condition, then, otherwise = operands
+        return cls(cast("BoolExpr", condition), then, otherwise)
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        return (self.condition, self.then, self.otherwise)
+
+    def evaluate(self, assignment: Assignment) -> int:
+        chosen = self.then if self.condition.evaluate(assignment) else self.otherwise
+        return int(chosen.evaluate(assignment))
+
+    def lower(self, lowering: Lowering) -> Linear:
+        literal = lowering.literal(self.condition)
+        if literal in (TRUE, FALSE):
+            return lowering.sum_of(self.then if literal == TRUE else self.otherwise)
+        return lowering.chosen(literal, self.then, self.otherwise)
+
+
+def element(values: Iterable[IntLike], index: IntLike) -> IntExpr:
+    """``values[index]``, counted from 0; undefined for an index outside.
+
+    The values may be expressions; where one of them is undefined, the element is, whichever is chosen.
+    """
+    return element_of(tuple([as_expr(value) for value in flat(values)]), as_expr(index))
+
+
+def element_of(entries: tuple[IntExpr, ...], index: IntExpr) -> IntExpr:
+    """The element of a table where all entries are constants, else the one of a list of expressions."""
+    if not entries:
+        raise ModelError("element needs at least one value: write element([a, b], index)")
+    constants = [entry.value for entry in entries if isinstance(entry, Const)]
+    if len(constants) == len(entries):
+        return Element(tuple(constants), index)
+    return Selection(entries, index)
+
+
+def if_then_else(condition: object, then: IntLike, otherwise: IntLike) -> IntExpr:
+    """`then` where the condition holds, else `otherwise`; the one that is not chosen need not be defined."""
+    return IfThenElse(as_bool(condition), as_expr(then), as_expr(otherwise))
