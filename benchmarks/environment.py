@@ -1,4 +1,4 @@
-"""What a result must say about where it comes from: machine, versions, date."""
+"""The environment of a result: machine, versions, date."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def environment(*packages: str) -> dict[str, object]:
     """Date, machine and versions for the head of a results file.
 
     Args:
-        packages: Distributions whose versions matter; one that is not installed is given as None.
+        packages: Distributions whose versions matter; None is given for one that is not installed.
     """
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

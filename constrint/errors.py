@@ -1,4 +1,4 @@
-"""Errors of constrint, and the source position that they name."""
+"""The exceptions of constrint, and source positions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where something stands in the user's source: lines and columns count from 1.
+    """A range in the user's source; lines and columns count from 1.
 
     Attributes:
-        file: File name, or a name in angle brackets where there is no file.
+        file: File name, or a name in angle brackets if there is no file.
         line: First line.
         column: First column.
         end_line: Last line.
         end_column: Column after the last character.
-        text: The source text of the thing itself (may be empty).
+        text: The source text of the range; may be empty.
     """
 
     file: str
@@ -30,15 +30,18 @@ class Position:
 
 
 class ConstrintError(Exception):
-    """Base of every error that constrint raises on purpose."""
+    """Base of all exceptions that constrint raises on purpose."""
 
 
 class ModelError(ConstrintError):
-    """A model was built or used wrongly from Python; the message says what to write instead."""
+    """A model was built or used wrongly in Python; the message says what to write instead."""
 
 
 class EmptySpaceError(ModelError):
-    """A search space without any configuration was to be listed; the message names the restrictions."""
+    """An empty search space was sampled or listed.
+
+    The message names the restrictions that exclude everything.
+    """
 
 
 class UnboundedError(ConstrintError):
@@ -57,19 +60,19 @@ class UnboundedError(ConstrintError):
 
 
 class LimitError(ConstrintError):
-    """A limit was reached before there was any answer to give."""
+    """A limit was reached before there was an answer."""
 
 
 class InternalError(ConstrintError):
-    """A result did not pass the exact check against the model: a bug in constrint, never in the model."""
+    """A result failed the exact check against the model: a bug in constrint, never in the model."""
 
 
 MOST_SHOWN = 300
-"""Characters of a message, and of a line of the user's, that are shown."""
+"""The most characters of a message, or of a line of input, that are shown."""
 
 
 def shown(text: str, most: int = MOST_SHOWN) -> str:
-    """A text for a message: its ends where it is long, and what cannot be printed as escapes."""
+    """A text for a message: shortened in the middle, with unprintable characters escaped."""
     if len(text) > most:
         text = f"{text[: most // 2]} … {text[-(most // 2) :]}"
     if text.isprintable():
@@ -78,7 +81,7 @@ def shown(text: str, most: int = MOST_SHOWN) -> str:
 
 
 def _excerpt(line: str, column: int) -> tuple[str, int]:
-    """The part of a line that shows a column, and where the column is in it."""
+    """The part of a line around a column, and the column within that part."""
     start = max(0, column - 1 - MOST_SHOWN // 2) if len(line) > MOST_SHOWN else 0
     text = line[start : start + MOST_SHOWN]
     before, after = "… " * (start > 0), " …" * (start + MOST_SHOWN < len(line))
@@ -121,4 +124,4 @@ class ParseError(ConstrintError):
 
 
 class Undefined(ArithmeticError):  # noqa: N818 - a state of an expression, not a fault of the user
-    """A number has no value here: division by zero, a negative exponent, an index out of range."""
+    """An expression is undefined here: division by zero, a negative exponent, an index out of range."""

@@ -1,7 +1,7 @@
-"""The model: what it is made of (`declare`), and the calls that answer it. Read this first.
+"""The façade: `Model`, with all calls that answer questions about a model. Read this first.
 
-A model only collects expressions. Each call of `solve`, `iter_solutions` or `count` lowers them to the
-normal form (`lower`), simplifies that (`presolve`) and searches (`search`).
+A model only collects expressions. Each call of `solve`, `iter_solutions` or `count` lowers them to the normal
+form (`lowering`), reasons at the root (`presolve`) and searches (`search`).
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def started(time_limit: float | None) -> Deadline:
 
 
 class Model(Declarations):
-    """Integer variables, constraints over them, and what to optimise; `Declarations` has its attributes."""
+    """Integer variables, constraints over them, and objectives; `Declarations` lists the attributes."""
 
     @classmethod
     def of(cls, declared: Declarations) -> Model:
-        """The model of what a reader declared; expressions are shared."""
+        """The model of a reader's declarations; expressions are shared."""
         if isinstance(declared, Model):
             return declared
         model = cls(declared.name)
@@ -74,44 +74,48 @@ class Model(Declarations):
         workers: int | None = None,
         executor: Executor | None = None,
     ) -> Result:
-        """Find a solution: the best one, where something is to be optimised.
+        """Find a solution; with an objective, the best one.
 
-        Ctrl-C ends it early with the best solution so far, if there is one.
+        Ctrl-C ends the search early with the best solution so far, if there is one.
 
         Args:
             minimize: An expression to minimise, or a list that is optimised lexicographically, the most
                 important first; its members are expressions or (expression, "max" | "min") pairs.
-            maximize: The same with an expression to maximise.
-            prefer: (expression, "max" | "min") pairs: the lexicographic optimum, found by trying the values
-                in this order. Faster than optimising where the expressions are variables.
-            assumptions: Conditions that hold for this call only. Where they leave no solution,
-                `Result.conflict` names a minimal set of guilty ones.
-            time_limit: Seconds after which to stop with the best so far.
+            maximize: The same for maximising.
+            prefer: (expression, "max" | "min") pairs: finds the lexicographic optimum by trying values in
+                this order. Faster than optimising if the expressions are variables.
+            assumptions: Conditions for this call only. If they leave no solution, `Result.conflict` names a
+                minimal set of guilty ones.
+            time_limit: Seconds after which to stop with the best solution so far.
             seed: Seed of random choices.
-            branching: How to branch: a `Brancher`, a list of `Group`, or a function that is shown the
-                domains and gives a `Decision` (docs/constrint-search.md).
-            restarts: "luby", "geometric" or `Restarts(…)`: go back to the root now and then, with nogoods
-                of what was searched. Without `branching`, variables are then chosen by their failures.
-            lns: Whether to look for better solutions near the best one (large-neighbourhood search): for
-                good answers by a time limit, where an optimum cannot be proven soon.
-            learn: Whether to learn a clause from every failure (docs/constrint-learn.md): for scheduling and
-                other models of many conditions. It branches in its own way. "auto": branching first, and
-                where that proves long and nothing is said of `branching`, `restarts`, `lns` or `prefer`, both
-                in turns. Models whose numbers need more than int64 are searched without;
-                `Result.statistics.method` says which it was.
-            proof: A file to write what the learning search proves to, step by step, for a checker.
-            on_solution: Called with a `Result` for each better solution as it is found. Where it returns
-                False, search ends with that one.
-            progress: Whether to show on a terminal how far it is: the best so far, bound, gap and rate.
-            engine: "auto" starts interpreted and compiles long searches; "interpreted" and "compiled"
-                force one.
-            backend: Who searches: this solver, or "cp-sat" (extra: cp-sat).
-            workers: How many processes search, each a part of the tree (docs/constrint-parallel.md); or
+            branching: A `Brancher`, a list of `Group`, or a function from domains to a `Decision`
+                (docs/constrint-search.md).
+            restarts: "luby", "geometric" or `Restarts(…)`: restarts with nogoods of what was searched.
+                Without `branching`, variables are then chosen by failure weights.
+            lns: Large-neighbourhood search: looks for better solutions near the best one. For good solutions
+                within a time limit, when an optimum is out of reach.
+            learn: Clause learning (docs/constrint-learn.md): for scheduling and other models with many
+                conditions. It has its own branching. "auto": branching first; if that proves long, both
+                alternate, unless `branching`, `restarts`, `lns` or `prefer` is given. Models whose numbers
+                need more than int64 are searched without; `Result.statistics.method` names the method.
+            proof: A file for the proof of the learning search, for a proof checker.
+            on_solution: Called with a `Result` for each better solution. If it returns False, search ends
+                with that one.
+            progress: Whether to show the progress on a terminal: best solution, bound, gap and rate.
+            engine: "auto" starts interpreted and compiles long searches; "interpreted" and "compiled" force
+                one.
+            backend: The solver: "constrint", or "cp-sat" (extra: cp-sat).
+            workers: Number of processes that search parts of the tree (docs/constrint-parallel.md), or of
                 threads of the "cp-sat" backend.
-            executor: Searches with the workers of any executor of `concurrent.futures` instead.
+            executor: An executor of `concurrent.futures` whose workers search instead.
 
         Returns:
-            The result; without any of the first three, the goals and preferences set on the model hold.
+            The result. Without minimize, maximize and prefer, the goals and preferences set on the model
+            apply.
+
+        Raises:
+            ModelError: The arguments contradict each other.
+            UnboundedError: A variable has no finite bounds.
         """
         deadline = started(time_limit)
         from constrint.answers.assumptions import best_assuming, solve_elsewhere
@@ -150,10 +154,10 @@ class Model(Declarations):
         workers: int | None = None,
         executor: Executor | None = None,
     ) -> Solutions:
-        """All solutions, each once and in no promised order; at most `limit` of them.
+        """Iterate over all solutions, each once and in no particular order; at most `limit` of them.
 
-        They are those of the model as it is now: it may be changed while they are taken. Afterwards
-        `complete` of the iterator says whether a limit cut them short. The other arguments are those of
+        The model may be changed during the iteration; the solutions are those of the model at the call.
+        Afterwards, the iterator's `complete` tells whether they are all. The other arguments are those of
         `solve`.
         """
         deadline = started(time_limit)
@@ -180,17 +184,19 @@ class Model(Declarations):
         time_limit: float | None = None,
         engine: Engine = "auto",
     ) -> Front:
-        """The Pareto optima: solutions that none beats in one goal and equals in the others.
+        """The Pareto optima: solutions that no other solution dominates.
+
+        A solution dominates another if it is better in one goal and at least as good in the others.
 
         Args:
-            goals: (expression, "max" | "min") pairs, of equal weight.
-            limit: At most so many optima.
-            time_limit: Seconds after which to stop with those found so far.
+            goals: (expression, "max" | "min") pairs, of equal importance.
+            limit: Maximum number of optima.
+            time_limit: Seconds after which to stop with the optima found so far.
             engine: As for `solve`.
 
         Returns:
-            One solution for each combination of values of the goals, in the order of the first goal,
-            the best first; `complete` says whether they are all.
+            One solution for each combination of values of the goals, in the order of the first goal, the best
+            first; `complete` tells whether they are all.
         """
         begun = perf_counter()
         check_limit(limit)
@@ -211,10 +217,13 @@ class Model(Declarations):
         workers: int | None = None,
         executor: Executor | None = None,
     ) -> int:
-        """The number of solutions, over the declared variables; raises `LimitError` at the time limit.
+        """The number of solutions over the declared variables.
 
-        With engine "auto" they are counted without being listed where the model's structure allows it;
-        otherwise by as many workers as `solve` would have.
+        With engine "auto", solutions are counted without listing if the model's structure allows it;
+        otherwise they are searched for, by as many workers as `solve` would use.
+
+        Raises:
+            LimitError: The time limit was reached.
         """
         deadline = started(time_limit)
         from constrint.answers.counting import count_solutions
@@ -238,12 +247,15 @@ class Model(Declarations):
 
         Args:
             memory_limit: Bytes that the set may take while it is built; 2 GB by default.
-            time_limit: Seconds.
+            time_limit: Seconds that building may take.
             executor: Builds large sets with the workers of any executor of `concurrent.futures`.
             workers: How many workers; without an executor, threads of this process.
 
         Returns:
-            The set. Raises `LimitError` where it cannot be built within the limits.
+            The set.
+
+        Raises:
+            LimitError: The set cannot be built within the limits.
         """
         check_bytes(memory_limit)
         deadline = started(time_limit)
@@ -265,15 +277,17 @@ class Model(Declarations):
         return explain(self, deadline.rest)
 
     def explain(self, *, assumptions: Sequence[BoolExpr] = (), time_limit: float = 60.0) -> Conflict | None:
-        """Why the model has no solution: a minimal set of constraints that contradict each other.
+        """The reason why the model has no solution: a minimal set of constraints that contradict each other.
 
         Args:
-            assumptions: Conditions that hold for this call only; they may be among the guilty.
-            time_limit: Seconds; a conflict that is not minimal by then says so.
+            assumptions: Conditions for this call only; they may be among the guilty ones.
+            time_limit: Seconds. If time runs out, the conflict may not be minimal, and says so.
 
         Returns:
-            The conflict; None where the model has a solution. Raises `LimitError` where the time did not
-            suffice to decide which.
+            The conflict; None if the model has a solution.
+
+        Raises:
+            LimitError: The time did not suffice to decide whether there is a solution.
         """
         deadline = started(time_limit)
         from constrint.answers.conflict import find_conflict
@@ -307,16 +321,20 @@ class Model(Declarations):
         Args:
             text: The model.
             filename: Name of the text in messages.
-            constants: Names that stand for integers, or for sequences of them, in the text.
-            dialect: Which language the text is in: "constrint", "flashrnn" (the first one of this name)
+            constants: Values of names in the text: integers, or sequences of integers.
+            dialect: The language of the text: "constrint", "flashrnn" (FlashRNN's dialect of ConstrINT),
                 "json", "flatzinc" or "xcsp3".
-            limits: How large the model may be; `Limits()` has the defaults.
+            limits: Limits of the model's size; `Limits()` has the defaults.
             time_limit: Seconds that reading may take.
-            memory_limit: Bytes that the process may grow by while it reads.
+            memory_limit: Bytes by which the process may grow while it reads.
 
         Returns:
-            The model. Raises `ParseError`, with line and column, for text that is none, `LimitExceeded` for
-            a model that is larger than the limits, and `LimitError` where time or memory do not suffice.
+            The model.
+
+        Raises:
+            ParseError: The text is not valid; has line and column.
+            LimitExceeded: The model is larger than the limits.
+            LimitError: Time or memory did not suffice.
         """
         from constrint.frontends.text.text import read_model
 
@@ -334,7 +352,7 @@ class Model(Declarations):
         time_limit: float | None = None,
         memory_limit: int | None = None,
     ) -> Model:
-        """Read a model from a file; see `from_text`. The ending .json, .fzn or .xml says what it is."""
+        """Read a model from a file; see `from_text`. The endings .json, .fzn and .xml select the dialect."""
         from constrint.frontends.dialects import dialect_of
         from constrint.frontends.text.text import read_model
 
@@ -344,7 +362,7 @@ class Model(Declarations):
         return Model.of(read)
 
     def to_text(self) -> str:
-        """The model in the constrint language; reading it back gives the same solutions."""
+        """The model in the constrint language; the text reads back as a model with the same solutions."""
         from constrint.frontends.text.model_writer import write_model
 
         return write_model(self)
@@ -374,7 +392,7 @@ class Model(Declarations):
         """Read sympy relations as a model; needs sympy (extra: sympy).
 
         Args:
-            relations: One relation or several, which all hold: Eq, Le, And, Or, Contains …
+            relations: One relation or several that all hold: Eq, Le, And, Or, Contains …
             name: Name of the model.
 
         Returns:

@@ -1,4 +1,4 @@
-"""What the tests need of the machine: without it they are deselected, and the last lines say so."""
+"""Machine requirements of tests: tests without them are deselected, and the summary says so."""
 
 from __future__ import annotations
 

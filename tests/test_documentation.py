@@ -1,4 +1,4 @@
-"""Every example of the manual and of the README runs and prints what it says; the manual builds cleanly."""
+"""Every example of the manual and the README runs and prints what it shows; the manual builds cleanly."""
 
 import doctest
 import re

@@ -1,4 +1,4 @@
-"""Tests stand as the code does: a folder of tests for each layer."""
+"""The layout of tests mirrors the code: a folder of tests for each layer."""
 
 from __future__ import annotations
 

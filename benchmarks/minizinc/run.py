@@ -33,12 +33,12 @@ from environment import environment
 
 STANDARD_GECODE = ("--solver", "gecode", "-G", "std")
 SOLVED = ("satisfied", "optimal", "unsatisfiable")
-FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")  # of this machine: no part of what an error says
+FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")  # local folders, which are removed from error messages
 
 
 @dataclass
 class Answer:
-    """What a solver said of a model."""
+    """A solver's answer for a model."""
 
     status: str
     seconds: float
@@ -49,7 +49,7 @@ class Answer:
 
 
 def surroundings() -> dict[str, str]:
-    """Where MiniZinc finds the solvers of this environment."""
+    """The environment in which MiniZinc finds this environment's solvers."""
     paths = [str(Path(sys.executable).parent), os.environ["PATH"]]
     found = {**os.environ, "PATH": os.pathsep.join(paths)}
     nucs = find_spec("nucs")
@@ -59,7 +59,7 @@ def surroundings() -> dict[str, str]:
 
 
 def minizinc(arguments: list[str], seconds: float) -> tuple[str, str, float]:
-    """What `minizinc` writes, to both channels, and its time; it is ended some time after its limit."""
+    """The output of `minizinc` on both channels, and its time; it is killed some time after its limit."""
     started = perf_counter()
     command = ["minizinc", "--time-limit", str(int(1000 * seconds)), *arguments]
     process = subprocess.Popen(
@@ -69,16 +69,16 @@ def minizinc(arguments: list[str], seconds: float) -> tuple[str, str, float]:
     try:
         out, err = process.communicate(timeout=seconds + 20)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)  # its own group: the solver too
+        os.killpg(process.pid, 9)  # its own process group, so the solver too
         out, err = process.communicate()
     return out, err, perf_counter() - started
 
 
 def solved(model: Path, data: list[Path], solver: str, seconds: float) -> Answer:
-    """What a solver says of a model."""
+    """A solver's answer for a model."""
     files = ["--output-mode", "dzn", "--output-objective", str(model), *map(str, data)]
     out, err, took = minizinc(["--solver", solver, *files], seconds)
-    if solver == "gecode" and "type error" in err:  # Debian's library for Gecode is older than its MiniZinc
+    if solver == "gecode" and "type error" in err:  # Debian's Gecode library is older than its MiniZinc
         out, err, took = minizinc([*STANDARD_GECODE, *files], seconds)
     solutions = out.split("----------\n")
     last = (solutions[-2] or "% no variables\n") if len(solutions) > 1 else ""
@@ -99,7 +99,7 @@ def solved(model: Path, data: list[Path], solver: str, seconds: float) -> Answer
 
 
 def contradiction(model: Path, data: list[Path], solution: str, seconds: float) -> str:
-    """Why Gecode refuses a solution; empty where it does not, or does not know."""
+    """The reason why Gecode refuses a solution; empty if it accepts it or cannot tell."""
     items = [re.sub(r"^%.*\n?", "", item, flags=re.M).strip() for item in re.split(r";\s*\n", solution)]
     facts = "".join(f"constraint {item};\n" for item in items if item and not item.startswith("_objective"))
     with tempfile.TemporaryDirectory() as folder:

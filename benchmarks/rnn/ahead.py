@@ -1,8 +1,8 @@
-"""Compiles what peers.py will launch, in a process for each processor, into the cache of cubins.
+"""Compiles the kernels that peers.py will launch into the cubin cache, with one process per core.
 
     python benchmarks/rnn/ahead.py --sweep table,cudnn,heads
 
-Without it peers.py compiles one kernel at a time while the GPU waits. Needs no GPU.
+Without it, peers.py compiles one kernel at a time while the GPU waits. Needs no GPU.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kerneltune.tiling.space import TilingSpace
 
 
 def problems(sweeps: list[str]) -> list[Problem]:
-    """What the sweeps launch, each once: the tiling does not depend on the number of steps."""
+    """The problems of the sweeps, each once: the tiling does not depend on the number of steps."""
     shapes: list[Shape] = [shape for sweep in sweeps for shape in SWEEPS[sweep]()]
     found = {
         Problem(s.cell, s.heads, s.dim, s.batch, s.dtype, 1024, direction): None
@@ -37,7 +37,7 @@ def problems(sweeps: list[str]) -> list[Problem]:
 
 
 def compiled(problem: Problem, gpu: str) -> str | None:
-    """Why there is no kernel, if there is none."""
+    """Compile a problem's kernel; returns the reason if there is none."""
     kernels, profile = discover(), load_profile(gpu)
     try:
         settle(TilingSpace(problem, profile, kernels), Compiler(kernels, profile))

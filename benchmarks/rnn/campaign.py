@@ -1,4 +1,4 @@
-"""A verification: processes compile cases ahead, threads run them in child processes and note outcomes."""
+"""A verification campaign: processes compile cases ahead, threads run them in child processes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from drawing import Drawing, Prepared, prepare
 from kerneltune.running.measure import TrialPlan
 from kerneltune.running.trial import CHILD, Outcome, Trial, run_trials
 
-BATCH = 16  # cases of one child process
+BATCH = 16  # cases for one child process
 WAITING = 256  # compiled cases that may wait for a child process
-TRIAL_SECONDS = 30.0  # after which a case has hung
-ENDING_SECONDS = 12.0  # that a child process may take to end
-SANITIZED_SECONDS = 60.0  # that a case may take under a tool
+TRIAL_SECONDS = 30.0  # time limit of a case
+ENDING_SECONDS = 12.0  # time for a child process to exit
+SANITIZED_SECONDS = 60.0  # time limit of a case under a tool
 SANITIZERS = 2  # threads
-SAMPLE = 1_000_000  # cases from this number on are small ones, for the sanitizer
+SAMPLE = 1_000_000  # cases from this number on are small ones for the sanitizer
 
 
 @dataclass
 class Budget:
-    """Seconds by a clock, from now on."""
+    """A time budget, from now on."""
 
     seconds: float
     clock: Callable[[], float] = time.monotonic
@@ -44,25 +44,25 @@ class Budget:
         return self.clock() - self.started
 
     def allows(self, seconds: float) -> bool:
-        """Whether what takes at most so long may still begin."""
+        """Whether work of at most this duration may still begin."""
         return self.seconds - self.spent >= seconds
 
 
 @dataclass
 class Campaign:
-    """What is verified and what was found.
+    """The plan of a verification, and its results.
 
     Attributes:
-        drawing: The cases; those of the sample by the same seed with smaller limits.
-        budget: When to end.
+        drawing: The cases; the sample has the same seed and smaller limits.
+        budget: The time budget.
         runs: Number of runs whose results must be bitwise equal.
         backend: The compiler.
         child: The command of the process that runs kernels.
-        preparation: Draws and compiles a case; a function of a module, since other processes call it.
-        trial_seconds: After which a case has hung.
-        rows: What was found, a row for each case, and for each tool that a case ran under.
+        preparation: Draws and compiles a case; a module-level function, since other processes call it.
+        trial_seconds: Time limit of a case.
+        rows: The results: a row for each case, and for each tool under which a case ran.
         unfinished: Cases that were compiled, but not run in time.
-        errors: Of this script itself: there must be none.
+        errors: Errors of this script itself; there must be none.
     """
 
     drawing: Drawing
@@ -85,11 +85,11 @@ class Campaign:
         """Run the cases from number 0 on.
 
         Args:
-            cases: How many; None for as many as there is time for.
+            cases: Number of cases; None for as many as time allows.
             workers: Processes that compile.
             lanes: Child processes that run kernels at the same time.
-            tools: Of compute-sanitizer.
-            sample: How many cases run under each of them besides.
+            tools: Tools of compute-sanitizer.
+            sample: Number of additional cases that run under each tool.
         """
         numbers = [SAMPLE + i for i in range(sample)] if tools else []
         threads = [threading.Thread(target=self._guarded, args=(self._lane,)) for _ in range(lanes)]
@@ -115,7 +115,7 @@ class Campaign:
                 thread.join()
 
     def again(self, number: int, tools: Sequence[str] = ()) -> None:
-        """One case, plainly or under tools."""
+        """Run one case, plainly or under tools."""
         drawing = self._drawing_of(number)
         if tools:
             drawing = replace(drawing, for_tools=True)
@@ -157,12 +157,12 @@ class Campaign:
             for future in done.difference(broken):
                 self._sort(future, tools)
             if broken:
-                broken[0].result()  # raises: the others that were sent to the processes are lost as well
+                broken[0].result()  # raises: the other submitted cases are lost as well
 
     def _sort(self, future: Future[Prepared], tools: Sequence[str]) -> None:
         try:
             prepared = future.result()
-        except Exception as error:  # a case that this script cannot draw is its own fault: it is reported
+        except Exception as error:  # a case that cannot be drawn is this script's fault: report it
             self._failed(error)
             return
         if not self._is_ready(prepared):
@@ -179,7 +179,7 @@ class Campaign:
     def _is_ready(self, prepared: Prepared) -> bool:
         if prepared.failure is None:
             return True
-        # That no shape has a tiling is no fault; that a tiling does not compile is one.
+        # It is no failure if no shape has a tiling; it is one if a tiling does not compile.
         self._note(self._row(prepared, failure=prepared.failure, passed=prepared.drawn.candidate is None))
         return False
 
@@ -189,7 +189,7 @@ class Campaign:
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
             work()
-        except Exception as error:  # in a thread nobody would see it
+        except Exception as error:  # an exception in a thread would go unseen
             self._failed(error)
 
     def _lane(self) -> None:
@@ -200,7 +200,7 @@ class Campaign:
                 self._lost(len(batch))
 
     def _batch(self) -> list[Prepared]:
-        """The cases that are waiting, up to a batch, at least one; none at the end."""
+        """The waiting cases, at most a batch and at least one; none at the end."""
         first = self._ready.get()
         batch = [] if first is None else [first]
         while batch and len(batch) < BATCH:
@@ -209,7 +209,7 @@ class Campaign:
             except queue.Empty:
                 break
             if more is None:
-                self._ready.put(None)  # found again by the next call
+                self._ready.put(None)  # the next call finds it again
                 break
             batch.append(more)
         return batch
@@ -233,7 +233,7 @@ class Campaign:
                 self._lost(1)
 
     def _run_under(self, tool: str, prepared: Prepared) -> None:
-        """One run of one case under a tool: clean, and right as well."""
+        """Run one case once under a tool: it must be clean, and its result correct."""
         with tempfile.TemporaryDirectory(prefix="sanitizer-") as folder:
             log = Path(folder, "log")
             command = sanitizer.command(tool, self.child, log, SANITIZED_SECONDS - 5)
@@ -266,7 +266,7 @@ class Campaign:
         failure: str | None = None,
         passed: bool | None = None,
     ) -> dict[str, Any]:
-        """A row of the results; with all of the candidate only where it did not pass."""
+        """A row of the results; it has the whole candidate only if the case did not pass."""
         drawn, measured = prepared.drawn, outcome.measurement if outcome else None
         ok = outcome is not None and outcome.passed if passed is None else passed
         row: dict[str, Any] = {"case": drawn.number, **asdict(drawn.kind), "passed": ok}

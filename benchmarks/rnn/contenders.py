@@ -1,4 +1,4 @@
-"""Who runs a recurrent layer in peers.py, and how long a call takes. Needs torch."""
+"""The contenders of peers.py: implementations of a recurrent layer, and their timing. Needs torch."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from kerneltune.errors import KernelTuneError
 from kerneltune.torch import RNN, Launcher, recurrence
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
-WARM_UP = 3  # calls; a compiled loop is compiled anew in the second
-SLOW_CALL = 0.05  # seconds to queue a call, from which on few are timed
+WARM_UP = 3  # calls; a compiled loop is recompiled in the second
+SLOW_CALL = 0.05  # seconds to queue a call, from which on fewer calls are timed
 FEW = 3
 MOST_SLEPT = 0.25  # seconds
-CLOCK = 2e9  # cycles a second, about
+CLOCK = 2e9  # cycles per second, roughly
 
 
 class ContextLostError(Exception):
-    """The GPU's context is of no more use: the process must end."""
+    """The GPU's context is unusable: the process must end."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer on random input: its forward pass, and what gradients are wanted for."""
+    """A layer on random input: its forward pass, and the tensors that need gradients."""
 
     forward: Callable[[], torch.Tensor]
     inputs: list[torch.Tensor]
@@ -36,14 +36,14 @@ class Layer:
 
 @dataclass(frozen=True)
 class Timing:
-    """A call in ms: between events on the GPU, and by the host's clock, the queueing of it included."""
+    """Milliseconds of a call: between GPU events, and by the host's clock including queueing."""
 
     gpu: float
     host: float
 
 
 def measured(unit: Unit, count: int, device: str = "cuda", runs_on: Launcher | None = None) -> dict[str, Any]:
-    """Times of a unit: the forward pass for inference, forward and backward for training; None and why."""
+    """Times of a unit: forward pass for inference, forward and backward for training; None with a reason."""
     found: dict[str, Any] = {"forward": None, "both": None}
     notes = []
     layer: Layer | None = None
@@ -72,7 +72,7 @@ def made(unit: Unit, device: str, runs_on: Launcher | None) -> Layer:
     if unit.who == CUDNN:
         return library(shape, device)
     if unit.who == COMPILED:
-        torch.compiler.reset()  # after some shapes it would run uncompiled, and not say so
+        torch.compiler.reset()  # after several shapes it would silently run uncompiled
         return loop(shape, device, torch.compile(lstm_step))
     assert unit.who == LOOP, unit.who
     return loop(shape, device, lstm_step)
@@ -112,7 +112,7 @@ def ours(shape: Shape, device: str, runs_on: Launcher | None, *, with_input: boo
 
 
 def library(shape: Shape, device: str) -> Layer:
-    """torch.nn's own layer, cuDNN's on a GPU: with the input product, as it has no other form."""
+    """torch.nn's own layer, cuDNN's on a GPU; it includes the input product."""
     kind = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU, "elman": torch.nn.RNN}[shape.cell]
     layer = kind(shape.dim, shape.dim).to(device, TYPES[shape.dtype])
     layer.flatten_parameters()
@@ -150,9 +150,10 @@ def loop(shape: Shape, device: str, step: Callable[..., tuple[torch.Tensor, torc
 
 
 def timed(do: Callable[[], object], count: int, device: str) -> Timing:
-    """The median of ``count`` calls; the GPU sleeps until they are queued, so as not to wait for the host.
+    """The median of ``count`` calls; the GPU sleeps until they are queued, so it never waits for the host.
 
-    Calls that take long to queue, loops of thousands of kernels, are fewer, and run as they are queued.
+    Calls that take long to queue (loops of thousands of kernels) are repeated less often, and run while they
+    are queued.
     """
     for call in range(WARM_UP):
         began = time.perf_counter()
@@ -181,7 +182,7 @@ def timed(do: Callable[[], object], count: int, device: str) -> Timing:
 
 
 def one_by_one(do: Callable[[], object], times: int, device: str, calls: int = 1) -> list[float]:
-    """Milliseconds by the host's clock, each from an idle GPU to an idle GPU, of so many calls."""
+    """Milliseconds of ``calls`` calls by the host's clock, from an idle GPU to an idle GPU, repeated."""
     found = []
     for _ in range(times):
         started = time.perf_counter()
@@ -198,7 +199,7 @@ def synchronize(device: str) -> None:
 
 
 def still_works(device: str, error: Exception) -> None:
-    """Raise `ContextLostError` if what went wrong has cost the context."""
+    """Raise `ContextLostError` if the error has destroyed the context."""
     try:
         synchronize(device)
         if device != "cpu":

@@ -1,6 +1,6 @@
-"""Requests drawn for verification: each pass, strategy, cell and dtype in turn; shape and tiling by chance.
+"""Random requests for verification: each pass, strategy, cell and dtype in turn; random shape and tiling.
 
-A case is a number: `Drawing.case(number)` is the same for everyone who has the seed, in whatever order.
+A case is a number: `Drawing.case(number)` depends on the seed and the number only.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from kerneltune.inputs.problem import HEAD_DIM_STEP, PASSES, Problem
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 
-TRIES = 30  # shapes, until one has a tiling
-# Of the backward pass, half of whose cases have one.
+TRIES = 30  # most shapes that are drawn until one has a tiling
+# Options of the backward pass; half of its cases have one.
 OPTIONS: tuple[dict[str, Any], ...] = (
     {"gate_gradient_clip": 0.05},
     {"cut_recurrent_gradient": True},
     {"gate_gradient_clip": 0.2, "cut_recurrent_gradient": True},
 )
-FORWARD_CLIP = 0.3  # of a quarter of all cases
+FORWARD_CLIP = 0.3  # for a quarter of all cases
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ SMALL = Limits(heads=3, head_dim=128, batch=10, steps=6, work=4_000_000)
 
 @dataclass(frozen=True)
 class Kind:
-    """What is verified in turn."""
+    """A combination of pass, strategy, cell and dtype."""
 
     direction: str
     strategy: str
@@ -58,7 +58,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A case before it is compiled: the candidate, or why there is none."""
+    """A case before compilation: the candidate, or the reason why there is none."""
 
     number: int
     kind: Kind
@@ -68,14 +68,14 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A case that is ready to run, or why it is not.
+    """A case that is ready to run, or the reason why it is not.
 
     Attributes:
-        drawn: What was drawn.
+        drawn: The drawn case.
         cubin: Its machine code.
-        broken: Promises that the compiler did not keep: such a kernel is verified none the less.
-        failure: Why there is no machine code.
-        cubins: By tool, for those that get their own (`sanitizer.DEFINES`).
+        broken: Predictions that the compiled kernel exceeds; it is verified nevertheless.
+        failure: The reason why there is no machine code.
+        cubins: Machine code by tool, for tools with their own macros (`sanitizer.DEFINES`).
     """
 
     drawn: Drawn
@@ -91,11 +91,12 @@ class Drawing:
 
     Attributes:
         gpu: The profile.
-        seed: Draws everything.
+        seed: The seed of all draws.
         limits: The largest shapes.
-        strategy: Only this one, if named.
+        strategy: Only this strategy, if given.
         directions: The passes.
-        for_tools: Whether cases run under tools: machine code names its source lines, some get their own.
+        for_tools: Whether cases run under tools: machine code then has source lines, and variants for some
+            tools.
     """
 
     gpu: str
@@ -115,7 +116,7 @@ class Drawing:
 
     @cached_property
     def kinds(self) -> list[Kind]:
-        """Every combination that this GPU can run, in an order of the seed's."""
+        """Every combination that this GPU can run, in an order drawn by the seed."""
         found = [
             Kind(direction, strategy.name, cell, dtype)
             for direction in self.directions
@@ -132,7 +133,7 @@ class Drawing:
         return found
 
     def case(self, number: int) -> Drawn:
-        """The case of that number: a shape that the strategy can serve, with its best tiling or any."""
+        """The case of that number: a feasible shape, with its best tiling or a random one."""
         kind = self.kinds[number % len(self.kinds)]
         draw = random.Random(f"case {self.seed} {number}")
         gates = len(self.kernels.cell(kind.cell).spec.gates)
@@ -153,11 +154,11 @@ class Drawing:
         return Drawn(number, kind, None, f"none of {TRIES} shapes has a tiling")
 
     def small(self) -> Drawing:
-        """The same with small shapes, for tools that take their time."""
+        """The same drawing with small shapes, for slow tools."""
         return replace(self, limits=replace(SMALL, work=min(SMALL.work, self.limits.work)), for_tools=True)
 
     def input_seed(self, number: int) -> int:
-        """The seed of a case's numbers."""
+        """The seed of a case's input."""
         return random.Random(f"input {self.seed} {number}").randrange(1 << 32)
 
     def to_json(self) -> dict[str, Any]:
@@ -165,20 +166,23 @@ class Drawing:
 
 
 def drawn_shape(draw: random.Random, limits: Limits, gates: int) -> dict[str, int]:
-    """Sizes by their logarithms, so that small, odd and large ones all occur; steps as the work allows."""
+    """Sizes with uniform logarithms, so that small, odd and large ones all occur.
+
+    Steps as the work allows.
+    """
     heads = logarithmic(draw, 1, limits.heads)
     widest = min(limits.head_dim, math.isqrt(limits.work // gates)) // HEAD_DIM_STEP
     head_dim = HEAD_DIM_STEP * logarithmic(draw, 1, max(1, widest))
     heads = max(1, min(heads, limits.work // (gates * head_dim**2)))
     a_step = heads * gates * head_dim**2
     most = max(1, min(limits.steps, limits.work // a_step))
-    steps = logarithmic(draw, min(2, most) if draw.random() < 0.9 else 1, most)  # a step alone tells little
+    steps = logarithmic(draw, min(2, most) if draw.random() < 0.9 else 1, most)  # one step alone tests little
     batch = logarithmic(draw, 1, max(1, min(limits.batch, limits.work // (a_step * steps))))
     return {"heads": heads, "head_dim": head_dim, "batch": batch, "steps": steps}
 
 
 def logarithmic(draw: random.Random, least: int, most: int) -> int:
-    """An integer whose logarithm is drawn evenly."""
+    """An integer with a uniformly distributed logarithm."""
     return min(most, int(math.exp(draw.uniform(math.log(least), math.log(most + 1)))))
 
 
@@ -186,7 +190,7 @@ _compilers: dict[tuple[str, str, bool, tuple[str, ...]], Compiler] = {}
 
 
 def prepare(drawing: Drawing, number: int, backend: str = "nvrtc") -> Prepared:
-    """Draw a case and compile it; runs in processes of its own, which keep their compiler."""
+    """Draw a case and compile it; runs in worker processes, which keep their compilers."""
     try:
         drawn = drawing.case(number)
     except KernelTuneError as error:
@@ -205,7 +209,7 @@ def prepare(drawing: Drawing, number: int, backend: str = "nvrtc") -> Prepared:
 
 
 def compiler(drawing: Drawing, backend: str, defines: tuple[str, ...] = ()) -> Compiler:
-    """This process's, for a drawing's cases."""
+    """This process's compiler for a drawing's cases."""
     key = drawing.gpu, backend, drawing.for_tools, defines
     if key not in _compilers:
         _compilers[key] = Compiler(
@@ -215,7 +219,7 @@ def compiler(drawing: Drawing, backend: str, defines: tuple[str, ...] = ()) -> C
 
 
 def compiled(drawn: Drawn, compile_candidate: Callable[[Candidate], Any]) -> Prepared:
-    """A drawn case with what the compiler makes of it."""
+    """A drawn case with its compiled kernel."""
     assert drawn.candidate is not None
     try:
         made = compile_candidate(drawn.candidate)

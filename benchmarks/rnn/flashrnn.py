@@ -1,7 +1,7 @@
-"""Times of FlashRNN 1.0.5, measured once, not in the runs that they stand beside.
+"""Times of FlashRNN 1.0.5, from one earlier measurement, for comparison with new runs.
 
-LSTM, bf16, T = 1024, ms; W x is not in them. FlashRNN's device query was replaced: as published it does not
-build with CUDA 13, which removed the fields that it reads.
+LSTM, bf16, T = 1024, ms, without W x. FlashRNN's device query was replaced: the published one does not build
+with CUDA 13, which removed the fields that it reads.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 SOURCE = "FlashRNN 1.0.5 on one H100 SXM 80 GB, CUDA 13.0, torch 2.11"
 DATE = "2026-11-20"
 STEPS = 1024
-DEVICE = "H100"  # in the name of a GPU that these times may stand beside
+DEVICE = "H100"  # part of the name of GPUs for which these times are comparable
 
 # (heads, head dimension, batch): forward, forward + backward
 FUSED = {
@@ -29,7 +29,7 @@ ALTERNATING = {
     (3, 256, 16): (14.3, 40.2),
     (1, 768, 16): (18.9, 41.1),
 }
-# Forward only; larger heads than 128 do not fit its Triton kernel.
+# Forward only; heads larger than 128 do not fit its Triton kernel.
 TRITON = {
     (48, 16, 16): (2.222, None),
     (24, 32, 16): (1.346, None),
@@ -44,5 +44,5 @@ VARIANTS: dict[str, dict[tuple[int, int, int], tuple[float, float | None]]] = {
 
 
 def comparable(gpu: str, cell: str, steps: int, dtype: str) -> bool:
-    """Whether these times may stand beside a measurement."""
+    """Whether these times are comparable with a measurement."""
     return DEVICE in gpu and (cell, steps, dtype) == ("lstm", STEPS, "bf16")

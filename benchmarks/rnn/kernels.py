@@ -43,7 +43,7 @@ CORRECTNESS_BATCHES = (1, 7, 16, 40)
 
 @dataclass(frozen=True)
 class Request:
-    """One row: a problem, and how much to do with it."""
+    """One row: a problem, and the number of candidates and runs."""
 
     problem: Problem
     plan: TrialPlan

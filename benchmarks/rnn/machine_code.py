@@ -127,7 +127,7 @@ def sections(cubin: bytes) -> dict[str, tuple[int, bytes]]:
 
 
 def compare(before: Path, after: Path) -> int:
-    """Print what differs; the number of cubins that do, or are on one side alone."""
+    """Print the differences; returns the number of cubins that differ or exist on one side only."""
     names = sorted({path.name for folder in (before, after) for path in folder.glob("*.cubin")})
     different = 0
     for name in names:

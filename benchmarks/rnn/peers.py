@@ -1,11 +1,11 @@
-"""Recurrent layers beside their peers: cuDNN through torch.nn, plain and compiled PyTorch loops.
+"""Recurrent layers compared with cuDNN (through torch.nn) and with plain and compiled PyTorch loops.
 
     python benchmarks/rnn/peers.py --sweep table,cudnn --seconds 540 --out peers.json
     python benchmarks/rnn/peers.py --sweep heads,batch,steps,large,cells --seconds 540 --out peers.json
     python benchmarks/rnn/plots.py peers.json --out figures
 
-What peers.json has is not measured again, so the same command goes on where the last one was stopped; nothing
-begins that would not end in time. Times are medians in ms between events on the GPU, and by the host's clock;
+Units that peers.json contains are not measured again, so the same command resumes an interrupted run; no unit
+starts that would not end in time. Times are medians in ms, between events on the GPU and by the host's clock;
 "with W x" includes the input projection of H * D features. Exit codes: 0 everything is measured, 3 something
 is left.
 """
@@ -31,9 +31,9 @@ Measure = Callable[[Unit], dict[str, Any]]
 
 
 class Results:
-    """What was measured, in a JSON file that is complete after every unit.
+    """The results in a JSON file that is complete after every unit.
 
-    A unit that ended its process is in it too, as lost, and is not tried again.
+    A unit that killed its process is recorded as lost, and is not tried again.
     """
 
     def __init__(self, path: Path | None, head: dict[str, Any]) -> None:
@@ -89,7 +89,7 @@ def run(
     seconds: float,
     clock: Callable[[], float] = time.monotonic,
 ) -> int:
-    """Measure what is missing while there is time; how many units are left."""
+    """Measure missing units while there is time; returns how many are left."""
     end = clock() + seconds
     left = 0
     for unit in wanted:
@@ -119,7 +119,7 @@ def number(value: float | None) -> str:
 
 
 def table(rows: Sequence[dict[str, Any]], gpu: str) -> str:
-    """A line for each shape: ours, and how many times as long each other one takes, forward and both."""
+    """A line for each shape: our time, and each contender's time relative to it, forward and both passes."""
     by_shape: dict[Shape, dict[str, dict[str, Any]]] = {}
     for row in rows:
         by_shape.setdefault(shape_of(row), {})[row["who"]] = row
@@ -149,7 +149,7 @@ def shape_line(shape: Shape, found: dict[str, dict[str, Any]], gpu: str) -> str:
 
 
 def ratios(times: Sequence[float | None], own: dict[str, Any]) -> str:
-    """How many times as long as ours, forward and both."""
+    """Times relative to ours, forward and both passes."""
     pairs = zip(times, (own.get("forward"), own.get("both")), strict=True)
     return " ".join("-" if not theirs or not mine else f"{theirs / mine:.2f}x" for theirs, mine in pairs)
 
@@ -189,7 +189,7 @@ def main() -> int:
     }
     results = Results(options.out, head)
     wanted = units(options.sweep, tuple(options.contenders))
-    torch.nn.functional.linear(*(torch.zeros(8, 8, device="cuda") for _ in range(2)))  # starts cuBLAS
+    torch.nn.functional.linear(*(torch.zeros(8, 8, device="cuda") for _ in range(2)))  # initialises cuBLAS
     try:
         left = run(results, wanted, lambda unit: measured(unit, options.count), options.seconds)
     except ContextLostError as error:

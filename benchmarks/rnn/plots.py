@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import flashrnn
 
-# What a sweep varies, and how its axis is called; what else a figure's title says.
+# What a sweep varies: the label of its axis, and the other parts of a figure's title.
 AXES = {
     "heads": ("dim", "head dimension, 768 units in all"),
     "batch": ("batch", "batch"),
@@ -35,14 +35,14 @@ PASSES = {"forward": "forward", "both": "forward + backward"}
 
 @dataclass
 class Figure:
-    """One figure: lines by who, as (x, ms) by pass.
+    """One figure: lines by contender, as (x, ms) by pass.
 
     Attributes:
-        name: Of its file.
-        title: What all its points share.
-        axis: What the x axis is.
-        lines: Points by who and pass, measured in the same run.
-        marks: The same of FlashRNN.
+        name: Name of its file.
+        title: What all its points have in common.
+        axis: Label of the x axis.
+        lines: Points by contender and pass, measured in the same run.
+        marks: FlashRNN's points.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Figure:
 
 
 def figures(data: dict[str, Any]) -> list[Figure]:
-    """The figures of a peers.py result; a sweep without any time has none."""
+    """The figures of a peers.py result; a sweep without times has none."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in data["units"]:
         if row["sweep"] in AXES and (row.get("forward") or row.get("both")):
@@ -71,7 +71,7 @@ def figures(data: dict[str, Any]) -> list[Figure]:
 
 
 def shared(sweep: str) -> list[str]:
-    """What is the same in all points of a figure."""
+    """What all points of a figure have in common."""
     varied = {AXES[sweep][0], "heads" if sweep in ("heads", "large", "cudnn") else ""}
     return [name for name in FIXED if name not in varied]
 
@@ -106,7 +106,7 @@ def drawn(figure: Figure, gpu: str, path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
-    # Text as text, and the same bytes for the same times.
+    # Text as text, and reproducible files.
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kerneltune"})
     from matplotlib import pyplot
     from matplotlib.ticker import NullLocator, ScalarFormatter

@@ -1,4 +1,4 @@
-"""compute-sanitizer around the process that runs a kernel: the command, and what its log says."""
+"""compute-sanitizer around the process that runs a kernel: the command, and parsing its log."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from pathlib import Path
 
 TOOLS = ("memcheck", "racecheck", "synccheck")
 PROGRAM = "compute-sanitizer"
-# What the driver refuses is the caller's to judge: cuda-python asks for functions that it may lack.
+# API errors are expected: cuda-python asks for functions that the driver may lack.
 OPTIONS = {"memcheck": ("--report-api-errors", "no")}
-# Macros for kernels that a tool runs. racecheck takes an arrival at an mbarrier for the accesses of the
-# arriving lane alone, where one arrives for its warp: for it every lane does (cluster_exchange.cuh).
+# Macros for kernels that a tool runs. racecheck attributes an arrival at an mbarrier to the arriving lane
+# alone, even if it arrives for its warp: for racecheck every lane arrives (cluster_exchange.cuh).
 DEFINES: dict[str, tuple[str, ...]] = {"racecheck": ("KERNELTUNE_EVERY_LANE_ARRIVES",)}
 # The last line of a log: memcheck and synccheck count errors, racecheck hazards, shown ones and all.
 SUMMARY = re.compile(
     r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard\D*(?:(\d+) error\D*(\d+) warn)?"
 )
-SHOWN = 12  # lines of what was found
+SHOWN = 12  # most lines of findings that are shown
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a tool said of one run.
+    """A tool's result for one run.
 
     Attributes:
         tool: memcheck, racecheck or synccheck.
-        errors: How many errors or hazards; None where the tool did not come to its end.
-        text: The first lines of them.
+        errors: Number of errors or hazards; None if the tool did not finish.
+        text: Their first lines.
     """
 
     tool: str
@@ -47,9 +47,9 @@ def available() -> bool:
 
 
 def command(tool: str, child: Sequence[str], log: Path, seconds: float) -> tuple[str, ...]:
-    """The child's command under a tool, ended with all that it started after ``seconds``.
+    """The child's command under a tool; the process group is killed after ``seconds``.
 
-    What the tool says goes to ``log``: standard output is for the child's answers.
+    The tool writes to ``log``: standard output is for the child's answers.
     """
     around = (PROGRAM, "--tool", tool, "--log-file", str(log), "--print-limit", "5")
     ending = ("timeout", "--kill-after=2", f"{max(1, round(seconds))}")
@@ -57,7 +57,7 @@ def command(tool: str, child: Sequence[str], log: Path, seconds: float) -> tuple
 
 
 def read(tool: str, log: Path) -> Finding:
-    """What the log of a run says; without its last line the tool did not come to its end."""
+    """The finding in a run's log; a log without its summary line means that the tool did not finish."""
     text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
     summaries = [[int(number or 0) for number in numbers] for numbers in SUMMARY.findall(text)]
     lines = [line.strip("= ") for line in text.splitlines()]

@@ -1,4 +1,4 @@
-"""What peers.py measures: shapes by sweep, and by whom. Needs no torch."""
+"""The sweeps of peers.py: shapes and contenders. Needs no torch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Shape:
 
     @property
     def recurrent_bytes(self) -> int:
-        """Of R, of which an LSTM has four."""
+        """Bytes of R, of which an LSTM has four matrices."""
         gates = {"lstm": 4, "slstm": 4, "gru": 3}.get(self.cell, 1)
         return gates * self.heads * self.dim**2 * 2
 
@@ -39,7 +39,7 @@ class Shape:
 
 
 def _cudnn() -> Iterator[Shape]:
-    """One head beside cuDNN, which has no others."""
+    """One head, for comparison with cuDNN, which has no multi-head layers."""
     for dtype in ("fp16", "bf16"):
         for dim in (256, 512, 768, 1024):
             for batch in (16, 64):
@@ -49,33 +49,33 @@ def _cudnn() -> Iterator[Shape]:
 
 
 def _heads() -> Iterator[Shape]:
-    """The FlashRNN paper's figure 2: head dimension at 768 units in all."""
+    """Head dimensions at 768 units in all, as in figure 2 of the FlashRNN paper."""
     for dim in (16, 32, 64, 128, 256, 384, 768):
         yield Shape("heads", "lstm", 768 // dim, dim, 16, 1024, "bf16")
 
 
 def _batch() -> Iterator[Shape]:
-    """Figure 3: batch."""
+    """Batch sizes, as in figure 3."""
     for heads, dim in ((12, 64), (1, 768)):
         for batch in (2, 4, 8, 16, 32, 64, 128, 256):
             yield Shape("batch", "lstm", heads, dim, batch, 1024, "bf16")
 
 
 def _steps() -> Iterator[Shape]:
-    """Figure 4: steps."""
+    """Numbers of steps, as in figure 4."""
     for heads, dim in ((12, 64), (1, 768)):
         for steps in (256, 512, 1024, 2048):
             yield Shape("steps", "lstm", heads, dim, 16, steps, "bf16")
 
 
 def _large() -> Iterator[Shape]:
-    """The largest heads, whose R no GPU holds on its chip."""
+    """The largest heads, whose R fits on no GPU's chip."""
     for dim in (512, 1024, 2048, 3072, 4096, 8192):
         yield Shape("large", "lstm", 1, dim, 16, 1024, "bf16")
 
 
 def _table() -> Iterator[Shape]:
-    """The rows that README and issue tables name, FlashRNN's among them."""
+    """The rows of the README's and the issues' tables, including FlashRNN's."""
     for heads, dim in ((12, 64), (6, 128), (3, 256), (1, 512), (1, 768), (1, 1024), (1, 2048)):
         yield Shape("table", "lstm", heads, dim, 16, 1024, "bf16")
     for heads, dim in ((12, 64), (1, 768)):
@@ -85,7 +85,7 @@ def _table() -> Iterator[Shape]:
 
 
 def _cells() -> Iterator[Shape]:
-    """The other cells beside the LSTM."""
+    """The cells other than the LSTM."""
     for heads, dim in ((12, 64), (3, 256), (1, 768)):
         for cell in ("lstm", "gru", "slstm", "elman"):
             yield Shape("cells", cell, heads, dim, 16, 1024, "bf16")
@@ -100,9 +100,9 @@ SWEEPS = {
     "large": _large,
     "cells": _cells,
 }
-# What is measured first if there is not time for everything: ours and cuDNN before the loops.
+# The order of measurement if time is short: ours and cuDNN before the loops.
 ORDER = (OURS, OURS_WITH_INPUT, CUDNN, LOOP, COMPILED)
-# Who can take part in a sweep; cuDNN where there is one head.
+# The contenders of a sweep; cuDNN only for one head.
 CONTENDERS = {
     "table": (OURS, OURS_WITH_INPUT),
     "cudnn": (OURS, OURS_WITH_INPUT, CUDNN),
@@ -116,7 +116,7 @@ CONTENDERS = {
 
 @dataclass(frozen=True)
 class Unit:
-    """A shape measured by one contender: what is done, stored and resumed as a whole."""
+    """A shape measured by one contender: the unit of measuring, storing and resuming."""
 
     shape: Shape
     who: str
@@ -127,7 +127,7 @@ class Unit:
 
 
 def units(sweeps: list[str], contenders: tuple[str, ...] = ORDER) -> list[Unit]:
-    """Everything to measure: sweep by sweep, in each first all that ours and cuDNN do."""
+    """Everything to measure: sweep by sweep; in each sweep ours and cuDNN first."""
     found = []
     for sweep in sweeps:
         for who in ORDER:
@@ -137,7 +137,7 @@ def units(sweeps: list[str], contenders: tuple[str, ...] = ORDER) -> list[Unit]:
 
 
 def words_of(known: Collection[str]) -> Callable[[str], list[str]]:
-    """The type of an option that takes known words with commas between."""
+    """The type of an option with known words, separated by commas."""
 
     def words(text: str) -> list[str]:
         found = text.split(",")
@@ -149,7 +149,7 @@ def words_of(known: Collection[str]) -> Callable[[str], list[str]]:
 
 
 def can(who: str, shape: Shape) -> bool:
-    """Whether a contender has this shape at all."""
+    """Whether a contender supports this shape."""
     if who == CUDNN:
         return shape.heads == 1 and shape.cell in CUDNN_CELLS
     if who in (LOOP, COMPILED):
@@ -158,7 +158,7 @@ def can(who: str, shape: Shape) -> bool:
 
 
 def expected_seconds(unit: Unit) -> float:
-    """How long a unit takes at most, on an H100, all runs and compilations included."""
+    """Upper estimate of a unit's time on an H100, including all runs and compilations."""
     large = 30.0 * (unit.shape.dim / 8192) ** 2  # random numbers for R
     loops = 2.0 + 12.0 * unit.shape.steps / 1024
     return large + {LOOP: loops, COMPILED: 60.0 + loops}.get(unit.who, 12.0)

@@ -1,12 +1,12 @@
-"""Tune the requests of the README's table and of other cells: how good are the model's first choices?
+"""Tune the requests of the README's table and of other cells, to judge the model's first choices.
 
     python benchmarks/rnn/tune_all.py --store trials.sqlite --seconds 540 --out tuned.json
     kerneltune report --store trials.sqlite
     kerneltune fit --gpu h100_sxm --store trials.sqlite
 
-Processes compile the best tilings of each request ahead; one request after the other is then timed on this
-machine's GPU. The store has everything, so the same command goes on where the last one was stopped; no
-request begins that would not end in time. Exit codes: 0 everything is timed, 3 something is left.
+Processes compile the best tilings of each request ahead; the requests are then timed one by one on this
+machine's GPU. The store keeps everything, so the same command resumes an interrupted run; no request starts
+that would not end in time. Exit codes: 0 everything is timed, 3 something is left.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from kerneltune.tuning.store import Store
 from kerneltune.tuning.tuner import TuneOptions, tune, wanted
 
 LEFT = 3  # exit code
-REQUEST_SECONDS = 45.0  # that one may take
+REQUEST_SECONDS = 45.0  # for one request
 SHAPES = (
     *((heads, dim, 16) for heads, dim in ((12, 64), (1, 768), (1, 1024), (3, 256), (1, 512), (6, 128))),
     *((1, 2048, 16), (12, 64, 64), (1, 768, 64), (48, 16, 16), (24, 32, 16)),
@@ -48,7 +48,7 @@ CELL_SHAPES = ((12, 64, 16), (3, 256, 16), (1, 768, 16))
 
 
 def requests(steps: int) -> Iterator[Problem]:
-    """What is tuned, the most important first."""
+    """The requests, the most important first."""
     for direction in ("forward", "backward", "training"):
         for heads, dim, batch in SHAPES:
             yield Problem("lstm", heads, dim, batch, "bf16", steps, direction)
@@ -63,7 +63,7 @@ def space_of(problem: Problem, gpu: str) -> TilingSpace:
 
 
 def compile_ahead(problem: Problem, gpu: str, options: TuneOptions) -> int:
-    """Put the cubins of a request's candidates into the cache, in another process; how many there are."""
+    """Compile a request's candidates into the cache, in another process; returns their number."""
     space = space_of(problem, gpu)
     compiler = Compiler(space.kernels, space.profile)
     found = wanted(settle(space, compiler).space, options)
@@ -71,7 +71,7 @@ def compile_ahead(problem: Problem, gpu: str, options: TuneOptions) -> int:
         try:
             compiler.compile(candidate)
         except CompilationError:
-            continue  # tune finds the same and says so
+            continue  # tune finds and reports the same problem
     return len(found)
 
 
@@ -86,7 +86,7 @@ def tune_all(
     child: Sequence[str] = CHILD,
     clock: Callable[[], float] = time.monotonic,
 ) -> tuple[int, list[str]]:
-    """Tune what there is time for; how many requests are left, and what went wrong."""
+    """Tune as many requests as time allows; returns how many are left, and the errors."""
     end = clock() + seconds
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
     failures: list[str] = []

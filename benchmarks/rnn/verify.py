@@ -1,14 +1,14 @@
-"""Verify drawn configurations on this machine's GPU: every pass, strategy, cell and dtype.
+"""Verify random configurations on this machine's GPU: every pass, strategy, cell and dtype.
 
     python benchmarks/rnn/verify.py --seconds 540 --out verified.json
     python benchmarks/rnn/verify.py --seed 7 --case 123 [--tool memcheck]      one case again
     python benchmarks/rnn/verify.py --emulated /tmp/emulated --work 40000      on the CPU, emulated
 
-Each case is a shape, options and a tiling by chance (drawing.py). It is compiled in one of several processes,
-runs in a child process on fresh random input into poisoned outputs between guards, is held against the
-float64 reference, and must give the same bits in every run. A sample of small cases runs under
-compute-sanitizer, where that is on PATH. Nothing begins that would not end in time; the JSON is written as it
-goes, a short table comes last. Exit code 1: something failed.
+Each case has a random shape, options and tiling (drawing.py). One of several processes compiles it; a child
+process runs it on random input with poisoned outputs between guards. The result is compared with the float64
+reference and must be bitwise equal in every run. A sample of small cases runs under compute-sanitizer, if it
+is on PATH. No case starts that would not end in time; the JSON is written during the run, a short table at
+the end. Exit code 1: something failed.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from kerneltune.running.trial import CHILD, require_gpu
 
 WRITTEN_EVERY = 10.0  # seconds
 EMULATOR = Path(__file__).resolve().parents[2] / "tests" / "kernels" / "emulator" / "runner.py"
-EMULATED_SECONDS = 240.0  # that a case may take there, a C++ compiler's run included
-# Relative errors to float64 to stay below, by dtype; gradients may have three times as much.
+EMULATED_SECONDS = 240.0  # time limit of an emulated case, including the C++ compiler
+# Bounds of relative errors against float64, by dtype; three times as much for gradients.
 AIMS = {"bf16": 4e-3, "fp16": 6e-4, "fp32": 1e-5}
 FAILURES_SHOWN = 12
 COLUMNS = ("pass", "strategy", "dtype", "cases", "failed", "same_bits")
@@ -45,7 +45,7 @@ COLUMNS = ("pass", "strategy", "dtype", "cases", "failed", "same_bits")
 
 def main(arguments: Sequence[str] | None = None, child: Sequence[str] = CHILD) -> int:
     options = parsed(arguments)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")  # of the references, which several processes compute
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")  # for the references, which several processes compute
     limits = Limits(work=options.work)
     drawing = Drawing(options.gpu, options.seed, limits, options.strategy, options.passes)
     campaign = Campaign(drawing, Budget(options.seconds), options.runs, options.compiler, child)
@@ -127,7 +127,7 @@ def write_now_and_then(stop: threading.Event, campaign: Campaign, options: argpa
 
 
 def write(path: Path | None, campaign: Campaign, options: argparse.Namespace) -> None:
-    """The results, complete at every moment: written aside and renamed."""
+    """Write the results to a temporary file and rename it, so that the file is always complete."""
     if path is None:
         return
     rows = campaign.noted()
@@ -159,7 +159,7 @@ def command(options: argparse.Namespace) -> str:
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Counts by pass, strategy and dtype, the worst error beside its aim; and by tool."""
+    """Counts by pass, strategy and dtype with the worst error and its bound; and counts by tool."""
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         place = ("", row["tool"], "") if "tool" in row else (row["direction"], row["strategy"], row["dtype"])
@@ -185,7 +185,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def report(campaign: Campaign, command: str) -> str:
-    """The failures with the commands that run them again, then the table."""
+    """The failures with the commands that reproduce them, then the table."""
     rows = campaign.noted()
     failed = [row for row in rows if not row["passed"]]
     lines = []

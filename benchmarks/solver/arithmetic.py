@@ -69,7 +69,7 @@ MODELS: dict[str, tuple[Callable[[], Model], int]] = {
     "coins": (coins, 1_679_328),
 }
 COMPILING = 900
-"""Seconds that a peer may compile for, once, before it is measured."""
+"""Seconds for a peer's compiler before anything is measured."""
 
 
 def least(action: Callable[[], Any], runs: int = 7, seconds: float = 1.5) -> float:
@@ -91,7 +91,7 @@ def own(build: Callable[[], Model], solutions: int) -> dict[str, float]:
 
 
 def asked(peer: str, model: str, question: str, limit: float, solutions: int) -> float | str:
-    """The seconds that a peer takes; otherwise why there are none."""
+    """Seconds of a peer, or the reason why there are none."""
     command = [sys.executable, str(Path(__file__).with_name("arithmetic_peers.py")), peer, model, question]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
@@ -111,7 +111,7 @@ def asked(peer: str, model: str, question: str, limit: float, solutions: int) ->
 def peers_of(
     model: str, limit: float, solutions: int, mine: dict[str, float]
 ) -> dict[str, dict[str, float | str]]:
-    """What the peers take, each with how many times as long that is as what constrint takes."""
+    """The peers' times, each also relative to constrint's."""
     rows: dict[str, dict[str, float | str]] = {}
     for peer in PEERS:
         row: dict[str, float | str] = {}

@@ -1,6 +1,6 @@
-"""The models of arithmetic.py in terms that finite-domain solvers share: x * y == z and linear conditions.
+"""The models of arithmetic.py for finite-domain solvers: x * y == z and linear conditions.
 
-A model returns the variables that count; all further ones are functions of those.
+A model returns the variables that count; all others are functions of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Terms = list[tuple[int, Any]]
 
 
 class Flat(Protocol):
-    """A model of a peer that is being built."""
+    """A peer's model under construction."""
 
     def variable(self, values: Sequence[int]) -> Any:
         """A variable with these values: a `range` with step 1, or a list."""

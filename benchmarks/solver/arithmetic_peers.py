@@ -1,10 +1,10 @@
-"""Other solvers on the models of arithmetic.py: one peer, model and question, in a process of its own.
+"""Other solvers on the models of arithmetic.py: one peer, model and question in one process.
 
     python benchmarks/solver/arithmetic_peers.py choco c all
 
 prints {"solutions": n, "seconds": s}, or {"missing": reason}. Model building is timed, import is not; a small
-model is solved first, so that what a solver loads at its first use is not timed either. The least time of up
-to three runs counts, or of fewer where they take more than five seconds.
+model is solved first, so that one-time initialisation is not timed either. The time is the least of up to
+three runs, or of fewer if they take more than five seconds.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 from arithmetic_flat import FLAT_MODELS, POWERS, Terms
 
 REPEATED_FOR = 5.0
-"""Seconds of measuring after which it is not repeated."""
+"""Seconds of measuring after which runs are not repeated."""
 
 
 class Peer:
-    """What the peers say alike."""
+    """Common parts of the peers."""
 
     def linear(self, terms: Terms, comparison: str, bound: int) -> None:
         raise NotImplementedError
@@ -118,7 +118,7 @@ class Nucs(Peer):
         self.problem.add_propagator(kind, list(variables), [*factors, bound])
 
     def ascending(self, variables: list[Any]) -> None:
-        # With inequalities in its place model a does not end.
+        # With inequalities instead, model a does not end.
         self.problem.add_propagator(self.kinds.ALG_INCREASING, variables)
 
     def multiple(self, x: Any, factor: int, y: Any) -> None:
@@ -161,7 +161,7 @@ class Pumpkin(Peer):
         self._add(kind, scaled, bound)
 
     def answer(self, decided: list[Any], question: str) -> int:
-        """It gives one solution a call: each is forbidden by a clause before the next."""
+        """Choco gives one solution a call: each is excluded by a clause before the next."""
         differs = self.pumpkin.Comparator.NotEqual
         number = 0
         while isinstance(result := self.model.satisfy(), self.pumpkin.SatisfactionResult.Satisfiable):
@@ -201,7 +201,7 @@ class Z3(Peer):
         self.solver.add(total == bound if comparison == "==" else total <= bound)
 
     def answer(self, decided: list[Any], question: str) -> int:
-        """It gives one solution a call: each is forbidden by a clause before the next."""
+        """The solver gives one solution a call: each is excluded by a clause before the next."""
         number = 0
         while self.solver.check() == self.z3.sat:
             number += 1
@@ -227,9 +227,9 @@ TILES = (
     "stages * (bm + bn) * bk * 2 <= 232448",
     "wm * wn + 8 * wm + 8 * wn + 1024 <= 8160",
 )
-DIVISORS = [n for n in range(1, 5041) if 5040 % n == 0]  # a help: with 1..5040 it takes half a minute
+DIVISORS = [n for n in range(1, 5041) if 5040 % n == 0]  # a hint: with 1..5040 it takes half a minute
 MULTIPLES = list(range(8, 257, 8))
-# Values of the variables, and the conditions, as python-constraint reads them.
+# Values of the variables and conditions in python-constraint's syntax.
 TEXTS: dict[str, tuple[dict[str, Sequence[int]], tuple[str, ...]]] = {
     "a": (dict.fromkeys("abc", DIVISORS), ("a * b * c == 5040", "a <= b", "b <= c")),
     "b": (
@@ -252,7 +252,7 @@ TEXTS: dict[str, tuple[dict[str, Sequence[int]], tuple[str, ...]]] = {
         },
         TILES,
     ),
-    "coins": (dict.fromkeys("xyzw", range(1001)), ()),  # its own kind of constraint
+    "coins": (dict.fromkeys("xyzw", range(1001)), ()),  # has its own kind of constraint
 }
 
 
@@ -271,7 +271,7 @@ def python_constraint(model: str, question: str) -> int:
 
 
 def isl(model: str, question: str) -> int:
-    """Sets of integer points between linear conditions: of the models, the coins."""
+    """Sets of integer points between linear conditions; of the models, only the coins."""
     import islpy
 
     bounds = " and ".join(f"0 <= {name} <= 1000" for name in "xyzw")
@@ -303,7 +303,7 @@ DISTRIBUTIONS = ("pychoco", "NuCS", "ortools", "python-constraint2", "pumpkin-so
 
 
 def questions(peer: str, model: str) -> list[str]:
-    """What a peer is asked about a model."""
+    """The questions for a peer about a model."""
     if peer == "isl":
         return ["first", "count", "all"] if model == "coins" else []
     return ["first", "all"] if model == "coins" else ["all"]

@@ -1,10 +1,9 @@
-"""Classic puzzles of constraint programming, beside other solvers.
+"""Classic puzzles of constraint programming, compared with other solvers.
 
     taskset -c 1 python benchmarks/solver/classics.py [--peers] [--out benchmarks/results/classics.json]
 
-Times are the least of several runs in one warm process, in seconds of the processor, as the machine may have
-other work to do: engines are compiled before, model building is included, import is not. Where a peer brings
-the problem along as an example, that is what it runs.
+Times are processor seconds, the least of several runs in one warm process: engines are compiled before, model
+building is included, import is not. If a peer ships the problem as an example, that example is run.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ IN_ORDER = Brancher("input_order")
 
 
 def queens(n: int) -> int:
-    """All ways to put n queens; how many."""
+    """The number of ways to place n queens."""
     return sum(1 for _ in queens_model(n).iter_solutions())
 
 
 def golomb(n: int) -> int:
-    """The shortest ruler with n marks; its length."""
+    """The length of the shortest ruler with n marks."""
     m, length = golomb_model(n)
     return m.solve(minimize=length, branching=IN_ORDER)[length]
 
 
 def magic_square(n: int) -> int:
-    """A magic square; the sum of its first row."""
+    """The sum of the first row of a magic square."""
     m = Model()
     s = m.int_vars("s", (n, n), 1, n * n)
     total = n * (n * n + 1) // 2
@@ -52,7 +51,7 @@ def magic_square(n: int) -> int:
 
 
 def send_more(base: int) -> int:
-    """SEND + MORE = MONEY; the value of MONEY."""
+    """The value of MONEY in SEND + MORE = MONEY."""
     m = Model()
     s, e, n, d, o, r, y, one = (m.int_var(name, int(name in "SM"), base - 1) for name in "SENDORYM")
     m.add(all_different(s, e, n, d, o, r, y, one))
@@ -62,7 +61,7 @@ def send_more(base: int) -> int:
 
 
 def block_design(v: int) -> int:
-    """A (7, 3, 1) balanced incomplete block design; how many points lie in blocks."""
+    """The number of incidences in a (7, 3, 1) balanced incomplete block design."""
     m = Model()
     x = m.bool_vars("x", (v, v))
     for i in range(v):
@@ -74,7 +73,7 @@ def block_design(v: int) -> int:
 
 
 def magic_sequence(n: int) -> int:
-    """A sequence in which entry i says how often i occurs; its first entry."""
+    """The first entry of a sequence in which entry i is the number of times that i occurs."""
     m = Model()
     x = m.int_vars("x", n, 0, n - 1)
     m.add(global_cardinality(x, {i: x[i] for i in range(n)}))
@@ -90,11 +89,11 @@ PROBLEMS: dict[str, tuple[Callable[[int], int], int, int, int]] = {
     "block design": (block_design, 7, 21, 30),
     "magic sequence": (magic_sequence, 100, 96, 30),
 }
-"""Function, size, its answer, and how many runs."""
+"""Function, size, expected answer, and number of runs."""
 
 
 def least(solve: Callable[[int], int | None], size: int, answer: int, runs: int) -> float | None:
-    """The least time of some runs, at most about 20 seconds altogether; None where the peer has no model."""
+    """The least time of some runs, about 20 seconds in all; None if the peer has no model."""
     times: list[float] = []
     while len(times) < runs and sum(times) < 20:
         begun = process_time()
@@ -107,7 +106,7 @@ def least(solve: Callable[[int], int | None], size: int, answer: int, runs: int)
 
 
 def main() -> None:
-    """Time what was asked for."""
+    """Time the requested rows."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -120,7 +119,7 @@ def main() -> None:
         rows[name] = {"constrint": least(solve, size, answer, runs)}
         for peer, functions in PEERS.items() if arguments.peers else ():
             if name in functions:
-                functions[name](size)  # compiles, where the peer does that
+                functions[name](size)  # compiles, if the peer does that
                 rows[name][peer] = least(functions[name], size, answer, runs)
         print(name, rows[name], flush=True)
     if arguments.out:

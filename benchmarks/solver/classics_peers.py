@@ -1,4 +1,4 @@
-"""The problems of classics.py in the words of other solvers; each function gives the answer."""
+"""The problems of classics.py for other solvers; each function returns the answer."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 SHORTER_RULERS = [0, 0, 1, 3, 6, 11, 17, 25, 34, 44, 55]
-"""The lengths of the shortest rulers with so many marks, which bound distances inside a longer one."""
+"""The lengths of the shortest rulers by number of marks, which bound distances in a longer one."""
 
 Functions = dict[str, Callable[[int], int]]
 
 
 def _ruler_bounds(n: int, i: int, j: int) -> tuple[int, int]:
-    """The least distance of two marks, and how much less than the whole ruler it must be."""
+    """The least distance of two marks, and by how much it must be less than the ruler."""
     inside, outside = j - i, n - 1 - (j - i)
     least = SHORTER_RULERS[inside + 1] if outside else inside * (inside + 1) // 2
     return least, outside * (outside + 1) // 2

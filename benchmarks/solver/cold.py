@@ -1,12 +1,11 @@
-"""A small model as a whole process: start Python, import, build, solve, print. Empty caches, beside peers.
+"""A small model as a whole process: start Python, import, build, solve, print. Empty caches, with peers.
 
     python benchmarks/solver/cold.py [--runs 5] [--limit 300] [--out benchmarks/results/cold.json]
 
-Before each run of constrint and NuCS the folder of their caches is a new, empty one, so that what a first use
-compiles or keeps is part of the time; Python's own bytecode of the packages is there, as pip leaves it (in a
-folder of its own, so that it is wherever the packages lie). All
-must print the same; a peer that is not installed is recorded with that reason. Beside the least wall time
-stands the least processor time, which other work on the machine disturbs less.
+Each run of constrint and NuCS has a new, empty cache folder, so the time includes everything that a first use
+compiles or caches. Python's bytecode of the packages exists, as after installation by pip (in a separate
+folder). All programs must print the same; a peer that is not installed is recorded with that reason. Least
+wall time and least processor time are given; other work on the machine disturbs the latter less.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from environment import environment
 ROOT = Path(__file__).resolve().parents[2]
 AIM = 0.2
 
-# The same model for everyone: x, y in 1..64, x * y <= 1000, 3 * x - 2 * y == 5; x * y as great as can be.
+# The same model for all: x, y in 1..64, x * y <= 1000, 3 * x - 2 * y == 5; maximise x * y.
 PROGRAMS = {
     "python": "print('nothing')",
     "constrint": """
@@ -111,11 +110,11 @@ print(s.model()[x], s.model()[y])
 
 
 def whole(program: str, limit: float, bytecode: str) -> tuple[float, float] | str:
-    """The seconds and processor seconds of a process with empty caches, or why there are none.
+    """Wall and processor seconds of a process with empty caches, or the reason why there are none.
 
     Args:
-        program: What it runs.
-        limit: Seconds after which it is stopped.
+        program: The program.
+        limit: Time limit in seconds.
         bytecode: The folder of Python's bytecode.
     """
     with tempfile.TemporaryDirectory() as empty:
@@ -149,7 +148,7 @@ def whole(program: str, limit: float, bytecode: str) -> tuple[float, float] | st
 
 
 def measured(runs: int, limit: float, bytecode: str) -> dict[str, dict[str, float] | str]:
-    """The least times of every program, or why there are none."""
+    """The least times of every program, or the reason why there are none."""
     rows: dict[str, dict[str, float] | str] = {}
     for name, program in PROGRAMS.items():
         whole(program, limit, bytecode)  # writes the bytecode

@@ -24,18 +24,18 @@ from isl_oracle import PresburgerGenerator, isl_answers
 from random_models import draw_model
 
 Check = Callable[[int], list[str] | None]
-"""Complaints about the model of a seed; None where the peer cannot say it."""
+"""Complaints about the model of a seed; None if the peer cannot express it."""
 
 
 def brute(seed: int) -> list[str]:
-    """Every way of asking, interpreted or as the engine chooses, against brute force."""
+    """Every kind of question, interpreted or with the engine chosen automatically, against brute force."""
     deep = seed % 5 == 0
     drawn = draw_model(seed, max_depth=5 if deep else 3, max_assignments=100 if deep else 300)
     return wrong_answers(drawn, from_text=seed % 2 == 0)
 
 
 def compiled(seed: int) -> list[str]:
-    """The same on the compiled engine."""
+    """Every kind of question on the compiled engine, against brute force."""
     return wrong_answers(draw_model(seed), engine="compiled", from_text=seed % 2 == 0)
 
 
@@ -60,13 +60,13 @@ def global_constraints(seed: int) -> list[str]:
 
 
 def run(name: str, check: Check, seeds: Iterable[int]) -> dict[str, object]:
-    """Check many models and say how it went."""
+    """Check many models; returns a summary."""
     started = time.perf_counter()
     models, skipped, wrong = 0, 0, []
     for seed in seeds:
         try:
             complaints = check(seed)
-        except Exception as error:  # a crash is a wrong answer too, and the other models still count
+        except Exception as error:  # a crash is a wrong answer; the other models still count
             complaints = [f"{type(error).__name__}: {error}"]
         if complaints is None:
             skipped += 1
@@ -81,7 +81,7 @@ def run(name: str, check: Check, seeds: Iterable[int]) -> dict[str, object]:
 
 
 def main() -> None:
-    """Run the kinds of check that were asked for."""
+    """Run the requested checks."""
     checks: dict[str, Check] = {"brute": brute, "compiled": compiled, "cpsat": cpsat, "isl": isl}
     checks["globals"] = global_constraints
     parser = argparse.ArgumentParser(

@@ -36,7 +36,7 @@ from constrint import Model
 
 NAMES = "abc"
 LIMIT = 1.0
-"""Seconds of processor time for each question to the original, which does not end on some texts."""
+"""Processor seconds for each question to the original, which does not end on some texts."""
 
 Values = dict[str, int]
 KINDS = {
@@ -50,7 +50,7 @@ KINDS = {
     "brackets across ;": {"across": 1.0, "alternative": 0.5},
     "everything": {"power": 0.1, "remainder": 0.3, "sum_beside": 0.3, "alternative": 0.3, "list": 0.2},
 }
-"""How likely the parts of each kind of text are."""
+"""Probabilities of the parts, for each kind of text."""
 
 
 def draw(random: Random, likely: dict[str, float]) -> tuple[str, dict[str, list[int]]]:
@@ -111,7 +111,7 @@ def _constraint(text: str, values: Values) -> bool:
 
 
 def _totals(text: str, values: Values) -> set[int]:
-    """What an expression can be: a list is any of its values."""
+    """The possible values of an expression: a list stands for any of its values."""
     sums = {0}
     for term in text.split("+"):
         products = {1}
@@ -146,7 +146,7 @@ def original(folder: Path | None) -> ModuleType:
 
 
 def first_solution(peer: ModuleType, text: str) -> Values | None:
-    """What the original's solver gives first."""
+    """The first solution of the original's solver."""
     constraint, variables = peer.parse_expression(text)
     wanted = [peer.ValueRefinement(name) for name in NAMES]
     found = peer.solve_constrint(constraint, variables, wanted, 1)
@@ -164,7 +164,7 @@ def allowed(peer: ModuleType, text: str, every: list[Values]) -> Iterator[Values
 
 
 class NoAnswerError(BaseException):
-    """The time for a question is up; no `except Exception` on the way stops it."""
+    """The time for a question is up; it is a BaseException, so no `except Exception` catches it."""
 
 
 @contextmanager
@@ -184,7 +184,7 @@ def limited() -> Iterator[None]:
 
 
 def compared(peer: ModuleType, text: str, domains: dict[str, list[int]], counts: Counter[str]) -> None:
-    """Ask both, and count."""
+    """Ask both solvers, and count their answers."""
     every = [dict(zip(domains, row, strict=True)) for row in itertools.product(*domains.values())]
     expected = [values for values in every if holds(text, values)]
     begun = process_time()
@@ -200,7 +200,7 @@ def compared(peer: ModuleType, text: str, domains: dict[str, list[int]], counts:
         right = first == best
         loses, wrong = first is None, first is not None and first not in expected
         counts["first: " + ("right" if right else "lost" if loses else "wrong" if wrong else "another")] += 1
-    except (Exception, NoAnswerError) as problem:  # whatever it raises is its answer
+    except (Exception, NoAnswerError) as problem:  # any exception counts as its answer
         counts[f"first: {type(problem).__name__}"] += 1
     counts["its ms"] += round(1000 * (process_time() - begun))
     try:
@@ -214,7 +214,7 @@ def compared(peer: ModuleType, text: str, domains: dict[str, list[int]], counts:
 
 
 def main() -> None:
-    """Draw and compare."""
+    """Draw models and compare the answers."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

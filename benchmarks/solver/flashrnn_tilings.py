@@ -96,7 +96,7 @@ def _fields(cell: str, dtype: str, heads: int, units: int, batch: int) -> dict[s
 
 
 def _filled(node: ast.expr, fields: dict[str, int], dtype: str) -> str:
-    """A text put together from constants, fields and a choice by storage type."""
+    """A text assembled from constants, fields and a choice by storage type."""
     if isinstance(node, ast.BinOp):
         return _filled(node.left, fields, dtype) + _filled(node.right, fields, dtype)
     if isinstance(node, ast.IfExp):
@@ -117,7 +117,7 @@ def solved(text: str, preferences: list[Preference]) -> dict[str, int] | None:
 
 
 def by_cp_sat(text: str, preferences: list[Preference]) -> dict[str, int] | None:
-    """CP-SAT's lexicographic optimum of what we read, one goal after the other."""
+    """CP-SAT's lexicographic optimum of the model as we read it, one goal after the other."""
     from constrint.backends.cp_sat import solve
 
     m = Model.from_text(text, dialect="flashrnn")
@@ -127,7 +127,7 @@ def by_cp_sat(text: str, preferences: list[Preference]) -> dict[str, int] | None
 
 
 def main() -> None:
-    """Solve and time them all."""
+    """Solve and time all models."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""What CPMpy's test files take from the helpers of its repository, which its source archive has not.
+"""Helpers for CPMpy's test files that its source archive lacks.
 
 Used by `foreign_plugin.py`: the fixture `solver`, the marker `generate_constraints`, and a module `utils`.
 """
@@ -32,7 +32,7 @@ def install_helpers() -> None:
 
 @pytest.fixture
 def solver() -> str:
-    """The name of the solver asked."""
+    """The name of the tested solver."""
     return os.environ["FOREIGN_SOLVER"]
 
 
@@ -44,7 +44,7 @@ def pytest_generate_tests(metafunc: Any) -> None:
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
-    """Tests that ask for other solvers by name are skipped."""
+    """Skip tests that ask for other solvers by name."""
     for item in items:
         for marker in item.iter_markers("requires_solver"):
             if os.environ["FOREIGN_SOLVER"] not in marker.args:

@@ -1,7 +1,7 @@
-"""A pytest plugin for `foreign_suites.py`: puts a drop-in in its place and keeps each test's outcome.
+"""A pytest plugin for `foreign_suites.py`: installs a drop-in and records each test's outcome.
 
-The environment says what to do: FOREIGN_DROP_IN names the drop-in, FOREIGN_OUT the JSON file to write,
-FOREIGN_STUBS the modules that tests import and need not have.
+Environment variables: FOREIGN_DROP_IN names the drop-in, FOREIGN_OUT the JSON file to write, FOREIGN_STUBS
+modules that tests import and need not exist.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _outcomes: dict[str, dict[str, str]] = {}
 
 
 def _python_constraint() -> None:
-    """`import constraint` and its modules are ours."""
+    """Replace `constraint` and its modules by constrint's."""
     package = "constrint.integrations.python_constraint"
     sys.modules["constraint"] = importlib.import_module(package)
     for name, place in {
@@ -32,12 +32,12 @@ def _python_constraint() -> None:
 
 
 def _kernel_tuner() -> None:
-    """Kernel Tuner's search spaces are built by us."""
+    """Make Kernel Tuner build its search spaces with constrint."""
     importlib.import_module("constrint.integrations.kernel_tuner").install()
 
 
 def _cpmpy() -> None:
-    """constrint is among CPMpy's solvers, and the one that its models take."""
+    """Register constrint with CPMpy, as the default solver."""
     importlib.import_module("constrint.integrations.cpmpy")
     lookup: Any = importlib.import_module("cpmpy.solvers.utils").SolverLookup
     every = lookup.base_solvers()
@@ -46,7 +46,7 @@ def _cpmpy() -> None:
 
 
 def pytest_configure(config: Any) -> None:
-    """Put the drop-in in its place before any test is imported."""
+    """Install the drop-in before any test is imported."""
     if os.environ.get("FOREIGN_SOLVER"):
         helpers = importlib.import_module("foreign_cpmpy")
         helpers.install_helpers()
@@ -67,18 +67,18 @@ def _keep(report: Any, outcome: str) -> None:
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    """Keep how a test ended; one that cannot be set up has failed."""
+    """Record a test's outcome; a failed setup is a failure."""
     if report.when == "call" or report.outcome != "passed":
         expected = hasattr(report, "wasxfail")
         _keep(report, "xfail" if expected else report.outcome)
 
 
 def pytest_collectreport(report: Any) -> None:
-    """A file that cannot be imported is one failure."""
+    """Record a file that cannot be imported as one failure."""
     if report.outcome != "passed":
         _keep(report, report.outcome)
 
 
 def pytest_sessionfinish() -> None:
-    """Write them all."""
+    """Write all outcomes."""
     Path(os.environ["FOREIGN_OUT"]).write_text(json.dumps(_outcomes), encoding="utf-8")

@@ -1,14 +1,14 @@
-"""Other projects' own tests with our drop-in in place, from their unpacked source archives.
+"""Other projects' own tests with our drop-in installed, from their unpacked source archives.
 
     pip download --no-deps --no-binary :all: python-constraint2==2.9.0   # and unpack it
     python benchmarks/solver/foreign_suites.py python-constraint DIR [--out FILE] [--only]
     python benchmarks/solver/foreign_suites.py kernel-tuner DIR …
     python benchmarks/solver/foreign_suites.py cpmpy DIR …
 
-Nothing is fetched. Each test runs twice, with the drop-in and, unless `--only` is given, without it. The
-table has every test that does not pass with the drop-in, how it ends without it, and the reason where it is
-expected. For python-constraint the examples in its documentation are run with our names, too. Exit code 1: a
-test that passes without the drop-in fails with it, and is not expected to.
+Nothing is downloaded. Each test runs twice, with the drop-in and, unless `--only` is given, without it. The
+table lists every test that does not pass with the drop-in, its outcome without it, and the reason if the
+failure is expected. For python-constraint, the examples in its documentation are run with our names, too.
+Exit code 1: a test that passes without the drop-in fails with it unexpectedly.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Suite:
 
     Attributes:
         package: Its name on PyPI.
-        files: The files, below the folder of the archive.
+        files: The files, relative to the archive's folder.
         ignored: Files that are not run, with the reason.
-        expected: Beginnings of names of tests that fail with the drop-in by its nature, with the reason.
+        expected: Prefixes of tests that fail with the drop-in by its nature, with the reason.
         options: More arguments for pytest.
-        solvers: For CPMpy, the solver that its tests ask with the drop-in, and without.
-        stubs: Modules that tests import and the archive has not, each with the name taken from it.
+        solvers: For CPMpy, the tested solver with the drop-in, and without it.
+        stubs: Modules that tests import and the archive lacks, each with the imported name.
     """
 
     package: str
@@ -116,7 +116,7 @@ Outcomes = dict[str, dict[str, str]]
 
 
 def outcomes(suite: Suite, folder: Path, drop_in: str) -> Outcomes:
-    """How each test ends, run in a process of its own, with or without a drop-in."""
+    """Each test's outcome, in a separate process, with or without a drop-in."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "outcomes.json"
         paths = [str(HERE), str(HERE.parents[1])]
@@ -172,7 +172,7 @@ def examples(folder: Path, drop_in: bool) -> Outcomes:
 
 
 class _Runner(doctest.DocTestRunner):
-    """Keeps how each example ends."""
+    """Records the outcome of each example."""
 
     def __init__(self, found: Outcomes) -> None:
         super().__init__(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)

@@ -1,10 +1,10 @@
-"""Job shops, optimum proved: the learning search beside CP-SAT.
+"""Job shops with proof of optimality: the learning search compared with CP-SAT.
 
     python benchmarks/solver/job_shops.py [--peers] [--limit 120] [--out benchmarks/results/job_shops.json]
 
-Every answer in a process of its own on one core, model building included, imports excluded. "first" is the
-first solve of that process (a hand-over to the compiled twin loads it from the disk), "again" the least of
-three more, whose seeds differ. CP-SAT has one worker. The model is the same for all: starts, precedences, and
+Every solver runs in a separate process on one core; times include model building and exclude imports. "first"
+is the first solve of the process (a hand-over to the compiled engine loads it from disk), "again" the least
+of three more with other seeds. CP-SAT has one worker. The model is the same for all: starts, precedences, and
 a disjunction for each pair of tasks on a machine; with "intervals" CP-SAT has its own no-overlap constraint.
 """
 
@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from environment import environment
 
-# Machine and duration of each task, a job a line. Fisher and Thompson 1963: mt06, mt10; Lawrence 1984: la02.
+# Machine and duration of each task, a job per line. Fisher and Thompson 1963: mt06, mt10; Lawrence 1984:
+# la02.
 TASKS = {
     "mt06": """
         2 1 0 3 1 6 3 7 5 3 4 6

@@ -1,4 +1,4 @@
-"""Models of many kinds and sizes for `limits.py`: each gives the model and what is to be minimised."""
+"""Models of many kinds and sizes for `limits.py`: each function returns the model and its objective."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""One search by several workers: alone, by two workers as `workers=` makes them, and by two processes.
+"""Parallel search: alone, with two workers by `workers=`, and with two processes.
 
     python benchmarks/solver/parallel.py [--workers 2] [--runs 3] [--out FILE.json]
 
-Seconds by the clock are the least of several runs, the ways taking turns; they include starting processes. On
-a machine that others use they say little, so the processor's seconds are given too: of each way, and of all
-shares, with how many there were, the longest, what handing them out takes, and the bytes sent and answered.
-`load` is the machine's load average when each problem began.
+Wall times are the least of several alternating runs; they include starting processes. On a busy machine they
+say little, so processor times are given too: of each method, and of all shares, with their number, the
+longest share, the time for handing them out, and the bytes sent and received. `load` is the machine's load
+average at the start of each problem.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def golomb(n: int, engine: Any = "compiled") -> tuple[Model, Callable[..., int]]
 
 
 def great_sums(n: int) -> tuple[Model, Callable[..., int]]:
-    """How many subsets of great numbers have a sum near half of all: exact arithmetic, never compiled."""
+    """Subsets of large numbers with a sum near half of all: exact arithmetic, never compiled."""
     m = Model()
     weights = [10**20 + 7919 * i * i * i + 104_729 * i for i in range(n)]
     x = m.bool_vars("x", n)
@@ -66,7 +66,7 @@ PROBLEMS: dict[str, Callable[[], tuple[Model, Callable[..., int]]]] = {
 
 
 class Here(Executor):
-    """Works on each share at once, and notes what it took."""
+    """An executor that works on each share at once, and records its cost."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -85,13 +85,13 @@ class Here(Executor):
 
 
 def used() -> float:
-    """The processor's seconds of this process and of those it has ended."""
+    """Processor seconds of this process and of its finished children."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return process_time() + children.ru_utime + children.ru_stime
 
 
 def compare(ask: Callable[..., int], workers: int, runs: int) -> dict[str, Any]:
-    """Seconds by the clock and by the processor, of each way."""
+    """Wall and processor seconds of each method."""
     clock: dict[str, list[float]] = {"alone": [], "own workers": [], "processes": []}
     processor: dict[str, list[float]] = {name: [] for name in clock}
     answers = set()

@@ -1,12 +1,12 @@
-"""Projects drawn at random (RCPSP), least span: branching, the learning search, both in turns, and CP-SAT.
+"""Random project schedules (RCPSP), least makespan: branching, learning, both alternating, and CP-SAT.
 
     python benchmarks/solver/projects.py [--peers] [--limit 20] [--only 30-1] [--out result.json]
 
 A project of n tasks has durations from 1 to 10, one to three successors of each task among the next third,
 and four resources. A task demands 1 to 10 of each with probability 1/2, and the capacity is half as much
-again as the greatest demand (odd seeds); or with 3/4, and a quarter as much again (even ones). Engines are
-loaded beforehand; the times are of one process on one core, model building included. CP-SAT has one worker
-and the same model, with intervals.
+again as the greatest demand (odd seeds); or with 3/4, and a quarter as much again (even seeds). Engines are
+loaded beforehand; times are of one process on one core, model building included. CP-SAT has one worker and
+the same model, with intervals.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Project:
 
 
 def draw(n: int, seed: int) -> Project:
-    """A project; odd seeds have plenty of capacity, even ones little."""
+    """A project; odd seeds have ample capacity, even ones little."""
     random = Random(1000 * n + seed)
     durations = [random.randint(1, 10) for _ in range(n)]
     arcs = []
@@ -82,7 +82,7 @@ Answer = tuple[str, int | None, dict[str, Any]]
 
 
 def ours(learn: Any) -> Callable[[Project, float], Answer]:
-    """This solver, one way."""
+    """This solver, with one method."""
 
     def solve(project: Project, limit: float) -> Answer:
         r = model(project).solve(learn=learn, time_limit=limit)
@@ -120,7 +120,7 @@ def cp_sat(project: Project, limit: float) -> Answer:
 
 
 def main() -> None:
-    """Time what was asked for."""
+    """Time the requested rows."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

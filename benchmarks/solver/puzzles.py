@@ -1,4 +1,4 @@
-"""Models that several benchmarks measure, so that they measure the same."""
+"""Models shared by several benchmarks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def queens_model(n: int) -> Model:
 
 
 def golomb_model(n: int) -> tuple[Model, IntVar]:
-    """Rulers with n marks; their length, which is to be the least."""
+    """Rulers with n marks; the length, which is the objective."""
     m = Model()
     marks = m.int_vars("mark", n, 0, n * n)
     distances = {(i, j): marks[j] - marks[i] for j in range(n) for i in range(j)}

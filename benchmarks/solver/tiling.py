@@ -1,11 +1,10 @@
-"""Optima of tiling models: a lexicographic one beside other solvers, and kerneltune's own.
+"""Optima of tiling models: a lexicographic one compared with other solvers, and kerneltune's own.
 
     taskset -c 1 python benchmarks/solver/tiling.py [--peers] [--out benchmarks/results/tiling.json]
 
-Times are milliseconds of the process's CPU, the least of several runs in a warm process, so that other work
-on the machine counts little. Those of the lexicographic model include its building; kerneltune's constraint
-files are read and solved apart. Peers must find the same optimum; so must constrint's own search, which
-takes no tables of rows.
+Times are processor milliseconds, the least of several runs in a warm process. Those of the lexicographic
+model include building it; kerneltune's constraint files are read and solved separately. Peers must find the
+same optimum; so must constrint's own search without tables of rows.
 """
 
 from __future__ import annotations

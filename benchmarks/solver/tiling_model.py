@@ -29,7 +29,7 @@ class Shape(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What a solver calls its functions."""
+    """A solver's names for its functions."""
 
     int_var: Callable[..., Any]
     add: Callable[..., Any]
@@ -142,7 +142,7 @@ def tiling(shape: Shape, words: Words) -> list[tuple[Any, str]]:
         vector >= 2,
         divides(2 * threads, rows * batch_tile),
         divides(vector * 8, units),
-        # The ring is as deep as its latency asks for, where a warp's work hides some of it
+        # The ring is as deep as its latency requires, less if a warp's work hides part of it
         stages >= ceildiv(48, row_loops * column_loops * sum_loops + 4),
         stages == words.least(8, 2 + ceildiv(32, row_loops * sum_loops)),
         # No idle share of the machine

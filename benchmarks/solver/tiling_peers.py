@@ -1,8 +1,8 @@
-"""The lexicographic tiling model for CP-SAT and Choco: their sums and functions behind Python's operators.
+"""The lexicographic tiling model for CP-SAT and Choco: their sums and functions with Python's operators.
 
 Both decide the preferred variables in order and try the preferred values first, so that their first solution
-is the lexicographic optimum; one worker each. What a peer cannot say in one constraint gets an auxiliary
-variable with the tightest bounds that its arguments have.
+is the lexicographic optimum; one worker each. Terms that a peer cannot express in one constraint get an
+auxiliary variable with the tightest bounds that follow from the arguments.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ class Choco(Peer):
 
 
 def answer(kind: type[Peer], shape: Shape) -> Answer:
-    """The preferred values and the seconds of CPU taken, model building included."""
+    """The preferred values and the processor seconds, model building included."""
     begun = process_time()
     peer = kind()
     found = peer.first_solution(tiling(shape, peer.words()))

@@ -1,9 +1,9 @@
-"""What the ways to search do: job shops, Golomb rulers, magic squares, Latin squares with holes, knapsacks.
+"""Search methods compared: job shops, Golomb rulers, magic squares, Latin squares with holes, knapsacks.
 
     python benchmarks/solver/ways.py [--limit 3] [--only mt06,la02] [--out benchmarks/results/ways.json]
 
 One process on one core, the compiled engine loaded beforehand, model building included in the times. Columns:
-problem, way, status, objective, seconds, nodes.
+problem, method, status, objective, seconds, nodes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is measured of constrint: building, sampling, listing, and a space that nobody could list."""
+"""Measurements of constrint: building, sampling, listing, and a space too large to list."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_LISTED = 20_000_000  # larger spaces are listed in chunks
 
 
 def build(data: dict[str, Any]) -> Timed:
-    """From values and restrictions to the number of configurations."""
+    """Build the space and count its configurations."""
     begun = process_time()
     space = from_json(data)
     size = space.size
@@ -22,7 +22,7 @@ def build(data: dict[str, Any]) -> Timed:
 
 
 def sample(data: dict[str, Any]) -> Timed:
-    """1,000 uniform samples as dicts, the space being built."""
+    """Draw 1,000 uniform samples as dicts; building is not included."""
     space = from_json(data)
     begun = process_time()
     drawn = space.sample(1000, seed=1)
@@ -30,7 +30,7 @@ def sample(data: dict[str, Any]) -> Timed:
 
 
 def listing(data: dict[str, Any]) -> Timed:
-    """Built and listed: one array, or chunks of a million rows where that would take gigabytes."""
+    """Build and list: one array, or chunks of a million rows if that would take gigabytes."""
     begun = process_time()
     space = from_json(data)
     rows = len(space.to_numpy()) if space.size <= MOST_LISTED else sum(map(len, space.iter_chunks(1 << 20)))

@@ -1,10 +1,10 @@
-"""Where many workers pay: building and listing alone, by two threads and by two processes.
+"""Parallel building and listing: alone, with two threads, and with two processes.
 
     python benchmarks/spaces/parallel.py [--workers 2] [--out FILE.json]
 
-Times are the least of several runs in seconds by the clock, the ways taking turns; the processes are warm. On
-a machine that others use they say little, so the processor's seconds are given too: of the work alone, of
-the process that hands out shares, of all shares and of the longest of them, with the bytes sent.
+Wall times are the least of several alternating runs; the processes are warm. On a busy machine they say
+little, so processor times are given too: of the work alone, of the process that hands out shares, of all
+shares, and of the longest one, with the bytes sent.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RUNS = 5
 
 
 def sieve(most: int) -> Model:
-    """Many rows are looked at and few are kept."""
+    """A model that examines many rows and keeps few."""
     m = Model()
     a, b, c = (m.int_var(name, 1, most) for name in "abc")
     m.add((a * b * c + a * a + b * c) % 1009 == 5, a <= b)
@@ -48,7 +48,7 @@ def great_numbers() -> Model:
 
 
 def tiles() -> Model:
-    """Much is kept: 21 million solutions of one component."""
+    """A model that keeps much: 21 million solutions of one component."""
     m = Model()
     bm, bn, bk = (m.int_var(name, 4, 256, step=4) for name in ("bm", "bn", "bk"))
     wm, wn = (m.int_var(name, 1, 256) for name in ("wm", "wn"))
@@ -75,7 +75,7 @@ def compare(action: Callable[..., Any], pool: Executor, workers: int) -> dict[st
 
 
 class Here(Executor):
-    """Runs each task at once, and notes what it took."""
+    """An executor that runs each task at once, and records its cost."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -92,7 +92,7 @@ class Here(Executor):
 
 
 def work(action: Callable[..., Any], workers: int) -> dict[str, float]:
-    """The processor's seconds of an action alone and in shares, each the least of several runs."""
+    """Processor seconds of an action alone and in shares, each the least of several runs."""
     alone = []
     shares = []
     for _ in range(RUNS):

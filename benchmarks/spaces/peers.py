@@ -1,4 +1,4 @@
-"""The same spaces by other packages: each builds what it builds, of which the size and a digest are kept."""
+"""The same spaces in other packages; of each result the size and a digest are recorded."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from time import process_time
 from typing import Any
 
 Timed = tuple[float, dict[str, Any]]
-"""Seconds, and what is known of the answer: its size, and a digest where there is a list."""
+"""Seconds, and facts about the answer: its size, and a digest if there is a list."""
 
 WORD = re.compile(r"[A-Za-z_]\w*")
 MOST_COMBINATIONS = 300_000  # rows of a table for CP-SAT
 
 
 def digest(configurations: Iterable[tuple[Any, ...]]) -> list[int]:
-    """The same for the same set in any order, and for other sets only by a rare accident."""
+    """A digest that is equal for equal sets in any order, and different for others except by rare chance."""
     size = first = second = 0
     for configuration in configurations:
         code = hash(configuration)
@@ -98,7 +98,7 @@ def _functions_of_last(data: dict[str, Any]) -> dict[str, Callable[..., bool]]:
 
 
 def ortools(data: dict[str, Any]) -> Timed:
-    """CP-SAT, one worker, all solutions; each restriction as a table of what it allows, made beforehand."""
+    """CP-SAT, one worker, all solutions; each restriction as a precomputed table of what it allows."""
     from ortools.sat.python import cp_model
 
     from constrint.tuning.spaces import from_tune_params

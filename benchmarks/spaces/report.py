@@ -1,4 +1,4 @@
-"""Tables of what was measured, and how it compares with the aims."""
+"""Tables of the measurements, and their comparison with the targets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 
 def show(report: Row) -> None:
-    """Print the table of spaces in Markdown, and the aims."""
+    """Print the table of spaces in Markdown, and the targets."""
     print(
         "| tuner's search space | solutions | build and count | 1,000 samples | all as an array | process |"
     )
@@ -34,7 +34,7 @@ def show(report: Row) -> None:
 
 
 def cell(row: Row) -> str:
-    """Seconds, or why there are none."""
+    """Seconds, or the reason why there are none."""
     if "seconds" in row:
         seconds = row["seconds"]
         return f"{seconds:.4f}" if seconds < 0.1 else f"{seconds:.2f}" if seconds < 100 else f"{seconds:.0f}"
@@ -44,7 +44,7 @@ def cell(row: Row) -> str:
 
 
 def aims(report: Row) -> list[tuple[str, str, bool]]:
-    """Each aim, what was measured, and whether that is enough."""
+    """Each target, the measured value, and whether it is met."""
     spaces: dict[str, Row] = report["spaces"]
     found = [*_own(spaces), *_beside_peers(spaces)]
     huge = report.get("huge", {})

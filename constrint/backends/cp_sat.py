@@ -1,7 +1,9 @@
-"""`solve(backend="cp-sat")`: a model lowered and propagated here, solved by OR-Tools CP-SAT (extra: cp-sat).
+"""The backend "cp-sat": a model is lowered and propagated here, and solved by OR-Tools CP-SAT (extra.
 
-What CP-SAT is given is the normal form after root reasoning, so any expression of a model gets there. Its
-answers are checked against the user's own expressions, as this solver's are.
+Cp-sat).
+
+CP-SAT gets the normal form after root reasoning, so every expression of a model is supported. Its solutions
+are checked against the user's own expressions, like all others.
 """
 
 from __future__ import annotations
@@ -40,19 +42,23 @@ def solve(
     workers: int = 1,
     started: float | None = None,
 ) -> Result:
-    """Find the lexicographic optimum of the goals and then the preferences; or just any solution.
+    """Find the lexicographic optimum of the goals and then the preferences; without either, any solution.
 
     Args:
         model: The model; all of its numbers must be within 2^60.
         goals: What to optimise, the most important first.
-        preferences: What to optimise after that.
+        preferences: What to optimise after the goals.
         time_limit: Seconds.
         seed: CP-SAT's random seed.
         workers: CP-SAT's threads.
         started: When the time limit began, by `perf_counter`; now, where it is left out.
 
     Returns:
-        The result. Raises `ModelError` or `UnboundedError` for a model that CP-SAT cannot hold.
+        The result.
+
+    Raises:
+        ModelError: CP-SAT cannot represent the model.
+        UnboundedError: A variable has no finite bounds.
     """
     started = perf_counter() if started is None else started
     deadline = Deadline(time_limit, started)
@@ -98,10 +104,10 @@ def solve(
 
 @contextmanager
 def _ctrl_c(solver: cp_model.CpSolver) -> Iterator[None]:
-    """Let Ctrl-C end CP-SAT, which keeps its best solution, and mean afterwards what it meant before.
+    """Make Ctrl-C end CP-SAT, which keeps its best solution, and restore the previous handler afterwards.
 
-    CP-SAT leaves the system's handler behind, by which the next Ctrl-C would kill the process. Only the main
-    thread can put another one in its place.
+    CP-SAT leaves the system's handler behind, with which the next Ctrl-C would kill the process. Only the
+    main thread can install another one.
     """
     is_main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT)
@@ -131,7 +137,7 @@ def _statistics(started: float) -> Statistics:
 
 
 class Translation:
-    """A CP-SAT model of a normal form.
+    """The CP-SAT model of a normal form.
 
     Attributes:
         model: The CP-SAT model.
@@ -160,11 +166,11 @@ class Translation:
             optimise(self.variables[goal[0]])
 
     def fix(self, v: int, value: int) -> None:
-        """Give a variable its value."""
+        """Fix a variable."""
         self.model.add(self.variables[v] == value)
 
     def read(self, solver: cp_model.CpSolver) -> Assignment:
-        """The solution found."""
+        """The solution that was found."""
         return {variable: solver.value(self.variables[v]) for variable, v in self._plan.variables.items()}
 
     def _variable(self, v: int) -> Any:
@@ -201,7 +207,7 @@ class Translation:
         return variable.negated() if literal & 1 else variable
 
     def of(self, numbers: Sequence[int]) -> list[Any]:
-        """The variables of these numbers."""
+        """The variables with these numbers."""
         return [self.variables[v] for v in numbers]
 
     def sum(self, terms: Sequence[tuple[int, int]]) -> Any:
@@ -214,7 +220,7 @@ class Translation:
         return sum(a * self.variables[v] for a, v in terms)
 
     def is_not(self, total: Any, bound: int) -> list[Any]:
-        """The two halves of a `!=`, as constraints still to be enforced."""
+        """The two halves of a `!=`, as constraints that the caller must enforce."""
         return [total <= bound - 1, total >= bound + 1]
 
     def listed(self, arguments: Sequence[int], result: int, function: Callable[..., int | None]) -> None:

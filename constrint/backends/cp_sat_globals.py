@@ -1,4 +1,4 @@
-"""Global constraints in CP-SAT's own words, where it has them with the same meaning."""
+"""Global constraints for which CP-SAT has a counterpart with the same meaning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _all_different(
 
 
 def _equals(t: Translation, v: int, value: int) -> Any:
-    """A truth value of whether a variable has a value."""
+    """A Boolean variable that is true exactly if a variable has a value."""
     literal = t.model.new_bool_var("")
     t.model.add(t.variables[v] == value).only_enforce_if(literal)
     t.model.add(t.variables[v] != value).only_enforce_if(~literal)
@@ -58,7 +58,7 @@ def _inverse(t: Translation, node: c.Inverse) -> None:
 
 
 def _lexicographic(t: Translation, node: c.Lexicographic) -> None:
-    """At the first place where the lists may differ they are in order, or equal and the rest is in order."""
+    """At the first place where the lists may differ they are in order, or equal with the rest in order."""
     literal = t.literal(node.literal)
     _in_order(t, literal, node.xs, node.ys, node.strict)
     _in_order(t, literal.negated(), node.ys, node.xs, not node.strict)
@@ -82,7 +82,7 @@ def _both(t: Translation, left: Any, right: Any) -> Any:
 
 
 def _before(t: Translation, start: int, size: int, other: int) -> Any:
-    """A truth value that, where it holds, puts one task before another."""
+    """A Boolean variable that implies that one task ends before another starts."""
     literal = t.model.new_bool_var("")
     t.model.add(t.sum([(1, start), (1, size), (-1, other)]) <= 0).only_enforce_if(literal)
     return literal
@@ -94,7 +94,7 @@ def _not_negative(t: Translation, variables: tuple[int, ...]) -> None:
 
 
 def _no_overlap(t: Translation, node: c.NoOverlap) -> None:
-    """A disjunction for each pair: CP-SAT lets tasks without duration lie inside others."""
+    """A disjunction for each pair: CP-SAT allows tasks with duration 0 inside others."""
     _not_negative(t, node.durations)
     tasks = list(zip(node.starts, node.durations, strict=True))
     for i, (s, d) in enumerate(tasks):
@@ -133,4 +133,4 @@ RULES: dict[type[c.Node], Callable[[Translation, Any], None]] = {
     c.Cumulative: _cumulative,
     c.Rectangles: _rectangles,
 }
-"""How each constraint is given to CP-SAT."""
+"""The translation of each constraint to CP-SAT."""

@@ -145,7 +145,7 @@ def listed(t: Translation, node: c.Node) -> None:
     scope = list(dict.fromkeys(node.scope()))
     domains = [t.members(v) for v in scope]
     if prod(len(domain) for domain in domains) > MOST_ROWS:
-        raise ModelError(f"CP-SAT has no form of {type(node).__name__}: use the default backend")
+        raise ModelError(f"CP-SAT has no counterpart of {type(node).__name__}: use the default backend")
     values = list(t.box.lo)
     rows = []
     for row in product(*domains):

@@ -1,1 +1,1 @@
-"""Structure before search: components, variable orders, vectorised joins and layered diagrams."""
+"""The planner: components, variable orders, vectorised joins and layered diagrams."""

@@ -1,6 +1,6 @@
 """Arrays in numpy's `.npz` files, read as data.
 
-Only what `np.savez` writes of plain arrays with one axis is read: the header of an array is matched, never
+Only one-dimensional plain arrays as written by `np.savez` are read: the header of an array is matched, never
 evaluated, and nothing is unpacked before its size is known.
 """
 
@@ -26,7 +26,7 @@ _FOREIGN = (
     *(KeyError, ValueError, TypeError, IndexError, OverflowError, EOFError, OSError, NotImplementedError),
     *(RuntimeError, zipfile.BadZipFile, zlib.error, struct.error),
 )
-"""What Python's own reading of archives raises for damaged ones."""
+"""The exceptions that Python raises for damaged archives."""
 
 
 class DamagedArchive(Exception):  # noqa: N818 - carried to where the file's name is known
@@ -62,12 +62,12 @@ class Archive:
 def _array(content: bytes, name: str) -> Array:
     """An array of one axis from the content of a `.npy` file."""
     if content[:6] != _MAGIC or len(content) < 10 or content[6] not in (1, 2):
-        raise DamagedArchive(f"{name} is no array")
+        raise DamagedArchive(f"{name} is not an array")
     begin = 10 if content[6] == 1 else 12
     end = begin + int.from_bytes(content[8:begin], "little")
     match = _HEADER.fullmatch(content[begin:end].decode("latin-1"))
     if match is None:
-        raise DamagedArchive(f"{name} is no array of numbers with one axis")
+        raise DamagedArchive(f"{name} is not an array of numbers with one axis")
     try:
         kind = np.dtype(match[1])
     except TypeError as problem:

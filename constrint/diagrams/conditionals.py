@@ -1,7 +1,7 @@
-"""Python's `x if c else y`, `x or y`, `x and y` where their values are used; `abs`, `min`, `max` of floats.
+"""Python's `x if c else y`, `x or y`, `x and y` used as values; `abs`, `min`, `max` of floats.
 
-`(x if c else y) > z` becomes `x > z if c else y > z`, so that what is left are conditions: nothing else in an
-expression has effects, so where its parts are evaluated first does not matter.
+`(x if c else y) > z` becomes `x > z if c else y > z`, so that only conditions remain. Nothing else in an
+expression has effects, so the order of evaluation does not matter.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ MOST_CASES = 256
 
 
 class TooManyCases(Exception):  # noqa: N818 - refused by name where the restriction is known
-    """The choices inside one comparison multiply."""
+    """The rewritten condition has too many cases."""
 
 
 def chosen_outside(tree: ast.expr, floats: Container[str]) -> ast.expr:
-    """A condition in which choices stand around comparisons, never inside; raises `TooManyCases`.
+    """A condition with choices around comparisons, never inside; raises `TooManyCases`.
 
     Args:
         tree: The condition.
         floats: The parameters that have floats as values.
 
     Returns:
-        The condition, rewritten.
+        The rewritten condition.
     """
     if not any(isinstance(node, ast.IfExp | ast.BoolOp | ast.Call) for node in ast.walk(tree)):
         return tree
@@ -39,7 +39,7 @@ class _Rewriter:
         self.cases = 0
 
     def condition(self, node: ast.expr) -> ast.expr:
-        """An expression of which only the truth matters."""
+        """An expression of which only the truth value matters."""
         if isinstance(node, ast.BoolOp):
             return ast.BoolOp(node.op, [self.condition(value) for value in node.values])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -51,7 +51,7 @@ class _Rewriter:
         return self.value(node)
 
     def value(self, node: ast.expr) -> ast.expr:
-        """An expression whose value matters: choices are at its root only."""
+        """An expression whose value matters: choices only at its root."""
         look()
         if isinstance(node, ast.IfExp):
             return ast.IfExp(self.condition(node.test), self.value(node.body), self.value(node.orelse))
@@ -74,7 +74,7 @@ class _Rewriter:
         return self.condition(node) if isinstance(node, ast.BoolOp | ast.UnaryOp | ast.Compare) else node
 
     def choice(self, node: ast.Call) -> ast.expr | None:
-        """`abs`, `min` and `max` of floats as the choices that Python makes; None for other calls."""
+        """`abs`, `min` and `max` of floats as choices with Python's result; None for other calls."""
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if not node.args or not any(self.is_float(arg) for arg in node.args):
             return None
@@ -84,13 +84,13 @@ class _Rewriter:
         if name not in ("min", "max"):
             return None
         best = node.args[0]
-        for arg in node.args[1:]:  # the first of several equal ones is kept
+        for arg in node.args[1:]:  # of several equal values the first is kept
             better = ast.Compare(arg, [ast.Lt() if name == "min" else ast.Gt()], [best])
             best = ast.IfExp(better, arg, best)
         return best
 
     def is_float(self, node: ast.expr) -> bool:
-        """Whether a float may come of an expression."""
+        """Whether an expression may have a float as its value."""
         return any(
             (isinstance(part, ast.Constant) and isinstance(part.value, float))
             or (isinstance(part, ast.Name) and part.id in self.floats)
@@ -99,7 +99,7 @@ class _Rewriter:
         )
 
     def comparison(self, node: ast.Compare) -> ast.expr:
-        """A comparison of two sides, of which the right one may be a list of values."""
+        """A comparison of two sides; the right one may be a list of values."""
         right = node.comparators[0]
         if not isinstance(right, ast.Tuple | ast.List | ast.Set):
             return self.lifted([node.left, right], lambda parts: ast.Compare(parts[0], node.ops, [parts[1]]))
@@ -110,7 +110,7 @@ class _Rewriter:
         )
 
     def lifted(self, parts: Sequence[ast.expr], build: Callable[[Sequence[ast.expr]], ast.expr]) -> ast.expr:
-        """An expression of several parts, with the choices of the parts around it."""
+        """An expression of several parts, with the parts' choices moved around it."""
         return self._lifted([self.value(part) for part in parts], build)
 
     def _lifted(self, parts: Sequence[ast.expr], build: Callable[[Sequence[ast.expr]], ast.expr]) -> ast.expr:

@@ -13,19 +13,19 @@ from constrint.expr import IntExpr, Sum
 
 Cost = Callable[[Array], Array]
 Part = float | Callable[[Any], float] | Mapping[Any, float]
-"""What a variable adds to a cost: a factor, or a function or table of its values."""
-LARGEST = 1 << 40  # single costs up to this are added in int64: no diagram has 2**22 variables
+"""The contribution of a variable to a cost: a factor, or a function or table of its values."""
+LARGEST = 1 << 40  # costs up to this are added in int64: no diagram has 2**22 variables
 
 
 def separate(
     cost: IntExpr | Mapping[str, Part], names: Sequence[str], labels: Mapping[int, Mapping[Any, Any]]
 ) -> tuple[int, dict[int, Cost]]:
-    """The constant of a cost, and its function of each variable that it depends on.
+    """The constant of a cost, and its function of each variable on which it depends.
 
     Args:
         cost: An expression; or for each variable a factor, or a function or table of its values.
         names: The variables.
-        labels: What the codes of a variable stand for, where they are not its values.
+        labels: The values of a variable's codes, where codes are not the values.
     """
     numbers = {name: i for i, name in enumerate(names)}
     if isinstance(cost, Mapping):
@@ -68,7 +68,9 @@ def _part(name: str, part: Part, labels: Mapping[Any, Any] | None) -> Callable[[
     elif isinstance(part, int | float | np.integer | np.floating):
         factor = part.item() if isinstance(part, np.generic) else part
         if labels is not None and not all(isinstance(label, bool | int | float) for label in labels.values()):
-            raise ModelError(f"the values of '{name}' are no numbers: give a function or dict of their costs")
+            raise ModelError(
+                f"the values of '{name}' are not numbers: give a function or dict of their costs"
+            )
 
         def of_value(value: Any) -> Any:
             return factor * value
@@ -83,7 +85,7 @@ def _part(name: str, part: Part, labels: Mapping[Any, Any] | None) -> Callable[[
             raise ModelError(f"the cost has no value for {name} = {value!r}: {problem!r}") from problem
         found = found.item() if isinstance(found, np.generic) else found
         if not isinstance(found, int | float) or found != found:
-            raise ModelError(f"the cost of {name} = {value!r} is {found!r}, which is no number")
+            raise ModelError(f"the cost of {name} = {value!r} is {found!r}, which is not a number")
         return found
 
     return cost
@@ -102,7 +104,7 @@ def _evaluated(terms: Sequence[tuple[int, IntExpr]]) -> Cost:
 
 
 def _by_value(cost: Callable[[Any], int]) -> Cost:
-    """A function of one value for arrays: each distinct value is looked at once."""
+    """A function of one value applied to arrays: it is called once for each distinct value."""
 
     def costs(values: Array) -> Array:
         distinct, ids = np.unique(values, return_inverse=True)

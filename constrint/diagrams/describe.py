@@ -1,4 +1,4 @@
-"""What a plan chose, as text for people."""
+"""The planner's choices as text for people."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 COUNTING = 5.0
-"""Seconds for a count where the solutions cannot be listed."""
+"""Seconds for counting if the solutions cannot be listed."""
 
 
 @dataclass
 class Explanation:
-    """What a plan chose, and why; its text is for people."""
+    """The planner's choices with reasons; its text is for people."""
 
     lines: list[str]
 
@@ -38,7 +38,7 @@ KIND_TEXT: dict[str, str] = {
 
 
 def explain_plan(model: Declarations, time_limit: float | None = None) -> Explanation:
-    """Components, orders, widths and methods, for people."""
+    """Components, orders, widths and methods of a model, for people."""
     deadline = Deadline(time_limit)
     from constrint.diagrams.planner import count_planned, solve_all
 

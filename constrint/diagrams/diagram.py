@@ -1,7 +1,7 @@
-"""A layered decision diagram: each path from its one root to its one end is a solution, there once.
+"""A layered decision diagram: each path from its root to its end is one solution.
 
 A layer holds the edges of one variable, sorted by node and within a node by value. `counts` has the number of
-paths from each node to the end, so that any solution is found by its number, and its number by its values.
+paths from each node to the end, which gives any solution by its number, and the number of any solution.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Layer:
     """The edges of one variable.
 
     Attributes:
-        first: First edge of each node, and at the end the number of edges.
+        first: First edge of each node, followed by the number of edges.
         value: Value of each edge.
-        target: Node of the next layer that each edge leads to.
+        target: Node of the next layer to which each edge leads.
     """
 
     first: Array
@@ -59,7 +59,7 @@ def _sums(per_edge: Array, first: Array) -> Array:
 
 
 def _counted(counts: Array, layer: Layer) -> tuple[Array, Array]:
-    """Paths through each edge and from each node; Python's integers once int64 may not hold them."""
+    """Paths through each edge and from each node; Python's integers if int64 may overflow."""
     per_edge = counts[layer.target]
     if per_edge.dtype != OBJECT and float(per_edge.sum(dtype=np.float64)) >= LARGEST_FLOAT:
         per_edge = per_edge.astype(OBJECT)
@@ -82,10 +82,10 @@ class Diagram:
 
     @staticmethod
     def of_layers(variables: Sequence[int], layers: Sequence[Layer]) -> Diagram:
-        """A diagram of layers that may have dead ends: those are removed."""
+        """A diagram from layers that may have dead ends, which are removed."""
         counts: list[Array] = [np.ones(1, dtype=np.int64)]
         kept: list[Layer] = []
-        numbers: Array | None = None  # new number of each node of the layer below, where some are gone
+        numbers: Array | None = None  # new numbers of the nodes of the layer below, if some were removed
         for layer in reversed(layers):
             look()
             target = layer.target
@@ -125,7 +125,7 @@ class Diagram:
 
     @cached_property
     def _ends(self) -> list[Array]:
-        """Running number of paths through the edges of each layer."""
+        """Cumulative number of paths through the edges of each layer."""
         return [
             np.cumsum(_counted(counts, layer)[0])
             for counts, layer in zip(self.counts[1:], self.layers, strict=True)
@@ -176,7 +176,7 @@ class Diagram:
         return columns
 
     def number(self, values: Sequence[int]) -> int | None:
-        """The number of a solution; None if it is none."""
+        """The number of a solution; None if it is not one."""
         node = number = 0
         for layer, ends, value in zip(self.layers, self._ends, values, strict=True):
             begin, end = int(layer.first[node]), int(layer.first[node + 1])
@@ -212,7 +212,7 @@ class Diagram:
         return _item(below[0]), values
 
     def value_counts(self, k: int) -> dict[int, int]:
-        """How many solutions have each value of the k-th variable."""
+        """The number of solutions with each value of the k-th variable."""
         reach: Array = np.ones(1, dtype=OBJECT)
         for layer, below in zip(self.layers[:k], self.counts[1:], strict=False):
             paths = np.zeros(len(below), dtype=OBJECT)
@@ -226,14 +226,14 @@ class Diagram:
         return {_item(value): int(total) for value, total in zip(values, totals, strict=True)}
 
     def restricted(self, k: int, keep: Callable[[Array], Array]) -> Diagram:
-        """The solutions whose k-th variable has a value that is kept."""
+        """The solutions whose k-th variable has a value that `keep` selects."""
         layer = self.layers[k]
         good = np.flatnonzero(keep(layer.value))
         cut = Layer(np.searchsorted(good, layer.first), layer.value[good], layer.target[good])
         return Diagram.of_layers(self.variables, _reachable([*self.layers[:k], cut, *self.layers[k + 1 :]]))
 
     def prefixes(self, length: int) -> Iterator[list[int]]:
-        """The distinct values of the first variables, in order."""
+        """The distinct combinations of values of the first variables, in order."""
         count = Diagram.of_layers(self.variables[:length], _ended(self.layers[:length]))
         for row in zip(*count.columns(0, count.size), strict=True) if count.size else ():
             yield [_item(value) for value in row]

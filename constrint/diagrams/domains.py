@@ -1,4 +1,4 @@
-"""The values that a model's variables can have, as the planner needs them."""
+"""The domains of a model's variables, in the form that the planner needs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from constrint.support.deadline import look, present
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
 
-MOST_LISTED = 1 << 26  # values of all variables together that are listed
-MOST_VALUES = 1 << 20  # a variable with more values must be defined by an equation
+MOST_LISTED = 1 << 26  # most listed values of all variables together
+MOST_VALUES = 1 << 20  # variables with more values must be defined by an equation
 
 
 def is_wide(domain: Domain) -> bool:
@@ -25,7 +25,7 @@ def is_wide(domain: Domain) -> bool:
 
 
 def boxed_domains(model: Declarations) -> dict[str, Domain]:
-    """The variables' domains; where some are very wide or open, what propagation leaves of them."""
+    """The variables' domains; for models with very wide or open ones, after propagation."""
     boxed = {name: variable.domain for name, variable in model.variables.items()}
     if any(map(is_wide, boxed.values())):
         boxed = dict(zip(boxed, _propagated(model, list(model.variables.values())), strict=True))
@@ -35,9 +35,9 @@ def boxed_domains(model: Declarations) -> dict[str, Domain]:
 def listed(
     variables: Sequence[IntVar | BoolVar], boxed: dict[str, Domain]
 ) -> tuple[list[Array | None], list[tuple[int, int]]]:
-    """The values of each variable, ascending, None where there are too many; and their least and greatest.
+    """The values of each variable, ascending, or None if they are too many; and the least and greatest value.
 
-    Raises `Unsupported` for domains that the planner cannot work with.
+    Raises `Unsupported` for domains that the planner cannot handle.
     """
     sizes = [boxed[variable.name].size or 0 for variable in variables]
     if sum([size for size in sizes if size <= MOST_VALUES]) > MOST_LISTED:
@@ -61,7 +61,7 @@ def listed(
         if domain.values is not None or wide:
             domains.append(np.array(list(domain), dtype=OBJECT if wide else INT64))
         else:
-            # np.arange would count the steps of great numbers in floating point.
+            # np.arange would compute large numbers in floating point.
             count = (domain.hi - domain.lo) // domain.step + 1
             domains.append(domain.lo + domain.step * np.arange(count, dtype=INT64))
     return domains, limits

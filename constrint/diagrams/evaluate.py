@@ -1,7 +1,7 @@
-"""Terms over many rows at once: their values, and bounds on them where some variables are still open.
+"""Values of terms for many rows at once, and bounds on them while some variables are open.
 
-A `Frame` holds rows as columns: of the terms that were kept from earlier layers, and of the variable that is
-being bound. A sum or product of which a part was kept is continued from that part.
+A `Frame` holds rows as columns: the terms kept from earlier layers, and the variable that is being bound. A
+sum or product with a kept part is continued from that part.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Frame:
 
     Attributes:
         count: Number of rows.
-        ok: Which rows have met no undefined operation; None for all.
-        bound: Set of the variables that have values.
+        ok: Rows without an undefined operation so far; None for all.
+        bound: Set of the bound variables.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Frame:
         self._values: dict[Term, Any] = {}
 
     def put(self, term: Term, values: Array) -> None:
-        """Give a column."""
+        """Set a column."""
         self._values[term] = values
 
     def keep(self, rows: Array) -> None:
@@ -56,7 +56,7 @@ class Frame:
             self.ok = self.ok[rows]
 
     def value(self, term: Term) -> Any:
-        """The values of a term: an array, or a scalar where it is constant."""
+        """The values of a term: an array, or a scalar if it is constant."""
         known = self._values.get(term)
         if known is not None:
             return known
@@ -76,7 +76,7 @@ class Frame:
         return values
 
     def holds(self, condition: Term) -> Any:
-        """Which rows satisfy a condition, and define it."""
+        """The rows in which a condition is defined and holds."""
         self.ok = None
         values = np.asarray(self.value(condition))
         if values.dtype != BOOL:
@@ -85,17 +85,17 @@ class Frame:
         return values if ok is None else values & ok
 
     def require(self, defined: Any) -> None:
-        """Note which rows an operation is defined for."""
+        """Record the rows in which an operation is defined."""
         self.ok = defined if self.ok is None else self.ok & defined
 
     def typed(self, term: Term, dtype: Any) -> Any:
-        """The values of a term in a type that holds them; scalars become Python's numbers."""
+        """The values of a term in a type that holds them; scalars become Python numbers."""
         values = self.value(term)
         if isinstance(values, np.ndarray):
             if values.dtype == dtype:
                 return values
             if values.dtype == OBJECT and dtype != FLOAT and not term.safe:
-                values = np.clip(values, term.lo, term.hi)  # where there is no value it may be any number
+                values = np.clip(values, term.lo, term.hi)  # undefined values may be any number
             return values.astype(dtype)
         if isinstance(values, np.generic):
             values = values.item()
@@ -187,7 +187,7 @@ def _function(frame: Frame, term: Term) -> Any:
 
 
 def _divisor(frame: Frame, term: Term, divisor: Any) -> Any:
-    """The divisor, with 1 where it is zero, and those rows noted as undefined."""
+    """The divisor, with 0 replaced by 1 and those rows recorded as undefined."""
     if term.safe or (term.args[1].safe and not frame.parts.terms.contains_zero(term.args[1])):
         return divisor
     zero = divisor == 0
@@ -218,7 +218,7 @@ def _float(frame: Frame, term: Term) -> Any:
 def _element(frame: Frame, term: Term) -> Any:
     index = np.asarray(frame.value(term.args[0]))
     arg = term.args[0]
-    # Where the argument has no value it may be any number.
+    # Undefined arguments may be any number.
     if not (arg.safe and arg.lo >= 0 and arg.hi < len(term.data)):
         inside = (index >= 0) & (index < len(term.data))
         frame.require(inside)
@@ -277,7 +277,7 @@ def _as_bool(values: Any) -> Any:
 
 
 def _lazy_junction(frame: Frame, term: Term) -> Any:
-    """`and` and `or` as Python has them: what is not reached need not be defined."""
+    """Python's `and` and `or`: operands that are not reached need not be defined."""
     outside, frame.ok = frame.ok, None
     total: Any = None
     ok: Any = np.True_
@@ -299,7 +299,7 @@ def _lazy_junction(frame: Frame, term: Term) -> Any:
 
 
 def _held(frame: Frame, term: Term) -> Any:
-    """Where the operand holds and is defined."""
+    """The rows in which the operand is defined and holds."""
     outside, frame.ok = frame.ok, None
     values = _as_bool(frame.value(term.args[0]))
     defined, frame.ok = frame.ok, outside

@@ -1,7 +1,7 @@
 """Solution sets in files: numpy's `.npz` with a version, and no Python objects.
 
-What is read is checked to be a diagram before anything is looked up in it: a file that was cut off, changed
-or made by something else is an error that names the file.
+The content is checked to be a diagram before it is used: a file that was truncated, changed or made by
+another program is an error that names the file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from constrint.support.placing import placed
 VERSION = 1
 FORMAT = "constrint solution set"
 UNLIMITED = Limits(depth=None, digits=None, variables=None, values=None, nodes=None, bytes=None)
-LONGEST = 80  # characters of a foreign error that are repeated
+LONGEST = 80  # characters of a foreign error in a message
 BROKEN = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 
 Labels = Mapping[int, Mapping[Any, Any]]
@@ -33,7 +33,7 @@ Parts = tuple[list[str], list[Diagram] | None, dict[int, dict[Any, Any]]]
 
 
 def save(path: str | Path, names: Sequence[str], diagrams: Sequence[Diagram] | None, labels: Labels) -> None:
-    """Write the parts of a set; the labels of values must be numbers, strings, Booleans, None, or lists."""
+    """Write the parts of a set; labels must be numbers, strings, Booleans, None, or lists of these."""
     for v, table in labels.items():
         for label in table.values():
             if not _is_plain(label):
@@ -53,13 +53,13 @@ def save(path: str | Path, names: Sequence[str], diagrams: Sequence[Diagram] | N
 
 
 def load(path: str | Path, budget: Budget | None = None) -> Parts:
-    """Read the parts of a set; raises `ModelError` where the file holds none, or a damaged one."""
+    """Read the parts of a set; raises `ModelError` if the file holds none, or is damaged."""
     budget = budget or Budget()
     return load_bytes(read_bytes(path, budget), str(path), budget)
 
 
 def load_bytes(content: bytes, name: str, budget: Budget) -> Parts:
-    """Read the parts of a set from the bytes of its file, which is named so in messages."""
+    """Read the parts of a set from the bytes of its file; `name` is used in messages."""
     diagrams, header = read(content, name, budget)
     try:
         names = [_text(each) for each in header["names"]]
@@ -71,19 +71,19 @@ def load_bytes(content: bytes, name: str, budget: Budget) -> Parts:
 
 
 def to_bytes(diagrams: Sequence[Diagram] | None, header: Mapping[str, Any]) -> bytes:
-    """The file of some diagrams, for another process."""
+    """The bytes of a file with some diagrams, for another process."""
     file = io.BytesIO()
     write(file, diagrams, header)
     return file.getvalue()
 
 
 def of_bytes(content: bytes) -> tuple[list[Diagram] | None, dict[str, Any]]:
-    """What `to_bytes` wrote."""
+    """The inverse of `to_bytes`."""
     return read(content, "the answer of a worker", Budget(UNLIMITED))
 
 
 def columns_to_bytes(columns: Mapping[int, Array]) -> bytes:
-    """Columns of values, for another process."""
+    """Columns of values as bytes, for another process."""
     file = io.BytesIO()
     packed = {
         str(v): _decimals(column) if column.dtype == OBJECT else column for v, column in columns.items()
@@ -93,7 +93,7 @@ def columns_to_bytes(columns: Mapping[int, Array]) -> bytes:
 
 
 def columns_of_bytes(content: bytes) -> dict[int, Array]:
-    """What `columns_to_bytes` wrote."""
+    """The inverse of `columns_to_bytes`."""
     budget = Budget(UNLIMITED)
     stored = Archive(content, budget)
     return {int(v): _integers(stored[v], budget) for v in stored.names}
@@ -119,7 +119,7 @@ def write(file: IO[bytes], diagrams: Sequence[Diagram] | None, header: Mapping[s
 
 
 def read(content: bytes, name: str, budget: Budget) -> tuple[list[Diagram] | None, dict[str, Any]]:
-    """Read diagrams and their header; raises `ModelError` where the file is none of ours, or damaged."""
+    """Read diagrams and their header; raises `ModelError` if the file is another one, or damaged."""
     try:
         stored = Archive(content, budget)
         header = read_json(stored["header"].tobytes().decode(), budget)
@@ -149,14 +149,14 @@ def _bad(name: str, problem: BaseException) -> ModelError:
 
 def _number(value: Any) -> int:
     if type(value) is not int:
-        raise ValueError("a variable is no number")
+        raise ValueError("a variable is not a number")
     return value
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("a name is no text")
-    value.encode()  # half of a character is no text either, and says so
+        raise ValueError("a name is not text")
+    value.encode()  # raises for lone surrogates
     return value
 
 
@@ -174,7 +174,7 @@ def _diagram(stored: Archive, i: int, variables: Sequence[int], budget: Budget) 
 
 
 def _check_layer(layer: Layer, nodes: int, below: int) -> None:
-    """Raise `ValueError` unless the edges are sorted and lead from these nodes to those of the next layer."""
+    """Raise `ValueError` unless the edges are sorted and lead from these nodes to nodes of the next layer."""
     first, value, target = layer.first, layer.value, layer.target
     if any(array.ndim != 1 for array in (first, value, target)):
         raise ValueError("an array has a wrong shape")
@@ -197,7 +197,7 @@ def _check_layer(layer: Layer, nodes: int, below: int) -> None:
 
 def _check_variables(names: Sequence[str], diagrams: Sequence[Diagram] | None, labels: Labels) -> None:
     if len(set(names)) < len(names):
-        raise ValueError("a name stands twice")
+        raise ValueError("a name occurs twice")
     if diagrams is None:
         return
     listed = sorted(v for diagram in diagrams for v in diagram.variables)
@@ -213,12 +213,12 @@ def _check_variables(names: Sequence[str], diagrams: Sequence[Diagram] | None, l
 
 
 def _decimals(values: Array) -> Array:
-    """Integers of any size as text: numpy would cut what `astype(str)` does not expect."""
+    """Integers of any size as text; `astype(str)` would truncate long ones."""
     return np.array([str(value) for value in values.tolist()], dtype=np.str_)
 
 
 def _integers(values: Array, budget: Budget) -> Array:
-    """What `_decimals` wrote, or any other array as it is."""
+    """The inverse of `_decimals`; other arrays are returned unchanged."""
     if values.dtype.kind != "U":
         return values
     budget.digits(values.dtype.itemsize // 4)
@@ -236,7 +236,7 @@ def _is_plain(label: Any) -> bool:
 
 
 def _written(label: Any) -> Any:
-    """A label in JSON; a tuple says that it is one."""
+    """A label in JSON; tuples are marked."""
     if isinstance(label, tuple):
         return {"tuple": [_written(part) for part in label]}
     return [_written(part) for part in label] if isinstance(label, list) else label

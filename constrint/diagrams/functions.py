@@ -42,7 +42,7 @@ def _is_met(terms: Terms, arg: Term, way: str) -> bool:
 
 
 def arithmetic(terms: Terms, op: str, left: Term, right: Term) -> Term:
-    """``+``, ``-``, ``*`` or ``/`` as Python has them; exact where both are integers (not for ``/``)."""
+    """Python's ``+``, ``-``, ``*`` or ``/``; exact if both operands are integers (except ``/``)."""
     if left.is_int and right.is_int and op != "/":
         if op == "*":
             return terms.mul((left, right))
@@ -51,7 +51,7 @@ def arithmetic(terms: Terms, op: str, left: Term, right: Term) -> Term:
 
 
 def _float(terms: Terms, op: str, left: Term, right: Term) -> Term:
-    """Python's float arithmetic: nothing is reordered, as that would round otherwise."""
+    """Python's float arithmetic, never reordered, because that would change rounding."""
     divides = op in ("/", "floordiv", "mod")
     safe = not divides or (right.op == "const" and right.data != 0)
     if divides and right.is_int:

@@ -1,7 +1,7 @@
-"""Python expressions worked out on Python's own values: parsed, made closures of, never run as code.
+"""Python expressions evaluated on Python values: parsed and turned into closures, never run as code.
 
-For restrictions that have no term: bit operators, `is None`, subscripts, `len`, strings and tuples. What has
-an effect, or may run for long on a short text, is refused or raises `ValueError`.
+For restrictions without a term: bit operators, `is None`, subscripts, `len`, strings and tuples. Expressions
+with effects, or with long run times for short texts, are refused or raise `ValueError`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from constrint.diagrams.restrictions import Refused
 from constrint.expr.arithmetic.power import MOST_POWER_BITS
 
 MOST_ITEMS = 1_000_000
-"""Items that a sequence may have which an expression makes or looks through."""
+"""The most items of a sequence that an expression makes or searches."""
 
 Values = dict[str, Any]
 Code = Callable[[Values], Any]
@@ -135,13 +135,14 @@ def interpreted(tree: ast.expr, parameters: Collection[str]) -> tuple[Callable[.
 
     Args:
         tree: The expression.
-        parameters: The names that it may speak of.
+        parameters: The names that it may use.
 
     Returns:
-        The function, which has Python's value of the expression or raises what Python raises; its arguments.
+        The function, which returns Python's value of the expression or raises what Python raises; its
+        arguments.
 
     Raises:
-        Refused: A part is not known here; the message says which.
+        Refused: A part is not supported; the message says which.
     """
     compiler = _Compiler(parameters)
     code = compiler.code(tree)
@@ -149,7 +150,7 @@ def interpreted(tree: ast.expr, parameters: Collection[str]) -> tuple[Callable[.
 
 
 class _Compiler:
-    """Syntax trees as closures; `read` is filled with the parameters they mention."""
+    """Turns syntax trees into closures; `read` collects the parameters that they use."""
 
     def __init__(self, parameters: Collection[str]) -> None:
         self.parameters = parameters
@@ -164,7 +165,7 @@ class _Compiler:
         return rule(node)
 
     def _refused(self, node: ast.AST) -> Refused:
-        return Refused(f"{ast.unparse(node)} is not understood; it can be given as a callable")
+        return Refused(f"{ast.unparse(node)} is not supported; it can be given as a callable")
 
     def _codes(self, nodes: Iterable[ast.expr]) -> list[Code]:
         return [self.code(node) for node in nodes]
@@ -213,7 +214,7 @@ class _Compiler:
         sides = [node.left, *node.comparators]
         for i, op in enumerate(node.ops):
             if isinstance(op, ast.Is | ast.IsNot) and not any(map(_is_singleton, sides[i : i + 2])):
-                raise self._refused(node)  # whether equal numbers are one object is Python's own matter
+                raise self._refused(node)  # whether equal numbers are one object depends on Python
         first, *others = self._codes(sides)
         tests = list(zip([_COMPARE[type(op)] for op in node.ops], others, strict=True))
 
@@ -271,7 +272,7 @@ class _Compiler:
         return run
 
     def _method(self, node: ast.Call, func: ast.Attribute) -> Code:
-        """A method of a text or sequence that only looks at it."""
+        """A method of a string or sequence that does not change it."""
         name = func.attr
         if not any(name in names for names in _METHODS.values()):
             raise self._refused(node)

@@ -1,6 +1,6 @@
-"""Bounds on terms row by row while some of their variables are still open.
+"""Bounds on terms row by row while some of their variables are open.
 
-They prune a row as soon as no completion can satisfy a condition, and show where all completions do.
+They prune a row when no completion can satisfy a condition, and detect when all completions do.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _stacked(values: list[Any]) -> Any:
 
 
 def _part(frame: Frame, term: Term) -> tuple[Term | None, int, tuple[int, ...]]:
-    """The kept part of a flat term, if it is at hand."""
+    """The kept part of a flat term, if the frame has it."""
     return frame.continued(term)
 
 
@@ -114,7 +114,7 @@ def _eq(frame: Frame, term: Term) -> Bounds:
 
 
 def _congruent(frame: Frame, term: Term) -> Any:
-    """Where the open terms' residues allow the sum to reach its value."""
+    """The rows in which the residues of the open terms allow the sum to reach its value."""
     coefficients, bound = term.data
     part, factor, rest = _part(frame, term)
     opened = [i for i in rest if term.args[i].mask & ~frame.bound]

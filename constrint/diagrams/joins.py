@@ -1,7 +1,7 @@
-"""Which values of the next variable to try with each node: solved, by range, by table, or all.
+"""Joins: which values of the next variable to try with each node (solved, by range, by table, or all).
 
-A `Join` gives each node a run of a shared pool of values. All but `all values` leave out values that some
-condition excludes; what they leave in is still filtered by the conditions that they do not decide.
+A `Join` gives each node a run of a shared pool of values. Every kind except `all` leaves out values that some
+condition excludes; the remaining values are filtered by the undecided conditions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from constrint.diagrams.evaluate import Frame, Parts
 from constrint.diagrams.intervals import bounds
 from constrint.diagrams.terms import BOOL, FLOAT, INT64, OBJECT, Array, Term, Terms, Unsupported
 
-FEW = 4096  # so many rows are sooner tried than thought about
+FEW = 4096  # for this few rows, trying all values is quickest
 
 
 @dataclass
@@ -53,16 +53,16 @@ class Join:
 
 @dataclass
 class Step:
-    """What a layer has to go by.
+    """The data of a layer that is being built.
 
     Attributes:
         terms: The terms.
         parts: How terms split.
         v: The variable to bind.
         before: The variables bound before.
-        columns: What is known of each node.
+        columns: The known columns of the nodes.
         nodes: Number of nodes.
-        closing: Conditions that v is the last variable of.
+        closing: Conditions whose last variable is v.
         touched: Conditions with v that stay open.
     """
 
@@ -147,14 +147,14 @@ def _exactly(value: int) -> Any:
 
 
 def _wide(values: Any) -> Any:
-    """Values in a type that a coefficient cannot overflow, as the condition's bounds were checked."""
+    """Values in a type that a product with a coefficient cannot overflow, by the condition's bounds."""
     if isinstance(values, np.ndarray) and values.dtype != OBJECT:
         return values.astype(INT64)
     return values.item() if isinstance(values, np.generic) else values
 
 
 def _factor(step: Step, frame: Frame, condition: Term, i: int) -> Any:
-    """What v is multiplied by in an operand where all else is bound; None where it is not of that form."""
+    """The factor of v in an operand in which all else is bound; None if it has another form."""
     a, arg = condition.data[0][i], condition.args[i]
     if any(peak >= 1 << 62 for peak in _peaks(condition)):
         return None
@@ -216,7 +216,7 @@ def _ranges(step: Step, values: Array) -> Join | None:
 
 
 def _range(step: Step, frame: Frame, condition: Term, values: Array) -> tuple[Any, Any] | None:
-    """First and last + 1 of the values that a condition leaves to each node."""
+    """First and last + 1 of the values that a condition allows for each node."""
     with_v = [i for i, arg in enumerate(condition.args) if arg.mask >> step.v & 1]
     if len(with_v) != 1 or any(peak >= 1 << 62 for peak in _peaks(condition)):
         return None
@@ -253,7 +253,7 @@ def _range(step: Step, frame: Frame, condition: Term, values: Array) -> tuple[An
 
 
 def _least_factor(step: Step, frame: Frame, condition: Term, i: int) -> Any:
-    """At least this times v is added, where nothing in a product can be negative."""
+    """A lower bound on the factor of v, if nothing in a product can be negative."""
     a, arg = condition.data[0][i], condition.args[i]
     variable = step.terms.var(step.v)
     if a < 0 or arg.op != "mul" or arg.args.count(variable) != 1 or any(other.lo < 0 for other in arg.args):
@@ -303,7 +303,7 @@ def _table(step: Step, values: Array, rows: int) -> Join | None:
 
 
 def number_rows(columns: Sequence[Array], rows: int) -> tuple[Array, Array]:
-    """A number for each row, the same for equal rows, and the first row of each number."""
+    """A number for each row, equal for equal rows, and the first row of each number."""
     if not columns or not rows:
         return np.zeros(rows, dtype=np.int64), np.zeros(min(rows, 1), dtype=np.int64)
     key: Any = None
@@ -324,7 +324,7 @@ def number_rows(columns: Sequence[Array], rows: int) -> tuple[Array, Array]:
 
 
 def _codes(column: Array) -> tuple[Array, int]:
-    """Equal codes, from 0 up to below the width, for equal values."""
+    """Codes in 0 … width - 1, equal for equal values."""
     if column.dtype == BOOL:
         return column.astype(INT64), 2
     if column.dtype == FLOAT:

@@ -1,8 +1,8 @@
-"""Builds the diagram of one component, a layer for each variable, from the first to the last.
+"""Builds the diagram of one component, layer by layer.
 
-The nodes of a layer are the distinct values of what later conditions need to know of the variables bound so
-far. Conditions are applied with the last of their variables, and prune as soon as bounds exclude them; where
-a condition holds whatever follows, what only it needs to know is forgotten, so that more nodes are one.
+The nodes of a layer are the distinct values of what later conditions need to know of the bound variables. A
+condition is applied when its last variable is bound, and prunes as soon as bounds exclude a row. If a
+condition holds for all completions, the values that only it needs are dropped, so that more nodes are equal.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from constrint.diagrams.joins import Join, Step, join, number_rows
 from constrint.diagrams.terms import BOOL, FLOAT, Array, Term, Terms
 from constrint.support.deadline import Deadline, Stopped, look, until
 
-CHUNK = 1 << 17  # rows that are looked at together: more than fit a core's cache take twice as long
-EDGE_BYTES = 36  # memory for each edge, counting what is made of all of them at the end
-ROW_BYTES = 90  # memory for each row of a layer while equal states are found,
+CHUNK = 1 << 17  # rows that are processed together: more than fit a core's cache take twice as long
+EDGE_BYTES = 36  # bytes for each edge, including temporary arrays at the end
+ROW_BYTES = 90  # bytes for each row of a layer while equal states are found,
 STATE_BYTES = 16  # and for each part of its state
 Piece = tuple[Array, Array, list[Array]]
 
 
 class Mapper(Protocol):
-    """What runs a function for each run of nodes, and gives the results in order: `map`, or threads."""
+    """Runs a function for each run of nodes, and returns the results in order: `map`, or threads."""
 
     def __call__(
         self, function: Callable[[tuple[int, int]], Piece], items: Sequence[tuple[int, int]], /
@@ -44,7 +44,7 @@ class TooLarge(Exception):  # noqa: N818 - a limit, turned into another method o
 
 @contextmanager
 def stopped_as_too_large(deadline: Deadline) -> Iterator[None]:
-    """Make a deadline the one of the present call; raises `TooLarge` where it comes."""
+    """Make a deadline the present one of this thread; raises `TooLarge` when it is reached."""
     try:
         with until(deadline):
             yield
@@ -54,13 +54,13 @@ def stopped_as_too_large(deadline: Deadline) -> Iterator[None]:
 
 @dataclass
 class Budget:
-    """How much a plan may build.
+    """Limits of building.
 
     Attributes:
-        edges: Greatest number of edges, all layers together; EDGE_BYTES of memory each.
-        rows: Greatest number of rows looked at.
+        edges: Maximum number of edges in all layers together; EDGE_BYTES of memory each.
+        rows: Maximum number of rows that are evaluated.
         deadline: When to stop, by `perf_counter`.
-        estimate: Rows, by estimate, beyond which a diagram is not even tried.
+        estimate: A diagram with more estimated rows is not tried.
     """
 
     edges: int = (2 << 30) // EDGE_BYTES
@@ -70,16 +70,16 @@ class Budget:
 
     @staticmethod
     def of_memory(limit: int | None) -> Budget:
-        """What fits so many bytes."""
+        """The budget for this many bytes."""
         return Budget() if limit is None else Budget(edges=max(1, limit // EDGE_BYTES))
 
     def fit(self, rows: int, states: int) -> None:
-        """Raise `TooLarge` if the states of so many rows of a layer, edges already spent, are too many."""
+        """Raise `TooLarge` if the states of this many rows do not fit, in addition to the edges so far."""
         if states and rows * (ROW_BYTES + STATE_BYTES * states) > (self.edges + rows) * EDGE_BYTES:
             raise TooLarge("the diagram needs more memory than its limit")
 
     def spend(self, edges: int, rows: int) -> None:
-        """Note work done; raises `TooLarge` beyond the limits."""
+        """Count work done; raises `TooLarge` beyond the limits."""
         self.edges -= edges
         self.rows -= rows
         if self.edges < 0 or self.rows < 0:
@@ -97,8 +97,8 @@ class LayerBuilder:
         parts: How terms split.
         conditions: The component's conditions.
         order: Its variables in order.
-        budget: What may be spent.
-        kinds: The join of each layer, for people.
+        budget: The limits.
+        kinds: The kind of join of each layer, for people.
         mapper: Runs the chunks of a layer.
         layers: The layers built so far.
         nodes: Number of nodes after them.
@@ -130,7 +130,7 @@ class LayerBuilder:
         self.layers.append(layer)
 
     def prefixes(self) -> list[Array]:
-        """For each node the values of the first path that leads to it, a column for each variable bound."""
+        """For each node, the values of the first path to it; a column for each bound variable."""
         node = np.arange(self.nodes)
         columns: list[Array] = []
         for layer in reversed(self.layers):
@@ -141,7 +141,7 @@ class LayerBuilder:
         return columns
 
     def begin(self, prefixes: Sequence[Array]) -> None:
-        """Start behind the first variables, with a node for each row of their values."""
+        """Start after the first variables, with a node for each row of their values."""
         depth = len(prefixes)
         frame = Frame(self.parts, 0, self._bound(depth), {}, None)
         for v, column in zip(self.order, prefixes, strict=False):
@@ -156,7 +156,7 @@ class LayerBuilder:
         return sum(1 << v for v in self.order[:depth])
 
     def _frontiers(self, after: int) -> tuple[dict[Term, tuple[Term, ...]], list[Term]]:
-        """What each condition that stays open needs to know of the variables bound, and all of that."""
+        """What each condition that stays open needs to know of the bound variables, and the union of that."""
         look()
         opened = [c for c in self.conditions if c.mask & ~after]
         frontiers = {c: self.parts.frontier(c, after) for c in opened}
@@ -201,7 +201,7 @@ class LayerBuilder:
         kept: Sequence[Term],
         forgettable: Sequence[tuple[Term, list[int]]],
     ) -> Piece:
-        """Node, value and next state of each row that nothing excludes."""
+        """Node, value and next state of each row that is not excluded."""
         nodes, values = tried.rows(*run)
         frame = Frame(self.parts, step.before, step.before | 1 << step.v, step.columns, nodes)
         frame.put(self.terms.var(step.v), values)
@@ -258,7 +258,7 @@ def _row_mask(mask: Array, rows: int) -> Array:
 def _forgettable(
     touched: Sequence[Term], frontiers: dict[Term, tuple[Term, ...]]
 ) -> list[tuple[Term, list[int]]]:
-    """Conditions whose columns no other condition needs, with the numbers of the columns."""
+    """Conditions with columns that no other condition needs, and the numbers of these columns."""
     uses: dict[Term, int] = {}
     for terms in frontiers.values():
         for term in terms:
@@ -272,7 +272,7 @@ def _forgettable(
 
 
 def _chunks(tried: Join, nodes: int) -> list[tuple[int, int]]:
-    """Runs of nodes of which each has at most CHUNK rows, where single nodes allow it."""
+    """Runs of nodes with at most CHUNK rows each, unless a single node has more."""
     if tried.total <= CHUNK:
         return [(0, nodes)]
     ends = np.cumsum(tried.count)

@@ -1,4 +1,4 @@
-"""Products of independent diagrams as columns, at the speed of memory."""
+"""Columns of products of independent diagrams."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def product_columns(diagrams: Sequence[Diagram], start: int, stop: int) -> dict[
 
 
 def each(column: Array) -> Iterable[Any]:
-    """Python's value of each element in turn, by the quickest way that numpy and Python have.
+    """Python's value of each element in turn, in the fastest way.
 
-    Bytes give the integers up to 255, which Python keeps anyway, without a list of them.
+    Integers up to 255 are taken from bytes, because Python caches them: no list is needed.
     """
     if column.dtype.kind not in "iu" or not len(column):
         values: list[Any] = column.tolist()
@@ -56,10 +56,10 @@ def each(column: Array) -> Iterable[Any]:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """No garbage collection while a million tuples are made, of which none is garbage, nor right after it.
+    """Disable garbage collection while millions of tuples are made, and mark them as old afterwards.
 
-    Collections in between would look at all of them again and again. Afterwards they count as old, as objects
-    do that have survived: freezing and thawing moves them there without looking at any.
+    Collections in between would visit all of them again and again, and none is garbage. Freezing and
+    unfreezing moves the objects to the oldest generation without visiting any.
     """
     if not gc.isenabled():
         yield
@@ -68,14 +68,14 @@ def without_collection() -> Iterator[None]:
     try:
         yield
     finally:
-        if not gc.get_freeze_count():  # else they are the caller's, to be left alone
+        if not gc.get_freeze_count():  # otherwise the caller has frozen objects, which must stay frozen
             gc.freeze()
             gc.unfreeze()
         gc.enable()
 
 
 def _digits(diagram: Diagram, first: int, count: int) -> list[Array]:
-    """`count` solutions from number `first` on, starting again after the last."""
+    """`count` solutions from number `first` on, cyclically."""
     size = diagram.size
     begin = first % size
     if begin + count <= size:
@@ -91,9 +91,9 @@ def fill(table: Array, diagrams: Sequence[Diagram], submit: Submit | None = None
     """Write all solutions of the product into a table with a column for each variable.
 
     Args:
-        table: What is written to.
-        diagrams: The diagrams; those to the right change faster.
-        submit: Runs what writes a column, if not this thread.
+        table: The table to fill.
+        diagrams: The diagrams; those on the right change faster.
+        submit: Runs the writing of a column; by default this thread does.
     """
     if not len(table):
         return

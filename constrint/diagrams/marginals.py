@@ -1,4 +1,4 @@
-"""What a diagram says of single variables and of pairs of them."""
+"""Marginal distributions of single variables and of pairs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from constrint.diagrams.diagram import Diagram
 from constrint.diagrams.terms import OBJECT, Array
 
 LARGEST = 1 << 61
-TINY = 1e-300  # shares of what is there never become 0, however small
+TINY = 1e-300  # shares of existing solutions never round to 0
 
 
 def value_counts(diagram: Diagram) -> list[tuple[Array, list[int]]]:
-    """The values of each variable, ascending, and how many solutions have each of them."""
+    """The values of each variable, ascending, and the number of solutions with each of them."""
     exact = np.int64 if diagram.size < LARGEST else OBJECT
     reach: Array = np.ones(1, dtype=exact)
     found = []
@@ -30,14 +30,14 @@ def value_counts(diagram: Diagram) -> list[tuple[Array, list[int]]]:
 
 
 def pair_shares(diagram: Diagram, bins: Mapping[int, Array]) -> dict[tuple[int, int], Array]:
-    """How the solutions are spread over the values of two variables, for all pairs of some variables.
+    """The distribution of solutions over the values of two variables, for all pairs of some variables.
 
     Args:
         diagram: The solutions.
-        bins: For each variable looked at, by its layer: the bin of each of its distinct values, ascending.
+        bins: For each wanted variable, by its layer, the bin of each of its distinct values, ascending.
 
     Returns:
-        For two layers, the upper one first, the share of all solutions in each pair of bins; 0 is none.
+        For each two layers, the upper one first, the share of all solutions in each pair of bins; 0 for none.
     """
     edges = [
         _edge_bins(layer.value, bins[k]) if k in bins else None for k, layer in enumerate(diagram.layers)
@@ -65,7 +65,7 @@ def _spread(
     found: dict[tuple[int, int], Array],
     row: tuple[int, int],
 ) -> None:
-    """Follow the paths through some edges of layer k down, and note where they go."""
+    """Follow the paths through some edges of layer k downwards, and add up where they go."""
     reach = np.bincount(diagram.layers[k].target, weight)
     last = max(j for j, column in enumerate(edges) if column is not None)
     for j in range(k + 1, last + 1):
@@ -78,16 +78,16 @@ def _spread(
 
 
 def _share(before: Array, step: Array) -> Array:
-    """The share that goes on through each edge: 0 only where nothing comes."""
+    """The share that continues through each edge: 0 only if nothing arrives."""
     return np.asarray(np.where(before > 0, np.maximum(before * step, TINY), 0.0))
 
 
 def _steps(diagram: Diagram) -> list[Array]:
-    """For each edge, the share of its node's solutions that go through it."""
+    """For each edge, the share of its node's solutions that pass through it."""
     steps = []
     for layer, above, below in zip(diagram.layers, diagram.counts[:-1], diagram.counts[1:], strict=True):
         through, of = below[layer.target], np.repeat(above, np.diff(layer.first))
-        if of.dtype == OBJECT:  # quotients of Python's integers are right however large both are
+        if of.dtype == OBJECT:  # quotients of Python's integers are accurate at any size
             through = through.astype(OBJECT)
         steps.append(np.maximum((through / of).astype(np.float64), TINY))
     return steps

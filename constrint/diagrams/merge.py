@@ -1,4 +1,4 @@
-"""Diagrams from rows, merged from below, projected, and combined as sets."""
+"""Diagrams from rows; merging equal nodes, projection, and set operations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def of_rows(variables: Sequence[int], columns: Sequence[Array]) -> Diagram:
     """The diagram of distinct rows, given in any order, a column for each variable."""
     rows = len(columns[0])
     order = np.lexsort(tuple(columns[::-1]))
-    prefix = np.zeros(rows, dtype=np.int64)  # node of each row, rows being sorted
+    prefix = np.zeros(rows, dtype=np.int64)  # node of each row; the rows are sorted
     layers = []
     nodes = 1
     for column in columns:
@@ -38,7 +38,7 @@ def of_rows(variables: Sequence[int], columns: Sequence[Array]) -> Diagram:
 
 
 def merged(diagram: Diagram) -> Diagram:
-    """The same solutions with all nodes that lead to the same suffixes made one."""
+    """The same solutions with all nodes with equal suffixes merged."""
     layers: list[Layer] = []
     numbers: Array | None = None
     for layer in reversed(diagram.layers):
@@ -57,7 +57,7 @@ def equal_nodes(layer: Layer) -> tuple[Array, Layer]:
     np.cumsum(_mixed(mixed + position.astype(np.uint64), 3), out=total[1:])
     signature = (total[layer.first[1:]] - total[layer.first[:-1]]).view(np.int64)
     ids, example = number_rows([signature, degree], layer.nodes)
-    # Equal signatures are most likely equal edges: look, and keep apart what is not.
+    # Nodes with equal signatures most likely have equal edges: verify that, and separate the others.
     like = example[ids]
     same_edge = np.repeat(layer.first[like], degree) + position
     differs = (layer.value[same_edge] != layer.value) | (layer.target[same_edge] != layer.target)
@@ -90,7 +90,7 @@ def _mixed(values: Array, salt: int) -> Array:
 def projected(diagram: Diagram, variables: Sequence[int]) -> Diagram:
     """The distinct values of some variables, in the diagram's order; raises `TooLarge` beyond MOST_ROWS.
 
-    Quick where few values are wanted, as it goes through the layers once with a row for each of them.
+    Fast if there are few results: it passes the layers once with a row for each of them.
     """
     node: Array = np.zeros(1, dtype=np.int64)
     kept: list[Array] = []
@@ -113,7 +113,7 @@ def projected(diagram: Diagram, variables: Sequence[int]) -> Diagram:
 
 
 def chained(diagrams: Sequence[Diagram]) -> Diagram:
-    """Independent diagrams as one: the end of each is the root of the next."""
+    """Independent diagrams as one: the end of each becomes the root of the next."""
     layers = [layer for diagram in diagrams for layer in diagram.layers]
     return Diagram.of_layers([v for diagram in diagrams for v in diagram.variables], layers)
 
@@ -122,15 +122,15 @@ Chooser = Callable[[Array, Array], Array]
 
 
 def combined(left: Diagram, right: Diagram, keep: Chooser) -> Diagram:
-    """Solutions of two diagrams in one order, kept by whether each has them.
+    """The solutions of two diagrams of equal order that `keep` selects.
 
     Args:
         left: One diagram.
         right: The other, over the same variables in the same order.
-        keep: Whether a solution is kept, from whether the left and the right have it.
+        keep: Whether a solution is kept, given whether the left and the right have it.
 
     Returns:
-        The diagram of what is kept.
+        The diagram of the kept solutions.
     """
     pairs = (np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))  # node of each side, -1 for none
     layers = []

@@ -1,8 +1,8 @@
-"""Which variables belong together, and the order in which to bind them.
+"""Components of variables, and the order in which to bind the variables of each.
 
-The cost of an order is the number of rows that its layers look at. It is estimated from how often each
-condition holds on sampled assignments, and from how many values the frontier - what later conditions still
-need to know - can have.
+The cost of an order is the number of rows that its layers evaluate. It is estimated from the frequency with
+which each condition holds on sampled assignments, and from the number of values of the frontier (what later
+conditions still need to know).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ SAMPLES = 512
 BEAM = 6
 WIDE_BEAM_VARIABLES = 12  # components with more variables are ordered greedily
 STARTS = 8
-MANY = 2000  # variables times conditions, beyond which an order is not searched for
+MANY = 2000  # variables times conditions, beyond which no order is searched for
 INFINITE = 1e18
 
 
 def components(count: int, conditions: Sequence[Term]) -> list[list[int]]:
-    """The variables that conditions connect, in order of the first of each component."""
+    """The components of variables that conditions connect, in order of their first variables."""
     group_of = list(range(count))
     groups: dict[int, list[int]] = {v: [v] for v in range(count)}
     for condition in conditions:
@@ -43,7 +43,7 @@ def components(count: int, conditions: Sequence[Term]) -> list[list[int]]:
 
 
 def definitions(conditions: Sequence[Term]) -> dict[int, list[int]]:
-    """For each variable the other variables of each equation that can be solved for it."""
+    """For each variable, the other variables of each equation that can be solved for it."""
     found: dict[int, list[int]] = {}
     for condition in conditions:
         if condition.op != "eq":
@@ -64,11 +64,11 @@ def definitions(conditions: Sequence[Term]) -> dict[int, list[int]]:
 
 
 class Order:
-    """Estimates for one component.
+    """The order of one component, with estimates.
 
     Attributes:
-        order: The variables in the order chosen.
-        cost: Estimated rows, all layers together.
+        order: The variables in the chosen order.
+        cost: Estimated rows of all layers together.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Order:
         return log2(hi - lo + 1)
 
     def _sampled(self) -> dict[Term, float]:
-        """How often each condition holds, as a logarithm."""
+        """The logarithm of the frequency with which each condition holds."""
         if len(self._variables) < 3:
             return dict.fromkeys(self._conditions, -1.0)
         columns: dict[Term, Array] = {}
@@ -128,7 +128,7 @@ class Order:
         return any(not rest & ~bound for rest in self._definitions.get(v, ()))
 
     def rows(self, bound: int) -> float:
-        """Logarithm of the number of assignments to these variables that nothing excludes yet."""
+        """Logarithm of the number of assignments to these variables that no condition excludes so far."""
         known = self._rows.get(bound)
         if known is None:
             known = sum(self._sizes[v] for v in self._variables if bound >> v & 1)
@@ -161,7 +161,7 @@ class Order:
         return known
 
     def _step(self, bound: int, v: int) -> float:
-        """Estimated rows that binding one more variable looks at."""
+        """Estimated rows for binding one more variable."""
         after = bound | 1 << v
         if self._is_defined(v, bound):
             branching = 0.0
@@ -174,7 +174,7 @@ class Order:
         return float(2.0 ** min(edges, 300.0) + 2.0 ** min(self.width(after), 300.0))
 
     def _found(self) -> list[tuple[float, list[int]]]:
-        """Orders with their costs: searched for, and as declared, which beats a greedy search at times."""
+        """Orders with their costs: those found by search, and the declared one, which is sometimes better."""
         found = [self._search()]
         if self._variables != found[0][1]:
             found.append((self._cost(self._variables), self._variables))
@@ -190,7 +190,10 @@ class Order:
         return cost
 
     def _connected(self) -> tuple[float, list[int]]:
-        """Of many variables, each time the one that shares the most conditions with those bound."""
+        """A greedy order for many variables.
+
+        Next comes the one that shares the most conditions with those bound.
+        """
         shared = dict.fromkeys(self._variables, 0)
         order: list[int] = []
         bound = 0
@@ -231,7 +234,7 @@ class Order:
         return states[0][0], list(states[0][2])
 
     def _candidates(self, bound: int) -> list[int]:
-        """Open variables, those that share a condition with a bound one where there are any."""
+        """Open variables; only those that share a condition with a bound one, if there are any."""
         reach = 0
         for v in self._variables:
             if bound >> v & 1:

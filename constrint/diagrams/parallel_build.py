@@ -1,12 +1,12 @@
-"""Solution sets built and listed by many: over threads, or over any executor of `concurrent.futures`.
+"""Building and listing solution sets in parallel: by threads, or by any executor of `concurrent.futures`.
 
-Threads work off the chunks of a layer side by side, as numpy releases Python's lock in long operations. Over
-an executor - of processes, of Dask, of machines - the first layers are built here, until there are several
-nodes for each worker; a node stands for all prefixes of values that leave the same to the rest. A worker
-gets the model as JSON text and one prefix for each of its nodes, builds what follows them, and sends it back
-as the file of a solution set. Nothing but text and bytes is sent.
+Threads process the chunks of a layer in parallel, because numpy releases the GIL in long operations. With an
+executor (of processes, of Dask, of machines), the first layers are built here until there are several nodes
+for each worker. A node stands for all prefixes that leave the same rest. A worker gets the model as JSON and
+one prefix for each of its nodes, builds what follows them, and returns it as the file of a solution set. Only
+text and bytes are sent.
 
-Numbers and order of the solutions are those of a set built alone, whatever the workers.
+Numbers and order of the solutions do not depend on the workers.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from constrint.parallel.workers import AHEAD, check_version, checked, own_versio
 from constrint.support.deadline import Deadline
 
 SHARES = 4
-"""Shares for each worker, as some take longer than others."""
+"""Shares for each worker, because some take longer than others."""
 LEAST_ROWS = 1_000_000
-"""Components that are expected to look at fewer rows are built at once: sending them takes longer."""
+"""Components with fewer expected rows are built here: sending them takes longer."""
 SLOW = 100
-"""How many rows of numpy's numbers take as long as one of Python's integers."""
+"""Relative time of a row of Python's integers, compared with numpy's numbers."""
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -49,7 +49,7 @@ Source = dict[str, Any]
 def ordered(
     executor: Executor, function: Callable[[Item], Answer], items: Iterable[Item], ahead: int
 ) -> Iterator[Answer]:
-    """The answers in order of the items, of which only so many are handed out ahead."""
+    """The answers in order of the items; at most `ahead` items are submitted ahead."""
     waiting = iter(items)
     running = deque(executor.submit(function, item) for item in islice(waiting, ahead))
     try:
@@ -64,12 +64,12 @@ def ordered(
 
 @contextmanager
 def maker(executor: Executor | None, workers: int | None, source: Callable[[], Source]) -> Iterator[Maker]:
-    """What makes the diagram of each component: this thread alone, threads, or an executor.
+    """The maker of the components' diagrams: this thread, threads, or an executor.
 
     Args:
-        executor: Who builds; without one, threads of this process do where there are several workers.
-        workers: How many.
-        source: Gives what a worker builds the same plan from; only asked where there is an executor.
+        executor: The executor; without one, threads of this process if there are several workers.
+        workers: Number of workers.
+        source: Returns the data from which a worker makes the same plan; only called with an executor.
     """
     workers = checked(workers, executor)
     if executor is not None:
@@ -92,7 +92,7 @@ def _by_threads(pool: Executor, workers: int, builder: LayerBuilder, estimate: f
 
 
 def _work(builder: LayerBuilder, estimate: float) -> float:
-    """The rows expected, those that Python works off counted as often as they take longer."""
+    """The expected rows, weighted by the time of Python's integers."""
     terms = dict.fromkeys(builder.conditions)
     waiting = list(terms)
     while waiting:
@@ -109,15 +109,15 @@ def _work(builder: LayerBuilder, estimate: float) -> float:
 
 @dataclass
 class _Task:
-    """What a worker is told, as JSON.
+    """A worker's task, as JSON.
 
     Attributes:
-        version: Of constrint, which must be the worker's.
-        source: What the plan is made from.
+        version: Version of constrint, which must be the worker's.
+        source: The data from which the plan is made.
         order: The variables of the component.
-        prefixes: For each of the first variables a value for each node.
-        edges: How many edges may be built.
-        rows: How many rows may be looked at.
+        prefixes: For each of the first variables, a value for each node.
+        edges: Maximum number of edges.
+        rows: Maximum number of rows.
         seconds: Time left; None for no limit.
     """
 
@@ -165,7 +165,7 @@ class _Shares:
 
 
 def build_share(text: str) -> bytes:
-    """A worker's part: the layers that follow a run of nodes, below one root with an edge to each of them."""
+    """A worker's part: the layers after a run of nodes, below one root with an edge to each of them."""
     task = _Task(**json.loads(text))
     check_version(task.version)
     with stopped_as_too_large(Deadline(task.seconds)):
@@ -206,7 +206,7 @@ def _planner(source: Source) -> Planner:
 
 
 def _glued(builder: LayerBuilder, cuts: Sequence[int], answers: Sequence[Diagram | None]) -> Diagram:
-    """The first layers, followed by what the workers found for the runs of nodes between the cuts."""
+    """The first layers, followed by the workers' diagrams for the runs of nodes between the cuts."""
     depth = len(builder.layers)
     degree = np.zeros(builder.nodes, dtype=np.int64)
     found = []
@@ -241,7 +241,7 @@ def listed(
     executor: Executor | None,
     workers: int | None,
 ) -> Iterator[dict[int, Array]]:
-    """The columns of each run of numbers, in order: by an executor, by threads, or by this thread alone."""
+    """The columns of each run of numbers, in order: by an executor, by threads, or by this thread."""
     workers = checked(workers, executor)
     if executor is not None:
         content = to_bytes(diagrams, {})
@@ -257,7 +257,7 @@ def listed(
 
 
 Write = Callable[[int, dict[int, Array]], None]
-"""Takes the number of the first row, and columns."""
+"""Called with the number of the first row, and columns."""
 
 
 def write_runs(
@@ -267,7 +267,7 @@ def write_runs(
     executor: Executor | None,
     workers: int | None,
 ) -> None:
-    """Have the columns of each run written; threads write them themselves."""
+    """Write the columns of each run; threads write them themselves."""
     workers = checked(workers, executor)
     if executor is not None or workers == 1:
         for (start, _), columns in zip(runs, listed(diagrams, runs, executor, workers), strict=True):
@@ -283,7 +283,7 @@ def _write_run(diagrams: Sequence[Diagram], write: Write, run: tuple[int, int]) 
 
 
 def fill_by_threads(table: Array, diagrams: Sequence[Diagram], workers: int) -> None:
-    """Write a product of several diagrams, a thread for each column: nothing is looked up, only repeated."""
+    """Write a product of several diagrams with a thread for each column; values are only repeated."""
     with ThreadPoolExecutor(workers, "constrint") as pool:
         written: list[Future[None]] = []
         fill(table, diagrams, lambda function, *given: written.append(pool.submit(function, *given)))
@@ -292,7 +292,7 @@ def fill_by_threads(table: Array, diagrams: Sequence[Diagram], workers: int) -> 
 
 
 def list_share(task: tuple[bytes, int, int]) -> bytes:
-    """A worker's part: the columns of a run of numbers, of the diagrams in a file."""
+    """A worker's part: the columns of a run of numbers, from diagrams in a file."""
     content, start, stop = task
     diagrams, _ = of_bytes(content)
     return columns_to_bytes(product_columns(diagrams or (), start, stop))

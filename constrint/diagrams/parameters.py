@@ -1,4 +1,4 @@
-"""A tuner's parameters: their values checked, and the numbers that stand for them in diagrams."""
+"""A tuner's parameters: checked values, and the codes that stand for them in diagrams."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXACT_FLOAT = 1 << 53
 
 
 def checked(tune_params: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
-    """The values of each parameter as a list of Python objects; raises `ModelError` where they cannot be."""
+    """The values of each parameter as a list of Python objects; raises `ModelError` for invalid ones."""
     if not isinstance(tune_params, Mapping):
         raise ModelError(f"the parameters are a dict of lists of values, not {tune_params!r}")
     found: dict[str, list[Any]] = {}
@@ -80,7 +80,7 @@ def _check_numbers(name: str, values: list[Any]) -> None:
 def coded(
     values: Mapping[str, list[Any]],
 ) -> tuple[list[Array], list[tuple[int, int]], dict[int, dict[Any, Any]]]:
-    """Numbers for the values of each parameter, their limits, and what numbers stand for what is none."""
+    """Codes of the values of each parameter, their limits, and the labels of codes that are not values."""
     domains: list[Array] = []
     limits: list[tuple[int, int]] = []
     labels: dict[int, dict[Any, Any]] = {}
@@ -105,7 +105,7 @@ def _number(value: Any) -> Any:
 
 
 def planned(tune_params: Mapping[str, list[Any]], texts: Sequence[str]) -> Planner:
-    """The plan of a space, made again by a worker."""
+    """The plan of a space, remade by a worker."""
     domains, limits, labels = coded(tune_params)
     parameters = Parameters({name: v for v, name in enumerate(tune_params)}, labels)
     values = list(tune_params.values())

@@ -1,9 +1,9 @@
-"""Structure before search: a finite model becomes independent layered diagrams of its solutions.
+"""The planner: a finite model becomes independent layered diagrams of its solutions.
 
-The steps, each a module of `constrint.diagrams`: conditions become terms (`terms`, `functions`, `translate`);
-those of one variable narrow its values; the rest connect the variables into components (`order`), of which
-each is bound variable by variable in an order chosen by estimated work (`layers`, with `joins` choosing the
-values to try and `intervals` pruning), into a diagram (`diagram`) that answers counts, numbers and samples.
+The steps, each a module of `constrint.diagrams`: conditions become terms (`terms`, `functions`, `translate`).
+Conditions on one variable narrow its values; the others connect variables into components (`order`). Each
+component is bound variable by variable, in an order chosen by estimated work (`layers`; `joins` chooses the
+values to try, `intervals` prunes). The result is a diagram (`diagram`) for counts, numbers and samples.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 
     from constrint.modelling.declarations import Declarations
 
-MOST_ORDERED = 40_000  # variables times conditions of a component, beyond which no order is sought
-# What counting spends on a diagram before it leaves the model to search.
+MOST_ORDERED = 40_000  # variables times conditions of a component, beyond which no order is searched for
+# The most estimated rows for counting by a diagram; beyond, search counts.
 COUNTED_ESTIMATE = 1e9
 COUNTED_ROWS = 50_000_000
 
 Maker = Callable[[LayerBuilder, float], Diagram]
-"""Makes the diagram of a component, of which so many rows are expected: here, or by many (`parallel`)."""
+"""Makes the diagram of a component with an expected number of rows: here, or in parallel."""
 
 
 class Condition(Protocol):
-    """Something that must hold, before it is a term."""
+    """A condition before its translation to a term."""
 
     scope: int
     """Set of its variables."""
@@ -56,7 +56,7 @@ class Condition(Protocol):
 
 @dataclass
 class Numbering:
-    """The numbers of a model's variables, and the one translator of its expressions by them.
+    """The numbers of a model's variables, and the translator of its expressions.
 
     Attributes:
         numbers: Number of each variable by name.
@@ -66,7 +66,7 @@ class Numbering:
     _made: Translator | None = None
 
     def translator(self, terms: Terms) -> Translator:
-        """What translates the model's expressions into terms."""
+        """The translator of the model's expressions into terms."""
         if self._made is None or self._made.terms is not terms:
             self._made = Translator(terms, self.numbers)
         return self._made
@@ -101,13 +101,13 @@ class ModelCondition:
 
 @dataclass
 class Component:
-    """A set of variables that conditions connect, and how their solutions were found.
+    """A component, and how its solutions were found.
 
     Attributes:
         diagram: Their solutions.
-        kinds: How each layer found the values to try.
+        kinds: The kind of join of each layer.
         conditions: Number of conditions.
-        estimate: Rows that were expected to be looked at.
+        estimate: Expected rows.
     """
 
     diagram: Diagram
@@ -120,9 +120,9 @@ class Planner:
     """Plans and builds the diagrams of one set of conditions.
 
     Attributes:
-        domains: Values of each variable, ascending; None where there are too many to list.
+        domains: Values of each variable, ascending; None if there are too many to list.
         limits: Least and greatest value of each variable.
-        feasible: Whether nothing has proven yet that there is no solution.
+        feasible: False if it is proven already that there is no solution.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Planner:
             self._narrow()
 
     def _narrow(self) -> None:
-        """Apply the conditions of one variable; the others become terms over what values are left."""
+        """Apply conditions on one variable; the others become terms over the remaining values."""
         pending = self._conditions
         fixed = 0
         while True:
@@ -177,7 +177,7 @@ class Planner:
                 self._tighten(term)
 
     def _apply(self, unary: Sequence[Condition]) -> list[Condition]:
-        """Narrow domains by conditions of one variable each; returns those whose variable is not listed."""
+        """Narrow domains by conditions on one variable; returns those whose variable is not listed."""
         terms = Terms(tuple(self.domains), tuple(self.limits))
         parts = Parts(terms)
         later = []
@@ -206,7 +206,7 @@ class Planner:
             self.limits[v] = int(domain[0]), int(domain[-1])
 
     def _tighten(self, term: Term) -> None:
-        """Drop values that a linear condition, or a product with a known value, can never have."""
+        """Drop values that a linear condition, or a product with a known value, excludes."""
         coefficients, bound = term.data
         if term.op == "eq" and len(term.args) == 1 and term.args[0].op == "mul" and bound:
             for factor in term.args[0].args:
@@ -229,7 +229,7 @@ class Planner:
                 self._keep(arg.data, domain[np.searchsorted(domain, min(cut, int(domain[-1]) + 1), "left") :])
 
     def components(self) -> list[tuple[list[int], list[Term]]]:
-        """The variables that conditions connect, with those conditions."""
+        """The components: variables and the conditions that connect them."""
         found: list[tuple[list[int], list[Term]]] = [
             (variables, []) for variables in components(len(self.domains), self.open)
         ]
@@ -240,13 +240,13 @@ class Planner:
         return found
 
     def count(self, budget: Budget) -> int:
-        """The number of solutions; sums are counted without a diagram."""
+        """The number of solutions; single sums are counted without a diagram."""
         if not self.feasible or self.terms is None:
             return 0
         total = 1
         left = []
         for variables, conditions in self.components():
-            if not conditions:  # free to take any value, be they too many to list
+            if not conditions:  # free to take any value, even if they are too many to list
                 total *= math.prod(self._values(v) for v in variables)
                 continue
             number = count_sum(self.terms, conditions, variables)
@@ -264,13 +264,13 @@ class Planner:
         return hi - lo + 1 if domain is None else len(domain)
 
     def build(self, budget: Budget, maker: Maker | None = None) -> list[Component]:
-        """The diagrams of all components; none where there is no solution."""
+        """The diagrams of all components; empty if there is no solution."""
         if not self.feasible or self.terms is None:
             return []
         return self._build(self.components(), budget, maker)
 
     def builder(self, order: Sequence[int], budget: Budget) -> LayerBuilder:
-        """What builds the component of these variables, in this order."""
+        """The builder of the component of these variables, in this order."""
         assert self.terms is not None
         mask = sum(1 << v for v in order)
         conditions = [term for term in self.open if term.mask & mask]
@@ -325,7 +325,7 @@ def _is_true(term: Term) -> bool:
 
 
 def plan_model(model: Declarations) -> Planner:
-    """The plan of a model; raises `Unsupported` where it has none."""
+    """The plan of a model; raises `Unsupported` if the planner cannot handle it."""
     whole = Group(list(model.variables.values()))
     for constraint in model.constraints:
         look()
@@ -334,7 +334,7 @@ def plan_model(model: Declarations) -> Planner:
 
 
 def _plan_group(group: Group, boxed: dict[str, Domain]) -> Planner:
-    """The plan of some variables of a model and all that connects them."""
+    """The plan of some variables of a model with the conditions that connect them."""
     numbering = Numbering({variable.name: i for i, variable in enumerate(group.variables)})
     domains, limits = listed(group.variables, boxed)
     conditions: list[Condition] = [ModelCondition(part, numbering) for part in group.conditions]
@@ -367,7 +367,7 @@ def built_by(
     workers: int | None,
     source: Callable[[], dict[str, Any]],
 ) -> list[Component]:
-    """The diagrams of all components, built here or by many workers, who plan the same from a source."""
+    """The diagrams of all components, built here or by workers that make the same plan from `source`."""
     if executor is None and workers is None:
         return planner.build(budget)
     from constrint.diagrams.parallel_build import maker
@@ -377,7 +377,7 @@ def built_by(
 
 
 def count_planned(model: Declarations, time_limit: float | None) -> int | None:
-    """The number of solutions where a diagram is likely to give it soon; None leaves it to search."""
+    """The number of solutions, if a diagram is likely to give it soon; None leaves it to search."""
     deadline = None if time_limit is None else perf_counter() + time_limit
     try:
         with stopped_as_too_large(Deadline(time_limit)):
@@ -387,7 +387,7 @@ def count_planned(model: Declarations, time_limit: float | None) -> int | None:
                 return plan_model(model).count(budget)
             factor, rest = count_wide(model, boxed, MOST_VALUES, deadline)
             return factor and factor * _plan_group(rest, boxed).count(budget)
-    except (Unsupported, TooLarge, OverflowError):  # search has no numbers that are too large
+    except (Unsupported, TooLarge, OverflowError):  # search has no limit on the size of numbers
         return None
 
 

@@ -1,4 +1,4 @@
-"""Expressions of Python's language as syntax trees, within limits; nothing is evaluated."""
+"""Python expressions as syntax trees, within limits; nothing is evaluated."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from constrint.support.limits import Budget
 _TOKENS = re.compile(
     r"(?P<text>'(?:[^'\\\n]++|\\.)*+'|\"(?:[^\"\\\n]++|\\.)*+\")|(?P<number>[0-9][0-9_]*)|[\[({]|[\])}]"
 )
-_SHORT = 18  # digits that are not counted
+_SHORT = 18  # digits; shorter numbers are not counted
 
 
 def parsed(text: str, what: str, budget: Budget | None = None) -> ast.expr:
     """The syntax tree of one expression.
 
     Args:
-        text: The expression; lines in it count as one.
-        what: How the message for text that is none begins.
-        budget: What reading may take; the usual limits where it is left out.
+        text: The expression; several lines count as one.
+        what: Start of the message for invalid text.
+        budget: The limits of reading; the usual ones by default.
 
     Returns:
-        The tree; raises `ModelError` for text that is no expression or is nested too deeply.
+        The tree.
+
+    Raises:
+        ModelError: The text is not an expression, or is nested too deeply.
     """
     budget = budget or Budget()
     depth = 0
@@ -40,11 +43,11 @@ def parsed(text: str, what: str, budget: Budget | None = None) -> ast.expr:
     budget.node(len(text) // 8, what)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # `1is 2` and the like: what is meant is refused by name later
+            warnings.simplefilter("ignore")  # `1is 2` and the like are refused by name later
             return ast.parse(text.strip().replace("\n", " "), mode="eval").body
     except SyntaxError as problem:
         raise ModelError(f"{what}: {problem.msg}") from problem
-    except ValueError as problem:  # a zero character, half of a character
+    except ValueError as problem:  # a NUL character, or a lone surrogate
         raise ModelError(f"{what}: {ascii(str(problem))[1:-1]}") from problem
     except (RecursionError, MemoryError):
         raise ModelError(f"{what}: it is nested too deeply") from None

@@ -1,8 +1,8 @@
-"""What is known of an expression's values while one variable runs over evenly spaced values.
+"""Abstract values of expressions while one variable runs over evenly spaced values.
 
-Of each expression three things are known: bounds, a congruence, and, where it is one, the affine function of
-the place k that the variable has reached. They follow from those of the parts; none of them ever excludes a
-value that is taken.
+Of each expression three things are known: bounds, a congruence, and, if it is one, the affine function of the
+place k that the variable has reached. They follow from those of the parts, and never exclude a value that
+occurs.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Evaluation:
     """Evaluates expressions over a range of places.
 
     Attributes:
-        values: What is known of the variables, by name.
-        period: Every how many of its values the variable is looked at.
+        values: Abstract values of the variables, by name.
+        period: The variable's values are visited at this distance.
         wish: A multiple of the period with which more would be known.
-        is_open: Whether a term of the condition at hand may have had no value.
-        parts: What expressions consist of that are short for others; shared between evaluations.
-        known: What is known of expressions so far, and whether they may have no value.
+        is_open: Whether a term of the present condition may be undefined.
+        parts: Expansions of expressions that abbreviate others; shared between evaluations.
+        known: Abstract values found so far, and whether the expressions may be undefined.
     """
 
     values: dict[str, Known]
@@ -52,7 +52,7 @@ class Evaluation:
     known: dict[int, tuple[Known, bool]] = field(default_factory=dict)
 
     def of(self, node: e.IntExpr) -> Known:
-        """What is known of an expression; raises `Never` and `Unsupported`."""
+        """The abstract value of an expression; raises `Never` and `Unsupported`."""
         found = self.known.get(id(node))
         if found is None:
             rule = _RULES.get(type(node)) or _function
@@ -64,11 +64,11 @@ class Evaluation:
         return value
 
     def all(self, nodes: Sequence[e.IntExpr]) -> list[Known]:
-        """What is known of several."""
+        """The abstract values of several expressions."""
         return [self.of(node) for node in nodes]
 
     def wanted(self, value: Known, modulus: int) -> None:
-        """Say that the residue of a value would be worth knowing."""
+        """Record that knowing the residue of a value would help."""
         more = self.period * abs(modulus) // math.gcd(value.modulus, modulus)
         self.wish = math.lcm(self.wish, more)
 
@@ -178,7 +178,7 @@ def _choice(evaluation: Evaluation, node: e.IfThenElse) -> Known:
 
 
 def _held(rule: Callable[[Evaluation, Any], Known]) -> Callable[[Evaluation, Any], Known]:
-    """The rule of a condition on integers, which is false where one of them is undefined."""
+    """The rule of a condition on integers, which is false if one of them is undefined."""
 
     def of(evaluation: Evaluation, node: Any) -> Known:
         outside, evaluation.is_open = evaluation.is_open, False

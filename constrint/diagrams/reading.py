@@ -1,4 +1,7 @@
-"""A restriction as text: what has a term is a term, the rest is worked out for each combination of values."""
+"""Reading restrictions: parts with a term become terms.
+
+Others are evaluated for all combinations of values.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,19 @@ from constrint.errors import ModelError
 from constrint.support.deadline import look
 
 TRIED = 4096
-"""Combinations of values for which a part is tried by itself."""
+"""Combinations of values for which a part is tried on its own."""
 
 
 def read(text: str, parameters: Parameters, values: Sequence[Sequence[Any]]) -> list[Restriction | Called]:
-    """The parts of a restriction that must each hold.
+    """The parts of a restriction, all of which must hold.
 
     Args:
         text: A Python expression.
-        parameters: What it may speak of.
+        parameters: The parameters that it may use.
         values: The values of each parameter, by number.
 
     Raises:
-        ModelError: It is no Python expression, or says what is not understood here.
+        ModelError: The text is not a Python expression, or has unsupported parts.
     """
     try:
         parts = parse(text, parameters)
@@ -44,9 +47,9 @@ def read(text: str, parameters: Parameters, values: Sequence[Sequence[Any]]) -> 
 def _worked_out(
     tree: ast.expr, parameters: Parameters, values: Sequence[Sequence[Any]], text: str
 ) -> list[Restriction | Called]:
-    """The parts of `a and b and …` by themselves, or all in one where a part needs those before it."""
+    """The parts of `a and b and …` separately, or all in one if a part relies on those before it."""
     found: list[Restriction | Called] = []
-    alone = True  # no part needs those before it
+    alone = True  # no part relies on those before it
     for part in _conjuncts(tree):
         try:
             terms = split(part, parameters, text)
@@ -78,9 +81,9 @@ def _called(tree: ast.expr, parameters: Parameters, text: str) -> Called:
 
 
 def _never_fails(called: Called, values: Sequence[Sequence[Any]]) -> bool:
-    """Whether no tried combination raises more than an arithmetic error.
+    """Whether no tried combination raises anything but an arithmetic error.
 
-    A failure that is missed here is an error later, never another answer.
+    A failure that is missed here becomes an error later, never a wrong answer.
     """
     columns = [values[called.parameters.numbers[name]] for name in called.names]
     for row in spread(columns, TRIED):
@@ -89,6 +92,6 @@ def _never_fails(called: Called, values: Sequence[Sequence[Any]]) -> bool:
             bool(called.function(**dict(zip(called.names, row, strict=True))))
         except ArithmeticError:
             pass
-        except Exception:  # whatever it is, the parts before this one may keep it from being asked
+        except Exception:  # the parts before this one may protect it from any failure
             return False
     return True

@@ -1,8 +1,8 @@
-"""Diagrams in another order of variables: neighbouring layers change places until the order fits.
+"""Reordering the variables of diagrams by exchanging neighbouring layers.
 
-Nothing is listed: a change of places looks at the paths through two layers only. This is the exchange of
-neighbouring variables of Rudell, "Dynamic variable ordering for ordered binary decision diagrams" (1993), for
-layers of values in place of bits. In the new order the size may be anything: a budget ends what grows.
+Nothing is listed: an exchange visits the paths through two layers only. This is the exchange of neighbouring
+variables of Rudell, "Dynamic variable ordering for ordered binary decision diagrams" (1993), for layers of
+values instead of bits. The size in the new order is unknown in advance: a budget limits it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def _exchanged(upper: Layer, lower: Layer, budget: Budget) -> tuple[Layer, Layer
     source = np.repeat(upper.sources(), degree)
     values, codes = np.unique(lower.value, return_inverse=True)
     key = source * len(values) + codes[below]
-    # Rows come by node, upper and lower value; by node and lower value, upper ones stay ascending.
+    # Rows are sorted by node, upper and lower value; sorting stably by node and lower value keeps upper
+    # values ascending.
     order = np.argsort(key, kind="stable")
     key = key[order]
     starts = np.flatnonzero(np.append(True, key[1:] != key[:-1]))

@@ -1,7 +1,7 @@
-"""Restrictions in Python's own language as terms, with Python's meaning: `/` gives floats, `and` stops early.
+"""Restrictions in Python's syntax as terms, with Python's meaning: `/` gives floats, `and` short-circuits.
 
-The text is parsed, never evaluated. What has no term - a method, an unknown function - is refused by name, so
-that a callable can be given instead.
+The text is parsed, never evaluated. Parts without a term, such as methods and unknown functions, are refused
+by name, so that a callable can be given instead.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ _CALLED = ("abs", "min", "max", "gcd", "lcm", "int", "bool")
 
 
 class Refused(Exception):  # noqa: N818 - carried to where the restriction's name is known
-    """An expression that has no term; the message says which part, and what to do."""
+    """An expression without a term; the message says which part, and what to do."""
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What restrictions may speak of.
+    """The parameters that restrictions may use.
 
     Attributes:
         numbers: Number of each parameter.
-        labels: What the codes of a parameter stand for, for those whose values are no numbers.
+        labels: The values of a parameter's codes, for parameters whose values are not numbers.
     """
 
     numbers: Mapping[str, int]
@@ -67,7 +67,10 @@ class Parameters:
 
     @cached_property
     def _indexed(self) -> dict[int, tuple[dict[Any, int], list[tuple[int, Any]]]]:
-        """For each parameter with labels the codes of plain ones, and the others with their codes."""
+        """For each parameter with labels.
+
+        The codes of plain labels, and the other labels with their codes.
+        """
         found = {}
         for v, labels in self.labels.items():
             plain = {label: code for code, label in labels.items() if type(label) in _PLAIN}
@@ -100,11 +103,11 @@ class Parameters:
 
 @dataclass
 class Restriction:
-    """A condition in Python's language.
+    """A condition in Python's syntax.
 
     Attributes:
         tree: Its syntax tree.
-        parameters: What it may speak of.
+        parameters: The parameters that it may use.
         text: The restriction as the user gave it, for messages.
         scope: Set of its parameters.
     """
@@ -141,8 +144,8 @@ class Restriction:
 
 
 def parse(text: str, parameters: Parameters) -> list[Restriction]:
-    """The parts of a restriction that must each hold."""
-    tree = parsed(text, f"restriction {shortened(text)} is no Python expression")
+    """The parts of a restriction, all of which must hold."""
+    tree = parsed(text, f"restriction {shortened(text)} is not a Python expression")
     try:
         return split(tree, parameters, text)
     except RecursionError:
@@ -150,7 +153,7 @@ def parse(text: str, parameters: Parameters) -> list[Restriction]:
 
 
 def split(tree: ast.expr, parameters: Parameters, text: str) -> list[Restriction]:
-    """The parts of a restriction that must each hold; `a and b` is allowed where both are true."""
+    """The parts of a restriction, all of which must hold; `a and b` holds if both do."""
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
         return [part for value in tree.values for part in split(value, parameters, text)]
     if isinstance(tree, ast.Compare) and len(tree.ops) > 1:
@@ -165,7 +168,7 @@ def _function_name(node: ast.Call, parameters: Parameters) -> str:
     module = isinstance(inside, ast.Name) and inside.id in ("math", "np", "numpy")
     if name not in _CALLED or node.keywords or not (module or inside is None):
         raise Refused(
-            f"{ast.unparse(node)} is not understood; the functions are {', '.join(_CALLED)}. "
+            f"{ast.unparse(node)} is not supported; the functions are {', '.join(_CALLED)}. "
             "Anything else can be given as a callable"
         )
     clash = inside.id if isinstance(inside, ast.Name) else name
@@ -194,19 +197,21 @@ class _Translation:
         look()
         rule: Callable[[Any], Term] | None = getattr(self, f"_{type(node).__name__.lower()}", None)
         if rule is None:
-            raise Refused(f"{ast.unparse(node)} is not understood; it can be given as a callable")
+            raise Refused(f"{ast.unparse(node)} is not supported; it can be given as a callable")
         return rule(node)
 
     def _constant(self, node: ast.Constant) -> Term:
         if not isinstance(node.value, bool | int | float):
-            raise Refused(f"{ast.unparse(node)} is no number: only parameters of such values compare with it")
+            raise Refused(
+                f"{ast.unparse(node)} is not a number: it can only be compared with such parameters"
+            )
         return self.terms.const(node.value)
 
     def _name(self, node: ast.Name) -> Term:
         number = self.parameters.number(node.id)
         if self._is_label(node) and not self._is_numeric(node):
             raise Refused(
-                f"the values of '{node.id}' are no numbers: they can only be compared with constants and "
+                f"the values of '{node.id}' are not numbers: they can only be compared with constants and "
                 "others of their kind; anything else can be given as a callable"
             )
         return self.terms.var(number)
@@ -233,7 +238,7 @@ class _Translation:
         function = _FUNCTION_OF.get(operator)
         if function is not None and (function is not Pow or (right.is_int and right.lo >= 0)):
             return functions.apply(self.terms, function, [left, right])
-        raise Refused(f"{ast.unparse(node)} is not understood; it can be given as a callable")
+        raise Refused(f"{ast.unparse(node)} is not supported; it can be given as a callable")
 
     def _bits(self, node: ast.BinOp) -> Term:
         """`&` and `|` of conditions."""
@@ -288,7 +293,7 @@ class _Translation:
         return all(isinstance(label, bool | int | float) for label in labels.values())
 
     def _same(self, left: ast.expr, right: ast.expr) -> Term:
-        """Whether two parameters have equal values, which need be no numbers."""
+        """Whether two parameters have equal values, which need not be numbers."""
         assert isinstance(left, ast.Name)
         labels = self.parameters.labels[self.parameters.number(left.id)].values()
         tests = [
@@ -298,7 +303,7 @@ class _Translation:
         return self.terms.junction("or", tests)
 
     def _labelled(self, node: ast.expr, values: Sequence[Any]) -> Term:
-        """Whether a parameter has one of these values, which need be no numbers."""
+        """Whether a parameter has one of these values, which need not be numbers."""
         assert isinstance(node, ast.Name)
         number = self.parameters.number(node.id)
         codes = self.parameters.codes(number, values)
@@ -329,4 +334,4 @@ class _Translation:
                 return functions.apply(self.terms, FUNCTIONS[name], args)
         except Unsupported as problem:
             raise Refused(f"{ast.unparse(node)}: {problem}; it can be given as a callable") from problem
-        raise Refused(f"{ast.unparse(node)} is not understood; it can be given as a callable")
+        raise Refused(f"{ast.unparse(node)} is not supported; it can be given as a callable")

@@ -1,8 +1,8 @@
-"""Counting the solutions of one linear equation or inequality by dynamic programming over its partial sums.
+"""Counting the solutions of one linear equation or inequality by dynamic programming over partial sums.
 
-With every variable counted in steps from the end where its part of the sum is least, all parts are multiples
-of positive weights, and the number of ways to reach each sum grows variable by variable: a running sum with
-the stride of the weight, less what more steps than there are would have added.
+Every variable is counted in steps from the end at which its term is least, so all terms are multiples of
+positive weights. The number of ways to reach each sum grows variable by variable: a running sum with the
+stride of the weight, minus the ways with too many steps.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 
 from constrint.diagrams.terms import INT64, Array, Term, Terms
 
-MOST_SUMS = 5_000_000  # partial sums that are told apart
+MOST_SUMS = 5_000_000  # most distinct partial sums
 
 
 def count_sum(terms: Terms, conditions: list[Term], variables: list[int]) -> int | None:
-    """The number of solutions of a component that is one sum of its variables; None where it is not."""
+    """The number of solutions of a component that is a single sum of its variables; None if it is not."""
     if len(conditions) != 1 or conditions[0].op not in ("eq", "le"):
         return None
     condition = conditions[0]
@@ -51,7 +51,7 @@ def count_sum(terms: Terms, conditions: list[Term], variables: list[int]) -> int
 
 
 def _progression(terms: Terms, arg: Term) -> tuple[int, int, int] | None:
-    """Least value, distance and number of the values of a variable that are evenly spaced."""
+    """Least value, distance and number of a variable's evenly spaced values; None if they are not."""
     domain = terms.domains[arg.data] if arg.op == "var" else None
     if domain is None or domain.dtype != INT64:
         return None
@@ -63,7 +63,7 @@ def _progression(terms: Terms, arg: Term) -> tuple[int, int, int] | None:
 
 
 def _with(ways: Array, weight: int, values: int) -> Array:
-    """Ways to reach each sum with 0 … values - 1 steps of a weight more."""
+    """The ways to reach each sum after adding 0 … values - 1 steps of a weight."""
     count = len(ways)
     rows = -(-count // weight)
     table = np.zeros(rows * weight, dtype=np.int64)

@@ -1,8 +1,8 @@
-"""Symbols that stand for numbers in a call of a function, and a watch on what the function does with them.
+"""Symbols that stand for numbers when a function is traced, and a watch on what it does with them.
 
-What a function does with a symbol by operators is remembered, and what needs a value raises `CannotTrace`.
-Python has ways to look at an object that nothing can intercept: `is`, `type`, `match`, and handlers that
-catch what a value would never have raised. A call that runs any code with such things in it is not trusted.
+Operators on a symbol are recorded; anything that needs a value raises `CannotTrace`. Python has ways to
+inspect an object that cannot be intercepted: `is`, `type`, `match`, and handlers that catch what a value
+would never raise. A call that runs code with any of these is not trusted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 
 class CannotTrace(Exception):  # noqa: N818 - turns to calling
-    """The callable needs numbers, or may look at what they are made of."""
+    """The callable needs numbers, or may inspect their types."""
 
 
 def tree_of(value: object) -> ast.expr:
@@ -27,7 +27,7 @@ def tree_of(value: object) -> ast.expr:
         return value.tree
     if isinstance(value, bool | int | float | str) and type(value) in (bool, int, float, str):
         return ast.Constant(value)
-    raise CannotTrace  # others have arithmetic of their own: numpy's divides by zero and overflows
+    raise CannotTrace  # other types have their own arithmetic: numpy's divides by zero and overflows
 
 
 def _binary(symbol: ast.operator) -> tuple[Callable[[Symbol, object], Symbol], ...]:
@@ -52,10 +52,10 @@ def _refused(self: Symbol, *_: object) -> NoReturn:
 
 
 class Symbol:
-    """Stands for a number while a callable is traced; remembers what is done with it."""
+    """Stands for a number while a callable is traced; records the operations on it."""
 
     __slots__ = ("tree",)
-    __array_ufunc__ = None  # numpy's scalars leave the arithmetic to the symbol, which refuses them
+    __array_ufunc__ = None  # numpy's scalars then leave arithmetic to the symbol, which refuses them
 
     def __init__(self, tree: ast.expr) -> None:
         self.tree = tree
@@ -91,7 +91,7 @@ class Symbol:
         return Symbol(ast.Call(ast.Name("abs"), [self.tree], []))
 
     @property  # type: ignore[misc] # there is none to set
-    def __class__(self) -> Any:  # what `isinstance` asks for
+    def __class__(self) -> Any:  # `isinstance` reads this
         raise CannotTrace
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -100,7 +100,7 @@ class Symbol:
 
 _HERE = str(Path(__file__).parent)
 _OPAQUE: tuple[object, ...] = (type, id, callable, vars, dir, operator.is_, operator.is_not)
-"""What tells a symbol from a number without its knowledge."""
+"""Functions that can distinguish a symbol from a number without its knowledge."""
 _LOOKS = frozenset(
     code
     for name, code in dis.opmap.items()
@@ -109,10 +109,10 @@ _LOOKS = frozenset(
 
 
 def watched(call: Callable[[], Any]) -> Any:
-    """What a call returns; raises `CannotTrace` where code was run that may tell symbols from numbers."""
+    """The result of a call; raises `CannotTrace` if code ran that may distinguish symbols from numbers."""
     earlier = sys.getprofile()
     if earlier is not None and not callable(earlier):
-        raise CannotTrace  # a profiler written in C cannot be put back
+        raise CannotTrace  # a profiler written in C cannot be restored
     seen: dict[CodeType, bool] = {}
 
     def look(frame: FrameType, event: str, what: Any) -> None:
@@ -133,7 +133,7 @@ def watched(call: Callable[[], Any]) -> Any:
 
 
 def _is_plain(frame: FrameType) -> bool:
-    """Whether the code of a frame has nothing in it that looks at objects."""
+    """Whether the code of a frame cannot inspect objects."""
     code = frame.f_code
     if _LOOKS.intersection(code.co_code[::2]):
         return False

@@ -1,7 +1,7 @@
-"""Callables as restrictions: called once with symbols in place of numbers, where that shows all they do.
+"""Callables as restrictions: called once with symbols instead of numbers, if that shows all they do.
 
-A callable that asks for the truth of a symbol (`if`, `and`, `or`, a comparison chain) cannot be traced; it is
-called with the values of its parameters instead, once for each combination that is reached.
+A callable that needs the truth value of a symbol (`if`, `and`, `or`, a comparison chain) cannot be traced; it
+is called with the values of its parameters instead, once for each combination that is reached.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from constrint.support.deadline import look
 
 _NO_NUMBERS = np.zeros(1, dtype=np.int64)
 
-TRIED = 200  # calls that look which parameters a callable reads
+TRIED = 200  # trial calls that find out which parameters a callable reads
 
 
 class _Hidden(Exception):  # noqa: N818 - a signal that names the parameter
-    """A callable reads a parameter that it had not read in the trial calls."""
+    """A callable reads a parameter that it did not read in the trial calls."""
 
 
 class _Record(dict[str, Any]):
-    """Parameters by name or attribute; remembers which were read, and refuses those it was not given."""
+    """Parameters by name or attribute; records which are read, and refuses those that it was not given."""
 
     def __init__(self, values: dict[str, Any], hidden: Collection[str] = ()) -> None:
         super().__init__(values)
@@ -119,10 +119,10 @@ class Called:
         names: The parameters that it takes, or reads.
         by_name: Whether they are its arguments; otherwise it takes one mapping.
         parameters: All parameters.
-        text: What to call it in messages.
+        text: Its name in messages.
         scope: Set of its parameters.
         is_text: Whether it was given as text.
-        undefined: Calls that raised an arithmetic error, which counts as not allowed.
+        undefined: Number of calls that raised an arithmetic error, which counts as not allowed.
         example: The values of the first such call.
     """
 
@@ -185,7 +185,7 @@ class Called:
 
 
 def _codes(column: Any) -> Any:
-    """The numbers of a column as a list, or one number that stands for all rows."""
+    """The codes of a column as a list, or one code for all rows."""
     if isinstance(column, np.ndarray):
         return column.tolist()
     return column.item() if isinstance(column, np.generic) else column
@@ -194,7 +194,7 @@ def _codes(column: Any) -> Any:
 def trace(
     function: Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]]
 ) -> list[Restriction] | Called:
-    """A callable as restrictions that were traced, or as one that is called.
+    """A callable as traced restrictions, or as one that is called.
 
     Args:
         function: Takes parameters by their names, or one mapping of all of them.
@@ -202,7 +202,7 @@ def trace(
         values: The values of each parameter, by number.
 
     Returns:
-        The parts that were traced; otherwise the callable with what it depends on.
+        The traced parts; otherwise the callable with the parameters on which it depends.
     """
     text = _text_of(function)
     names = _argument_names(function)
@@ -229,7 +229,7 @@ def trace(
 
 
 def is_understood(restrictions: Sequence[Restriction], count: int, values: Sequence[Sequence[Any]]) -> bool:
-    """Whether each part has a term, tried on the parameters' numbers; raises `ModelError` otherwise."""
+    """Whether each part has a term, tried on the parameters' codes; raises `ModelError` otherwise."""
     lists: list[Any] = []
     limits: list[tuple[int, int]] = []
     mentioned = 0
@@ -243,7 +243,8 @@ def is_understood(restrictions: Sequence[Restriction], count: int, values: Seque
         labels = restrictions[0].parameters.labels.get(v)
         numbers = sorted(labels) if labels is not None else sorted(values[v])
         integers = not any(isinstance(number, float) for number in numbers)
-        wide = integers and max(-numbers[0], numbers[-1]) >= 1 << 62  # numpy makes floats of some of them
+        # Numpy would convert some of them to floats.
+        wide = integers and max(-numbers[0], numbers[-1]) >= 1 << 62
         lists.append(np.array(numbers, dtype=OBJECT if wide else None))
         limits.append((int(numbers[0]), int(numbers[-1])) if integers else (0, 0))
     terms = Terms(lists, limits)
@@ -272,7 +273,7 @@ def _text_of(function: Callable[..., Any]) -> str:
 def _read(
     function: Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]], text: str
 ) -> list[str]:
-    """Which parameters a callable of one mapping reads: seen in trial calls, or named in its code."""
+    """The parameters that a callable of one mapping reads: seen in trial calls, or named in its code."""
     code = getattr(function, "__code__", None)
     constants = set(itertools.chain(code.co_consts, code.co_names)) if code is not None else set()
     read = {name: None for name in parameters.numbers if name in constants}
@@ -290,7 +291,7 @@ def _read(
 
 
 def spread(values: Sequence[Sequence[Any]], count: int) -> Iterator[tuple[Any, ...]]:
-    """So many assignments spread over all values, or all where they are fewer; the same in every run."""
+    """At most `count` assignments spread over all values; the same in every run."""
     if math.prod(map(len, values)) <= count:
         yield from itertools.product(*values)
         return

@@ -13,10 +13,10 @@ from constrint.support.deadline import look
 
 
 class Translator:
-    """Translates expressions, each once.
+    """Translates expressions into terms, each once.
 
     Attributes:
-        terms: Where the terms are made.
+        terms: The factory of terms.
     """
 
     def __init__(self, terms: Terms, numbers: dict[str, int]) -> None:
@@ -35,7 +35,7 @@ class Translator:
         return known
 
     def kept(self, node: e.IntExpr) -> e.IntExpr:
-        """An expression built for this, kept: terms are known by the identity of their expressions."""
+        """Keep an expression made here alive: terms are cached by the identity of their expressions."""
         self._kept.append(node)
         return node
 
@@ -98,7 +98,7 @@ def _table(translator: Translator, node: e.Table) -> Term:
 
 
 def _held(rule: Callable[[Translator, Any], Term]) -> Callable[[Translator, Any], Term]:
-    """The rule of a condition on integers, which is false where one of them is undefined."""
+    """The rule of a condition on integers, which is false if one of them is undefined."""
     return lambda translator, node: translator.terms.held(rule(translator, node))
 
 
@@ -151,7 +151,7 @@ _RULES: dict[type, Callable[[Translator, Any], Term]] = {
 
 
 def conjuncts(condition: e.BoolExpr) -> list[e.BoolExpr]:
-    """The parts of a condition that must each hold."""
+    """The parts of a condition, all of which must hold."""
     look()
     if isinstance(condition, e.And):
         return [part for arg in condition.args for part in conjuncts(arg)]

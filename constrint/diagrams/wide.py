@@ -1,9 +1,9 @@
-"""Counting over variables with too many values to list, where one variable decides the others.
+"""Counting over variables with too many values to list, if one variable determines the others.
 
-Such a variable is divided in halves wherever it is still open whether the conditions hold, and, where that
-gets nowhere, looked at residue by residue: for each residue modulo a common multiple of the divisors that
-occur, quotients are affine and remainders constant (see `ranges`). Variables with few values are tried one by
-one; further wide ones must be functions of the first, by an equation.
+The values of such a variable are halved as long as it is open whether the conditions hold. If that fails,
+they are split by residue: for each residue modulo a common multiple of the divisors, quotients are affine and
+remainders constant (see `ranges`). Variables with few values are tried one by one; further wide variables
+must be functions of the first, by an equation.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from constrint.expr.ranges import FALSE, TRUE, Known, Never, Unsupported, affine
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
 
-MOST_TRIED = 10_000  # combinations of the values of variables with few
-MOST_RANGES = 100_000  # ranges of the wide variable that are looked at
-FIRST_RANGES = 300  # of a residue, after which more residues are tried if that may help
+MOST_TRIED = 10_000  # most combinations of the values of variables with few values
+MOST_RANGES = 100_000  # most ranges of the wide variable
+FIRST_RANGES = 300  # ranges for a residue, after which more residues are tried if that may help
 MOST_OF_RESIDUE = 6_000
 MOST_RESIDUES = 20_000
 
@@ -49,7 +49,7 @@ class Group:
 
 
 def groups(model: Declarations) -> list[Group]:
-    """The variables of a model that conditions connect, and what connects them; constants stand alone."""
+    """The groups of variables that conditions connect; constant conditions form groups of their own."""
     leader: dict[str, str] = {name: name for name in model.variables}
 
     def find(name: str) -> str:
@@ -74,7 +74,7 @@ def groups(model: Declarations) -> list[Group]:
 def count_wide(
     model: Declarations, domains: dict[str, Domain], most_values: int, deadline: float | None
 ) -> tuple[int, Group]:
-    """The number of solutions of the groups with wide variables, as a factor, and what it leaves uncounted.
+    """The number of solutions of the groups with wide variables, as a factor, and the group of the rest.
 
     Args:
         model: The model.
@@ -98,7 +98,7 @@ def count_wide(
 def _count_group(
     group: Group, domains: dict[str, Domain], most_values: int, deadline: float | None
 ) -> int | None:
-    """The number of solutions of a group; None where this is not the way to find it."""
+    """The number of solutions of a group; None if this method does not apply."""
     if not group.conditions:
         return math.prod(_size(domains[variable.name]) for variable in group.variables)
     wide = [v for v in group.variables if _size(domains[v.name]) > most_values]
@@ -127,7 +127,7 @@ def _size(domain: Domain) -> int:
 def _functions(
     conditions: Sequence[e.BoolExpr], wanted: list[Variable]
 ) -> list[tuple[Variable, e.IntExpr]] | None:
-    """What equations make the variables, in an order in which they can be evaluated; None if they do not."""
+    """The definitions of variables by equations, in an order of evaluation; None if there are not enough."""
     found: list[tuple[Variable, e.IntExpr]] = []
     left = {variable.name: variable for variable in wanted}
     while left:
@@ -143,7 +143,7 @@ def _functions(
 
 
 def _solved(condition: e.IntExpr, variable: Variable) -> e.IntExpr | None:
-    """What an equation makes of a variable, if it holds: f // a for a * variable == f."""
+    """The expression that an equation gives for a variable if it holds: f // a for a * variable == f."""
     if not isinstance(condition, e.Comparison) or condition.operator != "==":
         return None
     factor = 0
@@ -201,7 +201,7 @@ class _Count:
             yield dict(zip(names, values, strict=True))
 
     def _with(self, values: dict[str, int], period: int) -> int:
-        """The number of solutions with these values of the variables that have few."""
+        """The number of solutions for these values of the variables with few values."""
         domain = self.domains[self.free.name]
         size = _size(domain)
         found = 0
@@ -210,7 +210,7 @@ class _Count:
         return found
 
     def _between(self, values: dict[str, int], period: int, residue: int, places: tuple[int, int]) -> int:
-        """The number of solutions in a range, by halves."""
+        """The number of solutions in a range, by bisection."""
         found = 0
         domain = self.domains[self.free.name]
         assert domain.lo is not None
@@ -242,7 +242,7 @@ class _Count:
             raise TooLarge("it would look at too many ranges")
 
     def _outcome(self, known: dict[str, Known], period: int) -> bool | None:
-        """Whether the conditions hold in the whole range, or nowhere there."""
+        """True if the conditions hold in the whole range, False if nowhere, None if unknown."""
         evaluation = Evaluation(known, period, parts=self.parts)
         try:
             outcome = self._evaluated(evaluation)

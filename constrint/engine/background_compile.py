@@ -1,9 +1,9 @@
-"""Compiling in a process of its own, which comes to its end though the search that began it ends first.
+"""Compilation in a separate process, which finishes even if the search that started it ends first.
 
     python -m constrint.learning.compile_part PART
 
-compiles a part ("engine", "learn", "learn-sums") into the cache. A search starts that once it has taken
-some seconds, goes on interpreted, and is handed over where the machine code is there before its end. Only
+compiles a part ("engine", "learn", "learn-sums") into the cache. A search starts it after some seconds,
+continues interpreted, and is handed over if the machine code is ready before the search ends. Only
 `engine="compiled"` waits for it.
 """
 
@@ -29,19 +29,19 @@ BEGIN_AFTER = 2.0  # seconds of interpreted search
 # Seconds that loading machine code may take: no search begins that later than this before its end.
 LOADING = 1.0
 LOOK = 0.05
-COMPILER = "constrint.learning.compile_part"  # the module that compiles a part as a program
+COMPILER = "constrint.learning.compile_part"  # the module whose program compiles a part
 
 _started: dict[str, subprocess.Popen[bytes]] = {}
 _STARTING = threading.Lock()
 
 
 def is_ready(part: str, spent: float, deadline: Deadline) -> bool:
-    """Whether a search is to be handed over now; starts to compile where it proves long.
+    """Whether a search should be handed over now; starts the compilation if the search proves long.
 
     Args:
-        part: What it would be handed over to.
+        part: The compiled part that would take over.
         spent: Seconds of interpreted search so far.
-        deadline: When it must end.
+        deadline: End of the search.
     """
     if deadline.left < LOADING:
         return False
@@ -49,7 +49,7 @@ def is_ready(part: str, spent: float, deadline: Deadline) -> bool:
         return True
     if spent < BEGIN_AFTER:
         return False
-    # Where no other process can compile, this one does, unless that could take longer than it may.
+    # If no other process can compile, this one does, unless a deadline is set.
     return not begin(part) and not deadline.is_set
 
 
@@ -73,7 +73,7 @@ def load_engine() -> None:
 
 
 def begin(part: str) -> bool:
-    """Let another process compile a part; False where that cannot be or has failed."""
+    """Start another process that compiles a part; False if that is impossible or has failed."""
     with _STARTING:
         process = _started.get(part)
         if process is not None:
@@ -82,7 +82,7 @@ def begin(part: str) -> bool:
             return False
         if claims.is_claimed(part):
             return True
-        import subprocess  # loaded by few searches
+        import subprocess  # imported late: few searches need it
 
         try:
             _started[part] = subprocess.Popen(
@@ -99,9 +99,9 @@ def begin(part: str) -> bool:
 
 @contextmanager
 def loading(deadline: Deadline = NEVER) -> Iterator[None]:
-    """Import, load or compile a part: one thread at a time, and without Ctrl-C.
+    """Import, load or compile a part: one thread at a time, and with Ctrl-C deferred.
 
-    Raises `Stopped` where other threads do so until the deadline.
+    Raises `Stopped` if other threads do so until the deadline.
     """
     with without_ctrl_c():
         lock = cache.LOADING
@@ -125,7 +125,10 @@ def loaded(load: Callable[[], None], deadline: Deadline = NEVER) -> None:
 
 @contextmanager
 def without_ctrl_c() -> Iterator[None]:
-    """Keep Ctrl-C until machine code has been loaded: LLVM's callbacks swallow it, or the process dies."""
+    """Defer Ctrl-C while machine code is loaded.
+
+    LLVM's callbacks would swallow it, or the process would die.
+    """
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or handler is None:
         yield
@@ -141,9 +144,9 @@ def without_ctrl_c() -> Iterator[None]:
 
 
 def wait(part: str, deadline: Deadline) -> None:
-    """Let another process compile a part, where it can; raises `Stopped` when the deadline comes first.
+    """Wait for another process that compiles a part; raises `Stopped` at the deadline.
 
-    Ctrl-C ends the wait at once. The other process goes on, for the next search.
+    Ctrl-C ends the wait at once. The other process continues, for the next search.
     """
     while not cache.is_loaded(part) and not cache.is_filled(part) and begin(part):
         deadline.check()
@@ -151,7 +154,7 @@ def wait(part: str, deadline: Deadline) -> None:
 
 
 def _path() -> str:
-    """Where the other process finds this package."""
+    """The path on which the other process finds this package."""
     from pathlib import Path
 
     own = str(Path(__file__).resolve().parents[2])

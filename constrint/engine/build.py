@@ -1,4 +1,4 @@
-"""From the normal form to the engine's arrays, and growing those that search outgrew."""
+"""Building the engine's arrays from the normal form, and growing those that search fills."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from constrint.store.state import (
 )
 from constrint.support.deadline import look
 
-# Explicit values up to this many steps wide, and plain ranges up to this many, have a bitset: kernels walk
-# through those, and keep the inner holes of wider domains in a Member constraint.
+# The widest domain with a bitset, in steps. Propagators walk through bitsets; a Member propagator keeps the
+# inner holes of wider domains.
 WIDEST_BITSET = 4096
 WIDEST_PLAIN_BITSET = 128
 
@@ -45,22 +45,22 @@ PATIENCE_OF_NODE = 40
 
 FIRST_LEVELS = 64
 
-LIMIT = 1 << 62  # every value and intermediate of the int64 engine is smaller
+LIMIT = 1 << 62  # all values and intermediate results of the int64 engine are smaller
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What search decides.
+    """The decision variables and rules of a search.
 
     Attributes:
-        variables: The variables.
+        variables: The decision variables.
         values: The value rule of each.
-        degrees: How much depends on each, from 1: of two domains as small, the greater degree goes first.
-        groups: (end, rule): the variables before the end, and not in an earlier group, are decided by a
-            rule before all later ones. Those after the last end are decided by degree.
+        degrees: The degree of each, from 1; between domains of equal size, the greater degree goes first.
+        groups: (end, rule): the variables before the end, and not in an earlier group, are decided by a rule
+            before all later ones. Those after the last end are decided by degree.
         seed: Seed of random values.
-        weighing: How scores learn; 0 for not at all.
-        credits: For each constraint the places of the variables whose scores its failures raise.
+        weighing: How scores are updated; 0 for not at all.
+        credits: For each constraint, the places of the variables whose scores its failures raise.
     """
 
     variables: Sequence[int] = ()
@@ -104,13 +104,13 @@ def _bitset(values: tuple[int, ...] | None, lo: int, hi: int, step: int, words: 
 
 
 def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) -> State:
-    """Make the state of a search that starts at the root with every constraint queued.
+    """Make the state of a search that starts at the root with every propagator queued.
 
     Args:
         box: Root domain of each variable; explicit values must span at most WIDEST_BITSET steps.
-        nodes: The constraints.
-        branch: What to decide, and how.
-        huge: What stands for a bound that does not exist; its square root already counts as one.
+        nodes: The propagators.
+        branch: Decision variables and rules.
+        huge: The bound that means "no bound"; its square root already counts as one.
     """
     words: Cells = []
     hole = [
@@ -145,13 +145,13 @@ def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) ->
 
 
 def decided(state: State, box: Box, branch: Branch, huge: int) -> dict[str, Cells]:
-    """What a state at a fixpoint of the root, which decided nothing so far, needs to begin a search with.
+    """The fields that a search needs in addition to a state at the fixpoint of the root.
 
     Args:
-        state: The state.
+        state: The state, without decisions so far.
         box: Its domains.
-        branch: What to decide, and how.
-        huge: What stands for a bound that does not exist.
+        branch: Decision variables and rules.
+        huge: The bound that means "no bound".
     """
     return {
         **_decisions(len(state.lo), branch),
@@ -165,9 +165,9 @@ def _sparse(box: Box) -> Cells:
 
 
 def can_resume(state: State, box: Box) -> bool:
-    """Whether a search may go on from a state at its fixpoint, as one from its domains would.
+    """Whether a search may continue from a state at its fixpoint as if built from the domains.
 
-    Not where a domain has become narrow enough for a bitset, or where what was before exceeds int64.
+    False if a domain has become narrow enough for a bitset, or if the state before exceeded int64.
     """
     if max(state.step) >= LIMIT or max(state.base) >= LIMIT or min(state.base) <= -LIMIT:
         return False
@@ -178,7 +178,7 @@ def can_resume(state: State, box: Box) -> bool:
 
 
 def _fresh(box: Box, hole: Cells, words: Cells, count: int) -> dict[str, Cells]:
-    """Domains, queues and room for trails, at the root."""
+    """Domains, queues and space for trails, at the root."""
     n = len(box.lo)
     return {
         "lo": list(box.lo),
@@ -207,7 +207,7 @@ def _fresh(box: Box, hole: Cells, words: Cells, count: int) -> dict[str, Cells]:
 
 
 def queue_all(state: State) -> None:
-    """Queue every constraint of a state that has none queued."""
+    """Queue every propagator of a state with empty queues."""
     count = len(state.kind)
     for priority in range(PRIORITIES):
         queued = [c for c, own in enumerate(state.priority) if own == priority]
@@ -233,7 +233,7 @@ def _scalars(count: int, branch: Branch, huge: int) -> Cells:
 
 
 def _levels() -> dict[str, Cells]:
-    """Room for levels and for what is refuted at them."""
+    """Space for levels and for the decisions refuted at them."""
     names = ("trail", "words", "stamp", "variable", "decision", "value", "creeps", "refuted")
     refuted = ("variable", "decision", "value", "level")
     cells = {f"level_{name}": [0] * FIRST_LEVELS for name in names}
@@ -241,7 +241,7 @@ def _levels() -> dict[str, Cells]:
 
 
 def _decisions(n: int, branch: Branch) -> dict[str, Cells]:
-    """What is decided, by which rules, and what is known of it."""
+    """The decision variables, their rules, and their scores."""
     decided = len(branch.variables)
     degree = list(branch.degrees) or [1] * decided
     groups = [*branch.groups, (decided, BY_DEGREE)]
@@ -266,7 +266,7 @@ def _decisions(n: int, branch: Branch) -> dict[str, Cells]:
 
 
 def _entries(n: int, branch: Branch) -> Cells:
-    """For each variable its place among those that are decided, or -1."""
+    """For each variable its place among the decision variables, or -1."""
     entry = [-1] * n
     for place, v in enumerate(branch.variables):
         entry[v] = place
@@ -275,7 +275,7 @@ def _entries(n: int, branch: Branch) -> Cells:
 
 def _watches(n: int, nodes: Sequence[Node]) -> tuple[Cells, Cells, Cells]:
     """The watch lists of all variables, one after the other."""
-    watching: list[Cells] = [[] for _ in range(n)]  # constraint and mask in turns
+    watching: list[Cells] = [[] for _ in range(n)]  # constraint and mask alternate
     for c, node in enumerate(nodes):
         look()
         for v, mask in node.watches():
@@ -294,11 +294,11 @@ WORD_TRAILS = ("trail_word", "trail_bits", "trail_word_stamp")
 
 
 def full(state: State, refutations: int = 0) -> list[str]:
-    """The fields that have no room for what one more level may write, as `dfs.has_room` asks for it.
+    """The fields without space for one more level; the same condition as `dfs.has_room`.
 
     Args:
         state: The state.
-        refutations: How many refuted decisions are to be noted, too.
+        refutations: Number of refuted decisions to record as well.
     """
     scalar = state.scalar
     level = scalar[LEVEL]
@@ -316,6 +316,6 @@ def full(state: State, refutations: int = 0) -> list[str]:
 
 
 def grow(state: State, refutations: int = 0) -> State:
-    """The same state with twice the room for whichever of the trails, levels and refutations are full."""
+    """The same state with doubled space in the trails, levels and refutations that are full."""
     fields = {name: getattr(state, name) for name in full(state, refutations)}
     return state._replace(**{name: [*cells, *[0] * (len(cells) + 8)] for name, cells in fields.items()})

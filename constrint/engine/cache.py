@@ -1,8 +1,8 @@
-"""Where compiled parts are kept: one file for each part, the content of its sources, and the processor.
+"""The cache of compiled parts: one file for each part, content of its sources, and processor.
 
-What is in a file is a pickle of numba's, so it is read only where it is to be trusted: file and folder belong
-to this user or to root and nobody else may write them, and the checksum at the head of the file is that of
-the rest. What fails a check is thrown away, and made again.
+A file is a pickle of numba's, so it is read only if it can be trusted: file and folder belong to this user or
+to root, nobody else may write them, and the checksum at the head of the file matches. A file that fails a
+check is removed and made again.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-# `dispatch` is compiled apart, as what takes longest, and becomes a part of "engine" and "learn".
+# `dispatch` takes longest to compile, so it is compiled separately and linked into "engine" and "learn".
 PARTS = {
     "dispatch": ("engine", "propagators", "store"),
     "engine": ("engine", "propagators", "store"),
     "learn": ("engine", "propagators", "store", "learning"),
     "learn-sums": ("engine", "propagators", "store", "learning"),
 }
-# What is said of those that are waited for.
+# Descriptions of parts in messages.
 ABOUT = {
     "engine": "the search engine, once on this machine (about half a minute)",
     "learn": "the learning search, once on this machine (about a minute)",
     "learn-sums": "the learning search, once on this machine (about a minute)",
 }
 MAGIC = b"constrint machine code 2\n"
-DIGEST = 32  # bytes of the checksum, which follows
-ABANDONED = 3600.0  # seconds after which a file that was never finished is swept
+DIGEST = 32  # bytes of the checksum at the head of a file
+ABANDONED = 3600.0  # seconds after which an unfinished file is removed
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 HEAD_OF_CPUINFO = 16_384  # bytes: enough for the first processor
 
-# Held while compiled parts are imported, loaded or made: numba's own imports are not made for many threads.
+# Held while compiled parts are imported, loaded or made: numba's own imports are not thread-safe.
 LOADING = threading.RLock()
 _loaded: set[str] = set()
-_known: dict[Path, tuple[int, int, int]] = {}  # files whose checksum was right: inode, size, time
+_known: dict[Path, tuple[int, int, int]] = {}  # files with a verified checksum: inode, size, time
 _said: set[str] = set()
 
 
 def _after_fork() -> None:
-    """Another thread may have held the lock."""
+    """Replace the lock in a forked child: another thread may have held it."""
     global LOADING
     LOADING = threading.RLock()
 
@@ -57,7 +57,10 @@ if hasattr(os, "register_at_fork"):
 
 @cache
 def key(part: str) -> str:
-    """What a part's machine code depends on: the sources, numba, Python and the processor; as hex digits."""
+    """A hash, as hex digits, of everything that a part's code depends on.
+
+    Sources, numba, Python, processor.
+    """
     import hashlib
     import platform
     from importlib.metadata import version
@@ -73,7 +76,7 @@ def key(part: str) -> str:
 
 
 def _processor() -> str:
-    """The kind of processor: machine code is made for what it can do."""
+    """The model of the processor, on whose instructions machine code depends."""
     import platform
 
     lines: list[str] = []
@@ -95,7 +98,7 @@ def folders() -> list[Path]:
 
 
 def name(part: str) -> str:
-    """The name of a part's file."""
+    """The file name of a part."""
     return f"{part}-{key(part)}.nbc"
 
 
@@ -113,7 +116,7 @@ def _is_trusted(path: Path) -> bool:
 
 
 def _opened(path: Path) -> tuple[bytes, os.stat_result] | None:
-    """A file's content, where nobody but this user and root can have written it."""
+    """A file's content and status; None if anyone but this user and root may have written it."""
     try:
         file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
     except OSError:
@@ -130,7 +133,7 @@ def _opened(path: Path) -> tuple[bytes, os.stat_result] | None:
 
 
 def read(part: str) -> bytes | None:
-    """A part's machine code; None where it is not there. Files that are damaged, or not ours, are removed."""
+    """A part's machine code; None if it is missing. Damaged or untrusted files are removed."""
     from hashlib import sha256
 
     for folder in folders():
@@ -150,7 +153,7 @@ def read(part: str) -> bytes | None:
 
 
 def is_filled(part: str = "engine") -> bool:
-    """Whether this part was compiled before, and its file is whole."""
+    """Whether this part is in the cache, with an undamaged file."""
     for folder in folders():
         path = folder / name(part)
         with suppress(OSError):
@@ -161,7 +164,7 @@ def is_filled(part: str = "engine") -> bool:
 
 
 def discard(part: str) -> None:
-    """Remove a part's files: what is in them is of no use here."""
+    """Remove a part's files, because they cannot be used here."""
     for folder in folders():
         if _is_trusted(folder):
             with suppress(OSError):
@@ -169,7 +172,7 @@ def discard(part: str) -> None:
 
 
 def _prepared(folder: Path) -> None:
-    """Make a folder for this user alone; raises `OSError` where that cannot be."""
+    """Make a folder for this user alone; raises `OSError` if that is impossible."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
@@ -180,7 +183,7 @@ def _prepared(folder: Path) -> None:
 
 
 def writable() -> Path | None:
-    """The folder that new machine code goes to; None where there is none. Says once what is wrong."""
+    """The folder for new machine code; None if there is none. Reports the problem once."""
     import tempfile
 
     reason = ""
@@ -206,7 +209,7 @@ def _say_once(text: str) -> None:
 
 
 def write(part: str, code: bytes) -> bool:
-    """Keep a part's machine code: built aside, then renamed into place. Whether that could be."""
+    """Write a part's machine code to a temporary file and rename it; returns whether that worked."""
     import tempfile
     from hashlib import sha256
 
@@ -231,7 +234,7 @@ def write(part: str, code: bytes) -> bool:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what processes that were killed have left."""
+    """Remove files that killed processes left behind."""
     for path in folder.glob("*.tmp"):
         with suppress(OSError):
             if time() - path.lstat().st_mtime > ABANDONED:
@@ -239,10 +242,10 @@ def _sweep(folder: Path) -> None:
 
 
 def note_loaded(part: str) -> None:
-    """This process has a part: handing over then costs a fraction of a millisecond."""
+    """Note that this process has loaded a part: handing over then costs a fraction of a millisecond."""
     _loaded.add(part)
 
 
 def is_loaded(part: str = "engine") -> bool:
-    """Whether this process has a part."""
+    """Whether this process has loaded a part."""
     return part in _loaded

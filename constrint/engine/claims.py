@@ -1,4 +1,4 @@
-"""One process at a time compiles a part: locks of the operating system, which end with their process."""
+"""Locks of the operating system by which one process at a time compiles a part; they end with the process."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ except ImportError:  # Windows
 
 
 def _lock(file: int, is_waiting: bool) -> bool:
-    """Lock a file; False where another process has it. Where files cannot be locked, nobody waits."""
+    """Lock a file; False if another process holds the lock. If files cannot be locked, returns True."""
     if fcntl is not None:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB))
         except BlockingIOError:
             return False
-        except OSError:  # a file system without locks
+        except OSError:  # the file system has no locks
             return True
         return True
     import msvcrt
@@ -53,7 +53,7 @@ def _open(part: str) -> int | None:
 
 @contextmanager
 def claimed(part: str) -> Iterator[None]:
-    """Compile a part: who comes second waits until the first has ended, or was killed."""
+    """Hold the claim on compiling a part; waits until a process that has it ends."""
     file = _open(part)
     try:
         if file is not None:
@@ -65,7 +65,7 @@ def claimed(part: str) -> Iterator[None]:
 
 
 def is_claimed(part: str) -> bool:
-    """Whether another process compiles a part at present."""
+    """Whether another process is compiling a part."""
     file = _open(part)
     if file is None:
         return False

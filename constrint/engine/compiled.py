@@ -1,11 +1,11 @@
-"""The compiled twin of the engine: the same kernels, rebuilt for numba. The only module that imports it.
+"""The compiled engine: the same functions, rebuilt for numba. The only module that imports numba.
 
-Each kernel is copied with its global names pointing to the compiled callees, in order of definition, and
-`run` is compiled for one signature. Its machine code is kept on the disk, where `cache` says.
+Each function is copied with its global names bound to the compiled callees, in order of definition, and `run`
+is compiled for one signature. `cache` keeps the machine code on disk.
 
-Compiled kernels get the state as one pointer to a structure of its arrays. (As a NamedTuple it would be
-passed array by array, each with its reference count, at every call: 18 times slower, and 3 times as long
-to compile.) Attribute access reads the same in both.
+Compiled functions get the state as one pointer to a structure of its arrays. As a NamedTuple it would be
+passed array by array, with reference counts, at every call: 18 times slower, and 3 times as long to compile.
+Attribute access looks the same in both.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ class StructureType(numba.types.StructRef):
 
     def __init__(self, fields: Sequence[tuple[str, Any]]) -> None:
         super().__init__(fields)  # type: ignore[no-untyped-call] # numba is untyped
-        self.name = "State"  # all fields, otherwise: they would be in the name of each compiled function
+        self.name = "State"  # otherwise every compiled function's name would contain all fields
 
 
 class Structure(structref.StructRefProxy):
-    """What Python holds of a structure; made from its arrays, in the order of the fields of `State`."""
+    """The Python object of a structure; made from its arrays, in the order of `State`'s fields."""
 
 
 structref.define_proxy(Structure, StructureType, list(State._fields))  # type: ignore[no-untyped-call] # numba is untyped
 
-ARRAY_WORDS = 7  # of a one-dimensional array inside a structure
-_LENGTH, _ITEM_SIZE, _DATA, _SHAPE, _STRIDE = 2, 3, 4, 5, 6  # which of them
+ARRAY_WORDS = 7  # words of a one-dimensional array in a structure
+_LENGTH, _ITEM_SIZE, _DATA, _SHAPE, _STRIDE = 2, 3, 4, 5, 6  # indices into these words
 
 _CELLS = numba.types.Array(numba.int64, 1, "C")
 _STATE = StructureType([(name, _CELLS) for name in State._fields])
@@ -73,29 +73,30 @@ _STATE = StructureType([(name, _CELLS) for name in State._fields])
 def twins_of(
     kernels: Sequence[Callable[..., Any]], part: str, known: Mapping[int, Any] | None = None
 ) -> dict[int, Any]:
-    """Numba's version of each kernel, by the kernel's identity; callees come before callers.
+    """Numba's version of each function, by the function's identity; callees come before callers.
 
-    None is compiled before it is called by what is: they all become parts of that.
+    Each is compiled as a part of its callers.
 
     Args:
-        kernels: The kernels.
-        part: What they are compiled for; it becomes a part of their names.
-        known: Versions to take in place of making them.
+        kernels: The functions.
+        part: The part that they are compiled for; it becomes part of their names.
+        known: Existing versions to use.
     """
     twins: dict[int, Any] = dict(known or {})
     for function in kernels:
         if id(function) not in twins:
             names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
-            # Kernels never divide by zero (interpreted, that would raise), so the checks are left out.
+            # Propagators never divide by zero (interpreted, that would raise), so numba's checks are left
+            # out.
             twins[id(function)] = numba.njit(error_model="numpy")(named_copy(function, part, names))
     return twins
 
 
 def named_copy(function: Callable[..., Any], part: str, names: dict[str, Any] | None = None) -> FunctionType:
-    """A function with other global names, which says in its own name what part it is compiled for.
+    """A copy of a function with other globals, and with the part in its name.
 
-    The symbols of machine code are made from it and from a number that counts anew in each process. Where
-    a process loads machine code that several have made, LLVM takes functions of one name for one function.
+    The symbols of machine code consist of this name and a number that restarts in each process. If a process
+    loads machine code made by several processes, LLVM takes functions of the same name for one function.
     """
     copy = FunctionType(function.__code__, names or function.__globals__, function.__name__)
     copy.__defaults__ = function.__defaults__
@@ -112,19 +113,19 @@ def symbol_of(twin: Any, signature: Any) -> str:
 def loaded_or_made(
     part: str, function: Callable[..., Any], signature: Any, twins: Callable[[], Mapping[int, Any]]
 ) -> Any:
-    """A kernel's compiled version: from the disk, or compiled and kept there.
+    """A function's compiled version: loaded from disk, or compiled and stored.
 
     Args:
-        part: Its name on the disk.
-        function: The kernel.
+        part: Its name on disk.
+        function: The function.
         signature: Its types.
-        twins: What makes the versions of the kernels that it calls.
+        twins: Makes the compiled versions of its callees.
     """
     found = from_disk(part, function, signature)
     if found is not None:
         return found
     with claims.claimed(part):
-        found = from_disk(part, function, signature)  # another process may have compiled it meanwhile
+        found = from_disk(part, function, signature)  # another process may have compiled it in the meantime
         if found is None:
             if part in cache.ABOUT:
                 sys.stderr.write(f"constrint: compiling {cache.ABOUT[part]}…\n")
@@ -136,12 +137,12 @@ def loaded_or_made(
 
 def _compiled(part: str, function: Callable[..., Any], signature: Any, twins: Mapping[int, Any]) -> Any:
     names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
-    # Other threads run meanwhile: what is compiled touches the arrays of its own state only.
+    # The GIL is released: compiled code only touches the arrays of its own state.
     return numba.njit(signature, error_model="numpy", nogil=True)(named_copy(function, part, names))
 
 
 def _keep(part: str, twin: Any, signature: Any) -> None:
-    """Write machine code to the disk, as numba does that itself."""
+    """Write machine code to disk in numba's serialisation."""
     try:
         result = twin.overloads[tuple(signature.args)]
         if not result.library.has_dynamic_globals:
@@ -152,10 +153,10 @@ def _keep(part: str, twin: Any, signature: Any) -> None:
 
 
 def from_disk(part: str, function: Callable[..., Any], signature: Any) -> Any:
-    """A compiled kernel with the machine code that is on the disk; None where there is none to be used.
+    """A compiled function with the machine code from disk; None if there is no usable file.
 
-    What could not be loaded is removed. Numba's own cache is not asked: it reads its files unchecked, and
-    imports all that compiling could need first (a quarter of a second).
+    Files that cannot be loaded are removed. Numba's own cache is not used: it reads files unchecked, and
+    imports everything that compiling might need (a quarter of a second).
     """
     code = cache.read(part)
     if code is None:
@@ -173,7 +174,7 @@ def from_disk(part: str, function: Callable[..., Any], signature: Any) -> Any:
                 raise ValueError("machine code of another part")
             context.insert_user_function(result.entry_point, result.fndesc, [result.library])
             twin.add_overload(result)
-    except Exception:  # whatever another numba, or another mind, may have written there
+    except Exception:  # anything may be in a file of another numba, or of an attacker
         cache.discard(part)
         return None
     twin.disable_compile()
@@ -186,7 +187,7 @@ _RUN = numba.int64(_STATE, numba.int64, numba.int64)
 
 @once
 def compiled_dispatch() -> Any:
-    """`dispatch`, compiled or loaded: what takes longest to compile, and is a part of all that dispatches."""
+    """`dispatch`, compiled or loaded: it takes longest to compile, and all parts that dispatch link it."""
     return loaded_or_made("dispatch", dispatch, _DISPATCH, lambda: twins_of(_CALLED, "dispatch"))
 
 
@@ -206,18 +207,18 @@ def _run() -> Callable[[Any, int, int], int]:
 
 
 def load() -> None:
-    """Compile the engine, or load it."""
+    """Load the engine, or compile it."""
     with cache.LOADING:
         _run()
 
 
-# An array in memory: count, owner, length, item size, data, shape, stride.
+# The layout of an array in memory: count, owner, length, item size, data, shape, stride.
 _LAYOUT = "{ptr, ptr, i64, i64, ptr, [1 x i64], [1 x i64]}"
 
 
 @once
 def _is_layout_known() -> bool:
-    """Whether numba lays arrays out in memory as is said here."""
+    """Whether numba's memory layout of arrays is the one assumed here."""
     layout = str(default_manager[_CELLS].get_value_type())
     return layout.replace("i8*", "ptr").replace("i64*", "ptr") == _LAYOUT
 
@@ -225,11 +226,11 @@ def _is_layout_known() -> bool:
 def structure_of(
     proxy: Any, kind: Any, arrays: Sequence[Any], addresses: Sequence[int] | None = None
 ) -> tuple[Any, Any]:
-    """A structure of arrays, which must live as long as it, and its memory, a row for each array.
+    """A structure of arrays, which must outlive it, and its memory with a row for each array.
 
-    Numba has a function for that, which it compiles in every process (0.6 s), and whose structures count who
-    refers to their arrays, at every use (a fifth of the time of a search): that is left for where numba lays
-    them out otherwise, and there is no memory then.
+    Numba has a function for this, but compiles it in every process (0.6 s), and its structures count
+    references at every use of an array (a fifth of the time of a search). It is used only if numba's layout
+    is unknown; there is no memory then.
     """
     if not _is_layout_known():
         return proxy(*arrays), None
@@ -245,7 +246,7 @@ def structure_of(
 
 _NUMBERS = {name: number for number, name in enumerate(State._fields)}
 
-# For each field of the state the scalar that says how much of it is in use, where the rest is room.
+# For each field with spare space, the scalar that tells how much of it is in use.
 _TOPS = [
     {"trail": TRAIL, "level": LEVEL, "refuted": REFUTED}.get(name.partition("_")[0], -1)
     if name not in ("trail_word", "trail_bits", "trail_word_stamp")
@@ -257,9 +258,9 @@ _ROOMS = sum(top >= 0 for top in _TOPS)
 
 
 def arrays_of(state: State) -> tuple[list[Any], list[int]]:
-    """A state's lists as arrays in one memory, its arrays as they are, and the addresses of all.
+    """A state's lists as arrays in one memory block (arrays are kept), and the addresses of all.
 
-    Room is made, not converted.
+    Spare space is allocated without converting it.
     """
     arrays: list[Any] = [*state]
     addresses = [0] * len(arrays)
@@ -288,10 +289,10 @@ def arrays_of(state: State) -> tuple[list[Any], list[int]]:
 
 
 class Session:
-    """A search that was handed over.
+    """A search that runs compiled.
 
     Attributes:
-        state: The state, with arrays in place of lists; valid until `grow`.
+        state: The state, with arrays instead of lists; valid until `grow`.
     """
 
     def __init__(self, state: State) -> None:
@@ -301,16 +302,16 @@ class Session:
 
     def _take(self, state: State) -> None:
         arrays, addresses = arrays_of(state)
-        # Arrays stand in for lists under the same type: both are only indexed.
+        # Arrays pass under the type of lists: both are only indexed.
         self.state = State(*cast("list[list[int]]", arrays))
         self._structure, self._words = structure_of(Structure, _STATE, arrays, addresses)
 
     def run(self, nodes: int, propagations: int) -> int:
-        """`dfs.run` on the state."""
+        """Run `dfs.run` on the state."""
         return int(self._compiled(self._structure, nodes, propagations))
 
     def replace(self, fields: Mapping[str, list[int]]) -> State:
-        """Give the state other arrays for some of its fields."""
+        """Replace the arrays of some fields."""
         if self._words is None:
             self._take(listed(self.state._replace(**fields)))
             return self.state
@@ -330,11 +331,11 @@ class Session:
         return self.state
 
     def grow(self, refutations: int = 0) -> State:
-        """Give whatever is full twice the room."""
+        """Double the space of all fields that are full."""
         if self._words is None:
             self._take(grow(listed(self.state), refutations))
             return self.state
-        # The compiler knows arrays under the type of lists: numpy's are made longer without lists of them.
+        # `full` and `grow` are typed for lists; numpy arrays are extended without converting them.
         fields = {name: np.asarray(getattr(self.state, name)) for name in full(self.state, refutations)}
         longer = {
             name: np.append(cells, np.zeros(len(cells) + 8, np.int64)) for name, cells in fields.items()
@@ -343,7 +344,7 @@ class Session:
 
 
 def listed(state: State) -> State:
-    """The state with lists in place of arrays."""
+    """The state with lists instead of arrays."""
     return State(*[cells if isinstance(cells, list) else np.asarray(cells).tolist() for cells in state])
 
 
@@ -353,12 +354,12 @@ NEVER_SPLIT = 1 << 40
 
 
 def propagate(session: Session, budget: int) -> int:
-    """`fixpoint`, for a session of a state that has not begun and decides nothing."""
+    """`fixpoint` for a session whose state has not begun to search and has no decisions."""
     session.state.scalar[PATIENCE] = NEVER_SPLIT
     return _AT_ROOT[session.run(1, budget)]
 
 
 def read_at_root(session: Session) -> State:
-    """The state of a session, to be read only, with lists for the domains."""
+    """A read-only view of a session's state, with lists for the domains."""
     read = {name: np.asarray(getattr(session.state, name)).tolist() for name in _DOMAINS}
     return session.state._replace(**read)

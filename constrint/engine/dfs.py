@@ -1,7 +1,7 @@
-"""Depth-first search with its decisions on an explicit stack, so that it can stop at any node and go on.
+"""Depth-first search with an explicit stack of decisions, so that it can pause and resume at any node.
 
-A node is a fixpoint and a decision. The left branch of a decision opens a level; when that is exhausted,
-the level is undone and the opposite of the decision holds at the level below.
+A node is a fixpoint and a decision. The left branch of a decision opens a level. When that branch is
+exhausted, the level is undone, and the opposite of the decision holds at the level below.
 """
 
 from __future__ import annotations
@@ -55,26 +55,26 @@ from constrint.store.state import (
     kernel,
 )
 
-# Times the patience with a node after which bounds that still move are taken to creep without an end.
+# A node that takes more than CREEPING times the patience, with bounds still moving, has creeping bounds.
 CREEPING = 10
 
 
 @kernel
 def has_room(st: State) -> bool:
-    """Whether one more level fits the trails and the level stack, whatever it changes."""
+    """Whether the trails and the level stack have space for one more level, whatever it changes."""
     scalar = st.scalar
     return (
         scalar[TRAIL] + len(st.lo) <= len(st.trail_variable)
         and scalar[WORD_TRAIL] + len(st.words) <= len(st.trail_word)
         and scalar[LEVEL] + 1 < len(st.level_trail)
-        # Each of the next refutations, until this is asked again, leaves a level.
+        # Each refutation before the next check leaves a level.
         and (scalar[RECORDING] == 0 or scalar[REFUTED] + scalar[LEVEL] + 2 < len(st.refuted_variable))
     )
 
 
 @kernel
 def tighten_goal(st: State) -> bool:
-    """Demand an objective better than the best solution so far."""
+    """Require an objective better than the best solution's."""
     scalar = st.scalar
     if scalar[HAS_BOUND] == 0:
         return True
@@ -85,7 +85,7 @@ def tighten_goal(st: State) -> bool:
 
 @kernel
 def note_refuted(st: State, level: int) -> None:
-    """Keep in mind that nothing is left below the decision of a level."""
+    """Record that the subtree below the decision of a level is exhausted."""
     top = st.scalar[REFUTED]
     st.refuted_variable[top] = st.level_variable[level]
     st.refuted_decision[top] = st.level_decision[level]
@@ -96,7 +96,7 @@ def note_refuted(st: State, level: int) -> None:
 
 @kernel
 def leave(st: State) -> int:
-    """Undo the deepest level; gives its number."""
+    """Undo the deepest level; returns its number."""
     scalar = st.scalar
     level = scalar[LEVEL] - 1
     pop_level(st, level)
@@ -108,7 +108,7 @@ def leave(st: State) -> int:
 
 @kernel
 def backtrack(st: State) -> bool:
-    """Leave the deepest left branch for its right branch; False when none is left."""
+    """Leave the deepest left branch for its right branch; False if there is none."""
     scalar = st.scalar
     while scalar[LEVEL] > scalar[FLOOR]:
         level = leave(st)
@@ -118,7 +118,7 @@ def backtrack(st: State) -> bool:
             st, st.level_variable[level], st.level_decision[level], st.level_value[level]
         ):
             if st.level_creeps[level] == 1:
-                # The node was left before its fixpoint, and its queue is gone.
+                # The node was left before its fixpoint, and its queue was cleared.
                 enqueue_all(st)
             return True
         clear(st)
@@ -127,7 +127,7 @@ def backtrack(st: State) -> bool:
 
 @kernel
 def descend(st: State) -> None:
-    """Open a level and apply the decision that is written there."""
+    """Open a level and apply the decision that is written in it."""
     scalar = st.scalar
     level = scalar[LEVEL]
     push_level(st, level)
@@ -142,7 +142,7 @@ def descend(st: State) -> None:
 
 @kernel
 def back_to_root(st: State) -> bool:
-    """Leave all levels, with every constraint queued; False where no solution there is better."""
+    """Leave all levels and queue every propagator; False if no better solution is left there."""
     scalar = st.scalar
     clear(st)
     while scalar[LEVEL] > 0:
@@ -156,9 +156,9 @@ def back_to_root(st: State) -> bool:
 
 @kernel
 def relax(st: State) -> bool:
-    """From the root, give the variables to keep their values in the best solution; False where they cannot.
+    """From the root, fix the variables to keep to their values in the best solution; False if impossible.
 
-    Search then stays above that level; where nothing is kept, it is all of the search.
+    Search then stays above that level; if nothing is kept, it covers the whole tree.
     """
     scalar = st.scalar
     if not back_to_root(st):
@@ -177,7 +177,10 @@ def relax(st: State) -> bool:
 
 @kernel
 def resume(st: State) -> int:
-    """Do what the phase says, up to the next fixpoint: PAUSED, or CUT or EXHAUSTED to return."""
+    """Do what the phase says, up to the next fixpoint.
+
+    Returns PAUSED, or CUT or EXHAUSTED for `run` to return.
+    """
     scalar = st.scalar
     phase = scalar[PHASE]
     if phase == DESCEND:
@@ -198,7 +201,7 @@ def resume(st: State) -> int:
 
 @kernel
 def propagate(st: State, budget: int) -> int:
-    """A fixpoint of constraints and nogoods."""
+    """Propagate constraints and nogoods to a fixpoint."""
     while True:
         outcome = fixpoint(st, budget)
         if outcome != STABLE or st.scalar[NOGOODS] == 0:
@@ -213,7 +216,7 @@ def propagate(st: State, budget: int) -> int:
 
 @kernel
 def note_solution(st: State) -> None:
-    """Keep the values, to search near them."""
+    """Store the values of the solution, to search near them."""
     for i in range(len(st.branch)):
         st.phase[i] = st.lo[st.branch[i]]
     st.scalar[HAS_PHASE] = 1
@@ -221,13 +224,13 @@ def note_solution(st: State) -> None:
 
 @kernel
 def is_unbounded(st: State, v: int) -> bool:
-    """Whether a domain has no end that search could come to."""
+    """Whether a domain has no finite bound to branch on."""
     return st.lo[v] <= -st.scalar[HUGE] or st.hi[v] >= st.scalar[HUGE]
 
 
 @kernel
 def decide(st: State, i: int, creeps: bool) -> int:
-    """Take a decision for an entry of `branch`: PAUSED, or what hinders it: NEEDS_BOUND, FULL or ASK."""
+    """Decide on an entry of `branch`; returns PAUSED, or the obstacle: NEEDS_BOUND, FULL or ASK."""
     scalar = st.scalar
     v = st.branch[i]
     if is_unbounded(st, v):
@@ -247,19 +250,18 @@ def decide(st: State, i: int, creeps: bool) -> int:
 
 @kernel
 def run(st: State, nodes: int, propagations: int) -> int:
-    """Search until a solution, the end, or a limit; the state then stands at a node boundary.
+    """Search until a solution, the end, or a limit; the state then is at a node boundary.
 
     Args:
-        st: The state; a later call goes on from it.
+        st: The state; a later call continues from it.
         nodes: Pause after this many nodes.
-        propagations: Pause a fixpoint after this many propagations, and before a node once there were as
-            many in this call.
+        propagations: Pause a fixpoint after this many propagations, and before a node if this call has made
+            as many.
 
     Returns:
-        SOLUTION (the domains of the branch variables are single values), EXHAUSTED, PAUSED, FULL
-        (the trails must grow), NEEDS_BOUND (scalar[UNBOUNDED] cannot be branched on), CUT (the failures
-        that the caller allowed are spent), or ASK (the caller is to write a decision into the level, with
-        phase DESCEND).
+        SOLUTION (the branch variables are fixed), EXHAUSTED, PAUSED, FULL (the trails must grow), NEEDS_BOUND
+        (scalar[UNBOUNDED] cannot be branched on), CUT (the failure limit is reached), or ASK (the caller must
+        write a decision into the level, with phase DESCEND).
     """
     scalar = st.scalar
     begun = scalar[PROPAGATIONS]

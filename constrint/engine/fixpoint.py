@@ -1,4 +1,4 @@
-"""Propagation: run the constraints whose variables changed, the cheapest first, until none is left."""
+"""Propagation: run the propagators whose variables changed, cheapest first, until no queue has any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TURN = 256
 
 @kernel
 def enqueue(st: State, c: int) -> None:
-    """Queue a constraint that is not queued."""
+    """Queue a propagator that is not queued."""
     priority = st.priority[c]
     capacity = len(st.kind)
     tail = st.scalar[TAIL + priority]
@@ -35,7 +35,7 @@ def enqueue(st: State, c: int) -> None:
 
 @kernel
 def enqueue_all(st: State) -> None:
-    """Queue every constraint."""
+    """Queue every propagator."""
     for c in range(len(st.kind)):
         if st.queued[c] == 0:
             enqueue(st, c)
@@ -43,7 +43,7 @@ def enqueue_all(st: State) -> None:
 
 @kernel
 def wake(st: State) -> None:
-    """Queue every constraint that watches an event noted since the last call."""
+    """Queue every propagator that watches an event noted since the last call."""
     scalar = st.scalar
     dirty = st.dirty
     changed = st.changed
@@ -62,7 +62,7 @@ def wake(st: State) -> None:
             if watch_mask[w] & event:
                 c = watch_constraint[w]
                 if queued[c] == 0:
-                    # `enqueue`, in place: this is the innermost loop.
+                    # `enqueue` inlined: this is the innermost loop.
                     queued[c] = 1
                     priority = priorities[c]
                     tail = scalar[TAIL + priority]
@@ -73,7 +73,7 @@ def wake(st: State) -> None:
 
 @kernel
 def clear(st: State) -> None:
-    """Forget all events and queued constraints."""
+    """Clear all events and queues."""
     scalar = st.scalar
     for i in range(scalar[CHANGED]):
         st.dirty[st.changed[i]] = 0
@@ -88,9 +88,9 @@ def clear(st: State) -> None:
 
 @kernel
 def fixpoint(st: State, budget: int) -> int:
-    """Propagate until nothing changes, something fails, or the budget of propagations is spent.
+    """Propagate until a fixpoint, a failure, or the end of the budget of propagations.
 
-    Interrupted, the queue stays as it is, and the next call goes on. Failed, it is cleared.
+    If interrupted, the queues are kept for the next call. On failure they are cleared.
     """
     scalar = st.scalar
     queued = st.queued
@@ -100,7 +100,8 @@ def fixpoint(st: State, budget: int) -> int:
     while True:
         if scalar[CHANGED] > 0:
             wake(st)
-        # Now and then the others have their turn first: cheap ones whose bounds creep would starve them.
+        # Every TURN propagations the most expensive queue goes first: cheap propagators with creeping bounds
+        # would starve it.
         if scalar[PROPAGATIONS] % TURN == TURN - 1 and scalar[HEAD + 2] != scalar[TAIL + 2]:
             priority = 2
         elif scalar[PROPAGATIONS] % TURN == TURN - 2 and scalar[HEAD + 1] != scalar[TAIL + 1]:
@@ -126,7 +127,7 @@ def fixpoint(st: State, budget: int) -> int:
             scalar[CULPRIT] = c
             clear(st)
             return FAILED
-        # Still marked as queued, a settled constraint is not woken by its own changes.
+        # A settled propagator stays marked as queued, so its own changes do not wake it.
         if scalar[SETTLED] == 1 and scalar[CHANGED] > 0:
             wake(st)
         queued[c] = 0

@@ -1,11 +1,12 @@
-"""Nogoods of restarts: what was refuted before a restart is not searched again.
+"""Nogoods from restarts: a subtree refuted before a restart is not searched again.
 
-Before search returns to the root, its path is kept: the decisions in force, and between them, in the order in
-which they were made, the decisions refuted below them. Each refuted one together with all in force before
-it has no solution that is still wanted: the reduced nogoods of Lecoutre, Sais, Tabary and Vidal (2007). One
-walk along a path propagates all of its nogoods, as each has the one before it as its prefix (Lee, Schulte and
-Zhu, 2016): while the decisions in force hold, the refuted ones must not; beyond one that is open, a refuted
-one that holds makes it false; beyond the second, nothing follows.
+Before a restart, the path to the present node is kept: the decisions in force, and between them, in order,
+the decisions refuted below them. A refuted decision together with all earlier ones in force has no solution
+that is still wanted: the reduced nogoods of Lecoutre, Sais, Tabary and Vidal (2007).
+
+One walk along a path propagates all its nogoods, because each extends the one before it (Lee, Schulte and
+Zhu, 2016). While the decisions in force hold, the refuted ones must not hold. After the first open decision,
+a refuted decision that holds makes the open one false. After the second open decision nothing follows.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ FALSE = 2
 
 @kernel
 def apply(st: State, v: int, decision: int, value: int) -> bool:
-    """Make a decision true."""
+    """Apply a decision."""
     if decision == AT_MOST:
         return set_hi(st, v, value)
     if decision == AT_LEAST:
@@ -30,7 +31,7 @@ def apply(st: State, v: int, decision: int, value: int) -> bool:
 
 @kernel
 def deny(st: State, v: int, decision: int, value: int) -> bool:
-    """Make a decision false."""
+    """Apply the opposite of a decision."""
     if decision == AT_MOST:
         return set_lo(st, v, value + 1)
     if decision == AT_LEAST:
@@ -57,7 +58,7 @@ def truth(st: State, place: int) -> int:
 
 @kernel
 def keep_path(st: State, path: int) -> bool:
-    """Propagate the nogoods of a path; False where one is violated."""
+    """Propagate the nogoods of a path; False if one is violated."""
     opened = -1
     for place in range(st.path_start[path], st.path_start[path + 1]):
         state = truth(st, place)
@@ -80,7 +81,7 @@ def keep_path(st: State, path: int) -> bool:
 
 @kernel
 def keep_nogoods(st: State) -> bool:
-    """Propagate all nogoods once; False where one is violated."""
+    """Propagate all nogoods once; False if one is violated."""
     for path in range(st.scalar[NOGOODS]):  # noqa: SIM110 - compiled code has no generators
         if not keep_path(st, path):
             return False

@@ -1,4 +1,7 @@
-"""What to decide next: the variable by the rule of its group, and the bound or value that is tried first."""
+"""Variable and value selection.
+
+The next variable by its group's rule, and the bound or value to try first.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +40,9 @@ from constrint.store.state import (
     kernel,
 )
 
-# Domains up to this wide are tried value by value, wider ones are halved; both in the order of the values.
+# Domains up to this width are tried value by value, wider ones are halved; both in the rule's order.
 ENUMERATED = 64
-# Sizes are compared by products with degrees or scores, which must fit int64.
+# Sizes are multiplied by degrees or scores when compared, and the products must fit int64.
 MOST_MEMBERS = 1 << 40
 MOST_SCORED_MEMBERS = 1 << 31
 MOST_SCORE = 1 << 30
@@ -47,7 +50,7 @@ MOST_SCORE = 1 << 30
 
 @kernel
 def measure(st: State, i: int, v: int, size: int, rule: int) -> int:
-    """What a rule wants to be least, of a variable with so many values."""
+    """The key that a rule minimises, for a variable with this many values."""
     if rule == MOST:
         return -size
     if rule == SMALLEST:
@@ -58,7 +61,7 @@ def measure(st: State, i: int, v: int, size: int, rule: int) -> int:
         return min(size, MOST_SCORED_MEMBERS) * MOST_SCORE - min(st.degree[i], MOST_SCORE - 1)
     if rule == OCCURRENCE:
         return -st.degree[i]
-    # Regret: how far the second value is from the first.
+    # Regret: the distance between the two least values.
     second = st.lo[v] + st.step[v]
     if st.hole[v] >= 0:
         second = next_member(st, v, second)
@@ -67,7 +70,7 @@ def measure(st: State, i: int, v: int, size: int, rule: int) -> int:
 
 @kernel
 def select_between(st: State, first: int, last: int, rule: int) -> int:
-    """Index of the variable to decide next among some entries of `branch`; -1 when they are fixed."""
+    """Index of the variable to decide next among some entries of `branch`; -1 if all are fixed."""
     branch = st.branch
     lo = st.lo
     hi = st.hi
@@ -102,7 +105,7 @@ def select_between(st: State, first: int, last: int, rule: int) -> int:
 
 @kernel
 def select_variable(st: State) -> int:
-    """Index into `branch` of the variable to decide next; -1 when all are fixed."""
+    """Index into `branch` of the variable to decide next; -1 if all are fixed."""
     first = 0
     for group in range(len(st.group_end)):
         last = st.group_end[group]
@@ -115,7 +118,7 @@ def select_variable(st: State) -> int:
 
 @kernel
 def raise_score(st: State, i: int, amount: int) -> None:
-    """Add to the score of an entry; where it grows too large, all scores are divided alike."""
+    """Raise the score of an entry; if it grows too large, divide all scores by the same number."""
     score = st.score
     score[i] += amount
     if score[i] > MOST_SCORE:
@@ -126,14 +129,14 @@ def raise_score(st: State, i: int, amount: int) -> None:
 
 @kernel
 def learn_scores(st: State, failed: bool) -> None:
-    """Count a finished node: the failure for what its constraint depends on, or what it changed."""
+    """Update scores after a node: by its failure, or by the variables that it changed."""
     scalar = st.scalar
     if scalar[WEIGHING] == COUNT_FAILURES and failed and scalar[CULPRIT] >= 0:
         c = scalar[CULPRIT]
         for place in range(st.credit_start[c], st.credit_start[c + 1]):
             raise_score(st, st.credit_entry[place], 1)
     elif scalar[WEIGHING] == COUNT_CHANGES:
-        # A growing unit does what letting all older changes fade would do.
+        # A growing unit is equivalent to decaying all older scores.
         scalar[UNIT] += scalar[UNIT] >> 10
         for top in range(scalar[NOTED], scalar[TRAIL]):
             i = st.entry[st.trail_variable[top]]
@@ -143,7 +146,7 @@ def learn_scores(st: State, failed: bool) -> None:
 
 @kernel
 def draw(st: State, n: int) -> int:
-    """A pseudo-random number below n, at most 2**31; the same in both engines."""
+    """A pseudo-random number below n, at most 2**31; equal in both engines."""
     state = (st.scalar[RANDOM] * 1103515245 + 12345) % 2147483648
     st.scalar[RANDOM] = state
     return (state >> 8) % n
@@ -151,7 +154,7 @@ def draw(st: State, n: int) -> int:
 
 @kernel
 def median_member(st: State, v: int) -> int:
-    """The middle member of a bitset variable, the lower of two."""
+    """The median of a bitset variable's members; the lower one of two."""
     x = st.lo[v]
     for _ in range((member_count(st, v) - 1) // 2):
         x = next_member(st, v, x + st.step[v])
@@ -160,7 +163,7 @@ def median_member(st: State, v: int) -> int:
 
 @kernel
 def choose_near(st: State, level: int, v: int, goal: int) -> None:
-    """Write the decision that leads v towards a value: first its lower bound, then its upper one."""
+    """Write the decision that moves v towards a value: its lower bound first, then its upper bound."""
     lo = st.lo[v]
     step = st.step[v]
     value = min(max(goal, lo), st.hi[v])

@@ -1,10 +1,10 @@
 """Expressions: frozen nodes that Python's operators build, and their exact meaning.
 
-``evaluate`` is the definition of every operator, in Python's unbounded integers; each answer of the
-solver is checked against it. Undefined terms are relational (Frisch and Stuckey, CP 2009): an integer
-expression raises `Undefined` where one of its parts has no value (``x // 0``, ``x % 0``, a negative exponent,
-an index out of range), and the smallest condition around it is false there. A condition always has a truth
-value. Integer nodes fold constants only where that cannot hide an undefined part.
+``evaluate`` defines every operator in Python's unbounded integers; each answer of the solver is checked
+against it. Undefined terms are relational (Frisch and Stuckey, CP 2009): an integer expression raises
+`Undefined` if one of its parts is undefined (``x // 0``, ``x % 0``, a negative exponent, an index out of
+range), and the nearest enclosing condition is then false. A condition always has a truth value. Integer nodes
+fold constants only if that cannot hide an undefined part.
 """
 
 from constrint.expr.base import Assignment, BoolExpr, IntExpr, IntLike  # isort: skip  # first

@@ -1,4 +1,4 @@
-"""Arrays of expressions, indexed and sliced as numpy's arrays are, without numpy."""
+"""Arrays of expressions with numpy's indexing and slicing, without numpy."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def names_of(name: str, shape: tuple[int, ...]) -> list[str]:
 
 
 class ExprArray:
-    """An array of expressions. Indices, slices and ``...`` work as in numpy; so do operators, elementwise.
+    """An array of expressions. Indices, slices and ``...`` work as in numpy; operators work elementwise.
 
     Attributes:
         shape: Length of each axis.
-        flat: The elements, the last axis running fastest.
+        flat: The elements in row-major order.
     """
 
     __slots__ = ("flat", "shape")
@@ -68,7 +68,7 @@ class ExprArray:
 
     @property
     def T(self) -> ExprArray:  # noqa: N802 - numpy's name
-        """The array with its axes in the opposite order."""
+        """The array with reversed axes."""
         places = itertools.product(*[range(length) for length in self.shape[::-1]])
         return ExprArray([self.flat[self._place(place[::-1])] for place in places], self.shape[::-1])
 
@@ -79,8 +79,8 @@ class ExprArray:
         return number
 
     def __getitem__(self, key: Index | tuple[Index, ...]) -> Any:
-        """One element where every axis has an index, else an array."""
-        # Elements by plain indices, which models take by the thousand, and whole rows and columns.
+        """One element if every axis has an index, else an array."""
+        # The fast paths: single elements, of which models take thousands, and whole rows and columns.
         if type(key) is tuple:
             if len(key) == 2 == len(self.shape):
                 i, j = key
@@ -111,7 +111,7 @@ class ExprArray:
         return _array([flat[place] for place in places], tuple(shape)) if shape else flat[places[0]]
 
     def _full(self, keys: tuple[Any, ...]) -> list[Any]:
-        """Indices and slices for all axes; those left out, or that an ellipsis stands for, are whole."""
+        """Indices and slices for all axes; omitted axes and those of an ellipsis are taken whole."""
         full = list(keys)
         dots = [i for i, part in enumerate(full) if part is Ellipsis]
         if len(dots) > 1:
@@ -143,13 +143,13 @@ class ExprArray:
         return linear([(1, element) for element in self.flat])
 
     def values(self, result: Any) -> Any:
-        """The values in a result (or in anything that is indexed by expressions), as nested lists."""
+        """The values in a result (or in any mapping from expressions), as nested lists."""
         return _nested([result[element] for element in self.flat], self.shape)
 
     def _with(self, function: Callable[[Any, Any], Any], other: object) -> ExprArray:
         if isinstance(other, ExprArray):
             if other.shape != self.shape:
-                raise ModelError(f"arrays of the shapes {self.shape} and {other.shape} do not go together")
+                raise ModelError(f"arrays of the shapes {self.shape} and {other.shape} do not match")
             pairs = zip(self.flat, other.flat, strict=True)
             return _array([function(a, b) for a, b in pairs], self.shape)
         operand = as_expr(other)
@@ -194,7 +194,7 @@ class ExprArray:
 
     __hash__ = object.__hash__
 
-    # Comparing builds conditions instead of answering one, so these two cannot have object's signature.
+    # Comparisons build conditions, so these two methods cannot have object's signature.
     def __eq__(self, other: object) -> ExprArray:  # type: ignore[override]
         return self._with(operator.eq, other)
 
@@ -214,7 +214,7 @@ def _array(flat: Iterable[IntExpr], shape: tuple[int, ...]) -> ExprArray:
 
 def _position(part: Any, axis: int, length: int) -> int:
     if isinstance(part, IntExpr):
-        raise ModelError("an expression is no index of an array: write element(array, expression)")
+        raise ModelError("an expression cannot index an array: write element(array, expression)")
     index: int = part.__index__()
     if not -length <= index < length:
         raise IndexError(f"index {index} is out of bounds for axis {axis} with length {length}")

@@ -1,4 +1,4 @@
-"""What all expressions have in common: Python's operators, which build nodes, and their position.
+"""The base classes of expressions: Python's operators, which build nodes, and source positions.
 
 The nodes themselves stand in `integers`, `conditions` and `arithmetic`, the building of them in `build`.
 Those modules need these classes, so the operators here reach them as modules, when they are called.
@@ -29,7 +29,7 @@ class IntExpr:
 
     @property
     def position(self) -> Position | None:
-        """Where the expression stands in the user's source, if that is known."""
+        """The place of the expression in the user's source; None if unknown."""
         where = getattr(self, "_where", None)
         if isinstance(where, tuple):
             return resolve(*where)
@@ -43,15 +43,15 @@ class IntExpr:
 
     @property
     def children(self) -> tuple[IntExpr, ...]:
-        """The direct subexpressions, in reading order."""
+        """The direct subexpressions in reading order."""
         raise NotImplementedError
 
     def evaluate(self, assignment: Assignment) -> int:
-        """Value under an assignment of the variables; raises `Undefined` where there is none."""
+        """The value under an assignment of the variables; raises `Undefined` if there is none."""
         raise NotImplementedError
 
     def needs(self) -> tuple[BoolExpr, ...]:
-        """The conditions under which the expression has a value, its direct subexpressions having theirs."""
+        """The conditions under which the expression is defined, provided that its subexpressions are."""
         return ()
 
     def variables(self) -> Iterator[integers.IntVar | conditions.BoolVar]:
@@ -122,7 +122,9 @@ class IntExpr:
         return absolute.Abs(self)
 
     def __truediv__(self, other: object) -> NoReturn:
-        raise ModelError("`/` gives no integer: write `//` (rounds down), or ceildiv(a, b) (rounds up)")
+        raise ModelError(
+            "`/` does not give an integer: write `//` (rounds down), or ceildiv(a, b) (rounds up)"
+        )
 
     __rtruediv__ = __truediv__
 
@@ -138,7 +140,7 @@ class IntExpr:
     def __ge__(self, other: IntLike) -> BoolExpr:
         return build.compare(">=", self, other)
 
-    # Comparing builds a condition instead of answering one, so these two cannot have object's signature.
+    # Comparisons build conditions, so these two methods cannot have object's signature.
     def __eq__(self, other: IntLike) -> BoolExpr:  # type: ignore[override]
         return build.compare("==", self, other)
 
@@ -154,12 +156,12 @@ class IntExpr:
 
 
 class BoolExpr(IntExpr):
-    """A condition. Used as an integer it counts 1 where it holds and 0 where it does not."""
+    """A condition. As an integer it is 1 if it holds, else 0."""
 
     __slots__ = ()
 
     def evaluate(self, assignment: Assignment) -> bool:
-        """Whether the condition holds under an assignment; it does not where a term of it is undefined."""
+        """Whether the condition holds under an assignment; it is false if one of its terms is undefined."""
         raise NotImplementedError
 
     def __and__(self, other: object) -> BoolExpr:
@@ -181,14 +183,14 @@ class BoolExpr(IntExpr):
         return build.placed(conditions.Not(self))
 
     def implies(self, other: object) -> BoolExpr:
-        """The condition that `other` holds wherever this does."""
+        """The condition that `other` holds whenever this condition holds."""
         return build.placed(conditions.Implies(self, build.as_bool(other)))
 
     def iff(self, other: object) -> BoolExpr:
-        """The condition that this and `other` hold together or not at all."""
+        """The condition that this condition and `other` have the same truth value."""
         return build.placed(conditions.Iff(self, build.as_bool(other)))
 
 
-# At the end, because these modules need the classes above.
+# At the end, because these modules import the classes above.
 from constrint.expr import build, conditions, integers  # noqa: E402
 from constrint.expr.arithmetic import absolute, division, power  # noqa: E402

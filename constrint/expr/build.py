@@ -1,4 +1,4 @@
-"""Building nodes: operands made expressions, sums and products flattened, positions noted."""
+"""Building nodes: converting operands, flattening sums and products, noting source positions."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from constrint.expr.conditions import And, BoolConst, Comparison, Iff, Or
 from constrint.expr.integers import Const, Mul, Sum
 from constrint.expr.position import caller
 
-LONG_SUM = 8  # terms of a sum that is made longer without copying it
+LONG_SUM = 8  # sums of at least this many terms are extended without copying
 
 
 def as_expr(value: object) -> IntExpr:
-    """Give an expression for an operand: an expression itself, or a constant for an integer."""
+    """The expression for an operand: an expression itself, or a constant for an integer."""
     if isinstance(value, IntExpr):
         return value
-    if type(value) is int:  # nearly always, and much cheaper to see than a protocol
+    if type(value) is int:  # the usual case, much cheaper than a protocol check
         return Const(value)
     if isinstance(value, SupportsIndex):
         return Const(value.__index__())
-    raise ModelError(f"{value!r} is no integer expression: use integers and constrint expressions only")
+    raise ModelError(f"{value!r} is not an integer expression: use integers and constrint expressions only")
 
 
 def as_bool(value: object) -> BoolExpr:
-    """Give a Boolean expression for an operand; 0, 1, False and True are accepted as constants."""
+    """The condition for an operand; 0, 1, False and True are accepted as constants."""
     if isinstance(value, BoolExpr):
         return value
     if isinstance(value, int) and value in (0, 1):
         return BoolConst(bool(value))
     if isinstance(value, IntExpr):
-        raise ModelError("a number is no condition: compare the expression, such as `… != 0`")
-    raise ModelError(f"{value!r} is no condition: use comparisons of expressions")
+        raise ModelError("a number is not a condition: compare the expression, such as `… != 0`")
+    raise ModelError(f"{value!r} is not a condition: use comparisons of expressions")
 
 
 def placed(node: BoolExpr) -> BoolExpr:
@@ -43,7 +43,7 @@ def placed(node: BoolExpr) -> BoolExpr:
 
 
 def compare(operator: str, left: IntExpr, right: object) -> BoolExpr:
-    """A comparison; equality of two conditions is that both hold or neither."""
+    """A comparison; == between two conditions is equivalence."""
     node: BoolExpr
     if operator == "==" and isinstance(left, BoolExpr) and isinstance(right, (BoolExpr, bool)):
         node = Iff(left, as_bool(right))
@@ -54,7 +54,7 @@ def compare(operator: str, left: IntExpr, right: object) -> BoolExpr:
 
 
 def flat(kind: type[And] | type[Or], *parts: BoolExpr) -> tuple[BoolExpr, ...]:
-    """The parts of a junction, with those of nested ones of its kind."""
+    """The parts of a conjunction or disjunction, with nested ones of the same kind flattened."""
     flat: list[BoolExpr] = []
     for part in parts:
         merged = isinstance(part, kind) and (len(part.args) <= FEW or len(flat) + len(part.args) <= MOST_FLAT)
@@ -63,10 +63,10 @@ def flat(kind: type[And] | type[Or], *parts: BoolExpr) -> tuple[BoolExpr, ...]:
 
 
 MOST_FLAT = 1000
-"""Terms and factors up to which nested sums and products are merged; longer ones stay parts."""
+"""The most terms or factors to which nested sums and products are merged; longer ones stay nested."""
 MOST_FACTORS = 64
 FEW = 8
-"""So few are merged always."""
+"""Sums and products of at most this many terms are always merged."""
 
 
 def linear(terms: Sequence[tuple[int, IntExpr]], constant: int = 0) -> IntExpr:
@@ -98,7 +98,7 @@ def linear(terms: Sequence[tuple[int, IntExpr]], constant: int = 0) -> IntExpr:
 
 
 def _extended(left: Sum, coefficient: int, right: IntExpr) -> Sum | None:
-    """A long sum and another term, without copying the sum; None for a short sum."""
+    """A long sum plus another term, without copying the sum; None for a short sum."""
     if left.count < LONG_SUM:
         return None
     if type(right) is Const:

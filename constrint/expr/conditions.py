@@ -1,4 +1,4 @@
-"""Conditions, and what each of them means. Those of integer expressions are false where one has no value."""
+"""Conditions and their meanings; a condition on integer expressions is false if one of them is undefined."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Member(BoolExpr):
 
 @record(eq=False)
 class Table(BoolExpr):
-    """The values, taken together, are one of the rows."""
+    """The tuple of the values is one of the rows."""
 
     args: tuple[IntExpr, ...]
     rows: frozenset[tuple[int, ...]]
@@ -132,7 +132,7 @@ class _Junction(BoolExpr):
 
 
 class And(_Junction):
-    """All hold."""
+    """All parts hold."""
 
     __slots__ = ()
 
@@ -141,7 +141,7 @@ class And(_Junction):
 
 
 class Or(_Junction):
-    """At least one holds."""
+    """At least one part holds."""
 
     __slots__ = ()
 
@@ -174,7 +174,7 @@ class _Pair(BoolExpr):
 
 
 class Implies(_Pair):
-    """The right holds wherever the left does."""
+    """The right side holds if the left side does."""
 
     __slots__ = ()
 
@@ -183,7 +183,7 @@ class Implies(_Pair):
 
 
 class Iff(_Pair):
-    """Both hold, or neither."""
+    """Both sides have the same truth value."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Domains: the values a variable may take, as bounds and a residue class, or as an explicit set."""
+"""Domains: the possible values of a variable, as bounds and a residue class, or as an explicit set."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from constrint.support.record import record
 class Domain:
     """An immutable set of integers: ``lo..hi`` by ``step``, or exactly ``values``.
 
-    ``None`` as a bound means none. With a lower bound the residue class is that of ``lo``; otherwise
-    that of ``hi``. Bounds are always members, so ``lo > hi`` only in the empty domain.
+    A bound of ``None`` means no bound. The residue class is that of ``lo``, or of ``hi`` if there is no lower
+    bound. Bounds are always members, so ``lo > hi`` only in the empty domain.
 
     Attributes:
         lo: Least member, or None.
         hi: Greatest member, or None.
-        step: Distance between neighbours before holes.
-        values: The sorted members where holes make them no plain range; otherwise None.
+        step: Distance between neighbours, apart from holes.
+        values: The sorted members if the domain has holes; otherwise None.
     """
 
     lo: int | None
@@ -29,7 +29,7 @@ class Domain:
 
     @staticmethod
     def of_range(lo: int | None, hi: int | None, step: int = 1) -> Domain:
-        """The members lo, lo + step, … up to hi (or down from hi, where there is no lo)."""
+        """The members lo, lo + step, … up to hi (or down from hi, if there is no lo)."""
         if lo is not None and hi is not None:
             if lo > hi:
                 return EMPTY
@@ -62,7 +62,7 @@ class Domain:
 
     @property
     def size(self) -> int | None:
-        """Number of members, or None where it is infinite."""
+        """Number of members; None if infinite."""
         if self.values is not None:
             return len(self.values)
         if self.lo is None or self.hi is None:

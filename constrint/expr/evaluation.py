@@ -1,8 +1,8 @@
-"""Evaluating expressions that share parts, or are nested deeply, in time linear in their size.
+"""Evaluation of expressions with shared or deeply nested parts, in time linear in their size.
 
-Each class of expressions has a method `evaluate` that asks its children for their values. That is all for
-light expressions: small ones of little depth. Of others each part that is not light is evaluated once,
-children first, so that neither the number of paths through shared parts nor the depth of recursion matters.
+Each class of expressions has a method `evaluate` that evaluates its children recursively. That suffices for
+light expressions: small ones of little depth. In other expressions, each part that is not light is evaluated
+once, children first, so neither the number of paths to shared parts nor the recursion depth matters.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any
 from constrint.errors import Undefined
 
 DEEPEST = 60  # levels of a light expression
-SHALLOW = 5  # levels of what is weighed at once
-LIGHTEST = 128  # evaluations, one for each path to a part, that a light expression takes
+SHALLOW = 5  # levels that are weighed at once
+LIGHTEST = 128  # evaluations, one for each path to a part, of a light expression
 
 _set = object.__setattr__
 _WEIGHED: set[type] = set()  # the classes of expressions that have parts
 
 
 class Values(dict[Any, Any]):
-    """An assignment of the variables, and the values of expressions that have been evaluated under it.
+    """An assignment of the variables that also caches the values of evaluated expressions.
 
-    Passed in place of the assignment to the evaluation of several expressions, it makes them share work.
+    Passed instead of the assignment to several evaluations, it lets them share work.
 
     Args:
         assignment: The values of the variables.
-        is_copied: Whether to copy them, which is worth it for several expressions.
+        is_copied: Whether to copy them, which pays for several expressions.
     """
 
     def __init__(self, assignment: Mapping[Any, int], is_copied: bool = True) -> None:
@@ -39,7 +39,7 @@ class Values(dict[Any, Any]):
 
 
 def share_work(*classes: type) -> None:
-    """Make the method `evaluate` of classes of expressions linear in the size of an expression."""
+    """Make the method `evaluate` of expression classes linear in the size of an expression."""
     _WEIGHED.update(classes)
     for cls in classes:
         cls.evaluate = _linear(cls.__dict__["evaluate"])  # type: ignore[attr-defined] # expressions have it
@@ -72,7 +72,7 @@ def _value(known: Any) -> int:
 
 
 def _evaluate_parts(root: Any, values: Values) -> None:
-    """Evaluate an expression that is not light, after those of its parts that are not."""
+    """Evaluate an expression that is not light, after its parts that are not light."""
     stack = [root]
     while stack:
         node = stack[-1]
@@ -94,7 +94,7 @@ def _evaluate_parts(root: Any, values: Values) -> None:
 
 
 def _weigh_small(node: Any, children: Any, levels: int) -> int:
-    """Weigh a shallow and light expression; its evaluations, 0 for an expression that is neither."""
+    """Weigh a shallow and light expression; returns its evaluations, or 0 if it is neither."""
     steps = 1
     for child in children:
         if type(child) not in _WEIGHED:  # a variable or constant
@@ -121,9 +121,9 @@ def is_light(expr: Any) -> bool:
 
 
 def weigh(root: Any) -> None:
-    """Note the weight of an expression and of its parts: evaluations without a memo, capped, and depth.
+    """Set the weight of an expression and its parts: evaluations without a cache (capped), and depth.
 
-    Variables and constants have none, and count as light.
+    Variables and constants have no weight, and count as light.
     """
     if _weigh_small(root, root.children, SHALLOW):
         return

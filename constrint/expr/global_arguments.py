@@ -1,4 +1,4 @@
-"""Arguments of global constraints from Python, checked where they are given."""
+"""Checks of arguments of global constraints from Python."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from constrint.support.arguments import integer_list
 
 
 def flat(values: Iterable[Any]) -> Iterable[Any]:
-    """The elements, of all axes."""
+    """The elements along all axes."""
     return values.flat if isinstance(values, ExprArray) else values
 
 
 def listed(values: tuple[IntLike | Iterable[IntLike], ...], function: str) -> tuple[IntExpr, ...]:
-    """The arguments themselves, or the members of the one iterable."""
+    """The arguments; if there is a single iterable, its members."""
     if len(values) == 1 and not isinstance(values[0], IntExpr) and isinstance(values[0], Iterable):
         return expressions(values[0], f"the arguments of {function}")
     return expressions(values, f"the arguments of {function}")  # type: ignore[arg-type] # checked by as_expr
 
 
 def expressions(values: Iterable[IntLike], what: str) -> tuple[IntExpr, ...]:
-    """Several expressions."""
+    """A list of expressions; raises `ModelError` for anything else."""
     if isinstance(values, str | IntExpr) or not isinstance(values, Iterable):
         raise ModelError(f"{what} must be a list of expressions, not {values!r}: write such as [x, y]")
     return tuple([as_expr(value) for value in flat(values)])
 
 
 def integers(values: Iterable[int], what: str) -> tuple[int, ...]:
-    """Several constants."""
+    """A list of constants; raises `ModelError` for anything else."""
     return tuple(integer_list(values, what))
 
 
 def rows_of(rows: Iterable[Iterable[int]], what: str) -> tuple[tuple[int, ...], ...]:
-    """Several lists of constants; arrays of numpy among them."""
+    """A list of lists of constants, or a two-dimensional numpy array; raises `ModelError` otherwise."""
     if isinstance(rows, str) or not isinstance(rows, Iterable):
         raise ModelError(f"{what} must be lists of integers, not {rows!r}: write such as [[1, 2], [3, 4]]")
     return tuple([integers(row, f"each of {what}") for row in rows])

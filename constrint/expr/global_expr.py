@@ -1,9 +1,9 @@
-"""What every global constraint provides, and the expression nodes that stand for one.
+"""The base of global constraints: their definitions, and their expression nodes.
 
-A global constraint is a `Definition`: the kinds of its arguments, its exact meaning on values, how it is
-lowered where it must hold, and an equivalent expression of other constraints. That last is what a condition
-lowers to where it is negated or has a truth value, and what planners and writers that do not know the
-constraint use. The text language, JSON and checks follow from the kinds of the arguments.
+A global constraint is a `Definition`: the kinds of its arguments, its exact meaning on values, its lowering
+if it must hold, and an equivalent expression of other constraints. The last is used if a condition is negated
+or has a truth value, and by planners and writers that do not know the constraint. The text language, JSON and
+checks follow from the kinds of the arguments.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from constrint.expr.evaluation import share_work
 from constrint.support.record import record
 
 Kind: TypeAlias = Literal["expr", "exprs", "int", "ints", "rows", "word"]
-"""An expression, several; a constant, several, several lists of them; one of the field's words."""
+"""One expression, several; one constant, several, several lists of them; one of the field's words."""
 
 Part: TypeAlias = Any
-"""An argument: an IntExpr, int or str, or (nested) tuples of them, as the field's kind says."""
+"""An argument: an IntExpr, int or str, or (nested) tuples of them, depending on the field's kind."""
 
 
 @record()
@@ -30,8 +30,8 @@ class Field:
 
     Attributes:
         name: Its name in messages.
-        kind: What it is.
-        words: What a "word" may be, the default first; such a field may be left out.
+        kind: Its kind.
+        words: The possible words of a "word", the default first; such an argument may be omitted.
         may_be_empty: Whether a list may be empty.
     """
 
@@ -46,17 +46,17 @@ class Definition:
     """A global constraint.
 
     Attributes:
-        name: What it is called in text, JSON and Python.
+        name: Its name in text, JSON and Python.
         fields: Its arguments.
-        meaning: Its value under the values of its arguments: the definition.
-        decomposed: An expression of other constraints with that value, wherever the arguments have values.
-        lower: Lowers it from the lowering and its arguments: makes a condition hold, or gives the sum that a
-            number is. None: as what it decomposes into.
-        literal: Gives the literal of a condition from the lowering, a literal to use if a new one is needed,
-            or None, and its arguments. None: that of what it decomposes into.
+        meaning: Its value as a function of the arguments' values: the definition.
+        decomposed: An expression of other constraints with the same value wherever the arguments are defined.
+        lower: Lowers it, given the lowering and the arguments: posts a condition, or returns the sum that
+            equals a number. None: the decomposition is lowered.
+        literal: Returns the literal of a condition, given the lowering, a literal to use if a new one is
+            needed (or None), and the arguments. None: the literal of the decomposition.
         is_number: Whether it is a number, not a condition.
-        needs: The conditions under which a number has a value for arguments that have theirs. None: always.
-        check: Raises `ModelError` for arguments that do not go together.
+        needs: The conditions under which a number is defined if its arguments are. None: always.
+        check: Raises `ModelError` for arguments that do not match.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Definition:
     needs: Callable[..., tuple[BoolExpr, ...]] | None = None
 
     def checked(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
-        """The arguments, if they are such as the constraint can have."""
+        """The arguments, after checks; raises `ModelError`."""
         for field, part in zip(self.fields, parts, strict=True):
             if field.kind == "word" and part not in field.words:
                 choice = ", ".join(field.words)
@@ -83,7 +83,7 @@ class Definition:
 
 
 def same_lengths(name: str, **lists: tuple[Any, ...]) -> None:
-    """Raise the error for lists that must be as long as each other and are not."""
+    """Raise `ModelError` unless the lists have equal lengths."""
     lengths = {field: len(part) for field, part in lists.items()}
     if len(set(lengths.values())) > 1:
         said = ", ".join(f"{length} {field}" for field, length in lengths.items())
@@ -99,7 +99,7 @@ def _expressions(part: Part) -> Iterator[IntExpr]:
 
 
 def _needs(parts: tuple[Part, ...]) -> list[BoolExpr]:
-    """The conditions under which all expressions among some arguments have values."""
+    """The conditions under which all expressions among the arguments are defined."""
     known: dict[int, tuple[BoolExpr, ...]] = {}
     return [need for part in _expressions(parts) for need in definedness(part, known)]
 
@@ -111,7 +111,7 @@ def _evaluated(kind: Kind, part: Part, assignment: Assignment) -> Any:
 
 
 def _values(definition: Definition, parts: tuple[Part, ...], assignment: Assignment) -> list[Any]:
-    """The values of arguments; conditions among them are truth values, which act as numbers."""
+    """The values of arguments; conditions become truth values, which act as numbers."""
     fields = zip(definition.fields, parts, strict=True)
     return [_evaluated(field.kind, part, assignment) for field, part in fields]
 
@@ -129,7 +129,7 @@ class Relation(BoolExpr):
         return tuple(_expressions(self.parts))
 
     def evaluate(self, assignment: Assignment) -> bool:
-        """Whether it holds; it does not where an argument is undefined."""
+        """Whether it holds; false if an argument is undefined."""
         try:
             return bool(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
         except Undefined:
@@ -156,15 +156,15 @@ class Function(IntExpr):
         return tuple(_expressions(self.parts))
 
     def evaluate(self, assignment: Assignment) -> int:
-        """Its value; raises `Undefined` where it has none."""
+        """Its value; raises `Undefined` if there is none."""
         return int(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
 
     def needs(self) -> tuple[BoolExpr, ...]:
-        """The conditions under which it has a value, its arguments having theirs."""
+        """The conditions under which it is defined if its arguments are."""
         return () if self.definition.needs is None else self.definition.needs(*self.parts)
 
     def decomposed(self) -> IntExpr:
-        """The same number without this constraint, undefined where an argument is."""
+        """The same number without this constraint; undefined if an argument is."""
         number = self.definition.decomposed(*self.parts)
         partial = [arg for arg in _expressions(self.parts) if definedness(arg)]
         return linear([(1, number), *[(0, arg) for arg in partial]]) if partial else number

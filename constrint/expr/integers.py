@@ -40,14 +40,14 @@ class IntVar(IntExpr):
         return assignment[self]
 
 
-_EXTENDING = Lock()  # two threads may add to one sum
+_EXTENDING = Lock()  # two threads may extend the same sum
 
 
 class Sum(IntExpr):
-    """``constant + sum(coefficient * expression)``; zero coefficients stay: terms must be defined.
+    """``constant + sum(coefficient * expression)``; terms with coefficient 0 stay: they must be defined.
 
-    A sum that was made by adding to another (`extended`) has its terms, as a tuple, once they are asked for.
-    Until then they are the first ones of a list that it shares with that other sum.
+    A sum made by extending another one (`extended`) builds the tuple of its terms on first access. Until then
+    its terms are the first ones of a list that it shares with the other sum.
     """
 
     __slots__ = ("_count", "_list", "constant", "terms")
@@ -69,7 +69,7 @@ class Sum(IntExpr):
         return self._count
 
     def extended(self, terms: list[tuple[int, IntExpr]], constant: int) -> Sum:
-        """The sum with more terms and another constant; extending that one again copies nothing."""
+        """The sum with more terms and another constant; extending the result again copies nothing."""
         with _EXTENDING:
             shared = self._list
             if shared is None or len(shared) != self._count:
@@ -82,7 +82,7 @@ class Sum(IntExpr):
         return longer
 
     def __getattr__(self, name: str) -> tuple[tuple[int, IntExpr], ...]:
-        """The terms, when they are first asked for."""
+        """The terms, built on first access."""
         shared = self._list if name == "terms" else None
         if shared is None:
             raise AttributeError(f"a sum has no attribute {name!r}")

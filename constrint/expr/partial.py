@@ -1,4 +1,4 @@
-"""Where integer expressions have values: the conditions under which an expression is defined."""
+"""Definedness: the conditions under which integer expressions are defined."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from constrint.expr.conditions import Implies, Or
 
 
 def definedness(expr: IntExpr, known: dict[int, tuple[BoolExpr, ...]] | None = None) -> tuple[BoolExpr, ...]:
-    """Conditions that hold together exactly where an expression has a value; none where it always has one.
+    """Conditions whose conjunction holds exactly if an expression is defined; empty if it always is.
 
-    A part that stands under a condition of its own adds nothing: that condition is false where the part is
-    undefined. Of a choice, only what is chosen need be defined.
+    A part inside a nested condition adds nothing: that condition is false if the part is undefined. In an
+    if-then-else, only the chosen branch need be defined.
 
     Args:
         expr: The expression.
-        known: The conditions of expressions by identity, as far as they have been found.
+        known: The conditions found so far, by identity of the expression.
 
     Returns:
         The conditions.

@@ -1,4 +1,4 @@
-"""Where in the user's source an expression was built."""
+"""The place in the user's source at which an expression was built."""
 
 from __future__ import annotations
 
@@ -67,11 +67,14 @@ class Source:
         )
 
 
-_OWN = "constrint."  # how the names of this package's modules begin; its __init__ builds nothing
+_OWN = "constrint."  # prefix of this package's module names; its __init__ builds nothing
 
 
 def caller() -> tuple[CodeType, int] | None:
-    """The instruction in the user's code that is building a node (kept unresolved: that is cheap)."""
+    """The instruction in the user's code that is building a node.
+
+    It is resolved later, since that is slow.
+    """
     frame = sys._getframe(2)
     while frame.f_globals.get("__name__", "").startswith(_OWN):
         if frame.f_back is None:
@@ -89,7 +92,7 @@ def resolve(code: CodeType, instruction: int) -> Position | None:
     source = linecache.getline(code.co_filename, line)
     if column is None or end_column is None:
         return Position(code.co_filename, line, 1, text=source.strip())
-    # co_positions counts bytes; columns for people count characters.
+    # co_positions counts bytes; columns in messages count characters.
     raw = source.encode()
     first = len(raw[:column].decode(errors="replace")) + 1
     last = end_column + 1

@@ -1,8 +1,8 @@
-"""Values of expressions whose parts are shared or deep: each part is evaluated once, without recursion.
+"""Values of expressions with shared or deep parts: each part is evaluated once, without recursion.
 
-`IntExpr.evaluate` follows every path to a part, which is fastest where there are few; sixty definitions
-`a := a * a` have 2**60. Here a part is evaluated by its own `evaluate` with the values of its operands in
-their places, so what an operator means is said in one place only.
+`IntExpr.evaluate` follows every path to a part, which is fastest if there are few; sixty definitions `a := a
+* a` have 2**60 paths. Here a part is evaluated by its own `evaluate`, with the values of its operands in
+their places, so the meaning of an operator is defined once.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from constrint.expr.integers import Const, IntVar, Mul
 from constrint.support.limits import exceeded
 
 MOST_PATHS = 20
-"""Paths for each part, on average, up to which expressions are evaluated along all of them."""
+"""The most paths per part, on average, for which expressions are evaluated along all of them."""
 DEEPEST = 100
-"""Nesting up to which `evaluate` may call itself."""
+"""The deepest nesting for which `evaluate` may recurse."""
 LONGEST_VALUE = 1_000_000
 _LEAVES = (Const, IntVar, BoolVar, BoolConst)
 _ENOUGH = 10**12
 
 
 class _Known(IntExpr):
-    """An operand whose value is known; None where it has none, and why."""
+    """An operand with a known value; None, with a reason, if it is undefined."""
 
     __slots__ = ("reason", "value")
 
@@ -46,11 +46,11 @@ class _Known(IntExpr):
 
 
 class Values:
-    """Values under one assignment; a part that several expressions share is evaluated once.
+    """Values under one assignment; a part shared by several expressions is evaluated once.
 
     Args:
         assignment: Values of the variables.
-        digits: How many decimal digits a value may have; `LimitExceeded` is raised for a longer one. None
+        digits: Maximum number of decimal digits of a value; `LimitExceeded` is raised for a longer one. None
             for no limit.
     """
 
@@ -59,10 +59,10 @@ class Values:
         self._digits = digits
         self._bits = None if digits is None else int(digits * 3.33) + 4
         self._known: dict[int, _Known] = {}
-        self._kept: list[IntExpr] = []  # what is known of expressions is known by identity
+        self._kept: list[IntExpr] = []  # expressions are kept alive, since they are keyed by identity
 
     def of(self, expr: IntExpr) -> int:
-        """The value of an expression; raises `Undefined` where it has none."""
+        """The value of an expression; raises `Undefined` if there is none."""
         known = self._known
         if id(expr) not in known:
             self._kept.append(expr)
@@ -92,7 +92,7 @@ class Values:
         return _Known(value)
 
     def _check_operands(self, node: IntExpr) -> None:
-        """Refuse a value that would be too long before it is worked out."""
+        """Refuse a value that would be too long, before it is computed."""
         if self._bits is None or not isinstance(node, Mul | Pow | Lcm):
             return
         values = [self._known[id(child)].value for child in node.children]
@@ -110,7 +110,7 @@ class Values:
 
 
 def _with(node: IntExpr, known: dict[int, _Known]) -> IntExpr:
-    """The same operator over operands that are known."""
+    """The same operator over known operands."""
     return type(node)(*[_replaced(getattr(node, name), known) for name in type(node).__match_args__])  # type: ignore[attr-defined]  # nodes are records
 
 
@@ -123,7 +123,7 @@ def _replaced(part: Any, known: dict[int, _Known]) -> Any:
 
 
 class Depths:
-    """How deep expressions are that others refer to, each part looked at once.
+    """Depths of expressions with shared parts, each part visited once.
 
     Args:
         limit: The greatest depth; None for no limit.
@@ -137,7 +137,7 @@ class Depths:
     def note(self, expr: IntExpr) -> int:
         """The depth of an expression; raises `LimitExceeded` beyond the limit."""
         depth = self._depth
-        own: dict[int, int] = {}  # parts in between are forgotten: they may be gone later
+        own: dict[int, int] = {}  # inner parts are not kept: they may be garbage-collected later
         stack = [expr]
         while stack:
             node = stack[-1]
@@ -157,9 +157,9 @@ class Depths:
 
 
 def value_in(model: object, expr: IntExpr, assignment: Assignment) -> int:
-    """The value of an expression of a model, whatever its shape; raises `Undefined` where it has none.
+    """The value of an expression of a model, for any shape; raises `Undefined` if there is none.
 
-    Which expressions are plain is noted in the model. `LimitExceeded` is raised for a value of more than
+    The model caches which expressions are plain. `LimitExceeded` is raised for a value of more than
     `LONGEST_VALUE` digits.
     """
     noted: dict[int, tuple[IntExpr, bool]] = model.__dict__.setdefault("_plain", {})

@@ -1,7 +1,7 @@
-"""Expressions as text of the constrint language; reading it back gives the same expression.
+"""Writing expressions in the constrint language; the text reads back as the same expression.
 
-Every node has a text and a binding strength; an operand gets brackets where it binds looser than its place
-demands.
+Every node has a text and a binding strength; an operand gets brackets if it binds less tightly than its place
+requires.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from constrint.expr.written_calls import write_call, write_table
 KEYWORDS = frozenset(
     ["and", "bool", "divides", "false", "in", "maximize", "minimize", "not", "or", "prefer", "step", "true"]
 )
-"""Words that cannot be a plain name; in backquotes they can."""
+"""Keywords, which are names only in backquotes."""
 
-# How tightly each form binds, from loose to tight.
+# Binding strengths, from loose to tight.
 _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(11)
 
 Written = tuple[str, int]
-"""A text and how tightly it binds."""
+"""A text and its binding strength."""
 
 
 def write_expression(expr: IntExpr) -> str:
@@ -57,7 +57,7 @@ def write_expression(expr: IntExpr) -> str:
 
 
 def quote(name: str) -> str:
-    """A name as it is written: in backquotes unless it is a plain word."""
+    """The text of a name: in backquotes unless it is a plain word."""
     if name.isidentifier() and name not in KEYWORDS:
         return name
     if not name or "`" in name or "\n" in name or "\r" in name:
@@ -73,20 +73,20 @@ def write_set(domain: Domain) -> str:
 
 
 class Writer:
-    """Writes expressions; an expression that has a name in the model is written as that name."""
+    """Writes expressions; an expression with a name in the model is written as that name."""
 
     def __init__(self) -> None:
-        self.named: dict[int, str] = {}  # by the definitions that are written already
+        self.named: dict[int, str] = {}  # names of written definitions, by identity
 
     def definition(self, name: str, expr: IntExpr) -> str:
-        """The right side of `name := …`; the expression has this name from here on."""
+        """The right side of `name := …`; from now on the expression is written as this name."""
         text = self.text(expr)
         if expr.children:
             self.named.setdefault(id(expr), name)
         return text
 
     def text(self, expr: IntExpr, least: int = _IFF) -> str:
-        """An expression for a place that needs a certain binding strength."""
+        """The text of an expression for a place that requires a binding strength."""
         if id(expr) in self.named:
             return quote(self.named[id(expr)])
         text, binding = _WRITERS.get(type(expr), Writer.call)(self, expr)
@@ -107,22 +107,22 @@ class Writer:
         if len(expr.terms) > 1 or expr.constant:
             return text, SUM
         if expr.terms[0][0] == 1:
-            # A condition that was made a number: the sign keeps it one.
+            # A condition used as a number: the sign keeps it a number.
             return f"+{self.text(expr.terms[0][1], _SIGN)}", _SIGN
         size = self._term(*expr.terms[0])[0]
         return text, _ATOM if size == 1 else _SIGN if size == -1 else _PRODUCT
 
     def _term(self, coefficient: int, term: IntExpr) -> tuple[int, str]:
-        """A coefficient and the text that it multiplies, with quotients rounded up recognised."""
+        """A coefficient and the text that it multiplies; quotients rounded up are recognised."""
         if type(term) is FloorDiv and coefficient < 0 and _leads_negative(term.left):
             dividend = linear([(-1, term.left)])
             return -coefficient, f"ceildiv({self.text(dividend)}, {self.text(term.right)})"
-        # Behind another term a product needs no brackets; behind a coefficient or a leading sign it does.
+        # After another term a product needs no brackets; after a coefficient or a leading sign it does.
         return coefficient, self.text(term, _PRODUCT if coefficient == 1 else _SIGN)
 
     def product(self, expr: Mul) -> Written:
         first, *rest = expr.args
-        # `a % b * c` and `a // b * c` would be right but hard to read, and the first is not allowed.
+        # `a // b * c` would be correct but hard to read, and `a % b * c` is not allowed.
         loosest = _SIGN if isinstance(first, FloorDiv | Mod) else _PRODUCT
         texts = [self.text(first, loosest), *[self.text(factor, _SIGN) for factor in rest]]
         return " * ".join(texts), _PRODUCT

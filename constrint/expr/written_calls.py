@@ -1,7 +1,7 @@
-"""Global constraints as function calls, written by their arguments' kinds.
+"""Writing global constraints as function calls, by the kinds of their arguments.
 
-``cumulative([x, y], [2, 3], [1, 1], 2)``; where lists of expressions are all that is needed, and one of them,
-the brackets are left out: ``all_different(x, y, z)``. Words stand last, and the default is left out.
+For example ``cumulative([x, y], [2, 3], [1, 1], 2)``. If the only argument is one list of expressions, its
+brackets are left out: ``all_different(x, y, z)``. Words come last, and the default word is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def is_plain(fields: tuple[Field, ...]) -> bool:
 
 
 def write_call(write: Callable[[IntExpr], str], expr: Relation | Function) -> str:
-    """A global constraint as it is read."""
+    """The text of a global constraint."""
     definition = expr.definition
     parts = list(zip(definition.fields, expr.parts, strict=True))
     while parts and parts[-1][0].kind == "word" and parts[-1][1] == parts[-1][0].words[0]:
@@ -30,7 +30,7 @@ def write_call(write: Callable[[IntExpr], str], expr: Relation | Function) -> st
 
 
 def write_table(write: Callable[[IntExpr], str], expr: Table) -> str:
-    """A table as it is read."""
+    """The text of a table."""
     return f"table({_written(write, expr.args)}, {_written(write, tuple(sorted(expr.rows)))})"
 
 

@@ -1,1 +1,1 @@
-"""The languages in which a model can be written."""
+"""Readers and writers of the languages in which a model can be written."""

@@ -1,6 +1,6 @@
-"""What the readers of text need of constants: numbers, long lists of them, and what they amount to.
+"""Constants in the readers of text: numbers, long lists of them, and computed values.
 
-Constants are worked out while reading, so each step is checked before it makes a number of too many digits.
+Constants are computed while reading, so each step is checked before it makes a number with too many digits.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 BITS_OF_DIGIT = 3.33
 LONGER = 10
-"""Constants may amount to so many times the digits that a written number may have."""
+"""Computed constants may have this many times the digits of a written number."""
 LONGEST_WORD, MOST_WORDS = 60, 2_000
-"""For hints: how long a misspelled word may be, and how many others it is compared with."""
+"""For hints: the longest misspelled word, and the most words that it is compared with."""
 _ROW = re.compile(r"\[([^\]]*)\]")
 
 
 class ConstantReader:
-    """Reads what is known without variables, and names places.
+    """Reads constants, and gives places names.
 
     Attributes:
         source: The text.
-        budget: What it may ask for.
+        budget: The limits of reading.
     """
 
     def __init__(self, source: Source, budget: Budget) -> None:
@@ -45,18 +45,18 @@ class ConstantReader:
         self._constants = Values({}, _times(budget.limits.digits))
 
     def position(self, tree: Node) -> Position:
-        """Where a tree stands."""
+        """The source position of a tree."""
         meta = tree.meta
         text = self.source.text[meta.start_pos : meta.end_pos]
         return Position(self.source.filename, meta.line, meta.column, meta.end_line, meta.end_column, text)
 
     def span(self, tree: Node) -> Span:
-        """Where a tree stands, worked out later."""
+        """The place of a tree, resolved later."""
         meta = tree.meta
         return Span(self.source, meta.start_pos, meta.end_pos)
 
     def where(self, place: Node | Token) -> str:
-        """A place as limits name it."""
+        """A place in the form that limits use."""
         from lark import Tree
 
         at = place.meta if isinstance(place, Tree) else place
@@ -70,18 +70,18 @@ class ConstantReader:
         return self.source.error(where.line or 1, where.column or 1, message, hint)
 
     def value_of(self, tree: Node, expr: IntExpr) -> int:
-        """The value of an expression without variables; raises `Undefined` where it has none."""
+        """The value of an expression without variables; raises `Undefined` if there is none."""
         try:
             return self._constants.of(expr)
         except LimitExceeded as error:
             raise self.too_large(tree, error.limit) from None
 
     def too_large(self, tree: Node, limit: int) -> LimitExceeded:
-        """The error for constants that amount to a number of too many digits."""
+        """The error for a computed constant with too many digits."""
         return LimitExceeded("digits", limit, self.where(tree))
 
     def number(self, token: Token) -> int:
-        """The number that a token is."""
+        """The value of a number token."""
         self.budget.digits(token, partial(self.where, token))
         try:
             return int(token, 0)
@@ -90,10 +90,10 @@ class ConstantReader:
                 hint = f"write {token.lstrip('0')}"
                 raise self.error(token, f"the number {token} begins with 0", hint) from None
             hint = "call sys.set_int_max_str_digits(0) before, or write it as a product or power"
-            raise self.error(token, "Python does not read numbers of so many digits", hint) from None
+            raise self.error(token, "Python does not read numbers with this many digits", hint) from None
 
     def long_list(self, token: Token) -> list[int]:
-        """The numbers in a list that is one token."""
+        """The numbers of a list that is a single token."""
         parts = token.split(",")
         if not parts[-1].strip():
             parts.pop()
@@ -102,7 +102,7 @@ class ConstantReader:
         return list(map(int, parts))
 
     def long_rows(self, token: Token) -> list[tuple[int, ...]]:
-        """The lists of numbers in a list that is one token."""
+        """The lists of numbers of a list that is a single token."""
         rows = [row.split(",") for row in _ROW.findall(token)]
         for row in rows:
             if not row[-1].strip():
@@ -114,7 +114,7 @@ class ConstantReader:
 
     @staticmethod
     def inner_token(tree: Node) -> Token | None:
-        """What stands between two brackets, where it is one token: a long list."""
+        """The token between two brackets if there is only one: a long list."""
         inner = tree.children[1] if len(tree.children) == 3 else None
         return None if inner is None or hasattr(inner, "data") else inner
 
@@ -131,7 +131,7 @@ class ConstantReader:
             raise self.too_large(tree, digits)
 
     def check_bits(self, tree: Node, parts: Sequence[IntExpr], total: Callable[[Sequence[int]], int]) -> None:
-        """Refuse constants that would have too many digits; their value is not worked out."""
+        """Refuse constants that would have too many digits; their value is not computed."""
         digits = _times(self.budget.limits.digits)
         if digits is None or len(parts) < 2:
             return
@@ -141,7 +141,7 @@ class ConstantReader:
             raise self.too_large(tree, digits)
 
     def known(self, tree: Node, expr: IntExpr) -> int | None:
-        """The value of an expression without variables; None where there are some, or no value."""
+        """The value of an expression without variables; None if it has variables, or is undefined."""
         if type(expr) is Const:
             return expr.value
         if next(expr.variables(), None) is not None:
@@ -152,7 +152,7 @@ class ConstantReader:
             return None
 
     def moderate(self, tree: Node, expr: IntExpr) -> IntExpr:
-        """An expression whose coefficients are not too long."""
+        """The expression, after a check that its coefficients are not too long."""
         digits = _times(self.budget.limits.digits)
         if digits is not None and type(expr) is Sum:
             most = max(abs(expr.constant), max([abs(factor) for factor, _ in expr.terms], default=0))
@@ -166,22 +166,22 @@ def _times(digits: int | None) -> int | None:
 
 
 def as_tree(child: Node | Token) -> Node:
-    """A child that the grammar says is a tree."""
+    """A child that is a tree by the grammar."""
     return cast("Node", child)
 
 
 def as_token(child: Node | Token) -> Token:
-    """A child that the grammar says is a token."""
+    """A child that is a token by the grammar."""
     return cast("Token", child)
 
 
 def subtrees(tree: Node) -> list[Node]:
-    """The children that are no tokens: what stands between the brackets of a list or call."""
+    """The children that are trees: the items of a list or call."""
     return [as_tree(child) for child in tree.children if hasattr(child, "data")]
 
 
 def nearest(word: str, known: Collection[str]) -> list[str]:
-    """The known word that is most like another, if one is; of very many only some are looked at."""
+    """The most similar known word, if one is similar enough; of very many words only some are compared."""
     if len(word) > LONGEST_WORD:
         return []
     alike = [other for other in known if abs(len(other) - len(word)) <= 2 + len(word) // 3]

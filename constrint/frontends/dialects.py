@@ -1,4 +1,4 @@
-"""The languages that a model may be written in, by name and by the ending of a file."""
+"""The languages of models, by name and by file ending."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ _ENDINGS = {".json": "json", ".fzn": "flatzinc", ".xml": "xcsp3"}
 
 
 def dialect_of(filename: str, dialect: str) -> str:
-    """The language of a file: the one that was named, or what its ending says."""
+    """The language of a file: the given one, or that of its ending."""
     return _ENDINGS.get(Path(filename).suffix, dialect) if dialect == "constrint" else dialect
 
 
 def reader_of(dialect: str) -> Callable[[str, str, Budget], Declarations] | None:
-    """What reads a language that takes no constants: text, filename and budget; None for the others."""
+    """The reader of a language without constants, a function of text, filename and budget.
+
+    None for the others.
+    """
     if dialect not in DIALECTS:
         names = ", ".join(f"'{name}'" for name in DIALECTS)
         raise ModelError(f"there is no dialect '{dialect}': the dialects are {names}")

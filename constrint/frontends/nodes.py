@@ -1,7 +1,7 @@
-"""The nodes of syntax trees: each knows its first and last token, and so its place.
+"""Nodes of syntax trees: each knows its first and last token, and so its place.
 
-lark's own way of noting places looks at every child of every rule, and took half the time of parsing. Here a
-place is made of two tokens when somebody asks for it, so the rules of the grammar keep their brackets.
+lark's own propagation of positions visits every child of every rule, and took half the time of parsing. Here
+a place is made from two tokens on demand, so the rules of the grammar must keep their brackets.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from lark.tree import Meta
 
 
 class Node(Tree[Token]):
-    """A tree whose place is that of its first and last token.
+    """A tree whose place is given by its first and last token.
 
     Attributes:
-        first: The first token; None where there is none.
+        first: The first token; None if there is none.
         last: The last token.
     """
 
@@ -36,7 +36,7 @@ class Node(Tree[Token]):
 
     @property
     def meta(self) -> Meta:
-        """Lines, columns and offsets of the first character and behind the last one."""
+        """Lines, columns and offsets of the first character and after the last one."""
         place = Meta()  # type: ignore[no-untyped-call]  # lark's own
         first, last = self.first, self.last
         if first is not None and last is not None:

@@ -1,7 +1,7 @@
-"""Parsers made by lark, whose tables are kept between processes: making them takes longer than most parses.
+"""Parsers made by lark, with tables cached between processes: making them takes longer than most parses.
 
-The tables are kept as JSON in the user's cache folder, with the grammar that they were made from; if anything
-about them is not as expected they are made anew. Without a writable folder everything works, 30 ms later.
+The tables are cached as JSON in the user's cache folder, together with their grammar; if anything about them
+is unexpected they are made anew. Without a writable folder everything works, 30 ms later.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def parser_of(
     """The LALR parser of the grammar `<name>.lark`, made once per process.
 
     Args:
-        name: Where the grammar is: a frontend's folder and the file's name, as in "text/grammar".
-        postlex: What changes the stream of tokens before it is parsed.
-        positions: Whether lark notes the positions of trees; tokens always have theirs.
-        nodes: What trees are made of, where they are not lark's own.
+        name: The grammar: a frontend's folder and the file's name, as in "text/grammar".
+        postlex: A filter on the stream of tokens before parsing.
+        positions: Whether lark records the positions of trees; tokens always have theirs.
+        nodes: The class of trees, if not lark's own.
     """
     grammar = files("constrint.frontends").joinpath(f"{name}.lark").read_text(encoding="utf-8")
     stage = None if postlex is None else postlex()
@@ -61,7 +61,7 @@ def _place(name: str) -> Path:
 
 
 def _kept(place: Path, grammar: str, options: dict[str, Any]) -> Lark | None:
-    """The parser that an earlier process has kept, if there is one of just this grammar."""
+    """The cached parser of this grammar, if there is one."""
     from lark import Lark
     from lark.exceptions import LarkError
 
@@ -69,15 +69,15 @@ def _kept(place: Path, grammar: str, options: dict[str, Any]) -> Lark | None:
         kept = json.loads(place.read_bytes(), object_pairs_hook=_with_numbers)
         if kept["grammar"] != grammar:
             return None
-        # The parsers that lark generates to stand alone are loaded by this call, too.
+        # lark's stand-alone parsers are loaded by this call, too.
         parser: Lark = Lark._load_from_dict(kept["data"], kept["memo"], **options)  # type: ignore[no-untyped-call]
         return parser
     except (OSError, ValueError, TypeError, LookupError, AttributeError, AssertionError, LarkError):
-        return None  # no file, not ours, or of an unknown form: making it anew is always right
+        return None  # missing, untrusted or unknown: making it anew is always right
 
 
 def _with_numbers(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
-    """JSON has texts as keys where lark's tables have numbers."""
+    """JSON has string keys where lark's tables have numbers."""
     return {int(key) if key.isdigit() else key: value for key, value in pairs}
 
 

@@ -1,5 +1,5 @@
-"""Search that learns: each failure is explained, and a clause that forbids its cause is kept.
+"""The learning search: each failure is explained, and a clause that excludes its cause is learned.
 
-One source that runs interpreted on lists or compiled by numba on arrays, as the engine's. Read `layout`
-first; docs/constrint-learn.md tables every array and names the sources of the algorithms.
+One source runs interpreted on lists and compiled by numba on arrays, like the engine. Read `layout` first;
+docs/constrint-learn.md has a table of all arrays and the sources of the algorithms.
 """

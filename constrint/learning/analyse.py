@@ -1,7 +1,7 @@
-"""Conflict analysis: from a contradiction to the clause that forbids its cause.
+"""Conflict analysis: from a contradiction to a clause that excludes its cause.
 
-It is that of the first unique implication point. The trail is undone entry by entry while its reasons are
-asked for, so that explanations are in terms of the bounds as they were before the entry that they explain.
+The clause is that of the first unique implication point. The trail is undone entry by entry during the
+analysis, so that explanations see the bounds from before the entry that they explain.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from constrint.learning.resource import explain_resource
 from constrint.learning.trail import back_to, entry_of, raise_bound, undo_last
 from constrint.store.state import State
 
-DEEPEST = 200  # entries that the test for redundancy looks at, at most
+DEEPEST = 200  # most entries that the test for redundancy visits
 
 
 @learn_kernel
 def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
-    """Collect the premises of the atom (b, k), or of a contradiction where b is NOTHING, before an entry."""
+    """Collect the premises of the atom (b, k) before an entry, or of a contradiction if b is NOTHING."""
     ls.scalar[PREMISES] = 0
     how = why & 3
     number = why >> 2
@@ -66,7 +66,10 @@ def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
 
 @learn_kernel
 def resolve_premises(ls: Learner) -> None:
-    """Mark the entries that made the premises true: open ones of this level, members of the clause below."""
+    """Mark the entries that made the premises true.
+
+    Open ones of this level, and members of the clause below.
+    """
     scalar = ls.scalar
     stamp = scalar[STAMP]
     for i in range(scalar[PREMISES]):
@@ -104,7 +107,7 @@ def conflict_level(ls: Learner) -> int:
 
 @learn_kernel
 def first_implication_point(ls: Learner, st: State) -> None:
-    """Resolve the conflict until one atom of its level is left, whose entry becomes `clause_entry[0]`."""
+    """Resolve the conflict until one atom of its level is left; its entry becomes `clause_entry[0]`."""
     scalar = ls.scalar
     stamp = scalar[STAMP]
     at = scalar[TRAIL] - 1
@@ -124,7 +127,7 @@ def first_implication_point(ls: Learner, st: State) -> None:
 
 @learn_kernel
 def is_redundant(ls: Learner, st: State, start: int) -> bool:
-    """Whether the other members of the clause imply the atom of an entry, through reasons of any depth."""
+    """Whether the other members of the clause imply the atom of an entry, by reasons of any depth."""
     stamp = ls.scalar[STAMP]
     stack = ls.stack
     stack[0] = start
@@ -138,7 +141,7 @@ def is_redundant(ls: Learner, st: State, start: int) -> bool:
         if why == DECISION:
             holds = False
             break
-        # Whatever the need of an entry on the way: its full value is proven, so the proof serves all needs.
+        # For inner entries the full value is proven, so the proof serves all uses.
         explain(ls, st, ls.trail_bound[at], ls.need[at] if done == 1 else ls.trail_new[at], why, at)
         for i in range(ls.scalar[PREMISES]):
             k = ls.premise_at[i]
@@ -158,7 +161,7 @@ def is_redundant(ls: Learner, st: State, start: int) -> bool:
             stack[count] = source
             count += 1
     if not holds:
-        # Which of them cannot be proven is not known, save the last: a later test may look again.
+        # Only the last entry is known to be unprovable: a later test may visit the others again.
         for i in range(1, count):
             ls.known[stack[i]] = 0
         if done > 1:
@@ -168,7 +171,7 @@ def is_redundant(ls: Learner, st: State, start: int) -> bool:
 
 @learn_kernel
 def merge_members(ls: Learner) -> None:
-    """Leave one member for each bound, the strongest, and mark the levels of those that stay."""
+    """Keep one member for each bound, the strongest, and mark the levels of the remaining members."""
     scalar = ls.scalar
     entries = ls.clause_entry
     strongest = ls.strongest
@@ -193,7 +196,7 @@ def merge_members(ls: Learner) -> None:
 
 @learn_kernel
 def drop_redundant(ls: Learner, st: State) -> None:
-    """Leave out the members that the others imply; the first one stays."""
+    """Remove the members that the others imply; the first one stays."""
     entries = ls.clause_entry
     left = 1
     for i in range(1, ls.scalar[LITERALS]):
@@ -250,9 +253,9 @@ def write_log(ls: Learner) -> None:
 
 @learn_kernel
 def learn(ls: Learner, st: State) -> bool:
-    """Learn from the conflict that was noted, and go back to where the new clause acts; False at the end.
+    """Learn from the noted conflict, and backtrack to where the new clause propagates; False at the end.
 
-    `DECISION` stands for no reason: what a clause of one member says holds at the root, for good.
+    `DECISION` as a reason means none: a unit clause holds at the root, for good.
     """
     scalar = ls.scalar
     scalar[CONFLICTS] += 1

@@ -1,4 +1,4 @@
-"""From a `Normal` to the arrays of the learning search, and growing those that it outgrew."""
+"""Building the arrays of the learning search from a `Normal`, and growing those that it fills."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from constrint.support.deadline import look
 FIRST_KEEP = 4000  # learned clauses kept before the first reduction
 FIRST_TRAIL = 1000
 LOG_CELLS = 10_000
-WIDEST_EXPLANATION = 16  # cells beyond two for each bound that premises may take
+WIDEST_EXPLANATION = 16  # cells for premises, for each bound beyond the first two
 GROWING = {
     "trail": ("trail_bound", "trail_old", "trail_new", "trail_before", "trail_why", "trail_level"),
     "windows": ("window_begin", "window_end"),
@@ -74,7 +74,7 @@ class _Propagators:
         self.limit.append(limit)
 
     def at_most(self, condition: Atom | None, terms: Terms, limit: int) -> None:
-        """``condition -> sum <= limit``."""
+        """Add ``condition -> sum <= limit``."""
         for a, v in terms:
             b = 2 * v + (a < 0)
             self._wake(b)
@@ -83,7 +83,7 @@ class _Propagators:
         self._finish(AT_MOST, condition, limit)
 
     def different(self, condition: Atom | None, terms: Terms, limit: int) -> None:
-        """``condition -> sum != limit``."""
+        """Add ``condition -> sum != limit``."""
         for a, v in terms:
             self._wake(2 * v)
             self._wake(2 * v + 1)
@@ -92,7 +92,7 @@ class _Propagators:
         self._finish(DIFFERENT, condition, limit)
 
     def resource(self, tasks: Sequence[Task], capacity: int) -> None:
-        """At no time do tasks demand more than a capacity."""
+        """Add a resource: tasks never demand more than its capacity."""
         for start, _, _ in tasks:
             self._wake(2 * start)
             self._wake(2 * start + 1)
@@ -102,7 +102,7 @@ class _Propagators:
         self._finish(RESOURCE, None, capacity)
 
     def kernel(self, place: int, node: Node, box: Box) -> None:
-        """A constraint with a kernel of its own."""
+        """Add a constraint with its own propagation function."""
         for v, mask in node.watches():
             if mask & (LOWER | FIXED):
                 self._wake(2 * v, only_fixed=not mask & LOWER)
@@ -132,7 +132,7 @@ class _Propagators:
         }
 
     def _wake_lists(self, bounds: int) -> tuple[Cells, Cells, Cells]:
-        """Start, propagator and condition of what each bound wakes."""
+        """Start, propagator and condition of the wake list of each bound."""
         start, wake, fixed = [0], [], []
         for b in range(bounds):
             for p, only_fixed in dict.fromkeys(self.wakes.get(b, ())):
@@ -147,10 +147,10 @@ class Guide:
     """How search decides, by variable.
 
     Attributes:
-        tier: Lower ones go first.
+        tier: Lower tiers are decided first.
         rule: `decide.AS_BEFORE`, or always the least or greatest value.
-        phase: The value to try while there is none from before.
-        activity: What it starts with.
+        phase: The value to try before there is a previous one.
+        activity: The initial activity.
     """
 
     tier: Sequence[int]
@@ -160,11 +160,11 @@ class Guide:
 
 
 def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Learner:
-    """Make the learner that starts at the root with every propagator queued.
+    """Make the learner at the root with every propagator queued.
 
     Args:
         normal: The problem.
-        nodes: The constraints that its kernels are places of.
+        nodes: The constraints to whose places `normal.kernels` refers.
         box: Root domains.
         guide: How to decide.
     """
@@ -234,7 +234,7 @@ def _first_scalars() -> Cells:
 
 
 def _analysis_room(n: int, entries: int) -> dict[str, Cells]:
-    """The arrays that one analysis writes and no other reads."""
+    """The scratch arrays of an analysis."""
     return {
         "premise_bound": [0] * (4 * n + WIDEST_EXPLANATION),
         "premise_at": [0] * (4 * n + WIDEST_EXPLANATION),
@@ -256,7 +256,7 @@ def _queue_all(ls: Learner) -> None:
 
 
 def _tie_values(ls: Learner, propagators: _Propagators) -> None:
-    """Note for each 0/1 variable which sums hold where it is 1 and where it is 0: they suggest a value."""
+    """Record for each 0/1 variable which sums hold if it is 1 and if it is 0: they suggest a value."""
     for p, kind in enumerate(propagators.kind):
         b = propagators.literal[p]
         if kind == AT_MOST and b != NOTHING and ls.tier[b >> 1] == 0:
@@ -264,7 +264,7 @@ def _tie_values(ls: Learner, propagators: _Propagators) -> None:
 
 
 def add_clause(ls: Learner, atoms: Iterable[Atom]) -> None:
-    """Add a clause of at least two members, none of them decided, to a learner at its root."""
+    """Add a clause of at least two undecided members to a learner at its root."""
     members = list(atoms)
     clause = ls.scalar[ARENA]
     ls.arena[clause] = len(members)
@@ -276,12 +276,12 @@ def add_clause(ls: Learner, atoms: Iterable[Atom]) -> None:
 
 
 def units(normal: Normal) -> list[Atom]:
-    """The atoms that hold by themselves."""
+    """The unit atoms."""
     return [clause[0] for clause in normal.clauses if len(clause) == 1]
 
 
 def full(ls: Learner) -> list[str]:
-    """The fields that have no room for what `loop.has_room` asks for."""
+    """The fields without the space that `loop.has_room` requires."""
     scalar = ls.scalar
     most = len(ls.bound) + 2
     names: list[str] = []
@@ -296,6 +296,6 @@ def full(ls: Learner) -> list[str]:
 
 
 def grow(ls: Learner) -> Learner:
-    """The same learner with twice the room for what is full: entries, clauses or watches."""
+    """The same learner with doubled space in what is full: entries, clauses or watches."""
     names = full(ls)
     return ls._replace(**{name: [*getattr(ls, name), *[0] * (len(getattr(ls, name)) + 8)] for name in names})

@@ -1,8 +1,8 @@
 """Clauses of atoms: at least one member is true. Two members of each are watched.
 
-A member (b, k) becomes false when bound b ^ 1 reaches 1 - k: the watch hangs in the list of that bound with
-that value as its key, and a rise wakes the watches whose keys it passes, each once. A clause has one
-member at most for each bound, which is how the member that it made true is found again.
+A member (b, k) becomes false when bound b ^ 1 reaches 1 - k: the watch is in the list of that bound with that
+value as its key, and a rise wakes the watches whose keys it passes, each once. A clause has at most one
+member for each bound; by that, the member that it made true is found again.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from constrint.learning.linear import add_premise, contradict
 from constrint.learning.trail import raise_bound
 from constrint.store.state import State
 
-CORE_LEVELS = 2  # clauses that join so few levels are kept for good
-RECENT = 2000  # clauses used in so many last conflicts are kept for now
+CORE_LEVELS = 2  # clauses that join at most this many levels are kept for good
+RECENT = 2000  # clauses used in this many last conflicts are kept for now
 MOST_LEVELS = 64
 
 
 @learn_kernel
 def hang(ls: Learner, node: int, clause: int, b: int, k: int) -> None:
-    """Hang a watch on the member (b, k) of a clause."""
+    """Add a watch on the member (b, k) of a clause."""
     watched = b ^ 1
     ls.watch_clause[node] = clause
     ls.watch_key[node] = 1 - k
@@ -55,7 +55,7 @@ def attach(ls: Learner, clause: int) -> None:
 
 @learn_kernel
 def pass_on(ls: Learner, st: State, b: int, old: int, new: int) -> bool:
-    """Look at the clauses with a watched member that became false when bound b rose."""
+    """Visit the clauses with a watched member that became false when bound b rose."""
     arena = ls.arena
     bound = ls.bound
     keys = ls.watch_key
@@ -109,7 +109,7 @@ def pass_on(ls: Learner, st: State, b: int, old: int, new: int) -> bool:
 
 @learn_kernel
 def explain_clause(ls: Learner, clause: int, b: int) -> None:
-    """Add the negations of a clause's members but the one on bound b (NOTHING: of all) as premises."""
+    """Add the negations of a clause's members, except the one on bound b (NOTHING: of all), as premises."""
     arena = ls.arena
     arena[clause + USED] = ls.scalar[CONFLICTS]
     first = clause + HEAD_CELLS
@@ -120,14 +120,14 @@ def explain_clause(ls: Learner, clause: int, b: int) -> None:
 
 @learn_kernel
 def is_old(ls: Learner, clause: int) -> bool:
-    """Whether a clause was learned, joins many levels and was not of use of late."""
+    """Whether a clause was learned, joins many levels and was not used recently."""
     arena = ls.arena
     return arena[clause + LEVELS] > CORE_LEVELS and ls.scalar[CONFLICTS] - arena[clause + USED] > RECENT
 
 
 @learn_kernel
 def widest_to_drop(ls: Learner) -> int:
-    """The number of levels above which clauses go, so that about half of the old ones stay."""
+    """The number of levels above which clauses are dropped, so that about half of the old ones stay."""
     arena = ls.arena
     counts = ls.lifted
     for i in range(MOST_LEVELS):
@@ -149,7 +149,7 @@ def widest_to_drop(ls: Learner) -> int:
 
 @learn_kernel
 def tidy(ls: Learner, clause: int, to: int, widest: int) -> int:
-    """Move a clause down the arena without what the root made false; returns where the next one goes."""
+    """Move a clause down the arena without members that are false at the root; returns the next place."""
     arena = ls.arena
     root = ls.root
     size = arena[clause + SIZE]
@@ -173,7 +173,7 @@ def tidy(ls: Learner, clause: int, to: int, widest: int) -> int:
 
 @learn_kernel
 def reduce(ls: Learner) -> None:
-    """At a settled root: drop clauses that the root satisfies, and learned ones of little use."""
+    """At a settled root: drop clauses that hold at the root, and learned ones of little use."""
     scalar = ls.scalar
     arena = ls.arena
     widest = widest_to_drop(ls)

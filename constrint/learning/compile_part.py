@@ -1,4 +1,4 @@
-"""Compiles a part of the machine code into the cache, as a program; see `engine.background_compile`."""
+"""The program that compiles a part of the machine code into the cache; see `engine.background_compile`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled twin of the learning search; see `engine.compiled`, whose way it follows."""
+"""The compiled learning search, built as in `engine.compiled`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LearnerType(numba.types.StructRef):
 
 
 class LearnerStructure(structref.StructRefProxy):
-    """What Python holds of it."""
+    """The Python object of the structure."""
 
 
 structref.define_proxy(LearnerStructure, LearnerType, list(Learner._fields))  # type: ignore[no-untyped-call] # numba is untyped
@@ -47,9 +47,9 @@ _LEARNER = LearnerType([(name, _CELLS) for name in Learner._fields])
 
 
 def no_kernel(ls: Any, st: Any, p: int) -> bool:
-    """Stands for `run_kernel` where no propagator has one: its callees need not be compiled then.
+    """Replaces `run_kernel` if no propagator needs it, so that its callees need not be compiled.
 
-    It is never called; if it is, search ends as `BROKEN`, since a constraint was left out.
+    It is never called. If it is, the search ends as `BROKEN`, since a constraint was left out.
     """
     ls.scalar[FAULT] = 1
     return True
@@ -79,17 +79,17 @@ RUN = numba.int64(_LEARNER, _STATE, numba.int64)
 
 
 def load(has_kernels: bool) -> None:
-    """Compile a twin, or load it."""
+    """Load a compiled version, or compile it."""
     with cache.LOADING:
         _run(has_kernels)
 
 
 class Session:
-    """A learning search that was handed over.
+    """A learning search that runs compiled.
 
     Attributes:
-        ls: The learner, with arrays in place of lists; valid until `grow`.
-        st: The engine's state that kernels run on.
+        ls: The learner, with arrays instead of lists; valid until `grow`.
+        st: The engine's state on which propagators of the registry run.
     """
 
     def __init__(self, ls: Learner, st: State, has_kernels: bool) -> None:
@@ -102,16 +102,16 @@ class Session:
 
     def _take(self, ls: Learner) -> None:
         arrays = [np.array(cells, dtype=np.int64) for cells in ls]
-        # Arrays stand in for lists under the same type: both are only indexed.
+        # Arrays pass under the type of lists: both are only indexed.
         self.ls = Learner(*cast("list[list[int]]", arrays))
         self._structure, _ = structure_of(LearnerStructure, _LEARNER, arrays)
 
     def run(self, budget: int) -> int:
-        """`loop.run` on the learner."""
+        """Run `loop.run` on the learner."""
         return int(self._compiled(self._structure, self._state, budget))
 
     def grow(self) -> Learner:
-        """Give whatever is full twice the room."""
+        """Double the space of all fields that are full."""
         ls = self.ls
         fields = {name: np.asarray(getattr(ls, name)) for name in full(ls)}
         longer: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Decisions: which variable, and which atom of it is tried as true."""
+"""Decisions: the next variable, and the atom of it that is tried as true."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from constrint.learning.layout import (
 from constrint.learning.trail import raise_bound
 from constrint.store.state import State
 
-# Rules for values.
-AS_BEFORE = 0  # the value it had in the best solution, or when it was fixed last
+# Value rules.
+AS_BEFORE = 0  # the value in the best solution, or when it was last fixed
 LEAST = 1
 GREATEST = 2
 
 
 @learn_kernel
 def open_level(ls: Learner) -> None:
-    """Begin a decision level."""
+    """Open a decision level."""
     level = ls.scalar[LEVEL] + 1
     ls.scalar[LEVEL] = level
     ls.level_start[level] = ls.scalar[TRAIL]
@@ -32,7 +32,7 @@ def open_level(ls: Learner) -> None:
 
 @learn_kernel
 def slack_at_middle(ls: Learner, p: int) -> int:
-    """Twice what a sum leaves of its limit when every variable is in the middle of its domain."""
+    """Twice the slack of a sum if every variable is in the middle of its domain."""
     slack = 2 * ls.limit[p]
     for i in range(ls.start[p], ls.start[p + 1]):
         b = ls.term[i]
@@ -56,7 +56,7 @@ def value_to_try(ls: Learner, v: int) -> int:
 
 @learn_kernel
 def decide(ls: Learner, st: State) -> bool:
-    """Open a level with a decision; False where every variable is fixed."""
+    """Open a level with a decision; False if every variable is fixed."""
     bound = ls.bound
     while ls.scalar[HEAP] > 0:
         v = pop(ls)

@@ -1,14 +1,14 @@
-"""Constraints that the learning search takes apart, so that its explanations name few bounds.
+"""Decomposition of constraints for the learning search, so that its explanations name few bounds.
 
-A constraint that keeps its own kernel is explained by the bounds of all its variables, and says nothing of
-holes. Parts explain much better:
+A constraint with its own propagation function is explained by the bounds of all its variables, and cannot
+explain holes. Parts explain much better:
 
-- tasks on one machine, and rectangles, become a disjunction for each pair; so do the tasks on a resource
-  that cannot be under way together, and where not all of it is known, there is a sum for each start;
-- variables that all differ become a disequality for each pair, beside a kernel that is stronger;
-- disequalities between small domains become clauses over literals ``x == value``; so do tables, elements
-  of constants, inverse permutations and counts of values;
-- an extreme or an absolute value is also compared with each of its arguments, beside its kernel.
+- no_overlap and rectangles become a disjunction for each pair; so do tasks of a cumulative that exclude each
+  other. A cumulative that is not all constants has a sum for each start as well.
+- all_different becomes a disequality for each pair, in addition to a stronger propagator;
+- disequalities between small domains become clauses over literals ``x == value``; so do tables, elements of
+  constants, inverse permutations and counts of values;
+- an extreme or an absolute value is also compared with each of its arguments, in addition to its propagator.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ from constrint.propagators import (
 )
 from constrint.support.deadline import NEVER, Deadline
 
-MOST_PAIRS = 5000  # a constraint that has more pairs stays as it is
-MOST_VALUES = 100  # so many values of a variable get a literal each
-MOST_CELLS = 20_000  # a table that has more stays as it is
-MOST_CLAUSES = 100_000  # no more are made from disequalities
+MOST_PAIRS = 5000  # constraints with more pairs are not decomposed
+MOST_VALUES = 100  # most values of a variable that get a literal each
+MOST_CELLS = 20_000  # tables with more cells are not decomposed
+MOST_CLAUSES = 100_000  # most clauses made from disequalities
 
 
 class Decomposition:
-    """The nodes and the box of a root in which such constraints are taken apart; raises `Stopped`.
+    """The constraints and the box of a root after decomposition; raises `Stopped`.
 
     Attributes:
         root: The root.
@@ -87,7 +87,7 @@ class Decomposition:
         if isinstance(node, NoOverlap) and pairs <= MOST_PAIRS:
             self._order(node.starts, node.durations)
             if len(node.starts) > 2 and all(self._lo[d] == self._hi[d] for d in node.durations):
-                one = TRUE >> 1  # the constant 1: a resource for one task at a time, for whole windows
+                one = TRUE >> 1  # the constant 1: a resource with one task at a time, for windows
                 self._nodes.append(Cumulative(node.starts, node.durations, (one,) * len(node.starts), one))
             return
         if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain) and pairs <= MOST_PAIRS:
@@ -114,9 +114,9 @@ class Decomposition:
             self._count(node)
             return
         if isinstance(node, Cumulative) and is_known(node, self._box):
-            self._order_excluding(node)  # beside a propagator of its own
+            self._order_excluding(node)  # in addition to its own propagator
         elif isinstance(node, Cumulative) and self._is_shareable(node):
-            self._share(node)  # beside its kernel, which adds up the energy of whole windows
+            self._share(node)  # in addition to its propagator, which sums energy over windows
         if isinstance(node, Rectangles) and pairs <= MOST_PAIRS:
             self._separate(node)
             return
@@ -126,7 +126,7 @@ class Decomposition:
         self._nodes.append(node)
 
     def _literal(self) -> int:
-        """The literal of a new 0/1 variable."""
+        """A new literal, of a new 0/1 variable."""
         self._lo.append(0)
         self._hi.append(1)
         return 2 * (len(self._lo) - 1)
@@ -134,7 +134,7 @@ class Decomposition:
     def _sum(
         self, terms: Sequence[tuple[int, int]], limit: int = 0
     ) -> tuple[tuple[tuple[int, int], ...], int]:
-        """Terms and limit of a sum with what is fixed in the limit, and each variable once."""
+        """Terms and limit of a sum, with fixed variables in the limit and each variable once."""
         factors: dict[int, int] = {}
         for a, v in terms:
             if self._lo[v] == self._hi[v]:
@@ -169,7 +169,7 @@ class Decomposition:
         return known and len(node.starts) ** 2 <= MOST_PAIRS
 
     def _share(self, node: Cumulative) -> None:
-        """When a task starts, it and the tasks under way fit the capacity.
+        """When a task starts, it and the running tasks fit the capacity.
 
         The decomposition by tasks of Schutt, Feydy, Stuckey and Wallace, "Why cumulative decomposition is not
         as bad as it sounds", CP 2009.
@@ -193,7 +193,7 @@ class Decomposition:
                 self._nodes.append(Clause((*orders, lasts[i] ^ 1, lasts[j] ^ 1)))
 
     def _order_excluding(self, node: Cumulative) -> None:
-        """Of two tasks that demand more than there is, one ends before the other starts."""
+        """Of two tasks that together demand more than the capacity, one ends before the other starts."""
         capacity = self._lo[node.capacity]
         columns = zip(node.starts, node.durations, node.demands, strict=True)
         tasks = [task for task in columns if self._lo[task[1]] > 0 and self._lo[task[2]] > 0]
@@ -206,7 +206,7 @@ class Decomposition:
                 self._nodes.append(Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
 
     def _is_before(self, s: int, d: int, t: int) -> bool:
-        """Whether ``s + d <= t`` whatever they are."""
+        """Whether ``s + d <= t`` holds for all values in the box."""
         return self._hi[s] + self._hi[d] <= self._lo[t]
 
     def _at_most_literal(self, terms: Sequence[tuple[int, int]], limit: int) -> int:
@@ -220,13 +220,16 @@ class Decomposition:
         return self._at_most_literal(((1, s), (1, d), (-1, t)), 0)
 
     def _order(self, starts: Sequence[int], durations: Sequence[int]) -> None:
-        """Of any two tasks one ends before the other starts; durations are not negative."""
+        """Of any two tasks one ends before the other starts; durations are non-negative."""
         self._nodes += [LinearLe(((-1, d),), 0) for d in durations]
         for (s, d), (t, e) in combinations(zip(starts, durations, strict=True), 2):
             self._nodes.append(Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
 
     def _separate(self, node: Rectangles) -> None:
-        """Of any two rectangles one lies left, right, above or below of the other; sides are not negative."""
+        """Of any two rectangles one lies left of, right of, above or below the other.
+
+        Sides are non-negative.
+        """
         self._nodes += [LinearLe(((-1, side),), 0) for side in (*node.widths, *node.heights)]
         boxes = list(zip(node.xs, node.widths, node.ys, node.heights, strict=True))
         for (x, w, y, h), (u, v, z, k) in combinations(boxes, 2):
@@ -260,7 +263,7 @@ class Decomposition:
         return literal
 
     def _differ_by_values(self, node: LinearNe) -> None:
-        """A disequality of two variables with few values: a clause for each value that both may take."""
+        """A disequality of two variables with few values: a clause for each value that both can have."""
         if len(node.terms) == 2 and all(abs(a) == 1 and self._is_small(v) for a, v in node.terms):
             (a, x), (c, y) = node.terms
             met = [(value, (node.bound - a * value) * c) for value in self._values(x)]
@@ -274,14 +277,14 @@ class Decomposition:
         self._nodes.append(node)
 
     def _look_up(self, node: Element) -> None:
-        """Each value of the index fixes the result, and goes where the result cannot be that."""
+        """Each value of the index fixes the result, and is removed if the result cannot have the entry."""
         for place in self._values(node.index):
             if 0 <= place < len(node.table):
                 entry = self.equals(node.z, node.table[place])
                 self._nodes.append(Clause((self.equals(node.index, place) ^ 1, entry)))
 
     def _select(self, node: Selection) -> None:
-        """Where the index is a place, the result is at most and at least its entry."""
+        """If the index is a place, the result is at most and at least its entry."""
         for place in self._values(node.index):
             if 0 <= place < len(node.xs):
                 here = self.equals(node.index, place) ^ 1
@@ -290,7 +293,7 @@ class Decomposition:
                     self._nodes.append(Clause((here, literal)))
 
     def _mirror(self, node: Inverse) -> None:
-        """``xs[i] == j`` where ``ys[j] == i``; both are permutations of places."""
+        """``xs[i] == j`` if ``ys[j] == i``; both are permutations of places."""
         n = len(node.xs)
         for v in node.scope():
             for value in self._values(v):
@@ -302,7 +305,7 @@ class Decomposition:
                 self._nodes += [Clause((one ^ 1, other)), Clause((one, other ^ 1))]
 
     def _count(self, node: Cardinality) -> None:
-        """Literals add up to the counts."""
+        """Sums of literals equal the counts."""
         for value, count in zip(node.values, node.counts, strict=True):
             literals = [self.equals(v, value) for v in node.variables]
             terms = [(-1 if literal & 1 else 1, literal >> 1) for literal in literals]
@@ -313,7 +316,7 @@ class Decomposition:
                 self._nodes.append(Clause(tuple(self.equals(v, value) for value in node.values)))
 
     def _choose_row(self, node: Table) -> None:
-        """A literal for each row: one of them is true, and every value needs a true one that has it."""
+        """A literal for each row: one of them is true, and every value needs a true row that has it."""
         chosen: dict[tuple[int, int], list[int]] = {}
         rows: list[int] = []
         for row in node.rows:

@@ -1,9 +1,9 @@
-"""Constraints of the registry in the learning search: their own kernels, explained by all their bounds.
+"""Propagators of the registry in the learning search, explained by the bounds of all their variables.
 
-A kernel runs on the engine's state between the present bounds of its variables, on a level that is undone
-afterwards: what it says about bounds is kept, what it says about holes and strides is not. So a variable's
-domain is its root domain between its bounds, and the bounds of a constraint's variables are always a
-complete explanation of what its kernel did.
+A propagation function runs on the engine's state within the present bounds of its variables, on a level that
+is undone afterwards: derived bounds are kept, holes and strides are not. A variable's domain is therefore its
+root domain within its bounds, and the bounds of a constraint's variables completely explain what its
+propagator did.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from constrint.store.state import CHANGED, State
 
 @learn_kernel
 def run_kernel(ls: Learner, st: State, p: int) -> bool:
-    """Run the kernel of a constraint of the registry, and keep the bounds that it found."""
+    """Run a propagator of the registry, and keep the bounds that it derives."""
     bound = ls.bound
     for i in range(ls.start[p], ls.start[p + 1]):
         b = ls.term[i]
@@ -31,7 +31,7 @@ def run_kernel(ls: Learner, st: State, p: int) -> bool:
     for i in range(scalar[CHANGED]):
         v = st.changed[i]
         st.dirty[v] = 0
-        # The kernel's bounds are members; to round them by a stride that it narrowed would go beyond.
+        # The derived bounds are members; rounding them by a narrowed stride would go too far.
         if holds and not (
             raise_to_member(ls, 2 * v, st.lo[v], why) and raise_to_member(ls, 2 * v + 1, -st.hi[v], why)
         ):

@@ -1,4 +1,4 @@
-"""The heap of open variables: narrow ones before wide ones, then the most active."""
+"""The heap of open variables: narrow ones before wide ones, then by activity."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def pop(ls: Learner) -> int:
 
 @learn_kernel
 def bump(ls: Learner, v: int) -> None:
-    """A variable took part in a conflict."""
+    """Raise the activity of a variable that took part in a conflict."""
     activity = ls.activity
     activity[v] += ls.scalar[INCREMENT]
     if activity[v] > MOST_ACTIVE:
@@ -94,5 +94,5 @@ def bump(ls: Learner, v: int) -> None:
 
 @learn_kernel
 def age(ls: Learner) -> None:
-    """Later conflicts count for more: about 5 % each."""
+    """Raise the increment by about 5 %, so that later conflicts count for more."""
     ls.scalar[INCREMENT] += ls.scalar[INCREMENT] // 19

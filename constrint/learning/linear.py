@@ -1,7 +1,7 @@
-"""Linear propagators: sums at most a limit, sums different from one, either under the condition of a literal.
+"""Linear propagators: sum <= limit and sum != limit, each optionally under the condition of a literal.
 
-Every term of `AT_MOST` is a positive factor times a bound, so its least value is what the bounds are.
-Explanations are lazy, and lifted: what a sum exceeds its limit by is given back to its premises.
+Every term of `AT_MOST` is a positive factor times a bound, so the bounds give its least value. Explanations
+are lazy and lifted: the excess of a sum over its limit relaxes its premises.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from constrint.store.state import State
 
 @learn_kernel
 def add_premise(ls: Learner, b: int, k: int) -> None:
-    """Add an atom to the premises, unless the root says it."""
+    """Add an atom to the premises, unless it holds at the root."""
     if k > ls.root[b]:
         count = ls.scalar[PREMISES]
         ls.premise_bound[count] = b
@@ -32,7 +32,7 @@ def add_premise(ls: Learner, b: int, k: int) -> None:
 
 @learn_kernel
 def contradict(ls: Learner, why: int) -> bool:
-    """Note that a propagator or a clause cannot hold; returns False."""
+    """Record that a propagator or a clause cannot hold; returns False."""
     ls.scalar[FAILED_BOUND] = NOTHING
     ls.scalar[FAILED_WHY] = why
     return False
@@ -75,7 +75,7 @@ def keep_at_most(ls: Learner, st: State, p: int) -> bool:
 
 @learn_kernel
 def keep_different(ls: Learner, st: State, p: int) -> bool:
-    """Propagate ``[literal ->] sum != limit``: acts once one variable at most is open."""
+    """Propagate ``[literal ->] sum != limit``; acts when at most one variable is open."""
     bound = ls.bound
     condition = ls.literal[p]
     holds = True
@@ -113,7 +113,7 @@ def keep_different(ls: Learner, st: State, p: int) -> bool:
 
 @learn_kernel
 def explain_sum(ls: Learner, p: int, skipped: int, at: int, spare: int) -> None:
-    """Add the least values of a sum's terms, before an entry, as premises; `spare` of them is not needed."""
+    """Add the least values of a sum's terms, before an entry, as premises, relaxed by `spare` in all."""
     term = ls.term
     factor = ls.factor
     kept = 0
@@ -139,7 +139,7 @@ def explain_sum(ls: Learner, p: int, skipped: int, at: int, spare: int) -> None:
 
 @learn_kernel
 def explain_at_most(ls: Learner, st: State, p: int, b: int, k: int, how: int, at: int) -> None:
-    """Add the premises from which `AT_MOST` p gives the atom (b, k), or contradiction where b is NOTHING."""
+    """Add the premises from which `AT_MOST` p derives the atom (b, k), or a contradiction if b is NOTHING."""
     if how == BY_TERMS and ls.literal[p] != NOTHING:
         add_premise(ls, ls.literal[p], ls.literal_at[p])
     total = 0
@@ -158,7 +158,7 @@ def explain_at_most(ls: Learner, st: State, p: int, b: int, k: int, how: int, at
 
 @learn_kernel
 def explain_different(ls: Learner, p: int, b: int, how: int, at: int) -> None:
-    """Add the premises from which `DIFFERENT` p gives an atom of bound b, or contradiction."""
+    """Add the premises from which `DIFFERENT` p derives an atom of bound b, or a contradiction."""
     if how == BY_TERMS and ls.literal[p] != NOTHING:
         add_premise(ls, ls.literal[p], ls.literal_at[p])
     own = NOTHING

@@ -1,4 +1,4 @@
-"""Propagate, learn or decide, until there is a solution, nothing is left, or the caller wants a look."""
+"""The main loop: propagate, learn or decide, until a solution, the end, or a pause for the caller."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ AT_REST = 1
 INTERRUPTED = 2
 
 RESTART_UNIT = 64
-CONFLICT_COST = 100  # what analysing a conflict takes of the budget
+CONFLICT_COST = 100  # cost of a conflict's analysis in the budget
 
 
 @learn_kernel
 def has_room(ls: Learner) -> bool:
-    """Whether whatever one propagator, one conflict or one decision adds fits the arrays."""
+    """Whether the arrays have space for whatever one propagator, conflict or decision adds."""
     scalar = ls.scalar
     most = len(ls.bound) + 2
     return (
@@ -88,7 +88,7 @@ def wake(ls: Learner, b: int) -> None:
 
 @learn_kernel
 def propagate(ls: Learner, st: State) -> int:
-    """Pass on what changed until nothing does: AT_REST, CONTRADICTION, or INTERRUPTED, to be called again."""
+    """Propagate to a fixpoint: AT_REST, CONTRADICTION, or INTERRUPTED, to be called again."""
     scalar = ls.scalar
     kinds = ls.kind
     queue = ls.queue
@@ -145,7 +145,7 @@ def luby(i: int) -> int:
 
 @learn_kernel
 def restart(ls: Learner) -> None:
-    """Go back to the root and say when to do so next."""
+    """Return to the root, and set the next restart."""
     scalar = ls.scalar
     back_to(ls, 0)
     scalar[RESTARTS] += 1
@@ -154,7 +154,7 @@ def restart(ls: Learner) -> None:
 
 @learn_kernel
 def note_solution(ls: Learner) -> None:
-    """Keep the values, to search near them."""
+    """Store the values of the solution, to search near them."""
     for v in range(len(ls.best)):
         ls.best[v] = ls.bound[2 * v]
     ls.scalar[HAS_SOLUTION] = 1
@@ -162,11 +162,11 @@ def note_solution(ls: Learner) -> None:
 
 @learn_kernel
 def run(ls: Learner, st: State, budget: int) -> int:
-    """Search on: to a solution, to the end, for so many propagations, or until arrays are full."""
+    """Search until a solution, the end, the end of the budget of propagations, or full arrays."""
     scalar = ls.scalar
     scalar[BUDGET] = budget
     if scalar[MUST] != NOTHING:
-        if scalar[LEVEL] > 0:  # the root, where search may have paused, keeps what waits there
+        if scalar[LEVEL] > 0:  # at the root, where search may have paused, queues are kept
             back_to(ls, 0)
         if not raise_bound(ls, st, scalar[MUST], scalar[MUST_TO], DECISION):
             return EXHAUSTED

@@ -1,11 +1,11 @@
-"""From the nodes of the normal form to what the learning search propagates: clauses of atoms, sums, kernels.
+"""From the normal form to what the learning search propagates: clauses of atoms, sums, registry propagators.
 
-Three rewritings make it smaller, each exact:
+Three exact rewritings make it smaller:
 
-- A literal that stands for a bound of one variable, and for nothing else, becomes the atom of that bound.
+- A literal that only stands for a bound of one variable becomes the atom of that bound.
 - Literals of one sum with different limits imply each other: those clauses are added.
-- Literals that two binary clauses make equal, or opposite, become one: so the two orders of a disjunction
-  of tasks are one variable.
+- Literals that two binary clauses make equal, or opposite, become one: so the two orders of a disjunction of
+  tasks are one variable.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LINEAR = (LinearLe, LinearEq, LinearNe, LinearLeIf, LinearEqIf)
 
 
 class Contradiction(Exception):  # noqa: N818 - an answer, not a fault
-    """The nodes have no solution."""
+    """The constraints have no solution."""
 
 
 def negated(atom: Atom) -> Atom:
@@ -57,9 +57,9 @@ class Normal:
         at_most: Least limit of each (condition or None, terms): ``condition -> sum <= limit``.
         different: (condition or None, terms, limit): ``condition -> sum != limit``.
         clauses: Members; at least one is true.
-        resources: Tasks and capacity of each resource of which all is known but the starts.
-        kernels: Places, in the list of nodes, of the constraints that keep their own kernels.
-        replaced: Variables that are gone: the atom that says when each of them is 1.
+        resources: Tasks and capacity of each resource with variables for starts only.
+        kernels: Places, in the list of nodes, of constraints with their own propagators.
+        replaced: Replaced variables: the atom that is true if the variable is 1.
         implied: Clauses of literals that sums with several limits imply.
     """
 
@@ -78,7 +78,10 @@ class Normal:
 
 
 class Translation:
-    """Builds the `Normal` of some nodes within a box; raises `Contradiction`, at the deadline `Stopped`."""
+    """Builds the `Normal` of constraints within a box.
+
+    Raises `Contradiction`, and `Stopped` at the deadline.
+    """
 
     def __init__(
         self, nodes: Sequence[Node], box: Box, kept: Iterable[int], deadline: Deadline = NEVER
@@ -91,7 +94,7 @@ class Translation:
             self._used.update(_arguments(node))
         self._link_single_bounds()
         self._link_equal_literals()
-        # A literal may have been replaced by one that was replaced later.
+        # A literal may have been replaced by one that was itself replaced later.
         self.normal.replaced = {v: self.resolved(2 * v) for v in self.normal.replaced}
         for place, node in enumerate(nodes):
             deadline.check()
@@ -100,7 +103,7 @@ class Translation:
     # Literals
 
     def resolved(self, literal: int) -> Atom:
-        """The atom of a literal, through the variables that were replaced."""
+        """The atom of a literal, after all replacements."""
         atom = atom_of(literal)
         flipped = False
         while atom[0] >> 1 in self.normal.replaced and atom[1] == 1 - (atom[0] & 1):
@@ -109,7 +112,7 @@ class Translation:
         return negated(atom) if flipped else atom
 
     def truth(self, atom: Atom) -> bool | None:
-        """What the box says of an atom."""
+        """The truth value of an atom in the box; None if open."""
         b, k = atom
         v = b >> 1
         low, high = self.box.lo[v], self.box.hi[v]
@@ -133,7 +136,7 @@ class Translation:
             self.normal.replaced[v] = negated(atom) if node.literal & 1 else atom
 
     def _link_equal_literals(self) -> None:
-        """Binary clauses, of the model and of sums with several limits; equal literals become one."""
+        """Merge literals that binary clauses (of the model, and of sums with several limits) make equal."""
         pairs: set[frozenset[int]] = set()
         ordered = self.normal.implied = self._ordered_literals()
         for node in self.nodes:
@@ -146,7 +149,7 @@ class Translation:
             one, other = sorted(pair)
             if one >> 1 == other >> 1 or frozenset((one ^ 1, other ^ 1)) not in pairs:
                 continue
-            # one or other, not both: exactly one of them is true.
+            # At least one and at most one: exactly one of them is true.
             first, second = self.resolved(one), self.resolved(other ^ 1)
             if first == second:
                 continue
@@ -160,7 +163,7 @@ class Translation:
             self._clause((self.resolved(one), self.resolved(other)))
 
     def _ordered_literals(self) -> list[tuple[int, int]]:
-        """Clauses between the literals of one sum: where it is at most less, it is at most more."""
+        """Clauses between the literals of one sum: a smaller limit implies a greater one."""
         limits: dict[Terms, list[tuple[int, int]]] = defaultdict(list)
         for node in self.nodes:
             if isinstance(node, LinearLeIf) and node.terms and self._is_open(node.literal):
@@ -203,7 +206,7 @@ class Translation:
             self.normal.kernels.append(place)
 
     def _share(self, node: Cumulative) -> None:
-        """A resource of known tasks; those that need no time or nothing are left out."""
+        """A resource with fixed durations and demands; tasks without either are left out."""
         lo = self.box.lo
         capacity = lo[node.capacity]
         columns = zip(node.starts, node.durations, node.demands, strict=True)
@@ -215,7 +218,7 @@ class Translation:
             self.normal.resources.append((tasks, capacity))
 
     def _merged(self, terms: Terms, limit: int) -> tuple[Terms, int]:
-        """Each open variable once, in order; the others are in the limit."""
+        """Each open variable once, in order; fixed ones are in the limit."""
         factors: dict[int, int] = defaultdict(int)
         for a, v in terms:
             if self.box.lo[v] == self.box.hi[v]:
@@ -229,7 +232,7 @@ class Translation:
         return condition is not None and self.truth(condition) is False
 
     def _still_open(self, condition: Atom | None) -> Atom | None:
-        """The condition where it is open, None where it holds."""
+        """The condition if it is open, None if it holds."""
         return None if condition is None or self.truth(condition) else condition
 
     def _at_most(self, condition: Atom | None, terms: Terms, limit: int) -> None:
@@ -270,7 +273,7 @@ class Translation:
             self._clause((*members, (2 * v, value + 1), (2 * v + 1, 1 - value)))
 
     def _clause(self, atoms: tuple[Atom, ...]) -> None:
-        """A clause, with one member for each bound, the weakest; without what the box decides."""
+        """A clause with one member for each bound, the weakest, and without decided members."""
         weakest: dict[int, int] = {}
         for atom in atoms:
             truth = self.truth(atom)
@@ -288,7 +291,7 @@ class Translation:
 
 
 def is_known(node: Cumulative, box: Box) -> bool:
-    """Whether all of a resource is known but the starts, and no two tasks start together always."""
+    """Whether only the starts of a resource are open, and no start occurs twice."""
     known = (*node.durations, *node.demands, node.capacity)
     return len(set(node.starts)) == len(node.starts) and all(box.lo[v] == box.hi[v] for v in known)
 
@@ -298,7 +301,7 @@ def _opposite(terms: Terms) -> Terms:
 
 
 def _arguments(node: Node) -> Iterable[int]:
-    """The variables of a node that stand in it as more than literals."""
+    """The variables of a constraint that occur in it as more than literals."""
     if isinstance(node, Clause):
         return ()
     if isinstance(node, LINEAR):

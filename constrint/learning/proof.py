@@ -34,7 +34,7 @@ class ProofLog:
         self._file = file
 
     def begin(self, box: Box, nodes: Sequence[Node], goal: tuple[int, str] | None) -> None:
-        """A search starts from these domains and constraints."""
+        """Write the start of a search: its domains and constraints."""
         self._line("search")
         for v, values in enumerate(box.values):
             low, high, step = box.lo[v], box.hi[v], box.step[v]
@@ -50,11 +50,11 @@ class ProofLog:
             self._line(f"goal {goal[1]} {goal[0]}")
 
     def learned(self, atoms: Iterable[Atom]) -> None:
-        """A clause follows."""
+        """Write a learned clause."""
         self._line("learned " + " or ".join(_written(atom) for atom in atoms))
 
     def clauses(self, cells: Sequence[int]) -> None:
-        """The clauses of a learner's log follow, one after the other."""
+        """Write the clauses of a learner's log."""
         at = 0
         while at < len(cells):
             end = at + 1 + 2 * cells[at]
@@ -62,15 +62,15 @@ class ProofLog:
             at = end
 
     def solution(self, values: Iterable[tuple[int, int]]) -> None:
-        """A solution was found: (variable, value)."""
+        """Write a solution: (variable, value) pairs."""
         self._line("solution " + " ".join(f"{v}={value}" for v, value in values))
 
     def exhausted(self) -> None:
-        """Nothing is left to search."""
+        """Write that the search space is exhausted."""
         self._line("exhausted")
 
     def presolved(self) -> None:
-        """Presolve alone proved that there is no solution, which this log does not follow."""
+        """Write that presolve proved that there is no solution; this log cannot justify it."""
         self._line("presolved")
 
     def _line(self, text: str) -> None:
@@ -79,7 +79,7 @@ class ProofLog:
 
 @contextmanager
 def proof_in(path: str | Path) -> Iterator[ProofLog]:
-    """A proof that is written to a file."""
+    """A proof log that writes to a file."""
     try:
         Path(path).touch()
     except OSError as error:

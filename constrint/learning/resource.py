@@ -1,17 +1,17 @@
-"""Tasks on a resource with known durations, demands and capacity: time table, overload, edge finding.
+"""cumulative with known durations, demands and capacity: time table, overload check, edge finding.
 
-What is found is always that some window of time is too short: the tasks must spend more in it than the
-resource has, given their bounds. So a window is the reason of every bound here, and its explanation is how
-long each task must lie in it at least, which two bounds of the task say. What the window exceeds the need by
-is given back to them.
+Every inference has the form that a window of time is too short: given their bounds, the tasks need more
+energy in it than the resource has. A window is therefore the reason of every bound here. Its explanation is
+the least time that each task must spend in it, which two bounds of the task determine. The excess relaxes
+these bounds.
 
 - Time table: windows of one moment, where compulsory parts overlap. Explained moment by moment, as in Schutt,
   Feydy, Stuckey, Wallace, "Explaining the cumulative propagator", Constraints 2011. O(n^2) a run.
 - Overload check and edge finding on windows from a least start to a greatest end, with the energy of
-  compulsory parts wherever they lie: Vilím, "Timetable edge finding filtering algorithm for discrete
-  cumulative resources", CPAIOR 2011; explained as in Schutt, Feydy, Stuckey, "Explaining
-  time-table-edge-finding propagation for the cumulative resource constraint", CPAIOR 2013, O(n^2) a run.
-  With a capacity of 1 it is edge finding on one machine (of the task that would spend the most in a window).
+  compulsory parts anywhere: Vilím, "Timetable edge finding filtering algorithm for discrete cumulative
+  resources", CPAIOR 2011; explained as in Schutt, Feydy, Stuckey, "Explaining time-table-edge-finding
+  propagation for the cumulative resource constraint", CPAIOR 2013, O(n^2) a run. With a capacity of 1 it is
+  edge finding on one machine (for the task that needs the most in a window).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from constrint.learning.trail import raise_bound, value_before, weakest
 from constrint.propagators.all_different import sort_by
 from constrint.store.state import State
 
-# Rows of the room of n tasks each (the last three of 2 n).
+# Rows of scratch space with n entries each (the last three with 2 n).
 STARTS, ENDS, BY_START, BY_END, SPENT_FROM_START, SPENT_FROM_END = 0, 1, 2, 3, 4, 5
 EVENTS, TIMES, LEVELS = 6, 8, 10
 ROOM_OF_TASK = 12
@@ -32,7 +32,7 @@ CONTRADICTED, UNCHANGED, MOVED = 0, 1, 2
 
 @learn_kernel
 def push_within(ls: Learner, st: State, p: int, b: int, k: int, begin: int, end: int) -> bool:
-    """Make an atom true because of a window."""
+    """Make an atom true with a window as the reason."""
     at = ls.scalar[TRAIL]
     ls.window_begin[at] = begin
     ls.window_end[at] = end
@@ -41,7 +41,7 @@ def push_within(ls: Learner, st: State, p: int, b: int, k: int, begin: int, end:
 
 @learn_kernel
 def contradict_within(ls: Learner, p: int, begin: int, end: int) -> bool:
-    """Note that a window is too short for what must lie in it; returns False."""
+    """Record that a window is too short for its tasks; returns False."""
     at = ls.scalar[TRAIL]
     ls.window_begin[at] = begin
     ls.window_end[at] = end
@@ -50,7 +50,7 @@ def contradict_within(ls: Learner, p: int, begin: int, end: int) -> bool:
 
 @learn_kernel
 def compulsory(ls: Learner, s: int, duration: int, begin: int, end: int) -> int:
-    """How long the compulsory part of a task lies between two times."""
+    """The length of a task's compulsory part between two times."""
     first = max(begin, -ls.bound[s ^ 1])
     last = min(end, ls.bound[s] + duration)
     return max(0, last - first)
@@ -58,9 +58,9 @@ def compulsory(ls: Learner, s: int, duration: int, begin: int, end: int) -> int:
 
 @learn_kernel
 def make_profile(ls: Learner, p: int, n: int) -> int:
-    """Write the times at which compulsory parts begin or end, in order, and the demand from each on.
+    """Write the times at which compulsory parts start or end, in order, and the demand after each.
 
-    Returns how many there are.
+    Returns the number of times.
     """
     first = ls.start[p]
     room = ls.room
@@ -89,7 +89,10 @@ def make_profile(ls: Learner, p: int, n: int) -> int:
 
 @learn_kernel
 def fit_after(ls: Learner, st: State, p: int, n: int, count: int, i: int) -> bool:
-    """Start a task after what the profile leaves no room for; False on contradiction."""
+    """Start a task after the times at which the profile leaves too little capacity.
+
+    False on contradiction.
+    """
     room = ls.room
     first = ls.start[p]
     s = ls.term[first + i]
@@ -108,14 +111,14 @@ def fit_after(ls: Learner, st: State, p: int, n: int, count: int, i: int) -> boo
         if begin == end or end <= low or (own_begin <= begin and end <= own_end):
             continue
         moment = min(end, low + duration) - 1
-        # Once for each run: there is room for so many entries.
+        # Once in each run: the trail has space for as many entries.
         return push_within(ls, st, p, s, moment + 1, moment, moment + 1)
     return True
 
 
 @learn_kernel
 def fit_before(ls: Learner, st: State, p: int, n: int, count: int, i: int) -> bool:
-    """End a task before what the profile leaves no room for; False on contradiction."""
+    """End a task before the times at which the profile leaves too little capacity; False on contradiction."""
     room = ls.room
     first = ls.start[p]
     s = ls.term[first + i]
@@ -140,7 +143,7 @@ def fit_before(ls: Learner, st: State, p: int, n: int, count: int, i: int) -> bo
 
 @learn_kernel
 def keep_profile(ls: Learner, st: State, p: int, n: int) -> bool:
-    """Keep to the capacity wherever compulsory parts lie; False on contradiction."""
+    """Time-table filtering; False on contradiction."""
     room = ls.room
     first = ls.start[p]
     count = make_profile(ls, p, n)
@@ -204,7 +207,7 @@ def free_energy(ls: Learner, p: int, n: int, j: int) -> int:
 
 @learn_kernel
 def start_after_windows(ls: Learner, st: State, p: int, n: int) -> int:
-    """Check all windows, and start tasks later that would spend too much in one: of each window one task."""
+    """Check all windows, and delay the task that would exceed a window the most, one for each window."""
     room = ls.room
     first = ls.start[p]
     moved = 0
@@ -242,7 +245,7 @@ def start_after_windows(ls: Learner, st: State, p: int, n: int) -> int:
                 allowed = compulsory(ls, s, ls.factor[first + who], begin, end) + left // demand
                 moved += 1
                 start = end - allowed
-                # Its compulsory part may have grown since the window was summed up.
+                # The compulsory part of the task may have grown since the window was summed up.
                 is_later = allowed < ls.factor[first + who] and start > ls.bound[s]
                 if is_later and not push_within(ls, st, p, s, start, begin, end):
                     return CONTRADICTED
@@ -251,7 +254,7 @@ def start_after_windows(ls: Learner, st: State, p: int, n: int) -> int:
 
 @learn_kernel
 def end_before_windows(ls: Learner, st: State, p: int, n: int) -> bool:
-    """End tasks earlier that would spend too much in one window; False on contradiction."""
+    """Advance the ends of tasks that would exceed a window; False on contradiction."""
     room = ls.room
     first = ls.start[p]
     moved = 0
@@ -294,7 +297,7 @@ def end_before_windows(ls: Learner, st: State, p: int, n: int) -> bool:
 
 @learn_kernel
 def keep_resource(ls: Learner, st: State, p: int) -> bool:
-    """Propagate a resource; False on contradiction. What moves its tasks queues it again."""
+    """Propagate a resource; False on contradiction. Changes of its own tasks queue it again."""
     n = (ls.start[p + 1] - ls.start[p]) // 2
     before = ls.scalar[TRAIL]
     if not keep_profile(ls, st, p, n):
@@ -310,10 +313,10 @@ def keep_resource(ls: Learner, st: State, p: int) -> bool:
 
 @learn_kernel
 def explain_resource(ls: Learner, st: State, p: int, b: int, k: int, at: int) -> None:
-    """Add the premises from which a window gives the atom (b, k), or a contradiction where b is NOTHING.
+    """Add the premises from which a window derives the atom (b, k), or a contradiction if b is NOTHING.
 
-    A task spends at least o in the window where it starts no earlier than begin + o - duration and no later
-    than end - o, as it is under way without a break. With the opposite of the atom, the window is too short.
+    A task spends at least o in the window if it starts no earlier than begin + o - duration and no later than
+    end - o, as it runs without interruption. With the negation of the atom, the window is too short.
     """
     begin = ls.window_begin[at]
     end = ls.window_end[at]
@@ -351,7 +354,7 @@ def explain_resource(ls: Learner, st: State, p: int, b: int, k: int, at: int) ->
         if not is_known and demand <= spare:
             room[i] -= spare // demand
             spare %= demand
-        if s ^ 1 != b:  # the opposite of the atom says this
+        if s ^ 1 != b:  # the negated atom says this
             add_premise(ls, s, begin + room[i] - ls.factor[first + i])
         if s != b:
             add_premise(ls, s ^ 1, room[i] - end)

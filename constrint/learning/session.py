@@ -1,4 +1,4 @@
-"""One resumable learning search, with the calls of `run.Run`; compiled when it proves long."""
+"""A resumable learning search that follows the protocol `Search`; compiled if it proves long."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 
 SLICE = 20_000  # propagations between two looks at the clock, at most
 COMPILED_SLICE = 300_000
-# A longer trail is bounds that creep, and search without learning has no reasons to keep for them.
+# A longer trail means creeping bounds; search without learning need not store reasons for them.
 MOST_ENTRIES = 2_000_000
-ENTRIES_OF_VARIABLE = 20  # … unless there are that many variables
-# Tiers: 0/1 variables, others of the model, the goal, functions. Those follow from the model's variables:
-# to decide them first would be to search their bounds, which may be far apart, value by value.
+ENTRIES_OF_VARIABLE = 20  # … unless there are this many entries for each variable
+# Tiers: 0/1 variables, other variables of the model, the objective, functions. Functions follow from the
+# model's variables; deciding them first would enumerate their ranges, which may be wide.
 NARROW, WIDE, GOAL, LAST = 0, 1, 2, 3
 
 
@@ -65,11 +65,11 @@ def _load(has_kernels: bool) -> None:
 
 
 class LearningRun:
-    """One search that learns, resumable after each solution.
+    """A learning search that can be resumed after each solution.
 
     Attributes:
-        engine: Where it runs at present: "interpreted" or "compiled".
-        allowed: Units of work after which `next` raises `Paused`, or None; a little more may be spent.
+        engine: The present engine: "interpreted" or "compiled".
+        allowed: Units of work after which `next` raises `Paused`, or None; slightly more may be used.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class LearningRun:
             self._hand_over()
 
     def _guide(self, root: Root, equalities: Sequence[int]) -> Guide:
-        """Declared variables before functions of them, and wide ones towards a better goal."""
+        """The guide: declared variables before functions of them, wide ones towards a better objective."""
         lo, hi = root.box.lo, root.box.hi
         branch = self.plan.branch(root, self._options, self._goal)
         tier = [NARROW if hi[v] - lo[v] <= 1 else LAST for v in range(len(lo))]
@@ -156,18 +156,22 @@ class LearningRun:
         return int(self._ls.bound[replaced[0]] >= replaced[1])
 
     def goal_bounds(self) -> tuple[int, int]:
-        """Between what the goal's variable is known to lie before search; (0, 0) without a goal."""
+        """Bounds of the objective's variable before search; (0, 0) without an objective."""
         box = self._root.box
         return (0, 0) if self._goal is None else (box.lo[self._goal[0]], box.hi[self._goal[0]])
 
     def next(self, checked: bool = True) -> Assignment | None:
-        """The next solution, better than the last where there is a goal; None when there is no other.
+        """The next solution, better than the last if there is an objective; None if there is no other.
 
-        Without a goal only the first may be asked for. Raises `Stopped` at the time limit, `GaveUp` where
-        bounds creep in so many steps that their reasons cannot be kept, `Paused` where its turn is over.
+        Without an objective, only the first solution may be requested.
 
         Args:
-            checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
+            checked: Whether to check the solution now; otherwise the caller must `check` it before use.
+
+        Raises:
+            Stopped: The time limit was reached.
+            GaveUp: Bounds creep in so many steps that their reasons cannot be stored.
+            Paused: The turn is over.
         """
         while not self._is_over:
             self._deadline.check()
@@ -198,7 +202,7 @@ class LearningRun:
         return None
 
     def _write_proof(self, proof: Proof, is_solution: bool) -> None:
-        """Pass on what was learned since the last call, and the solution at hand."""
+        """Write the clauses learned since the last call, and the present solution, to the proof."""
         scalar = self._ls.scalar
         proof.clauses(self._ls.log[: scalar[LOG]])
         scalar[LOG] = 0
@@ -206,7 +210,7 @@ class LearningRun:
             proof.solution((v, self.value(v)) for v in range(len(self._root.box.lo)))
 
     def _slice(self) -> int:
-        """Search on for a moment."""
+        """Run one slice."""
         self._pace.begin()
         work = self._pace.work if self.allowed is None else min(self._pace.work, self.allowed)
         if self._session is not None:
@@ -219,14 +223,14 @@ class LearningRun:
         return outcome
 
     def _tighten(self) -> None:
-        """Ask for better solutions from now on."""
+        """Require better solutions from now on."""
         if self._goal is None:
             self._is_over = True
         else:
             self.demand_better(self.value(self._goal[0]))
 
     def demand_better(self, value: int) -> None:
-        """Look for solutions whose goal is better than a value from now on."""
+        """Require solutions with a better objective than a value from now on."""
         assert self._goal is not None
         v, direction = self._goal
         self._ls.scalar[MUST] = 2 * v + 1 if direction == "min" else 2 * v
@@ -234,7 +238,7 @@ class LearningRun:
 
     def _grow(self) -> None:
         if loop.has_room(self._ls):
-            return  # it was the log that was full
+            return  # only the log was full
         if self._ls.scalar[TRAIL] > max(MOST_ENTRIES, ENTRIES_OF_VARIABLE * len(self._ls.tier)):
             raise GaveUp
         if self._session is None:
@@ -243,7 +247,7 @@ class LearningRun:
             self._ls = self._session.grow()
 
     def statistics(self) -> Statistics:
-        """The work so far; seconds and solutions are the caller's to add."""
+        """The work so far; the caller adds seconds and solutions."""
         scalar = self._ls.scalar
         return Statistics(
             nodes=int(scalar[DECISIONS]),

@@ -1,4 +1,4 @@
-"""How many parts `decompose` makes of a constraint, roughly: what making a learning search costs."""
+"""Estimate of the parts that `decompose` makes of a constraint: the cost of building a learning search."""
 
 from __future__ import annotations
 

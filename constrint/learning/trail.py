@@ -1,4 +1,4 @@
-"""Bounds: raising them with a reason on the trail, undoing that, and asking when an atom became true."""
+"""Bounds: raising them with a reason on the trail, undoing that, and finding the entry of an atom."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from constrint.store.state import State
 
 @learn_kernel
 def round_up(st: State, b: int, k: int) -> int:
-    """The least value of bound b from k on that the root domain has; there must be one."""
+    """The least value of bound b, from k on, in the root domain; there must be one."""
     v = b >> 1
     if b & 1:
         x = -k
@@ -38,7 +38,7 @@ def round_up(st: State, b: int, k: int) -> int:
 
 @learn_kernel
 def weakest(ls: Learner, st: State, b: int, k: int) -> int:
-    """The least k' for which the atom (b, k') says the same as (b, k) in the root domain."""
+    """The least k' for which the atoms (b, k') and (b, k) are equivalent in the root domain."""
     v = b >> 1
     if ls.plain[v] == 1 or k <= ls.root[b]:
         return k
@@ -57,7 +57,7 @@ def weakest(ls: Learner, st: State, b: int, k: int) -> int:
 
 @learn_kernel
 def raise_to_member(ls: Learner, b: int, k: int, why: int) -> bool:
-    """Make an atom true whose k is a member of the domain; where it is false, note the conflict."""
+    """Make an atom true whose k is a member of the domain; if it is false, record the conflict."""
     bound = ls.bound
     old = bound[b]
     if k <= old:
@@ -83,7 +83,7 @@ def raise_to_member(ls: Learner, b: int, k: int, why: int) -> bool:
 
 @learn_kernel
 def raise_bound(ls: Learner, st: State, b: int, k: int, why: int) -> bool:
-    """Make an atom true; where it is false, note the conflict and return False."""
+    """Make an atom true; if it is false, record the conflict and return False."""
     if ls.plain[b >> 1] == 0 and ls.bound[b] < k <= -ls.bound[b ^ 1]:
         k = round_up(st, b, k)
     return raise_to_member(ls, b, k, why)
@@ -91,7 +91,7 @@ def raise_bound(ls: Learner, st: State, b: int, k: int, why: int) -> bool:
 
 @learn_kernel
 def undo_last(ls: Learner) -> None:
-    """Take the last entry off the trail; a variable that was fixed keeps its value as its phase."""
+    """Remove the last entry from the trail; a variable that was fixed keeps its value as its phase."""
     scalar = ls.scalar
     at = scalar[TRAIL] - 1
     scalar[TRAIL] = at
@@ -108,7 +108,7 @@ def undo_last(ls: Learner) -> None:
 
 @learn_kernel
 def clear_queues(ls: Learner) -> None:
-    """Forget the propagators that wait."""
+    """Clear the queues of propagators."""
     scalar = ls.scalar
     capacity = len(ls.kind)
     for which in range(2):
@@ -120,7 +120,7 @@ def clear_queues(ls: Learner) -> None:
 
 @learn_kernel
 def back_to(ls: Learner, level: int) -> None:
-    """Undo all levels above one. What waited is forgotten: lower levels had come to rest."""
+    """Undo all levels above one, and clear the queues: lower levels were at a fixpoint."""
     scalar = ls.scalar
     clear_queues(ls)
     if level < scalar[LEVEL]:
@@ -133,7 +133,7 @@ def back_to(ls: Learner, level: int) -> None:
 
 @learn_kernel
 def value_before(ls: Learner, b: int, at: int) -> int:
-    """What bound b was before an entry was made."""
+    """The value of bound b before an entry was made."""
     entry = ls.top[b]
     if entry < at:
         return ls.bound[b]
@@ -155,7 +155,7 @@ def entry_of(ls: Learner, b: int, k: int) -> int:
 
 @learn_kernel
 def settle_root(ls: Learner) -> None:
-    """At level 0, with nothing left to pass on: what holds now holds for good, and needs no reasons."""
+    """At level 0 at a fixpoint: make present bounds permanent, so that they need no reasons."""
     scalar = ls.scalar
     for at in range(scalar[TRAIL]):
         b = ls.trail_bound[at]

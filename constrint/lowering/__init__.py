@@ -1,1 +1,1 @@
-"""From expressions to the normal form that propagators take."""
+"""Lowering: from expressions to the normal form over which propagators work."""

@@ -1,4 +1,4 @@
-"""Integer expressions as sums over variables, with an auxiliary variable for each function."""
+"""Lowering of integer expressions to sums over variables, with an auxiliary variable for each function."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Expr = TypeVar("Expr", bound=e.IntExpr)
 
 
 class Arithmetic(PartialTerms, ABC):
-    """Integer expressions of one run of lowering.
+    """The lowering of integer expressions.
 
     Attributes:
         problem: The normal form so far.
@@ -31,18 +31,18 @@ class Arithmetic(PartialTerms, ABC):
         self._sums: dict[int, Linear] = {}
         self._partial: dict[
             int, tuple[int, ...]
-        ] = {}  # what expressions need that were lowered within a condition
+        ] = {}  # the needs of expressions that were lowered within a condition
         self._required: set[int] = set()
         self._kept: list[e.IntExpr] = []
         self._declared: Domain | None = None
         self._largest = 1 << (huge_bits // 8)
 
     def declare(self, variable: e.IntVar | e.BoolVar) -> int:
-        """Number a variable of the user's."""
+        """The number of a user's variable, which is declared on first use."""
         if isinstance(variable, e.BoolVar):
             v = self.problem.variable(0, 1)
         else:
-            if variable.domain is not self._declared:  # the variables of an array share theirs
+            if variable.domain is not self._declared:  # variables of an array share a domain
                 self._check_domain(variable.domain)
                 self._declared = variable.domain
             v = self.problem.declare(variable.domain)
@@ -61,7 +61,7 @@ class Arithmetic(PartialTerms, ABC):
         return value
 
     def kept(self, node: Expr) -> Expr:
-        """An expression that was built for this, kept: what is known of expressions is known by identity."""
+        """Keep an expression that the lowering itself has built alive: caches are keyed by identity."""
         self._kept.append(node)
         return node
 
@@ -91,14 +91,17 @@ class Arithmetic(PartialTerms, ABC):
         return known
 
     def apart(self, node: e.IntExpr) -> tuple[Linear, list[int]]:
-        """An integer expression, and the literals that it needs to be defined, none of them required."""
+        """An integer expression, and the literals that it needs to be defined, without requiring them."""
         outer, self._needs = self._needs, []
         known = self.sum_of(node)
         needs, self._needs = self._needs, outer
         return known, needs
 
     def _is_needed_again(self, node: e.IntExpr) -> bool:
-        """Whether to lower an expression again, as it must be defined; notes what it needs otherwise."""
+        """Whether to lower an expression again, because it must be defined now.
+
+        Otherwise records its needs.
+        """
         needs = self._partial.get(id(node))
         if needs is None:
             return False
@@ -113,7 +116,7 @@ class Arithmetic(PartialTerms, ABC):
         return self.problem.of_linear(self.sum_of(node))
 
     def of_literal(self, literal: int) -> Linear:
-        """1 where a literal is true, else 0."""
+        """1 if a literal is true, else 0."""
         positive = self.known(literal >> 1)
         return Linear({}, 1).plus(positive, -1) if literal & 1 else positive
 
@@ -179,7 +182,7 @@ class Arithmetic(PartialTerms, ABC):
         return self.known(problem.product(*factors) if len(factors) == 2 else factors[0]).scaled(factor)
 
     def _next_pair(self, factors: list[int]) -> tuple[int, int]:
-        """Two factors whose product is known already, or the first two."""
+        """Two factors whose product has a variable already, or the first two."""
         for i, x in enumerate(factors):
             for y in factors[:i]:
                 if x != y and self.problem.has_product(x, y):
@@ -229,7 +232,7 @@ class Arithmetic(PartialTerms, ABC):
         """The one expression where a literal is true, else the other, which need not have a value."""
         (then, then_needs), (otherwise, other_needs) = self.apart(first), self.apart(second)
         for need in dict.fromkeys([*then_needs, *other_needs]):
-            # What is not chosen need not be defined.
+            # Entries that are not chosen need not be defined.
             if need not in other_needs:
                 self.need_any([need, literal ^ 1])
             elif need not in then_needs:
@@ -243,7 +246,7 @@ class Arithmetic(PartialTerms, ABC):
         return self.known(self.problem.choice(literal, of_linear(then), of_linear(otherwise)))
 
     def _function(self, node: Function) -> Linear:
-        """A global constraint that is a number."""
+        """The sum for a global constraint that is a number."""
         if node.definition.lower is None:
             return self.sum_of(self.kept(node.decomposed()))
         total: Linear = node.definition.lower(self, *node.parts)
@@ -255,7 +258,7 @@ class Arithmetic(PartialTerms, ABC):
 
     @abstractmethod
     def literal(self, node: e.BoolExpr, target: int | None = None) -> int:
-        """A literal that is true exactly where a condition holds; `target`, if a new one is needed."""
+        """A literal that is true exactly if a condition holds; `target`, if a new one is needed."""
 
 
 _INTEGER: dict[type, Callable[[Any, Any], Linear]] = {

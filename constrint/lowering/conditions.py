@@ -1,9 +1,9 @@
-"""From expressions to the normal form of `ir`.
+"""Lowering of expressions to the normal form.
 
-Integer expressions become `Linear` sums over variables (with an auxiliary variable for each function),
-conditions become literals or, where they must hold, narrowed domains, clauses and constraints. Every term of
-a condition is lowered, whatever its value is used for, so that an undefined one makes the condition false
-(`partial`).
+Integer expressions become `Linear` sums over variables (with an auxiliary variable for each function).
+Conditions become literals; if they must hold, they become narrowed domains, clauses and constraints. Every
+term of a condition is lowered, even if its value is not used, so that an undefined one makes the condition
+false (`partial`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from constrint.support.deadline import look
 
 
 def is_domain(node: e.BoolExpr) -> bool:
-    """Whether a condition compares one variable with constants, so that a domain says it all."""
+    """Whether a condition only compares one variable with constants, so that a domain expresses it."""
     if isinstance(node, e.Comparison):
         left, right = type(node.left), type(node.right)
         return (left is e.IntVar and right is e.Const) or (left is e.Const and right is e.IntVar)
@@ -36,9 +36,9 @@ class Lowering(Arithmetic):
         variables: Number of each variable of the user's.
 
     Args:
-        huge_bits: The length of what stands for a missing bound.
-        may_pair: Whether sums of products of truth values may become one constraint each (`Pairs`), whose
-            products have no variables: what bounds a goal reasons about those.
+        huge_bits: Number of bits of the bound that means "no bound".
+        may_pair: Whether sums of products of truth values may become one constraint each (`Pairs`), without
+            product variables. Bounding an objective needs those variables.
     """
 
     def __init__(self, huge_bits: int = HUGE_BITS, may_pair: bool = False) -> None:
@@ -49,7 +49,7 @@ class Lowering(Arithmetic):
     # Conditions
 
     def literal(self, node: e.BoolExpr, target: int | None = None) -> int:
-        """A literal that is true exactly where a condition holds; `target`, if a new one is needed."""
+        """A literal that is true exactly if a condition holds; `target`, if a new one is needed."""
         known = self._literals.get(id(node))
         if known is None:
             look()
@@ -63,7 +63,7 @@ class Lowering(Arithmetic):
         return self.conditions.current(known)
 
     def _unless_partial(self, target: int | None) -> int | None:
-        """The target of a condition whose terms are lowered; None where they need something to be defined."""
+        """The target of a condition whose terms are lowered; None if they need something to be defined."""
         return None if self._needs else target
 
     def _bool_const(self, node: e.BoolConst, target: int | None) -> int:
@@ -108,14 +108,14 @@ class Lowering(Arithmetic):
         return self.conditions.at_most(at_most, self._unless_partial(target))
 
     def _difference(self, node: e.Comparison) -> Linear:
-        """The left side less the right."""
+        """The left side minus the right side."""
         left, right = self.sum_of(node.left), node.right
         if isinstance(right, e.Const):
             return Linear(left.terms, left.constant - self.check(right.value))
         return left.plus(self.sum_of(right), -1)
 
     def _at_most(self, node: e.Comparison) -> Linear:
-        """The sum that is at most 0 exactly where an inequality holds."""
+        """The sum that is at most 0 exactly if an inequality holds."""
         difference = self._difference(node)
         if node.operator in (">", ">="):
             difference = difference.scaled(-1)
@@ -124,7 +124,10 @@ class Lowering(Arithmetic):
         return difference
 
     def _congruence(self, node: e.Comparison) -> tuple[Linear, Linear] | bool | None:
-        """Divisor and dividend that say ``a % b == c``, for constants b and c, or c = 0; or its truth."""
+        """Divisor and dividend of the congruence ``a % b == c``, for constants b and c, or c = 0.
+
+        Or its truth.
+        """
         modulo, other = node.left, node.right
         if not isinstance(modulo, e.Mod):
             modulo, other = other, modulo
@@ -144,7 +147,7 @@ class Lowering(Arithmetic):
         return divisor, dividend.plus(residue, -1)
 
     def _exclude_zero(self, divisor: Linear) -> None:
-        """Let a divisor be defined; whoever asks needs no quotient."""
+        """Require that a divisor is not 0; the quotient itself is not needed."""
         if self._needs is None:
             self.conditions.require_different(divisor)
         else:
@@ -160,7 +163,7 @@ class Lowering(Arithmetic):
         return self.conditions.member(arg, node.domain, self._unless_partial(target))
 
     def _table_parts(self, node: e.Table) -> tuple[list[int], frozenset[tuple[int, ...]]]:
-        """The variables that are open, each once, and their part of the rows that the others allow."""
+        """The open variables, each once, and their part of the rows that the fixed ones allow."""
         sums = [self.sum_of(arg) for arg in node.args]
         for row in node.rows:
             look()
@@ -183,7 +186,7 @@ class Lowering(Arithmetic):
     # Constraints
 
     def require(self, node: e.BoolExpr) -> None:
-        """Make a condition hold."""
+        """Post a condition that must hold."""
         look()
         require = _REQUIRED.get(type(node))
         if require is None:
@@ -192,7 +195,7 @@ class Lowering(Arithmetic):
             require(self, node)
 
     def _require_all(self, node: e.And) -> None:
-        if id(node) in self._required:  # a definition that stands in several places
+        if id(node) in self._required:  # a definition that occurs in several places
             return
         self._required.add(id(node))
         for arg in node.args:
@@ -234,7 +237,7 @@ class Lowering(Arithmetic):
             self.conditions.require_different(difference)
 
     def _require_pairs(self, node: e.Comparison) -> bool:
-        """Make a sum of products of truth values comply; whether it is one, and that was done."""
+        """Post a sum of products of truth values as `Pairs`; returns whether that was possible."""
         left, right, operator = node.left, node.right, node.operator
         if not isinstance(left, e.Sum) or not isinstance(right, e.Const) or operator == "!=":
             return False
@@ -254,9 +257,9 @@ class Lowering(Arithmetic):
         return self.problem.require_pairs(pairs, low, high)
 
     def _pairs(self, node: e.Sum) -> dict[tuple[int, int], int]:
-        """Coefficients by pairs x < y of 0/1 variables whose products add up to a sum; {} where they do not.
+        """Coefficients by pairs x < y of 0/1 variables whose products sum to an expression; {} if impossible.
 
-        A term without a second factor has the constant 1, which is variable 0.
+        A term without a second factor is multiplied by the constant 1, which is variable 0.
         """
         pairs: dict[tuple[int, int], int] = {}
         if type(node.terms[0][1]) is not e.Mul:
@@ -280,9 +283,9 @@ class Lowering(Arithmetic):
         return pairs
 
     def _scaled(self, node: e.IntExpr, factor: int) -> tuple[int | None, int]:
-        """The 0/1 variable of a condition, or of a multiple of one, and that multiple of a factor.
+        """The 0/1 variable of a condition, or of a multiple of one, and the factor with that multiple.
 
-        None where there is no such variable, or one that is 0 where the condition holds.
+        None if there is no such variable, or if it is 0 when the condition holds.
         """
         if isinstance(node, e.Sum) and len(node.terms) == 1 and not node.constant:
             factor *= node.terms[0][0]
@@ -303,7 +306,7 @@ class Lowering(Arithmetic):
             self.conditions.require(self.conditions.divides(*congruence, None) ^ 1)
 
     def _require_factors(self, node: e.IntExpr, multiple: Linear) -> None:
-        """Each factor of a divisor of a constant is a divisor."""
+        """Each factor of a divisor of a constant divides the constant."""
         if isinstance(node, e.Comparison):
             modulo = node.left if isinstance(node.left, e.Mod) else node.right
             node = modulo.right if isinstance(modulo, e.Mod) else modulo
@@ -353,4 +356,4 @@ _REQUIRED: dict[type, Callable[[Lowering, Any], None]] = {
     e.Implies: Lowering._require_implication,
     Relation: Lowering._require_relation,
 }
-"""How a condition is made to hold without a literal of its own; the others become literals."""
+"""How conditions that must hold are posted without a literal; others become literals."""

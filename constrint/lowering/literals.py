@@ -1,6 +1,6 @@
-"""Conditions of the normal form: as literals, or required to hold, which narrows domains where it can.
+"""Conditions of the normal form: as literals, or posted, which narrows domains if possible.
 
-A literal is 2 v for v = 1 and 2 v + 1 for v = 0, of a 0/1 variable v. Equal conditions share one literal.
+A literal is 2 v for v == 1 and 2 v + 1 for v == 0, for a 0/1 variable v. Equal conditions share one literal.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Conditions:
         self._shared: dict[Hashable, int] = {}
 
     def current(self, literal: int) -> int:
-        """TRUE or FALSE for a literal whose variable is fixed by now, else the literal."""
+        """TRUE or FALSE for a literal whose variable is fixed, else the literal."""
         v = literal >> 1
         if not self.problem.is_fixed(v):
             return literal
@@ -47,14 +47,14 @@ class Conditions:
     def defined(
         self, key: Hashable, target: int | None, inputs: Iterable[tuple[int, int]]
     ) -> tuple[int, bool]:
-        """The literal that conditions with this key share, and whether its constraint is still to be made."""
+        """The literal shared by conditions with this key, and whether its constraint must still be posted."""
         literal, is_new = self._new(key, target)
         if is_new:
             self._note(literal, inputs)
         return literal, is_new
 
     def _note(self, literal: int, inputs: Iterable[tuple[int, int]]) -> None:
-        """Note what a literal is a function of, and in which direction."""
+        """Record the inputs of a literal, and the direction in which it depends on each."""
         sign = -1 if literal & 1 else 1
         self.problem.inputs[literal >> 1] = tuple((v, sign * direction) for v, direction in inputs)
 
@@ -97,7 +97,7 @@ class Conditions:
         terms, bound = normal
         flip = 0
         if next(iter(sorted(terms.terms.items())))[1] < 0:
-            # s <= b holds where -s <= -b - 1 does not.
+            # s <= b is the negation of -s <= -b - 1.
             terms, bound, flip = terms.scaled(-1), -bound - 1, 1
         if len(terms.terms) == 1:
             ((v, a),) = terms.terms.items()
@@ -111,7 +111,7 @@ class Conditions:
         return literal ^ flip
 
     def require_at_most(self, linear: Linear) -> None:
-        """Make ``linear <= 0`` hold."""
+        """Post ``linear <= 0``."""
         normal = self._normal_le(linear)
         if normal is True:
             return
@@ -147,8 +147,8 @@ class Conditions:
         low, high = self.problem.bounds(linear)
         if not low <= bound <= high:
             return False
-        # Congruences of the strides: every value of the sum is congruent to its least. In lowest terms there
-        # are none where all steps are 1.
+        # Congruence by strides: every value of the sum is congruent to its least one. If all steps are 1,
+        # there is nothing to check in lowest terms.
         step = self.problem.step
         if max(map(step.__getitem__, linear.terms)) > 1:
             stride = gcd(*[a * step[v] for v, a in linear.terms.items()])
@@ -177,7 +177,7 @@ class Conditions:
         return literal
 
     def require_equal(self, linear: Linear) -> None:
-        """Make ``linear == 0`` hold."""
+        """Post ``linear == 0``."""
         normal = self._normal_eq(linear)
         if normal is True:
             return
@@ -190,7 +190,7 @@ class Conditions:
         self.problem.nodes.append(LinearEq(_pairs(terms), bound))
 
     def require_different(self, linear: Linear) -> None:
-        """Make ``linear != 0`` hold."""
+        """Post ``linear != 0``."""
         normal = self._normal_eq(linear)
         if normal is False:
             return
@@ -219,7 +219,7 @@ class Conditions:
         return q
 
     def _reduced(self, dividend: Linear, modulus: int) -> Linear:
-        """A sum congruent to the dividend, without the terms whose residue the root domains fix."""
+        """A sum congruent to the dividend, without terms whose residue is fixed by the root domains."""
         constant = dividend.constant
         terms: dict[int, int] = {}
         for v, a in dividend.terms.items():
@@ -260,7 +260,7 @@ class Conditions:
         return literal
 
     def require_divides(self, divisor: Linear, dividend: Linear) -> None:
-        """Make "divisor divides dividend" hold."""
+        """Post "divisor divides dividend"."""
         normal = self._normal_divides(divisor, dividend)
         if normal is True:
             return
@@ -303,7 +303,7 @@ class Conditions:
         return literal
 
     def _clause(self, literals: Iterable[int]) -> list[int] | None:
-        """The literals that are open, each once; None where the clause holds anyway."""
+        """The open literals, each once; None if the clause holds."""
         left: dict[int, None] = {}
         for literal in literals:
             now = self.current(literal)
@@ -314,7 +314,7 @@ class Conditions:
         return list(left)
 
     def require_any(self, literals: Iterable[int]) -> None:
-        """Make at least one literal true."""
+        """Post that at least one literal is true."""
         left = self._clause(literals)
         if left is None:
             return
@@ -326,7 +326,7 @@ class Conditions:
             raise Infeasible
 
     def require(self, literal: int) -> None:
-        """Make a literal true."""
+        """Post a literal."""
         value = 1 - (literal & 1)
         self.problem.keep_between(literal >> 1, value, value)
 

@@ -1,4 +1,4 @@
-"""Conditions that values lie in sets of constants, alone or together."""
+"""Membership of values, or of tuples of values, in sets of constants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from constrint.lowering.problem import FALSE, TRUE, Infeasible, Linear
 from constrint.propagators import Member, Table
 from constrint.propagators.member import intervals_of
 
-MOST_LISTED = 64  # values with a stride that are listed
+MOST_LISTED = 64  # most values of a range with a stride that are listed
 
 
 class Memberships(Conditions):
@@ -17,7 +17,7 @@ class Memberships(Conditions):
     # Membership
 
     def _parts(self, linear: Linear, domain: Domain) -> list[int]:
-        """Literals that together say that a sum lies in a plain range."""
+        """Literals whose conjunction means that a sum lies in a plain range."""
         parts = []
         if domain.lo is not None:
             parts.append(self.at_most(Linear({}, domain.lo).plus(linear, -1), None))
@@ -33,7 +33,8 @@ class Memberships(Conditions):
             return FALSE
         values = domain.values
         if values is None and domain.step > 1 and domain.size is not None and domain.size <= MOST_LISTED:
-            values = tuple(domain)  # a class between bounds has holes, which its parts would not see
+            # A residue class between bounds has holes, which its bounds do not express.
+            values = tuple(domain)
         if values is None:
             negated = [part ^ 1 for part in self._parts(linear, domain)]
             return self.any_of(negated, None if target is None else target ^ 1) ^ 1
@@ -49,7 +50,7 @@ class Memberships(Conditions):
         return literal
 
     def require_member(self, linear: Linear, domain: Domain) -> None:
-        """Make the sum lie in the domain."""
+        """Post that the sum lies in the domain."""
         linear = self._simplified(linear)
         if domain.is_empty:
             raise Infeasible
@@ -68,7 +69,7 @@ class Memberships(Conditions):
     def table_parts(
         self, sums: list[Linear], rows: frozenset[tuple[int, ...]]
     ) -> tuple[list[int], frozenset[tuple[int, ...]]]:
-        """The variables that are open, each once, and what is left of the rows for them."""
+        """The open variables, each once, and the rows that are left for them."""
         columns: dict[int, int] = {}
         fixed: list[tuple[int, int]] = []
         repeated: list[tuple[int, int]] = []
@@ -103,7 +104,7 @@ class Memberships(Conditions):
         return literal
 
     def require_table(self, variables: list[int], rows: frozenset[tuple[int, ...]]) -> None:
-        """Make the variables take one of the rows."""
+        """Post that the variables take one of the rows."""
         if not rows:
             raise Infeasible
         for i, v in enumerate(variables):

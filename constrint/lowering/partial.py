@@ -1,10 +1,10 @@
-"""Terms that may be undefined, in lowering: where they must be defined, and where a condition waits for it.
+"""Terms that may be undefined: either required to be defined, or a need of the condition around them.
 
-An undefined term makes the smallest condition around it false (Frisch and Stuckey, "The proper treatment of
-undefinedness in constraint languages", CP 2009). Where that condition must hold, so must the term's
-definedness: a divisor loses its 0. Where the condition is a literal, each such term *needs* a literal that
-says it is defined; the term is lowered over an operand that is always in range (a divisor that is 1 in place
-of 0), and the condition's literal is true where its comparison and all its needs are.
+An undefined term makes the nearest enclosing condition false (Frisch and Stuckey, "The proper treatment of
+undefinedness in constraint languages", CP 2009). If that condition must hold, the term must be defined: a
+divisor loses its 0. If the condition is a literal, each such term *needs* a literal that is true if it is
+defined. The term is lowered over an operand that is always in range (a divisor that is 1 instead of 0), and
+the condition's literal is true if its comparison and all its needs are.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class PartialTerms:
     def __init__(self, huge_bits: int = HUGE_BITS) -> None:
         self.problem = Problem(huge_bits)
         self.conditions = Memberships(self.problem)
-        self._needs: list[int] | None = None  # of the condition being lowered; None where it must hold
+        self._needs: list[int] | None = None  # needs of the condition being lowered; None if it must hold
 
     def need(self, literals: Iterable[int]) -> None:
-        """Note literals that must be true for a term to be defined, or make them true."""
+        """Record literals that must be true for a term to be defined, or post them."""
         for literal in literals:
             literal = self.conditions.current(literal)
             if self._needs is None:
@@ -38,31 +38,31 @@ class PartialTerms:
                 self._needs.append(literal)
 
     def need_any(self, literals: Sequence[int]) -> None:
-        """Note that one of some literals must be true for a term to be defined, or make one of them true."""
+        """Record that one of some literals must be true for a term to be defined, or post that."""
         if self._needs is None:
             self.conditions.require_any(literals)
         else:
             self.need([self.conditions.any_of(literals, None)])
 
     def _guarded(self, literal: int, operand: Linear, otherwise: int) -> int:
-        """The variable that equals an operand where a literal is true, else a constant."""
+        """A variable that equals an operand if a literal is true, else a constant."""
         problem = self.problem
         return problem.choice(literal, problem.of_linear(operand), problem.constant(otherwise))
 
     def known(self, v: int) -> Linear:
-        """The sum that is one variable, or its value where only one is left."""
+        """A variable as a sum, or its value if it is fixed."""
         low = self.problem.lo[v]
         return Linear({}, low) if low == self.problem.hi[v] else Linear({v: 1}, 0)
 
     def divisor(self, divisor: Linear) -> Linear:
-        """A sum that equals a divisor wherever that is not 0, and is never 0 itself."""
+        """A sum that equals a divisor if that is not 0, and is never 0 itself."""
         if not divisor.terms:
             if divisor.constant == 0:
                 self._never()
                 return Linear({}, 1)
             return divisor
         if self._needs is None:
-            return divisor  # what divides by it excludes 0
+            return divisor  # the division excludes 0
         is_zero = self.conditions.equal(divisor, None)
         if is_zero == FALSE:
             return divisor
@@ -75,7 +75,7 @@ class PartialTerms:
         return self.known(y)
 
     def _least_divisor(self, divisor: Linear) -> int:
-        """A value near 0 that a divisor may have, so that what is divided by it has no wider bounds."""
+        """A possible value of a divisor near 0, so that quotients get no wider bounds."""
         y = self.problem.of_linear(divisor)
         problem = self.problem
         lo, hi, step, values = problem.lo[y], problem.hi[y], problem.step[y], problem.values[y]
@@ -108,7 +108,7 @@ class PartialTerms:
         return self.known(y)
 
     def index(self, index: Linear, count: int) -> Linear:
-        """A sum that equals an index wherever that is in 0 … count - 1, and is always there itself."""
+        """A sum that equals an index if that is in 0 … count - 1, and is always in this range."""
         if not index.terms:
             if not 0 <= index.constant < count:
                 self._never()
@@ -118,7 +118,7 @@ class PartialTerms:
             self._never()
             return Linear({}, 0)
         if self._needs is None:
-            return index  # the table excludes what is outside
+            return index  # the table excludes indices outside
         ends = [index.scaled(-1), index.plus(Linear({}, 1 - count))]
         needs = [self.conditions.at_most(end, None) for end in ends]
         is_inside = self.conditions.any_of([need ^ 1 for need in needs], None) ^ 1
@@ -133,7 +133,7 @@ class PartialTerms:
         return self.known(y)
 
     def _never(self) -> None:
-        """Note that a term is undefined whatever its variables are."""
+        """Record that a term is undefined for all values of its variables."""
         if self._needs is None:
             raise Infeasible
         self.need([FALSE])

@@ -1,9 +1,9 @@
 """The normal form: numbered variables with root domains, and constraints of the registry over them.
 
-`Problem` is filled by `lower`. Each function of variables becomes one auxiliary variable, shared by all
-its uses, with the bounds and the stride that its arguments give it; constants become fixed variables.
-A bound that does not exist is stored as an integer of absolute value `huge`, so large that reasoning
-within it is exact for every number that can occur.
+Lowering fills a `Problem`. Each function of variables becomes one auxiliary variable, shared by all its uses,
+with the bounds and the stride that follow from its arguments; constants become fixed variables. A missing
+bound is stored as an integer of absolute value `huge`, so large that reasoning within it is exact for all
+numbers that can occur.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Problem(Variables):
     """Variables with root domains, functions of them, and constraints.
 
     Attributes:
-        inputs: For each auxiliary variable what it is a function of, as (variable, direction): 1 where it
-            never falls as that variable rises, -1 where it never rises, 0 where it may do both.
+        inputs: For each auxiliary variable its arguments, as (variable, direction): 1 if it is non-decreasing
+            in that variable, -1 if non-increasing, 0 otherwise.
     """
 
     def __init__(self, huge_bits: int = HUGE_BITS) -> None:
@@ -47,7 +47,7 @@ class Problem(Variables):
         self.constant(1)
 
     def define(self, z: int, inputs: Iterable[tuple[int, int]]) -> None:
-        """Note what a new variable is a function of; its known bounds must not look like none."""
+        """Record the arguments of a new variable; raises if its finite bounds are close to `huge`."""
         self.inputs[z] = tuple(inputs)
         limit = self.finite
         if (self.lo[z] <= -limit or self.hi[z] >= limit) and not any(
@@ -91,12 +91,12 @@ class Problem(Variables):
         return z
 
     def note_at_most(self, linear: Linear, bound: int) -> None:
-        """Note that a sum, in lowest terms and without constant, is required to be at most a bound."""
+        """Record that a sum, in lowest terms and without constant, must be at most a bound."""
         key = frozenset(linear.terms.items())
         self._most[key] = min(bound, self._most.get(key, bound))
 
     def required_bounds(self, linear: Linear) -> tuple[int, int]:
-        """Least and greatest value of a sum, by its variables and by what is required of it."""
+        """Least and greatest value of a sum, by its variables and by recorded requirements."""
         low, high = self.bounds(linear)
         if self._most:
             common = gcd(*linear.terms.values())
@@ -109,7 +109,7 @@ class Problem(Variables):
         return low, high
 
     def shortened(self, linear: Linear) -> Linear:
-        """The sum through the variable that equals it up to a constant, where there is one."""
+        """The sum expressed by a variable that equals it up to a constant, if there is one."""
         if self._sums and len(linear.terms) > 1:
             for sign in (1, -1):
                 known = self._sums.get(frozenset([(v, sign * a) for v, a in linear.terms.items()]))
@@ -152,10 +152,10 @@ class Problem(Variables):
         return ("product", min(x, y), max(x, y)) in self._shared
 
     def require_pairs(self, pairs: Mapping[tuple[int, int], int], low: int, high: int) -> bool:
-        """Make ``low <= sum(coefficient * x * y) <= high`` hold without variables for the products.
+        """Post ``low <= sum(coefficient * x * y) <= high`` without variables for the products.
 
-        Whether that was done: not where another constraint has one of these products, whose variable tells
-        each what the other knows of it.
+        Returns whether that was possible. It is not if another constraint has one of these products: the
+        product's variable then carries information between the two.
 
         Args:
             pairs: The coefficients by x < y, which are 0/1 variables.
@@ -170,7 +170,7 @@ class Problem(Variables):
         return True
 
     def _take_apart(self, number: int) -> None:
-        """Give the products of a sum variables after all: one of them occurs elsewhere, too."""
+        """Give the products of a sum variables after all, because one of them occurs elsewhere."""
         node = self.nodes[number]
         if not isinstance(node, Pairs):
             return
@@ -185,7 +185,7 @@ class Problem(Variables):
             self.nodes.append(LinearLe(tuple([(-a, v) for a, v in terms]), -node.low))
 
     def power(self, x: int, y: int) -> int:
-        """The variable that equals x ** y; y becomes non-negative."""
+        """The variable that equals x ** y; y is restricted to non-negative values."""
         key = ("power", x, y)
         z = self._shared.get(key)
         if z is None:

@@ -1,4 +1,4 @@
-"""Numbered variables with root domains, and narrowing them before search has begun."""
+"""Numbered variables with root domains, and narrowing them before search."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ TRUE = 0  # the literal of variable 0, which is the constant 1
 FALSE = 1
 
 HUGE_BITS = 1024
-MOST_BITS = 1 << 20  # of what stands for a missing bound; the model's own numbers get an eighth of them
-WIDEST_SET = 4096  # explicit sets that span more steps than this become Member constraints
+# Most bits of the bound that means "no bound"; the model's own numbers get an eighth of them.
+MOST_BITS = 1 << 20
+WIDEST_SET = 4096  # explicit sets that span more steps become Member constraints
 
 
 class Infeasible(Exception):  # noqa: N818 - an answer, not a fault
@@ -24,11 +25,11 @@ class Infeasible(Exception):  # noqa: N818 - an answer, not a fault
 
 
 class NeedsWiderBounds(Exception):  # noqa: N818 - a signal to start over
-    """A number is too close to what stands for a missing bound; start over with a greater one."""
+    """A number is too close to the bound that means "no bound"; start over with a greater one."""
 
 
 def check_length(bits: int) -> None:
-    """Raise the error for a number that is too long to be computed with."""
+    """Raise `ModelError` for a number that is too long to compute with."""
     if bits >= MOST_BITS // 8:
         raise ModelError(f"the model has numbers of over {MOST_BITS // 8} bits: bound its powers")
 
@@ -37,8 +38,8 @@ class Variables:
     """Variables with root domains.
 
     Attributes:
-        huge: What stands for a bound that does not exist.
-        finite: Bounds that exist are smaller.
+        huge: The bound that means "no bound".
+        finite: Finite bounds are smaller than this.
         lo: Least value by variable.
         hi: Greatest value by variable.
         step: Distance between values by variable.
@@ -57,7 +58,7 @@ class Variables:
         self._shared: dict[Hashable, int] = {}
 
     def variable(self, lo: int, hi: int, step: int = 1, anchor: int | None = None) -> int:
-        """A new variable; members are congruent to the anchor (default: lo) modulo the step."""
+        """A new variable; its values are congruent to the anchor (default: lo) modulo the step."""
         if lo < -self.huge or hi > self.huge or step != 1:
             if anchor is None:
                 anchor = lo
@@ -76,7 +77,7 @@ class Variables:
         return len(self.lo) - 1
 
     def declare(self, domain: Domain) -> int:
-        """A new variable with a domain of the user's."""
+        """A new variable with a user's domain."""
         if domain.is_empty:
             raise Infeasible
         lo = -self.huge if domain.lo is None else domain.lo
@@ -95,15 +96,15 @@ class Variables:
         return v
 
     def sign(self, v: int) -> int:
-        """1 for a variable that is never negative, -1 for one that is never positive, else 0."""
+        """1 if a variable is never negative, -1 if it is never positive, else 0."""
         return 1 if self.lo[v] >= 0 else (-1 if self.hi[v] <= 0 else 0)
 
     def is_fixed(self, v: int) -> bool:
-        """Whether one value is left."""
+        """Whether only one value is left."""
         return self.lo[v] == self.hi[v]
 
     def keep_between(self, v: int, lo: int, hi: int) -> None:
-        """Leave the values from lo to hi."""
+        """Keep the values from lo to hi."""
         values = self.values[v]
         if values is not None:
             if lo > self.lo[v] or hi < self.hi[v]:
@@ -120,7 +121,7 @@ class Variables:
             self.step[v] = 1
 
     def keep_values(self, v: int, values: Sequence[int]) -> None:
-        """Leave these values only."""
+        """Keep only these values."""
         own = self.values[v]
         lo, hi, step = self.lo[v], self.hi[v], self.step[v]
         known = None if own is None else set(own)
@@ -139,7 +140,7 @@ class Variables:
             self.nodes.append(Member(TRUE, v, intervals_of(left)))
 
     def keep_class(self, v: int, modulus: int, residue: int) -> None:
-        """Leave the values congruent to the residue modulo the modulus."""
+        """Keep the values congruent to the residue modulo the modulus."""
         values = self.values[v]
         if values is not None:
             self.keep_values(v, [value for value in values if (value - residue) % modulus == 0])
@@ -159,7 +160,7 @@ class Variables:
             self.step[v] = 1
 
     def remove_value(self, v: int, value: int) -> bool:
-        """Take out one value at the root; False where only a constraint can."""
+        """Remove one value at the root; False if only a constraint can express that."""
         lo, hi, step = self.lo[v], self.hi[v], self.step[v]
         if not lo <= value <= hi or (value - lo) % step:
             return True

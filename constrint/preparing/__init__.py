@@ -1,1 +1,1 @@
-"""A model made ready for search, how to search it, and what a search is."""
+"""A model made ready for search: plan, options, branching, and the protocol of searches."""

@@ -87,12 +87,12 @@ def _check(variables: str, values: str) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """Some variables, or expressions over them, that are decided before those of later groups.
+    """Variables, or expressions over them, that are decided before those of later groups.
 
     Attributes:
-        over: The variables and expressions; constants among them count for nothing.
-        variables: Which of them is decided next; see `Brancher`.
-        values: Which of its values is tried first.
+        over: The variables and expressions; constants among them are ignored.
+        variables: The variable selector; see `Brancher`.
+        values: The value selector; see `Brancher`.
     """
 
     over: Sequence[IntExpr | int]
@@ -109,22 +109,20 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Brancher:
-    """A way to branch.
+    """A search strategy: variable and value selection.
 
     Attributes:
-        variables: Which variable is decided next. "auto": as "dom_deg", and after 100 failures as
-            "dom_w_deg". "dom_deg": the one with the fewest values for what depends on it.
-            "input_order": by declaration. "first_fail": the fewest values.
-            "anti_first_fail": the most. "smallest": the least value. "largest": the greatest.
-            "most_constrained": the fewest values, and among equals what most depends on. "occurrence":
-            what most depends on. "max_regret": the greatest distance between the two least values.
-            "dom_w_deg": the fewest values for the failures of what depends on it. "activity": the
-            fewest values for how often it was narrowed lately.
-        values: "auto" tries first what makes the goal better, and "min" where that is unknown; "min" and
-            "max" try the values in order, "middle" begins with the median (domains of over 128 values are
-            halved), "lower_half" and "upper_half" split the domain, "random" draws a value with
-            the seed of the search, "best_so_far" begins near the value in the last solution found,
-            and is "auto" before there is one.
+        variables: The variable selector. "auto": "dom_deg", and "dom_w_deg" after 100 failures. "dom_deg":
+            least domain size divided by degree. "input_order": in order of declaration. "first_fail": least
+            domain size. "anti_first_fail": greatest domain size. "smallest": smallest least value. "largest":
+            greatest greatest value. "most_constrained": least domain size, ties by degree. "occurrence":
+            greatest degree. "max_regret": greatest difference between the two least values. "dom_w_deg":
+            least domain size divided by the failures of its constraints. "activity": least domain size
+            divided by its recent activity (how often it was narrowed).
+        values: The value selector. "auto": the values that improve the objective first, "min" if unknown.
+            "min" and "max": in order. "middle": median first (domains of over 128 values are halved).
+            "lower_half" and "upper_half": split the domain. "random": drawn with the seed of the search.
+            "best_so_far": near the value in the last solution, "auto" before there is one.
         groups: Groups of variables that are decided first, in this order.
         decide: A function that makes the decisions; see `Domains`.
     """
@@ -145,13 +143,13 @@ class Brancher:
 
     @property
     def learns_later(self) -> bool:
-        """Whether search is to begin to count failures when it proves long."""
+        """Whether failure weighting starts later, if the search proves long."""
         selectors = {self.variables, *(group.variables for group in self.groups)}
         return "auto" in selectors and not self.weighing
 
     @property
     def weighing(self) -> int | None:
-        """How scores learn, 0 for not at all; None for several ways at once."""
+        """How scores are updated, 0 for not at all; None if the groups ask for different ways."""
         asked = {
             WEIGHINGS.get(name, 0) for name in (self.variables, *(group.variables for group in self.groups))
         }
@@ -160,14 +158,14 @@ class Brancher:
 
 
 PLAIN = Brancher()
-"""The way to branch of who says nothing of it."""
+"""The default brancher."""
 
 Branching: TypeAlias = "Brancher | Sequence[Group] | Decide"
-"""What `branching=` takes: a brancher, the groups of one, or a function that decides."""
+"""The type of `branching=`: a brancher, its groups, or a function that decides."""
 
 
 def as_brancher(branching: Branching | None) -> Brancher:
-    """The brancher that is meant."""
+    """The brancher that `branching=` describes."""
     if branching is None:
         return PLAIN
     if isinstance(branching, Brancher):
@@ -185,18 +183,18 @@ Inputs: TypeAlias = Mapping[int, tuple[tuple[int, int], ...]]
 
 
 def dependents(count: int, nodes: Sequence[Node], inputs: Inputs) -> list[int]:
-    """For each variable how many constraints it takes part in, itself or through functions of it."""
+    """For each variable, the number of constraints on it, or on functions of it."""
     return [bits.bit_count() for bits in reached_by(count, nodes, inputs)]
 
 
 def reached_by(count: int, nodes: Sequence[Node], inputs: Inputs) -> list[int]:
-    """For each variable the constraints that it takes part in, itself or through functions, as bits."""
+    """For each variable, the constraints on it or on functions of it, as a bit mask."""
     reached = [0] * count
     for number, node in enumerate(nodes):
         bit = 1 << number
         for v in node.scope():
             reached[v] |= bit
-    # A function has a greater number than its arguments, unless the argument's variable was there before.
+    # A function has a greater number than its arguments, unless its variable existed before.
     for z in sorted(inputs, reverse=True):
         for v, _ in inputs[z]:
             reached[v] |= reached[z]
@@ -204,7 +202,7 @@ def reached_by(count: int, nodes: Sequence[Node], inputs: Inputs) -> list[int]:
 
 
 def credits_of(variables: Sequence[int], reached: Sequence[int], count: int) -> list[list[int]]:
-    """For each constraint the places of the variables that reach it."""
+    """For each constraint, the places of the decision variables that reach it."""
     places: list[list[int]] = [[] for _ in range(count)]
     for place, v in enumerate(variables):
         bits = reached[v]
@@ -216,7 +214,7 @@ def credits_of(variables: Sequence[int], reached: Sequence[int], count: int) -> 
 
 
 def directions(goal: int, inputs: Inputs) -> dict[int, int]:
-    """How a goal depends on each variable: 1 for never down as that goes up, -1 never up, 0 unknown."""
+    """Monotonicity of an objective in each variable: 1 non-decreasing, -1 non-increasing, 0 unknown."""
     known: dict[int, int] = {goal: 1}
     for z in sorted(inputs, reverse=True):
         if z not in known:

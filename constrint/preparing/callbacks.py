@@ -1,4 +1,4 @@
-"""Decisions made by the caller: what a function sees of a search, and what it says."""
+"""Decisions made by the caller: the domains that a function sees, and the decision that it returns."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ Relation: TypeAlias = Literal["==", "<=", ">="]
 
 @record(eq=False)
 class Decision:
-    """What search tries first; its opposite comes after.
+    """The decision that search tries first; its opposite comes after.
 
     Attributes:
-        variable: A variable of the model that is not fixed yet.
+        variable: A variable of the model that is not fixed.
         relation: "==", "<=" or ">=".
-        value: What the variable is compared with. Both the decision and its opposite must leave some of its
-            values.
+        value: The value to compare with. Both the decision and its opposite must leave some values.
     """
 
     variable: IntExpr
@@ -33,31 +32,31 @@ class Decision:
 
 @record()
 class View:
-    """The values that a variable has left."""
+    """The remaining values of a variable."""
 
     _state: State
     _v: int
 
     @property
     def min(self) -> int:
-        """The least."""
+        """The least value."""
         return int(self._state.lo[self._v])
 
     @property
     def max(self) -> int:
-        """The greatest."""
+        """The greatest value."""
         return int(self._state.hi[self._v])
 
     @property
     def size(self) -> int:
-        """How many."""
+        """The number of values."""
         if self._state.hole[self._v] >= 0:
             return int(member_count(self._state, self._v))
         return (self.max - self.min) // int(self._state.step[self._v]) + 1
 
     @property
     def is_fixed(self) -> bool:
-        """Whether there is only one."""
+        """Whether there is only one value."""
         return self.min == self.max
 
     def __contains__(self, value: int) -> bool:
@@ -69,10 +68,10 @@ class View:
 
 
 class Domains(Mapping[IntExpr, View]):
-    """What is left of the domains at a node of the search, by variable; for the function of a `Brancher`.
+    """The domains at a node of the search, by variable; the argument of a `Brancher`'s function.
 
-    The function gets it where a decision is due, and gives a `Decision`, or None to leave this one to the
-    other rules of the brancher. It is valid during that call only.
+    The function returns a `Decision`, or None to leave this one to the brancher's other rules. The object is
+    valid during the call only.
     """
 
     def __init__(self, variables: Mapping[IntExpr, int], state: State) -> None:
@@ -90,7 +89,7 @@ class Domains(Mapping[IntExpr, View]):
 
     @property
     def open(self) -> list[IntExpr]:
-        """The variables that are not fixed yet, in order of declaration."""
+        """The variables that are not fixed, in order of declaration."""
         lo, hi = self._state.lo, self._state.hi
         return [variable for variable, v in self._variables.items() if lo[v] != hi[v]]
 
@@ -99,7 +98,7 @@ Decide: TypeAlias = Callable[[Domains], Decision | None]
 
 
 def ask(decide: Decide, variables: Mapping[IntExpr, int], state: State) -> None:
-    """Have the function decide at the present node, and write that into the level."""
+    """Call the function at the present node, and write its decision into the level."""
     level = int(state.scalar[LEVEL])
     decision = decide(Domains(variables, state))
     if decision is None:
@@ -113,7 +112,7 @@ def ask(decide: Decide, variables: Mapping[IntExpr, int], state: State) -> None:
 
 
 def _read(decision: Decision, variables: Mapping[IntExpr, int], state: State) -> tuple[int, int, int]:
-    """Variable, kind and value of a decision for the engine; raises where it does not divide the domain."""
+    """Variable, kind and value of a decision for the engine; raises if it does not divide the domain."""
     if not isinstance(decision, Decision):
         raise ModelError(f"a function that branches gives a Decision or None, not {decision!r}")
     if decision.variable not in variables:
@@ -131,7 +130,7 @@ def _read(decision: Decision, variables: Mapping[IntExpr, int], state: State) ->
             return v, AT_LEAST, value
         if state.hole[v] >= 0:
             return v, EQUAL, value
-        # The opposite would leave a hole that such a wide domain cannot have; this leads to the value too.
+        # The opposite would be a hole that such a wide domain cannot have; a bound leads to the value too.
         return v, AT_LEAST, value
     raise ModelError(
         f"the decision {decision.variable!r} {decision.relation} {value!r} does not divide its values, "

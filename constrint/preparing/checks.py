@@ -1,4 +1,4 @@
-"""The exact check of what a search found: the model's own expressions, evaluated."""
+"""The exact check of solutions: evaluation of the model's own expressions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Assignment: TypeAlias = dict[IntExpr, int]
 
 
 def check(plan: Plan, assignment: Assignment) -> None:
-    """Evaluate the model's own expressions on a solution, exactly."""
+    """Check a solution by evaluating the model's own expressions exactly; raises `InternalError`."""
     check_solution(plan.model, assignment)
 
 
 def check_solution(model: Declarations, assignment: Assignment) -> None:
-    """Evaluate a model's expressions on what is said to be a solution, exactly."""
+    """Check an assignment by evaluating a model's expressions exactly; raises `InternalError`."""
     for variable, value in assignment.items():
         if not isinstance(variable, BoolVar) and value not in variable.domain:  # type: ignore[attr-defined] # keys are variables
             raise InternalError(f"{variable} has no value {value}")

@@ -1,4 +1,4 @@
-"""How to search: what the arguments of a call come to."""
+"""`Options`: the validated search arguments of a call."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ OnSolution: TypeAlias = Callable[[Result], bool | None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to search.
+    """The search options of a call.
 
     Attributes:
         time_limit: Seconds after which to stop, or None.
-        seed: Seed of random value choices.
+        seed: Seed of random choices.
         engine: "auto", "interpreted" or "compiled".
         brancher: How to branch.
-        learn: Whether to learn from failures, where the numbers fit int64; "auto": where search proves long.
-        proof: Where the learning search writes down what it proves, or None.
-        restarts: When to go back to the root, or None.
-        lns: Whether to search for better solutions near the best.
-        on_solution: Called with each better solution; search ends where it returns False.
-        watch: Called with the search now and then.
-        sharing: Starts searches that many workers share; None where one searches alone.
+        learn: Whether to learn clauses if the numbers fit int64; "auto": if search proves long.
+        proof: The proof of the learning search, or None.
+        restarts: When to restart, or None.
+        lns: Whether to use large-neighbourhood search.
+        on_solution: Called with each better solution; search ends if it returns False.
+        watch: Called with the search at intervals.
+        sharing: Factory of searches shared by many workers; None for one worker.
     """
 
     time_limit: float | None = None

@@ -1,4 +1,4 @@
-"""A model made ready for search: lowered to the normal form and propagated at the root."""
+"""`Plan`: a model lowered to the normal form and propagated at the root."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
     from constrint.modelling.objectives import Goal
 
-WIDEST_BITS = 1 << 14  # search is repeated with bounds up to this wide where narrower ones prove nothing
+WIDEST_BITS = 1 << 14  # search is repeated with bounds up to this many bits if narrower ones prove nothing
 
 LOWERING_FRAMES = 10_000
-"""How deep lowering may call itself: some twenty times for each level of an expression of usual depth."""
+"""The most nested calls of lowering: about twenty for each level of an expression of usual depth."""
 
 
 class Plan:
@@ -47,7 +47,7 @@ class Plan:
         variables: Number of each variable of the model.
         goals: (number, direction) of each expression to optimise.
         preferences: (number, direction) of each preferred expression.
-        decided: Number of each expression that the brancher names and that is no variable of the model.
+        decided: Number of each expression, other than a variable, that the brancher names.
         scales: (factor, constant) of each goal's expression over the variable that stands for it.
         targets: The expressions to optimise or preferred, in order.
         inputs: What each function is a function of.
@@ -121,7 +121,7 @@ class Plan:
         model = self.model
         for variable in model.variables.values():
             lowering.declare(variable)
-        # Domains first: the bounds of functions are taken from those of their arguments.
+        # Domains first: the bounds of functions are computed from those of their arguments.
         for constraint in sorted(model.constraints, key=lambda constraint: not is_domain(constraint.expr)):
             self._deadline.check()
             lowering.require(constraint.expr)
@@ -137,8 +137,8 @@ class Plan:
         targets = [
             _target(lowering, expr, direction, self.scales) for expr, direction in [*goals, *preferences]
         ]
-        # Trying values in order suits variables. A function of them may be decided long before its
-        # arguments are, so functions, and all that is more important, are optimised one after the other.
+        # Trying values in order suits variables. A function of them may be decided long before its arguments,
+        # so functions, and everything more important, are optimised one after the other.
         first = len(goals)
         for i in range(first, len(targets)):
             if targets[i][0] not in declared:
@@ -152,14 +152,14 @@ class Plan:
                 self._before_presolve(self, unreasoned)
         root = presolve(self._problem, self._deadline, self._may_compile, self._may_postpone)
         if not root.stable:
-            # Bounds that creep without an end in sight would keep search from ever branching.
+            # Creeping bounds without end would keep search from ever branching.
             for v in lowering.variables.values():
                 if max(-root.box.lo[v], root.box.hi[v]) >= lowering.problem.finite:
                     raise UnboundedError(self.name_of(v))
         self.root = root
 
     def reason(self) -> Root | None:
-        """Do what root reasoning postponed; the new root, None where there is no solution."""
+        """Do the postponed root reasoning; returns the new root, or None if there is no solution."""
         try:
             self.root = presolve(self._problem, self._deadline, self._may_compile)
         except Infeasible:
@@ -167,7 +167,7 @@ class Plan:
         return self.root
 
     def first_unbounded(self) -> str:
-        """Name of a variable of the model without finite bounds of its own."""
+        """Name of a model variable whose own domain is unbounded."""
         for variable, v in self.variables.items():
             domain = getattr(variable, "domain", None)
             if domain is not None and not domain.is_finite:
@@ -175,14 +175,14 @@ class Plan:
         return "an expression"
 
     def name_of(self, v: int) -> str:
-        """Name of the variable of the model with a number, or of the expression that it stands for."""
+        """Name of the model variable with a number, or a text for the expression that it stands for."""
         for variable, number in self.variables.items():
             if number == v and not isinstance(variable, BoolVar):
                 return str(getattr(variable, "name", ""))
         return "an expression to optimise"
 
     def branch(self, root: Root, options: Options, goal: tuple[int, str] | None) -> Branch:
-        """What to decide: preferences in order, then the brancher's groups, then the other variables."""
+        """The decisions: preferences in order, then the brancher's groups, then the other variables."""
         brancher = options.brancher
         better: dict[int, int] = {}
         if goal is not None:
@@ -225,7 +225,7 @@ class Plan:
 
 
 def value_rule(values: ValueSelector, better: int | None) -> int:
-    """The engine's rule, where the goal becomes better up (-1) or down (1) a variable."""
+    """The engine's value rule; `better`: -1 if greater values improve the objective, 1 if smaller."""
     if better == -1 and values == "auto":
         return GREATEST
     if better == -1 and values == "best_so_far":

@@ -1,4 +1,4 @@
-"""What a search tells whoever writes down its proof; `constrint.learning.proof` writes it to a file."""
+"""The interface between a search and its proof; `constrint.learning.proof` writes proofs to files."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ class Proof(Protocol):
     """Takes the steps of a proof, in order. An atom (b, k) bounds the variable b >> 1 by k."""
 
     def begin(self, box: Box, nodes: Sequence[Node], goal: tuple[int, str] | None) -> None:
-        """A search starts from these domains and constraints."""
+        """A search starts with these domains and constraints."""
 
     def learned(self, atoms: Iterable[tuple[int, int]]) -> None:
-        """A clause follows."""
+        """A learned clause."""
 
     def clauses(self, cells: Sequence[int]) -> None:
-        """The clauses of a learner's log follow, one after the other."""
+        """The clauses of a learner's log, one after the other."""
 
     def solution(self, values: Iterable[tuple[int, int]]) -> None:
-        """A solution was found: (variable, value)."""
+        """A solution: (variable, value) pairs."""
 
     def exhausted(self) -> None:
-        """Nothing is left to search."""
+        """The search space is exhausted."""
 
     def presolved(self) -> None:
         """Presolve alone proved that there is no solution."""

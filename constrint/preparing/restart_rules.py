@@ -1,4 +1,4 @@
-"""When a search goes back to the root: the sequences of failure limits."""
+"""Restart strategies: sequences of failure limits."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ RestartRule: TypeAlias = Literal["luby", "geometric"]
 
 @dataclass(frozen=True, slots=True)
 class Restarts:
-    """When to restart.
+    """A restart strategy.
 
     Attributes:
-        rule: "luby": after 1, 1, 2, 1, 1, 2, 4, 1, … units; "geometric": after more and more each time.
+        rule: "luby": after 1, 1, 2, 1, 1, 2, 4, 1, … units; "geometric": each limit is `factor` times the
+            last.
         unit: Failures before the first restart.
-        factor: By how much "geometric" grows.
+        factor: Growth of the "geometric" limits.
     """
 
     rule: RestartRule = "luby"
@@ -33,7 +34,7 @@ class Restarts:
             raise ModelError("restarts need a unit of at least one failure, and a factor above 1")
 
     def limits(self) -> Iterator[int]:
-        """The failures allowed between restarts; they grow beyond all bounds, so search ends."""
+        """The failure limits between restarts; they grow without bound, so search ends."""
         if self.rule == "luby":
             return (self.unit * luby(i) for i in count(1))
         return (int(self.unit * self.factor**i) for i in count())

@@ -1,4 +1,4 @@
-"""What every search is, whichever method it follows: what starts one, what ends it, what it answers."""
+"""The protocol of all searches: starting one, its solutions, and the exceptions that end it."""
 
 from __future__ import annotations
 
@@ -14,34 +14,36 @@ if TYPE_CHECKING:
 
 
 class Search(Protocol):
-    """One search, resumable after each solution.
+    """A search that can be resumed after each solution.
 
     Attributes:
-        plan: The model made ready.
+        plan: The plan.
     """
 
     plan: Plan
 
     def next(self, checked: bool = True) -> Assignment | None:
-        """The next solution, better than the last where there is a goal; None when there is no other.
-
-        Raises `Stopped` at the time limit, and `GaveUp` where the search is not worth more.
+        """The next solution, better than the last if there is an objective; None if there is no other.
 
         Args:
-            checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
+            checked: Whether to check the solution now; otherwise the caller must `check` it before use.
+
+        Raises:
+            Stopped: The time limit was reached.
+            GaveUp: The work that the search is worth is spent.
         """
 
     def value(self, v: int) -> int:
         """Value of a variable in the last solution."""
 
     def goal_bounds(self) -> tuple[int, int]:
-        """Between what the goal's variable is known to lie at the root; (0, 0) without a goal."""
+        """Bounds of the objective's variable at the root; (0, 0) without an objective."""
 
     def demand_better(self, value: int) -> None:
-        """Look for solutions whose goal is better than a value from now on."""
+        """Require solutions with a better objective than a value from now on."""
 
     def statistics(self) -> Statistics:
-        """The work so far; seconds and solutions are the caller's to add."""
+        """The work so far; the caller adds seconds and solutions."""
 
 
 class SearchFactory(Protocol):
@@ -59,20 +61,20 @@ class SearchFactory(Protocol):
         """Start a search.
 
         Args:
-            plan: The model made ready.
-            root: Where to look.
+            plan: The plan.
+            root: The root of the search.
             options: How to search.
-            started: When the time limit began.
-            goal: What is to become better and better.
+            started: Start of the time limit, by `perf_counter`.
+            goal: The objective that each further solution must improve, or None.
             is_every: Whether all solutions are wanted.
         """
 
     def close(self) -> None:
-        """The call is over: let go what was held for it."""
+        """End the call: release its resources."""
 
 
 class GaveUp(Exception):  # noqa: N818 - a limit, not a fault
-    """The nodes, or the work, that the search was worth are spent."""
+    """The nodes, or the work, that the search is worth are spent."""
 
 
 class Interrupted(Exception):  # noqa: N818 - carries the best so far to the caller

@@ -1,4 +1,4 @@
-"""Root reasoning: what is proven before search starts, by propagation, number theory and linear algebra."""
+"""Root reasoning before search: propagation, number theory and linear algebra."""
 
 from constrint.presolve.root import LARGE, OutOfRange, Root, better_than, is_linear, presolve, untouched
 

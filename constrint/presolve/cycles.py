@@ -1,4 +1,4 @@
-"""Difference constraints: contradictions around a cycle, which propagation would creep along for ever."""
+"""Difference constraints: contradictions around a cycle, on which propagation would creep without end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from constrint.support.deadline import watched
 
 
 def has_negative_cycle(nodes: Iterable[Node]) -> bool:
-    """Whether the constraints x - y <= c contradict each other around a cycle, whatever the bounds are."""
+    """Whether the constraints x - y <= c contradict each other around a cycle, for any bounds."""
     edges: list[tuple[int, int, int]] = []
     for node in nodes:
         if isinstance(node, LinearLe | LinearEq) and len(node.terms) == 2:
@@ -19,7 +19,7 @@ def has_negative_cycle(nodes: Iterable[Node]) -> bool:
                 edges.append((x, y, node.bound // abs(a)))
                 if isinstance(node, LinearEq):
                     edges.append((y, x, -node.bound // abs(a)))
-    # Bellman and Ford: distances that still fall after as many rounds as there are variables fall for ever.
+    # Bellman and Ford: if distances still fall after as many rounds as variables, there is a negative cycle.
     distance = dict.fromkeys([v for x, y, _ in edges for v in (x, y)], 0)
     for _ in watched(range(len(distance) + 1)):
         changed = False

@@ -1,8 +1,8 @@
-"""Systems of linear equations over the integers: no solution, or all of them by parameters.
+"""Systems of linear equations over the integers: proves infeasibility, or parametrises all solutions.
 
-Each step makes the system simpler by an integer substitution that can be undone (the column operations of
-the Hermite normal form, on sparse rows): a variable with coefficient 1 or -1 is solved for; where there is
-none, the variable with the smallest coefficient absorbs the quotients of the others.
+Each step simplifies the system by an invertible integer substitution (the column operations of the Hermite
+normal form, on sparse rows). A variable with coefficient 1 or -1 is solved for. If there is none, the
+variable with the smallest coefficient absorbs the quotients of the others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOST_STEPS = 2000
 
 
 class TooHard(Exception):  # noqa: N818 - an answer, not a fault
-    """The system took more steps than it is worth."""
+    """The system takes more steps than it is worth."""
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Affine:
     constant: int
 
     def replace(self, v: int, by: Affine) -> bool:
-        """Put an expression in the place of v; whether v was there."""
+        """Substitute an expression for v; returns whether v occurred."""
         terms = self.terms
         factor = terms.pop(v, 0)
         if not factor:
@@ -44,12 +44,12 @@ class Affine:
 
 @dataclass
 class System:
-    """Equations ``terms + constant == 0``, being solved.
+    """Equations ``terms + constant == 0`` that are being solved.
 
     Attributes:
-        equations: Those that are left.
-        solved: What the variables are, in the order in which they were solved for; parameters are
-            variables that were not, with negative numbers for new ones.
+        equations: The remaining equations.
+        solved: Solved variables in the order in which they were solved. Parameters are the variables without
+            an entry, with negative numbers for new ones.
     """
 
     equations: list[Affine]
@@ -57,7 +57,7 @@ class System:
     _costs: list[tuple[int, int]] = field(default_factory=list)
 
     def solve(self) -> None:
-        """Solve all equations, which are changed; raises `Infeasible` where they have no integer solution."""
+        """Solve all equations, which are changed; raises `Infeasible` if they have no integer solution."""
         steps = 0
         fresh = 0
         self.equations = [one for one in self.equations if _is_open(one)]
@@ -96,7 +96,7 @@ class System:
             self.equations = [one for one in self.equations if one.terms]
 
     def solution(self) -> dict[int, Affine]:
-        """What each solved variable is by parameters."""
+        """Each solved variable as a sum over parameters."""
         known: dict[int, Affine] = {}
         for v, by in reversed(self.solved):
             terms: dict[int, int] = {}
@@ -114,12 +114,12 @@ class System:
 
 
 def _cost(equation: Affine) -> tuple[int, int]:
-    """The smallest coefficient, and how many there are."""
+    """The smallest coefficient, and the number of times that it occurs."""
     return min(map(abs, equation.terms.values())), len(equation.terms)
 
 
 def _is_open(equation: Affine) -> bool:
-    """Whether an equation still says something; then without the common divisor of its coefficients."""
+    """Whether an equation is not trivial yet; divides it by the gcd of its coefficients."""
     terms = equation.terms
     if not terms:
         if equation.constant:

@@ -12,11 +12,11 @@ from constrint.propagators import LinearEq, Node
 from constrint.store.domains import set_class, set_hi, set_lo
 from constrint.store.state import State
 
-MOST_TERMS = 400  # systems with more coefficients are left to propagation
+MOST_TERMS = 400  # larger systems are left to propagation
 
 
 class Domains(Protocol):
-    """Bounds and strides by variable, as a state and a box have them."""
+    """Bounds and strides by variable; a state and a box have them."""
 
     @property
     def lo(self) -> Sequence[int]:
@@ -32,9 +32,10 @@ class Domains(Protocol):
 
 
 def narrower_classes(domains: Domains, nodes: Sequence[Node]) -> list[tuple[int, int, int]]:
-    """What the equations prove that the domains do not have: variable, modulus and residue.
+    """Residue classes that the equations prove beyond the domains: (variable, modulus, residue).
 
-    Modulus 0 stands for a value. Raises `Infeasible` where the equations have no integer solution.
+    Modulus 0 means that the variable has the value `residue`. Raises `Infeasible` if the equations have no
+    integer solution.
     """
     lo, hi, step = domains.lo, domains.hi, domains.step
     found = []
@@ -53,7 +54,7 @@ def narrower_classes(domains: Domains, nodes: Sequence[Node]) -> list[tuple[int,
 
 
 def keep_classes(state: State, classes: Iterable[tuple[int, int, int]]) -> bool:
-    """Narrow a state to residue classes; whether it still has no contradiction."""
+    """Narrow a state to residue classes; False if a domain becomes empty."""
     for v, modulus, residue in classes:
         if modulus == 0:
             if not (set_lo(state, v, residue) and set_hi(state, v, residue)):
@@ -64,9 +65,9 @@ def keep_classes(state: State, classes: Iterable[tuple[int, int, int]]) -> bool:
 
 
 def parametrised(domains: Domains, nodes: Sequence[Node]) -> dict[int, Affine]:
-    """Variables as integer sums over free parameters, by the equations that hang together.
+    """Variables as integer sums over free parameters, for connected systems of equations.
 
-    Raises `Infeasible` where the equations have no integer solution.
+    Raises `Infeasible` if the equations have no integer solution.
     """
     equations = core_equations(domains, nodes)
     system = System(equations)
@@ -76,7 +77,7 @@ def parametrised(domains: Domains, nodes: Sequence[Node]) -> dict[int, Affine]:
         return {}
     found = {}
     for v, affine in system.solution().items():
-        # The system is in steps.
+        # The system is in units of the variables' steps.
         step = domains.step[v]
         terms = {parameter: step * a for parameter, a in affine.terms.items()}
         found[v] = Affine(terms, anchor(domains, v) + step * affine.constant)
@@ -84,12 +85,12 @@ def parametrised(domains: Domains, nodes: Sequence[Node]) -> dict[int, Affine]:
 
 
 def anchor(domains: Domains, v: int) -> int:
-    """The number of a variable's residue class, not always a member, that is nearest to 0."""
+    """The number nearest to 0 in a variable's residue class; it need not be a member of the domain."""
     return domains.lo[v] % domains.step[v]
 
 
 def core_equations(domains: Domains, nodes: Sequence[Node]) -> list[Affine]:
-    """The equations in steps of their variables, without those that only define a variable of their own."""
+    """The equations in units of steps, without those that only define a variable that occurs nowhere else."""
     equations = []
     lo, hi, step = domains.lo, domains.hi, domains.step
     for node in _without_plain_definitions(domains, [node for node in nodes if type(node) is LinearEq]):
@@ -101,7 +102,7 @@ def core_equations(domains: Domains, nodes: Sequence[Node]) -> list[Affine]:
                 constant += a * low
             else:
                 size = step[v]
-                constant += a * (low % size)  # `anchor`
+                constant += a * (low % size)  # the same as `anchor`
                 terms[v] = terms.get(v, 0) + a * size
         if 0 in terms.values():
             terms = {v: a for v, a in terms.items() if a}
@@ -112,9 +113,9 @@ def core_equations(domains: Domains, nodes: Sequence[Node]) -> list[Affine]:
 
 
 def _without_plain_definitions(domains: Domains, nodes: list[LinearEq]) -> list[LinearEq]:
-    """The equations without those of a variable that no other has, with coefficient 1 or -1.
+    """The equations without those that define, with coefficient 1 or -1, a variable that occurs nowhere else.
 
-    Most equations of most models go here, before anything is computed of them.
+    Most equations of most models are dropped here, before any work on them.
     """
     lo, hi, step = domains.lo, domains.hi, domains.step
     uses = Counter([v for node in nodes for _, v in node.terms])
@@ -133,7 +134,7 @@ def _without_plain_definitions(domains: Domains, nodes: list[LinearEq]) -> list[
 
 
 def _without_definitions(equations: list[Affine]) -> list[Affine]:
-    """The equations without those that leave a variable of their own a value, whatever the others are."""
+    """Drop equations that a variable occurring nowhere else satisfies for any values of the others."""
     uses = Counter([v for equation in equations for v in equation.terms])
     while True:
         kept = []

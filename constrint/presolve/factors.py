@@ -1,4 +1,4 @@
-"""Known products and sums of squares: the factors are divisors, which factorisation lists."""
+"""Known products and sums of squares: factorisation lists the possible factors."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from constrint.number_theory.factors import divisors_of
 from constrint.number_theory.squares import weighted_squares
 from constrint.propagators import LinearEq, Power, Product
 
-NARROW = 4096  # domains up to this wide are left to propagation
-MOST_TOTALS = 16  # values of what is added to two squares that are tried
+NARROW = 4096  # narrower domains are left to propagation
+MOST_TOTALS = 16  # most values of the rest beside two squares that are tried
 
 
 def list_factors(problem: Problem) -> bool:
-    """Leave the factors that a known product or sum of squares can have; whether anything was narrowed."""
+    """Restrict factors to those that a known product or sum of squares allows.
+
+    Whether anything was narrowed.
+    """
     changed = False
     lo, hi = problem.lo, problem.hi
     squares = {
@@ -53,7 +56,7 @@ def _list_divisors(problem: Problem, node: Product) -> bool:
 
 
 def _list_roots(problem: Problem, node: LinearEq, squares: dict[int, int]) -> bool:
-    """For ``a * x ** 2 + b * y ** 2 + rest == n``, where few values are possible for the rest."""
+    """Handle ``a * x ** 2 + b * y ** 2 + rest == n`` if the rest has few possible values."""
     wide = [(a, v) for a, v in node.terms if v in squares and _is_wide(problem, squares[v])]
     if len(wide) == 1:  # the other square may be narrow
         wide += [(a, v) for a, v in node.terms if v in squares and v != wide[0][1]][:1]
@@ -79,7 +82,7 @@ def _list_roots(problem: Problem, node: LinearEq, squares: dict[int, int]) -> bo
 
 
 def _totals(problem: Problem, terms: Sequence[tuple[int, int]]) -> range | None:
-    """What a sum can be; None for too many values."""
+    """The possible values of a sum; None if they are too many."""
     lo, hi = problem.lo, problem.hi
     low = sum(a * (lo[v] if a > 0 else hi[v]) for a, v in terms)
     high = sum(a * (hi[v] if a > 0 else lo[v]) for a, v in terms)

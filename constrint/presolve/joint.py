@@ -1,7 +1,7 @@
-"""Bounds that several linear constraints give together, by linear programs in exact arithmetic.
+"""Bounds from several linear constraints together, by linear programs in exact arithmetic.
 
-For models whose bounds are missing or creep: propagation of one constraint at a time never ends on
-``x >= 2 * y, y >= 2 * x`` over all x, y >= 1, or gives no bound at all; a few pivots do.
+For models with missing or creeping bounds: propagating one constraint at a time never ends on ``x >= 2 * y, y
+>= 2 * x`` over all x, y >= 1, or gives no bound at all; a few pivots do.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 80
 MOST_VARIABLES = 120
-MOST_BOUNDED = 24  # variables whose bounds are asked for
+MOST_BOUNDED = 24  # most variables for which bounds are computed
 PIVOTS = 600
-MOST_CELLS = 4000  # rows times variables of a system for one bound
+MOST_CELLS = 4000  # most rows times variables of a system for one bound
 
 Terms = tuple[tuple[int, int], ...]
 Row: TypeAlias = "tuple[Terms, Bound, Bound]"
 
 
 def rows_of(nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
-    """The linear constraints that hold in any case, as terms between two bounds."""
+    """The unconditional linear constraints, as terms between two bounds."""
     rows: list[Row] = []
     for node in nodes:
         if isinstance(node, LinearEq):
@@ -60,7 +60,7 @@ def rows_of(nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int]) -> list
 
 
 def connected(rows: list[Row], wanted: set[int]) -> list[Row]:
-    """The rows that hang together with the variables wanted."""
+    """The rows that are connected with the wanted variables."""
     reached = set(wanted)
     left = rows
     chosen: list[Row] = []
@@ -89,7 +89,7 @@ def system(rows: Sequence[Row], lo: Sequence[int], hi: Sequence[int], finite: in
 
 
 def implied_rows(nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
-    """Linear constraints that follow from others: from extremes, absolute values, and products in a box."""
+    """Linear constraints implied by others: by extremes, absolute values, and products in a box."""
     rows: list[Row] = []
     for node in nodes:
         if isinstance(node, Maximum):
@@ -111,7 +111,7 @@ def relaxed_bounds(
 ) -> tuple[Bound, Bound]:
     """Bounds of one variable from linear constraints and those that others imply; None for no bound.
 
-    Raises `Infeasible` where those have no point.
+    Raises `Infeasible` if the constraints have no rational point.
     """
     rows = connected(rows_of(nodes, lo, hi) + implied_rows(nodes, lo, hi), {v})
     inner = {x for terms, _, _ in rows for _, x in terms}
@@ -138,21 +138,24 @@ def relaxed_bounds(
 def joint_bounds(
     nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int], finite: int, wanted: Iterable[int]
 ) -> dict[int, tuple[Bound, Bound]]:
-    """Bounds of the variables wanted; raises `Infeasible` where the linear constraints have no point.
+    """Bounds of the wanted variables.
 
     Args:
-        nodes: All constraints; others than linear ones are passed over.
+        nodes: All constraints; only linear ones are used.
         lo: Lower bounds by variable.
         hi: Upper bounds by variable.
-        finite: Bounds of at least this absolute value stand for none.
+        finite: A bound of at least this absolute value means "no bound".
         wanted: The variables to bound.
+
+    Raises:
+        Infeasible: The linear constraints have no rational point.
     """
     targets = set(wanted)
     rows = connected(rows_of(nodes, lo, hi), targets)
     inner = sorted({v for terms, _, _ in rows for _, v in terms})
     if len(rows) < 2 or len(rows) > MOST_ROWS or len(inner) > MOST_VARIABLES:
         return {}
-    # Few models come here, and fractions take a while to be loaded.
+    # Imported late: few models need it, and `fractions` takes time to load.
     from constrint.presolve.simplex import Contradiction, TooManyPivots
 
     simplex = system(rows, lo, hi, finite, PIVOTS)

@@ -1,4 +1,7 @@
-"""Equations of powers modulo small numbers: squares and cubes have few residues, so their sums miss some."""
+"""Equations of powers modulo small numbers.
+
+Squares and cubes have few residues, so sums of them miss some.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ MODULI = (3, 4, 5, 7, 8, 9, 11, 13, 16)
 
 
 def check_residues(state: State, nodes: Iterable[Node]) -> None:
-    """Raise `Infeasible` where an equation of powers has no solution modulo a small number."""
+    """Raise `Infeasible` if an equation of powers has no solution modulo a small number."""
     powers = {
         node.z: (node.x, state.lo[node.y])
         for node in nodes

@@ -1,4 +1,4 @@
-"""Root reasoning: propagate once before search, keep what that proves, and drop what it decides."""
+"""Root reasoning: propagate once before search, keep what is proven, drop decided constraints."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
     from constrint.engine.compiled import Session
     from constrint.presolve.simplex import Bound
 
-ROOT_PROPAGATIONS = 20_000  # bounds that creep further than this are left to search
+ROOT_PROPAGATIONS = 20_000  # creeping bounds are left to search after this many propagations
 MOST_ROUNDS = 4
-LARGE = 16  # variables of all constraints: with fewer, handing over to the compiled engine costs more
-MOST_POSTPONED = 300  # constraints of a model that is searched a little before anything is reasoned about it
+LARGE = 16  # total arity; for smaller models, handing over to the compiled engine costs more than it saves
+MOST_POSTPONED = 300  # most constraints of a model that is searched briefly before root reasoning
 WIDE = 1000  # variables with fewer values are not worth a linear program
 
 
 class OutOfRange(NeedsWiderBounds):
-    """A bound left the range that stands for all integers, so that failing proves nothing."""
+    """A bound left the range that stands for all integers, so a failure proves nothing."""
 
 
 @dataclass(slots=True)
 class Settled:
-    """The engine's state at the fixpoint of some constraints on some domains, for one search to go on from.
+    """The engine's state at the root fixpoint, from which one search may continue.
 
     Attributes:
         box: The domains.
-        nodes: The constraints.
+        nodes: The propagators.
         state: The state.
-        session: The session of the compiled engine whose state it is, or None.
-        is_taken: Whether a search has it.
+        session: The compiled engine's session with this state, or None.
+        is_taken: Whether a search has taken it.
     """
 
     box: Box
@@ -63,12 +63,12 @@ class Root:
 
     Attributes:
         box: The domains.
-        nodes: The constraints that are still open.
-        exact: Whether some intermediate may not fit int64.
-        huge: What stands for a bound that does not exist.
+        nodes: The constraints that are not decided.
+        exact: Whether some intermediate result may not fit int64.
+        huge: The bound that means "no bound".
         stable: Whether propagation reached its fixpoint.
-        settled: The state that propagation left, where search may go on from it.
-        postponed: Whether nothing of this has been done yet, not even propagation.
+        settled: The state after propagation, if a search may continue from it.
+        postponed: Whether root reasoning, including propagation, is still to be done.
     """
 
     box: Box
@@ -80,9 +80,9 @@ class Root:
     postponed: bool = False
 
     def begin(self, branch: Branch, may_compile: bool) -> tuple[State, Session | None]:
-        """The state of a search, and its session where the compiled engine has it already."""
+        """The state of a search, and its session if it runs in the compiled engine already."""
         settled = self.settled
-        # A root that was narrowed since has other domains.
+        # A root that was narrowed since has other domains than the state.
         if (
             settled is None
             or settled.is_taken
@@ -101,15 +101,18 @@ class Root:
 def presolve(
     problem: Problem, deadline: Deadline = NEVER, may_compile: bool = False, may_postpone: bool = False
 ) -> Root:
-    """Propagate at the root; raises `Infeasible` where that proves that there is no solution.
-
-    At the deadline it raises `Stopped`.
+    """Propagate at the root.
 
     Args:
         problem: The problem, which is narrowed.
-        deadline: When it must end.
-        may_compile: Whether the compiled engine may do it, where this process has that.
-        may_postpone: Whether to leave it all for later where all is small: a short search may be enough.
+        deadline: End of the call.
+        may_compile: Whether the compiled engine may be used if this process has loaded it.
+        may_postpone: Whether to postpone root reasoning for small problems, because a short search may
+            suffice.
+
+    Raises:
+        Infeasible: There is no solution.
+        Stopped: The deadline was reached.
     """
     if may_postpone:
         postponed = _postponed(problem)
@@ -121,7 +124,7 @@ def presolve(
     for left in range(MOST_ROUNDS - 1, -1, -1):
         session, state, outcome = _first_fixpoint(problem, deadline, may_compile)
         if outcome == FAILED and state.scalar[WIDER]:
-            # Nothing is proven, but what propagation creeps along for ever may have an end all the same.
+            # Nothing is proven; joint bounds may still end bounds that creep.
             if left == 0 or not _narrow_jointly(problem, problem.lo, problem.hi):
                 raise OutOfRange
             continue
@@ -157,7 +160,7 @@ def untouched(problem: Problem) -> Root | None:
 def _first_fixpoint(
     problem: Problem, deadline: Deadline, may_compile: bool
 ) -> tuple[Session | None, State, int]:
-    """Propagation of all constraints; with a session, the state has arrays for all but the domains."""
+    """Propagate all constraints; with a session, the state has arrays for all fields but the domains."""
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
     if may_compile and is_loaded() and _is_large(problem.nodes) and not _exceeds_int64(box, problem.nodes):
         from constrint.engine.compiled import Session, propagate, read_at_root
@@ -180,7 +183,7 @@ def _is_large(nodes: list[Node]) -> bool:
 
 
 def _propagate(advance: Callable[[int], int], deadline: Deadline) -> int:
-    """A fixpoint, with looks at the clock; `advance` goes on for so many propagations."""
+    """Propagate to a fixpoint with checks of the clock; `advance` runs a given number of propagations."""
     if not deadline.is_set:
         return advance(ROOT_PROPAGATIONS)
     pace = Pace(ROOT_PROPAGATIONS, deadline)
@@ -197,7 +200,7 @@ def _propagate(advance: Callable[[int], int], deadline: Deadline) -> int:
 
 
 def _reason(problem: Problem, state: State, outcome: int, deadline: Deadline) -> tuple[State, int]:
-    """Number theory and linear algebra on a propagated state, and propagation of what they prove."""
+    """Apply number theory and linear algebra to a propagated state, and propagate the results."""
     classes = narrower_classes(state, problem.nodes)
     if classes:
         state = _interpretable(state)
@@ -223,7 +226,7 @@ def _reason(problem: Problem, state: State, outcome: int, deadline: Deadline) ->
 
 
 def _interpretable(state: State) -> State:
-    """The state with lists for all its arrays."""
+    """The state with lists instead of arrays."""
     if isinstance(state.args, list):
         return state
     from constrint.engine.compiled import listed
@@ -232,7 +235,7 @@ def _interpretable(state: State) -> State:
 
 
 def _joint(problem: Problem, lo: Sequence[int], hi: Sequence[int]) -> dict[int, tuple[Bound, Bound]]:
-    """Bounds of the wide variables from the linear constraints together."""
+    """Joint bounds of the wide variables from the linear constraints."""
     wide = [v for v in range(len(lo)) if hi[v] - lo[v] >= WIDE]
     return joint_bounds(problem.nodes, lo, hi, problem.finite, wide)
 
@@ -249,13 +252,13 @@ def _narrow_jointly(problem: Problem, lo: Sequence[int], hi: Sequence[int]) -> b
 
 
 def is_linear(root: Root, v: int) -> bool:
-    """Whether a goal is part of a linear constraint, beside which there are others."""
+    """Whether an objective occurs in a linear constraint, and there are other linear constraints."""
     rows = [node for node in root.nodes if isinstance(node, LinearLe | LinearEq)]
     return len(rows) > 1 and any(x == v for node in rows for _, x in node.terms)
 
 
 def better_than(root: Root, v: int, direction: str, value: int) -> Root | None:
-    """The root with a better value of v only, and what that bounds; None where there is none."""
+    """The root restricted to better values of v, with the bounds that follow; None if there is none."""
     box = root.box
     lo, hi = list(box.lo), list(box.hi)
     if direction == "min":
@@ -290,7 +293,7 @@ def better_than(root: Root, v: int, direction: str, value: int) -> Root | None:
 
 
 def _absorb(problem: Problem, box: Box) -> None:
-    """Make the domains of a box those of the problem."""
+    """Copy the domains of a box to the problem."""
     problem.lo[:], problem.hi[:] = box.lo, box.hi
     problem.step[:], problem.values[:] = box.step, box.values
 
@@ -298,7 +301,7 @@ def _absorb(problem: Problem, box: Box) -> None:
 def _root(problem: Problem, box: Box, state: State, session: Session | None, outcome: int) -> Root:
     nodes = problem.nodes
     if outcome != INTERRUPTED:
-        are_fixed = sum(map(eq, box.lo, box.hi)) > 1  # variables other than the constant 1
+        are_fixed = sum(map(eq, box.lo, box.hi)) > 1  # more than the constant 1 is fixed
         nodes = [
             node
             for node in nodes
@@ -336,7 +339,7 @@ def _has_holes(state: State, v: int) -> bool:
 
 
 def _is_decided(node: Node, box: Box) -> bool:
-    """Whether every assignment within the box satisfies a node."""
+    """Whether every assignment within the box satisfies a constraint."""
     if isinstance(node, LinearLe):
         most = sum(a * (box.hi[v] if a > 0 else box.lo[v]) for a, v in node.terms)
         return most <= node.bound

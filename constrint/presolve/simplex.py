@@ -1,8 +1,8 @@
-"""Linear programs in exact rational arithmetic: is there a point, and how far can a variable go?
+"""Linear programs in exact rational arithmetic: feasibility, and the extremes of a variable.
 
-A general simplex method with bounds on all variables and Bland's rule, on sparse rows of exact numbers,
-which make its answers proofs: plain integers wherever a number is one, as they cost a fraction of what
-fractions cost. It is meant for systems of some dozens of rows.
+A general simplex method with bounds on all variables and Bland's rule, on sparse rows. Exact numbers make its
+answers proofs. Integers are kept as plain integers, which cost a fraction of fractions. It is meant for some
+dozens of rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Number = int | Fraction
 
 
 class Contradiction(Exception):  # noqa: N818 - an answer, not a fault
-    """There is no rational point."""
+    """The constraints have no rational point."""
 
 
 class TooManyPivots(Exception):  # noqa: N818 - an answer, not a fault
@@ -25,12 +25,12 @@ class TooManyPivots(Exception):  # noqa: N818 - an answer, not a fault
 
 
 def plain(number: Number) -> Number:
-    """The same number, as an integer where it is one."""
+    """The same number, as an integer if it is integral."""
     return number.numerator if number.denominator == 1 else number
 
 
 def ratio(a: Number, b: Number) -> Number:
-    """The quotient of two numbers, as an integer where it is one."""
+    """The quotient of two numbers, as an integer if it is integral."""
     if b in (1, -1):
         return a * b
     return plain(Fraction(a) / b)
@@ -42,10 +42,10 @@ def size(number: Number) -> Number:
 
 
 class Simplex:
-    """Variables between bounds, and rows (basic variables) that are sums of others.
+    """Bounded variables, and rows (basic variables) that are sums of others.
 
     Attributes:
-        rows: For each basic variable its sum over the others.
+        rows: For each basic variable, its sum over the others.
         value: The present point.
     """
 
@@ -57,7 +57,7 @@ class Simplex:
         self._pivots = pivots
 
     def variable(self, v: int, lo: Bound, hi: Bound) -> None:
-        """Add a variable; its number is new."""
+        """Add a variable with a new number."""
         self.lo[v], self.hi[v] = lo, hi
         at = lo if lo is not None else (hi if hi is not None else 0)
         self.value[v] = at
@@ -69,7 +69,7 @@ class Simplex:
         self.value[v] = sum(a * self.value[x] for x, a in terms.items())
 
     def find_point(self) -> None:
-        """Move to a point within all bounds; raises `Contradiction` where there is none."""
+        """Move to a point within all bounds; raises `Contradiction` if there is none."""
         while True:
             broken = min((v for v in self.rows if self._miss(v)), default=None)
             if broken is None:
@@ -81,12 +81,12 @@ class Simplex:
                     break
             else:
                 raise Contradiction
-            assert target is not None  # a missed bound exists
+            assert target is not None  # a variable violates its bounds
             self._move(x, ratio(target - self.value[broken], self.rows[broken][x]))
             self._pivot(broken, x)
 
     def extreme(self, v: int, up: bool) -> Number | None:
-        """The greatest (or least) value of a variable from a point within all bounds; None for no limit."""
+        """The greatest (or least) value of a variable, starting from a feasible point; None if unbounded."""
         while True:
             objective = self.rows.get(v, {v: 1})
             for x in sorted(objective):
@@ -103,7 +103,7 @@ class Simplex:
                 self._pivot(leaving, x)
 
     def _longest_step(self, x: int, rises: bool) -> tuple[Number | None, int | None]:
-        """How far x can move, and the row that stops it (None: its own bound)."""
+        """How far x can move, and the row that limits it (None: its own bound)."""
         own = self.hi[x] if rises else self.lo[x]
         longest = None if own is None else size(own - self.value[x])
         leaving = None
@@ -136,7 +136,7 @@ class Simplex:
                 self.value[z] = plain(self.value[z] + a * step)
 
     def _pivot(self, leaving: int, entering: int) -> None:
-        """Make a row's variable an ordinary one, and an ordinary one of that row a row."""
+        """Exchange a basic and a non-basic variable."""
         look()
         self._pivots -= 1
         if self._pivots < 0:

@@ -1,10 +1,10 @@
-"""One row for the search of an optimum: what the dual of its linear program makes of all linear constraints.
+"""A redundant row for optimisation: a combination of all linear constraints, by linear-programming duality.
 
-Every solution satisfies the sum of the linear constraints, each times a multiplier that has the sign of
-the limit it is multiplied with. With the multipliers of the linear program's optimum, that row bounds the
-goal by the other variables' reduced costs as tightly as one row can, so that in search the bound of each
-better solution fixes variables (Dantzig, Fulkerson and Johnson, Operations Research 2, 1954). Multipliers
-are rounded to small integers: any of the right sign are valid.
+Every solution satisfies the sum of the linear constraints, each times a multiplier with the sign of the side
+that is used. With the multipliers of the linear program's optimum, the row bounds the objective by the other
+variables' reduced costs as tightly as one row can. The bound of each better solution then fixes variables
+during search (Dantzig, Fulkerson and Johnson, Operations Research 2, 1954). Multipliers are rounded to small
+integers: any of the right sign are valid.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ MOST_CELLS = 4000  # rows times variables of a program for the exact simplex met
 FEW_CELLS = 400  # … that is solved before HiGHS is loaded
 MOST_ENTRIES = 50_000  # of a program for HiGHS
 PIVOTS = 300
-SCALES = (1024, 64)  # multipliers are rounded to fractions of these
+SCALES = (1024, 64)  # denominators to which multipliers are rounded
 
 
 def with_dual_row(root: Root, v: int, direction: str) -> Root:
-    """The root with a row that bounds the goal v by other variables; the same root where there is none."""
+    """The root with a row that bounds the objective v by other variables; the same root if there is none."""
     lo, hi = root.box.lo, root.box.hi
     rows = connected(rows_of(root.nodes, lo, hi), {v})
     if root.exact or len(rows) < 2:

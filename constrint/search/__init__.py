@@ -1,1 +1,1 @@
-"""The search: which method takes a model, and the methods."""
+"""The choice of a method, and the search methods."""

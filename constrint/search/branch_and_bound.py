@@ -1,4 +1,4 @@
-"""Branch and bound on one goal: a search a little way, a row from the dual of its linear program, and on."""
+"""Branch and bound for one objective, strengthened by a dual row of its linear program."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from constrint.search.solver import Solver
 
 MOST_RESTARTS = 3
-BRIEF = 1000  # nodes without a row from the dual of the linear program
+BRIEF = 1000  # nodes before the dual row is added
 
 
 class Climb:
-    """An optimisation under way: what is optimised, and the best so far."""
+    """A running optimisation: the objective, and the best solution so far."""
 
     def __init__(self, solver: Solver, plan: Plan, variable: int, direction: str) -> None:
         self._found: Assignment | None = None
@@ -35,14 +35,14 @@ class Climb:
         self._goal = variable, direction
         self._restarts = 0
         self._solutions = 0
-        self._counted = 0  # solutions that the solver's statistics have
+        self._counted = 0  # solutions already in the solver's statistics
 
     def optimum(self, root: Root, best: Assignment | None) -> tuple[Assignment, int] | None:
-        """The best solution and the value of its goal; raises `Interrupted` with the best so far.
+        """The best solution and the value of its objective; raises `Interrupted` with the best so far.
 
         Args:
-            root: Where to look.
-            best: A solution to give where search is stopped before it has one.
+            root: The root of the search.
+            best: The solution to return if search is stopped before it finds one.
         """
         try:
             self._search(root)
@@ -58,7 +58,7 @@ class Climb:
         return self._found, self._value
 
     def _search(self, root: Root) -> None:
-        """Note better and better solutions until there is no other; only the last is an answer."""
+        """Improve the best solution until there is no better one."""
         left, run = self._begin(root) if self._is_plain(root) else (root, None)
         if left is not None and self._solver.options.proof is None:
             left = self._probed(left, run)
@@ -66,13 +66,13 @@ class Climb:
             left, run = self._go_on(left, run or self._solver.run(self._plan, left, self._goal)), None
 
     def _is_plain(self, root: Root) -> bool:
-        """Whether search is as ever at first, and may change after a little."""
+        """Whether the search starts with plain branching and may change its method after a short while."""
         options = self._solver.options
         is_plain = not self._solver.learns and options.restarts is None and not options.lns
         return is_plain and (not self._solver.has_workers or is_linear(root, self._goal[0]))
 
     def _probed(self, root: Root, run: Search | None) -> Root | None:
-        """What is left after some short searches for good values of the goal; None for nothing."""
+        """The root after some probes for good values of the objective; None if nothing is left."""
         if self._solver.options.brancher.decide is not None:
             return root
         probes = Probes(self._solver, self._plan, root, self._goal, self._note)
@@ -83,24 +83,24 @@ class Climb:
             if run is not None:
                 self._count(run)
             return None
-        if run is not None:  # it goes on where it is
+        if run is not None:  # the search continues where it is
             if probes.value is not None:
                 run.demand_better(probes.value)
             return root
         return self._left(probes.root)
 
     def _note(self, better: Assignment, value: int, run: Search) -> None:
-        """Note a better solution."""
+        """Record a better solution."""
         self._found, self._value = better, value
         if self._solver.options.on_solution is not None:
             check(self._plan, better)
             self._solver.tell(better, run.statistics())
 
     def _begin(self, root: Root) -> tuple[Root | None, Search | None]:
-        """Search a little; what takes longer begins anew with a row from the dual, or goes on without.
+        """Search briefly; a longer search restarts with the dual row, or continues without one.
 
         Returns:
-            What is left to search, and the search that goes on there, if it has begun.
+            The remaining root, and the search that continues there if it has begun.
         """
         solver = self._solver
         brief = Run(self._plan, root, solver.options, solver.started, self._goal, most_nodes=BRIEF)
@@ -124,7 +124,7 @@ class Climb:
                 self._count(brief)
 
     def _go_on(self, root: Root, run: Search) -> Root | None:
-        """Search; gives what is left to search, with narrower bounds."""
+        """Run a search; returns the remaining root with narrower bounds."""
         solver = self._solver
         try:
             self._improve(run)
@@ -133,12 +133,12 @@ class Climb:
             solver.give_up_learning()
             return self._left(root)
         except UnboundedError:
-            # A solution bounds the goal, and that may bound what is needed to go on.
+            # A solution bounds the objective, and that may bound what search needs to continue.
             self._restarts += 1
             try:
                 near = solver.nearby(self._plan, root, self._goal)
             except Infeasible:
-                return None  # the equations have no solution that is better
+                return None  # the equations have no better solution
             if near is None or self._restarts > MOST_RESTARTS:
                 raise
             self._found, self._value = near
@@ -148,16 +148,16 @@ class Climb:
             self._count(run)
 
     def _improve(self, run: Search) -> None:
-        """Note better and better solutions until there is no other."""
+        """Record better solutions until there is none."""
         while (better := run.next(checked=False)) is not None:
             self._solutions += 1
             self._note(better, run.value(self._goal[0]), run)
 
     def _left(self, root: Root) -> Root | None:
-        """The root with what is better than the best so far only; None where there is nothing."""
+        """The root restricted to better objectives than the best so far; None if it is empty."""
         return root if self._found is None else better_than(root, *self._goal, self._value)
 
     def _count(self, run: Search) -> None:
-        """Add the work of a search that is over to the solver's."""
+        """Add the work of a finished search to the solver's statistics."""
         self._solver.add(run, self._solutions - self._counted)
         self._counted = self._solutions

@@ -1,8 +1,8 @@
-"""Which method takes a model: the whole choice in one table, with its reasons.
+"""The choice of search methods, in one table with reasons.
 
-`choose` names the methods in the order in which they are tried. Those of `FIRST` may leave the model to the
-next one: they stop after a bounded amount of work. The first method of `MAIN` whose condition holds ends the
-search.
+`choose` returns the methods in the order in which they are tried. Those of `FIRST` stop after a bounded
+amount of work and may leave the model to the next. The first method of `MAIN` whose condition holds completes
+the search.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from constrint.presolve import Root
 
 Method: TypeAlias = Literal["brief search", "tables", "learning", "shared search", "portfolio", "branching"]
 
-LEAST_COMBINATIONS = 16_384  # of values; for fewer, search ends before numpy is loaded (80 ms)
-FARTHEST = 1 << 40  # bounds beyond that are not alternated on
+LEAST_COMBINATIONS = 16_384  # combinations of values; smaller searches end before numpy is loaded (80 ms)
+FARTHEST = 1 << 40  # models with bounds beyond this do not alternate
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A method, and why it is tried.
+    """A method, and the reason why it is tried.
 
     Attributes:
         method: The method's name.
@@ -40,12 +40,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Case:
-    """What the choice depends on.
+    """The facts on which the choice depends.
 
     Attributes:
-        plan: The model made ready.
-        root: What presolve left.
-        options: How the caller wants to search.
+        plan: The plan.
+        root: The root after presolve.
+        options: The search options.
         learning_gave_up: Whether the learning search was tried and gave up.
     """
 
@@ -65,12 +65,12 @@ def choose(case: Case) -> list[Choice]:
 
 
 def main_method(case: Case) -> Choice:
-    """The method that ends the search."""
+    """The method that completes the search."""
     return next(Choice(method, reason) for method, holds, reason in MAIN if holds(case))
 
 
 def may_search_briefly(options: Options, learning_gave_up: bool = False) -> bool:
-    """Whether a search may begin anew after a few nodes: not where the caller or workers would notice."""
+    """Whether a search may restart after a few nodes, unnoticed by callbacks and workers."""
     return (
         options.restarts is None
         and not options.lns
@@ -149,4 +149,4 @@ MAIN: tuple[tuple[Method, Condition, str], ...] = (
         "a search strategy is named or learning is off, or numbers need more than int64",
     ),
 )
-"""Methods that end the search; the first whose condition holds is taken."""
+"""Methods that complete the search; the first whose condition holds is used."""

@@ -1,4 +1,4 @@
-"""One resumable search over a plan, and the exact check of what it finds."""
+"""A resumable depth-first search over a plan; every solution is checked exactly."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class Run(Stepper):
-    """One search, resumable after each solution."""
+    """A resumable depth-first search."""
 
     def __init__(
         self,
@@ -61,11 +61,11 @@ class Run(Stepper):
         branch = plan.branch(root, options, goal)
         state, session = root.begin(branch, not root.exact and options.engine != "interpreted")
         if most_work is not None and any(is_unbounded(state, v) for v in state.branch):
-            most_work = None  # what to do about these is for one search to find out
+            most_work = None  # interruptions are handled by the whole search, not a share of it
         limits = Limits(Deadline(options.time_limit, started), most_nodes, most_work)
         super().__init__(state, options.engine, root.exact, limits, session)
         if most_work is not None:
-            state.scalar[RECORDING] = 1  # what is left then is to be told
+            state.scalar[RECORDING] = 1  # the caller will ask for the remaining subtree
         if goal is not None:
             # Each further solution must be better than the last.
             self._state.scalar[GOAL_VARIABLE] = goal[0]
@@ -86,10 +86,10 @@ class Run(Stepper):
             self._options.watch(self)
 
     def next(self, checked: bool = True) -> Assignment | None:
-        """The next solution; None when there is no other. Raises `Stopped` at the time limit, and `Paused`.
+        """The next solution; None if there is no other. Raises `Stopped` at the time limit, and `Paused`.
 
         Args:
-            checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
+            checked: Whether to check the solution now; otherwise the caller must `check` it before use.
         """
         while True:
             outcome = self._advance()
@@ -131,25 +131,28 @@ class Run(Stepper):
         state.scalar[HAS_PHASE] = 1
 
     def go_on(self, options: Options) -> None:
-        """End no more where nodes or work are spent.
+        """Remove the limits of nodes and work.
 
         Args:
-            options: What is to be watched from now on; in all else as the ones before.
+            options: The options from now on; only what is watched may differ.
         """
         self._options = options
         self._limits = replace(self._limits, nodes=None, work=None)
         self._node_look = None
 
     def leave(self) -> tuple[Subtree | None, State, bool]:
-        """End a search that gave up: what is left, the root, and whether that is at its fixpoint."""
+        """End a search that gave up.
+
+        Returns the remaining subtree, the root, and whether that is at its fixpoint.
+        """
         state = self._state
         if state.scalar[FAILURE_LIMIT] > 0 and self._steering is not None:
-            state = self._steering.cut(state)  # what is long enough to be left counts failures
+            state = self._steering.cut(state)  # a search that is shared is long, so it counts failures
         left = left_of(state, [])
         return left, state, to_root(state)
 
     def goal_bounds(self) -> tuple[int, int]:
-        """Between what the goal's variable is known to lie at the root; (0, 0) without a goal."""
+        """Bounds of the objective's variable at the root; (0, 0) without an objective."""
         scalar = self._state.scalar
         if not scalar[GOAL]:
             return 0, 0
@@ -161,5 +164,5 @@ class Run(Stepper):
 
 
 def read(plan: Plan, state: State) -> Assignment:
-    """The values of the variables that search has fixed."""
+    """The values of the fixed variables."""
     return {variable: int(state.lo[v]) for variable, v in plan.variables.items()}

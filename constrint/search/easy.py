@@ -1,6 +1,6 @@
-"""Solutions that are easy to find, looked for before anything that takes long.
+"""Solutions that are quick to find, tried before anything that takes long.
 
-They are what a call with a time limit gives where the limit comes before its search has a solution.
+They are the answers to calls whose time limit comes before their search has a solution.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ MORE_NODES = 200  # of a dive, beside one for each variable
 
 
 def at_an_end(model: Declarations, goals: Iterable[Goal]) -> Assignment | None:
-    """A solution that gives all variables their least values, or all their greatest; None where none does."""
+    """A solution with all variables at their least, or all at their greatest values.
+
+    None if neither is one.
+    """
     for assignment in _ends(model):
         if _is_solution(model, assignment, [expr for expr, _ in goals]):
             return assignment
@@ -56,7 +59,7 @@ def _is_solution(model: Declarations, assignment: Assignment, targets: Iterable[
 
 
 def _ends(model: Declarations) -> Iterator[Assignment]:
-    """The assignments of all least values and of all greatest, where there are such."""
+    """The assignments of all least and of all greatest values, as far as they are finite."""
     least: Assignment = {}
     greatest: Assignment = {}
     for variable in model.variables.values():
@@ -75,7 +78,7 @@ def _ends(model: Declarations) -> Iterator[Assignment]:
 
 
 def by_diving(plan: Plan, root: Root, options: Options) -> Assignment | None:
-    """A solution of a large model by a short search that decides the variables in order; None for none.
+    """A solution of a large model by a short search in order of declaration; None if it finds none.
 
     Each variable takes the end of its domain that satisfies more of the inequalities and equations.
     """
@@ -126,10 +129,10 @@ def _rising(root: Root) -> list[bool]:
 
 
 class _Dive(Stepper):
-    """A search for a first solution."""
+    """A short search for a first solution."""
 
     def solution(self, plan: Plan) -> Assignment | None:
-        """The first; None where there is none, or something stands in the way."""
+        """The first solution; None if there is none, or if an obstacle stops the search."""
         self._start()
         if self._advance() != SOLUTION:
             return None

@@ -1,4 +1,4 @@
-"""Failures begin to count once a search proves long: short ones need no lists of who is to blame."""
+"""Failure weighting after 100 failures: short searches need no lists of credits."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ FAILURES_OF_SHORT = 100
 
 
 class LateWeights:
-    """Has one search choose variables by their failures from a number of failures on."""
+    """Starts the failure weighting of one search after a number of failures."""
 
     def __init__(self, variables: Sequence[int], root: Root, inputs: Inputs, groups: Sequence[int]) -> None:
-        """Make what turns the weights on.
+        """Make the steering.
 
         Args:
-            variables: What search decides.
-            root: What it searches.
-            inputs: What each function is a function of.
-            groups: The numbers of the groups that are to be decided by failures.
+            variables: The decision variables.
+            root: The root of the search.
+            inputs: The argument variables of each function.
+            groups: Numbers of the groups that change to failure weighting.
         """
         self._variables = variables
         self._root = root
@@ -33,7 +33,7 @@ class LateWeights:
         self._groups = groups
 
     def begin(self, state: State) -> State:
-        """The state of a search that has not begun."""
+        """Prepare the state of a search that has not begun."""
         state.scalar[FAILURE_LIMIT] = FAILURES_OF_SHORT
         return state
 
@@ -41,7 +41,7 @@ class LateWeights:
         """Note a solution."""
 
     def cut(self, state: State) -> State:
-        """Turn the weights on."""
+        """Turn failure weighting on."""
         nodes = self._root.nodes
         reached = reached_by(len(self._root.box.lo), nodes, self._inputs)
         credits = credits_of(self._variables, reached, len(nodes))
@@ -56,5 +56,5 @@ class LateWeights:
         )
 
     def exhausted(self, state: State) -> bool:
-        """Whether nothing is left: always."""
+        """True: nothing is left."""
         return True

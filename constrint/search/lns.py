@@ -1,9 +1,9 @@
 """Large-neighbourhood search: most variables keep their values of the best solution, the others are searched.
 
-A neighbourhood that is searched through without a better solution was too small, one whose failures were
-spent was too large, and the share of variables that are set free follows. Among the ways to choose those, the
-ones that found something are taken more often. Now and then, for a number of failures that grows, nothing is
-kept: this is what ends the search, and proves an optimum.
+A neighbourhood that is exhausted without a better solution was too small; one that reaches its failure limit
+was too large. The share of relaxed variables follows. Among the ways to choose them, successful ones are used
+more often. At intervals, nothing is kept for a growing number of failures; that completes the search and
+proves an optimum.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from constrint.store.state import (
 FAILURES_OF_NEIGHBOURHOOD = 200
 FAILURES_OF_WHOLE = 500
 WHOLE_GROWS = 1.5
-WHOLE_EVERY = 20  # neighbourhoods between two searches of everything
+WHOLE_EVERY = 20  # neighbourhoods between two searches of the whole space
 FIRST_SHARE = 0.15
 LARGER, SMALLER = 1.15, 0.93
-FADING = 0.9  # of what a way to choose has found
+FADING = 0.9  # factor by which past successes of a way fade
 
 
 @dataclass
 class _Way:
-    """A way to choose what is set free: all places of variables, the most wanted first.
+    """A way to choose relaxed variables: an order over all of them, the first ones first.
 
     Attributes:
-        order: Gives them.
-        share: The share of variables that it sets free.
-        worth: How often it found something lately.
+        order: Gives the order.
+        share: The share of variables to relax.
+        worth: Its recent success.
     """
 
     order: Callable[[], Sequence[int]]
@@ -56,8 +56,8 @@ class Neighbourhoods:
 
         Args:
             seed: Seed of all choices.
-            reached: For each decided variable the constraints that it reaches, as bits.
-            better: For each of them -1 where the goal becomes better as it rises, 1 as it falls, else 0.
+            reached: For each decision variable, the constraints that it reaches, as a bit mask.
+            better: For each of them, -1 if the objective improves as it rises, 1 as it falls, else 0.
         """
         self._random = Random(seed)
         self._reached = reached
@@ -71,7 +71,7 @@ class Neighbourhoods:
         self._found = 0
 
     def begin(self, state: State) -> State:
-        """The state of a search that has not begun."""
+        """Prepare the state of a search that has not begun."""
         state.scalar[GUIDED] = 1
         state.scalar[FAILURE_LIMIT] = self._whole
         self._root = [int(state.lo[v]) for v in state.branch], [int(state.hi[v]) for v in state.branch]
@@ -83,14 +83,14 @@ class Neighbourhoods:
             self._way.worth += 1
 
     def cut(self, state: State) -> State:
-        """Go on elsewhere: the failures allowed are spent."""
+        """Continue in another neighbourhood: the failure limit is reached."""
         if self._way is not None:
             self._way.share = max(2 / len(state.branch), self._way.share * SMALLER)
         self._next(state)
         return state
 
     def exhausted(self, state: State) -> bool:
-        """Whether nothing is left at all; otherwise goes on elsewhere."""
+        """Whether the whole space is exhausted; otherwise continues in another neighbourhood."""
         if state.scalar[FLOOR] == 0:
             return True
         if self._way is not None:
@@ -125,7 +125,7 @@ class Neighbourhoods:
         scalar[PHASE] = RELAX
 
     def _gaps_of(self, state: State) -> list[int]:
-        """How far each variable is from where the goal wants it."""
+        """The distance of each variable from the end that the objective prefers."""
         lows, highs = self._root
         gaps = []
         for place, better in enumerate(self._better):
@@ -139,7 +139,7 @@ class Neighbourhoods:
         return places
 
     def _connected(self) -> Sequence[int]:
-        """From one variable on, those that share the most constraints with it."""
+        """From a random variable on, the variables that share the most constraints with it."""
         reached = self._reached
         first = self._random.randrange(len(reached))
         near = [(-(reached[first] & bits).bit_count(), self._random.random()) for bits in reached]
@@ -147,7 +147,7 @@ class Neighbourhoods:
         return sorted(range(len(reached)), key=near.__getitem__)
 
     def _towards_goal(self) -> Sequence[int]:
-        """Drawn with the distance from where the goal wants them."""
+        """A random order weighted by the distance from the end that the objective prefers."""
         most = max(self._gaps) or 1
         drawn = [self._random.random() ** (1 / (0.05 + gap / most)) for gap in self._gaps]
         return sorted(range(len(drawn)), key=drawn.__getitem__, reverse=True)

@@ -1,6 +1,6 @@
-"""Solutions of models with unbounded variables: search between bounds that grow.
+"""Solutions of models with unbounded variables: search within growing bounds around 0.
 
-What is found is a solution; finding nothing proves nothing.
+A solution found here is valid; finding none proves nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from constrint.propagators import LinearEq, Node
 if TYPE_CHECKING:
     from constrint.preparing.prepared import Plan
 
-NEARBY_NODES = 400  # nodes of search between each pair of bounds
+NEARBY_NODES = 400  # nodes of search for each pair of bounds
 DISTANCES = (1 << 3, 1 << 7, 1 << 12, 1 << 24, 1 << 48)
 
 
 def nearby_roots(plan: Plan, root: Root) -> Iterator[Root]:
-    """The root with bounds where there are none, closer ones first."""
+    """The root with finite bounds for unbounded variables, tight ones first."""
     limit = 1 << (root.huge.bit_length() // 2)
     lo, hi = root.box.lo, root.box.hi
     unbounded = [v for v in plan.variables.values() if lo[v] <= -limit or hi[v] >= limit]

@@ -44,7 +44,7 @@ LEAST_TURN = 20_000  # units of work
 TURN_OF_ALL = 20  # a turn is that part of all work so far, if that is more
 # What branching does alone, in propagations: most models need no more, and for them nothing changes.
 ALONE = 100_000
-ALONE_FOR_EACH_PART = 100  # of those into which the learning search takes the constraints apart
+ALONE_FOR_EACH_PART = 100  # for each part into which the learning search decomposes the constraints
 ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
 # The weight of the learning search beside branching.
 ON_SCHEDULES, ON_OTHERS, ON_PRODUCTS = 8.0, 1.0, 1 / 16
@@ -58,8 +58,8 @@ LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 def learning_share(nodes: list[Node]) -> float:
     """The weight of the learning search beside branching.
 
-    Orders of tasks and positions of boxes (conditional sums over two and more variables) are what it is made
-    for; what it explains by all bounds (products and the like) is not.
+    Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
+    does not suit constraints that it explains by all bounds, such as products.
     """
     orders = others = 0
     for node in nodes:
@@ -148,18 +148,18 @@ class AlternatingRun:
         return (max(low, self._bound), high) if self._goal[1] == "min" else (low, min(high, self._bound))
 
     def demand_better(self, value: int) -> None:
-        """Look for solutions whose goal is better than a value from now on."""
+        """Require solutions with a better objective than a value from now on."""
         self._best = value
         for member in self._members:
             member.run.demand_better(value)
 
     def next(self, checked: bool = True) -> Assignment | None:
-        """The next solution, better than the last where there is a goal; None when there is no other.
+        """The next solution, better than the last if there is an objective; None if there is no other.
 
-        Without a goal only the first may be asked for. Raises `Stopped` at the time limit.
+        Without an objective, only the first solution may be requested. Raises `Stopped` at the time limit.
 
         Args:
-            checked: Whether to evaluate the model on it now; whoever defers that must `check` before use.
+            checked: Whether to check the solution now; otherwise the caller must `check` it before use.
         """
         while True:
             member = self._current
@@ -188,7 +188,8 @@ class AlternatingRun:
             return True
         v, direction = self._goal
         value = self.value(v)
-        # Branching passes a bound on when it turns back: until then it may find what is no better.
+        # Branching applies a new bound when it backtracks; until then it may find a solution that is no
+        # better.
         if self._best is not None and (value - self._best) * (1 if direction == "min" else -1) >= 0:
             value = self._best
         is_new = value != self._best

@@ -1,8 +1,8 @@
-"""Short searches for a solution whose goal lies in a part of its range, before a long search goes on.
+"""Probes: short searches for a solution whose objective lies in a part of its range.
 
-A search that asks each solution to be better than the last may creep: over wide domains, solutions that are
-better by one each, and bounds that prove nothing before the last. Where the best values that root reasoning
-leaves are easily reached, or easily refuted, some short searches end it, or leave a narrow range.
+A search that requires each solution to be better than the last may creep: over wide domains, solutions
+improve by one each, and bounds prove nothing before the last. If the best values that the root allows are
+easily reached or easily refuted, some probes decide the objective, or leave a narrow range.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from constrint.presolve import Root
     from constrint.search.solver import Solver
 
-NODES = 60  # of a probe
-MOST_HALVES = 1000  # nodes of a probe for wide domains
-MOST_NODES = 2000  # of all probes of a goal
-MOST_FAILURES = 3  # probes in a row that end without an answer
-LEAST_RANGE = 4096  # values of a goal for which probes are worth it
+NODES = 60  # nodes of a probe
+MOST_HALVES = 1000  # most nodes of a probe with wide domains
+MOST_NODES = 2000  # most nodes of all probes of an objective
+MOST_FAILURES = 3  # most consecutive probes without an answer
+LEAST_RANGE = 4096  # objectives with fewer values are not probed
 
 
 @dataclass
 class Probes:
-    """Probes of one goal.
+    """Probes of one objective.
 
     Attributes:
-        solver: Whose work they are.
-        plan: The model made ready.
-        root: Where to look; its range of the goal is narrowed by what is refuted.
+        solver: The solver, which counts the work.
+        plan: The plan.
+        root: The root; refuted values of the objective are removed from its range.
         goal: The variable and the direction.
-        note: Called with each better solution, the value of its goal, and the search that found it.
-        value: The goal of the best solution so far, or None.
-        is_over: Whether it is proven that there is none better.
+        note: Called with each better solution, its objective, and the search that found it.
+        value: The objective of the best solution so far, or None.
+        is_over: Whether it is proven that there is no better solution.
     """
 
     solver: Solver
@@ -56,7 +56,7 @@ class Probes:
     _left: int = MOST_NODES
 
     def run(self) -> None:
-        """Probe until the goal is decided, or the nodes are spent."""
+        """Probe until the objective is decided, or the nodes are spent."""
         low, high = self._range()
         huge = self.root.huge
         if high - low < LEAST_RANGE or max(-low, high) >= (huge if huge == LIMIT else isqrt(huge)):
@@ -74,7 +74,10 @@ class Probes:
             self.root = narrowed or self.root
 
     def _from_below(self, low: int, high: int) -> tuple[int, int]:
-        """Probe the best part, wider while it is refuted; the range that is left."""
+        """Probe the best part of the range, and double it while it is refuted.
+
+        Returns the remaining range.
+        """
         width = 1
         while low <= high and self._left > 0:
             outcome = self._probe(low, min(high, low + width - 1))
@@ -89,8 +92,8 @@ class Probes:
         return low, high
 
     def _by_halves(self, low: int, high: int) -> tuple[int, int]:
-        """Probe the better half, or what is nearer to the best solution; the range that is left."""
-        hopeful = low  # nothing better than that is likely to be found soon
+        """Probe the better half, or the half near the best solution; returns the remaining range."""
+        hopeful = low  # the least cost that is likely to be found soon
         failures = 0
         while hopeful <= high and self._left > 0 and failures < MOST_FAILURES:
             middle = (hopeful + high) // 2
@@ -106,7 +109,7 @@ class Probes:
         return low, high
 
     def _bound_jointly(self) -> bool:
-        """Bound the goal by all constraints that imply linear ones; False where nothing is left."""
+        """Bound the objective by all constraints that imply linear ones; False if nothing is left."""
         box, v = self.root.box, self.goal[0]
         try:
             low, high = relaxed_bounds(self.root.nodes, box.lo, box.hi, v)
@@ -119,7 +122,7 @@ class Probes:
         return narrowed is not None
 
     def _nodes(self) -> int:
-        """Nodes of a probe: one that never fails must come to its end, though domains are halved."""
+        """Nodes of a probe: enough for a probe without failures to finish, even if domains are halved."""
         lo, hi = self.root.box.lo, self.root.box.hi
         halves = sum([(hi[v] - lo[v]).bit_length() for v in set(self.plan.variables.values())])
         return NODES + min(2 * halves, MOST_HALVES)
@@ -128,24 +131,24 @@ class Probes:
         return 1 if self.goal[1] == "min" else -1
 
     def _cost(self) -> int:
-        """The value of the best solution, where less is better."""
+        """The cost of the best solution; less is better."""
         assert self.value is not None
         return self._sign() * self.value
 
     def _range(self) -> tuple[int, int]:
-        """Between what the cost of a better solution lies."""
+        """The range of costs of better solutions."""
         v = self.goal[0]
         ends = [self._sign() * self.root.box.lo[v], self._sign() * self.root.box.hi[v]]
         low, high = min(ends), max(ends)
         return low, high if self.value is None else min(high, self._cost() - 1)
 
     def _between(self, low: int, high: int) -> Root | None:
-        """The root with a cost between two values only; None where there is none."""
+        """The root with a cost between two values; None if there is none."""
         first, last = sorted((self._sign() * low, self._sign() * high))
         return between(self.root, self.goal[0], first, last)
 
     def _probe(self, low: int, high: int) -> bool | None:
-        """Whether there is a solution with a cost between two values, which is noted; None for unknown."""
+        """Whether there is a solution with a cost between two values, which is recorded; None if unknown."""
         part = self._between(low, high)
         if part is None:
             return False
@@ -168,7 +171,7 @@ class Probes:
 
 
 def between(root: Root, v: int, low: int, high: int) -> Root | None:
-    """The root with the values of a variable between two bounds only; None where there is none."""
+    """The root with the values of a variable between two bounds; None if there is none."""
     box = root.box
     lo, hi, values = list(box.lo), list(box.hi), list(box.values)
     own, step = values[v], box.step[v]

@@ -1,4 +1,4 @@
-"""A line on the terminal that says how far a search is. Only where it is asked for, and is a terminal."""
+"""The progress line of a search on a terminal; shown only on request."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from constrint.preparing.search import Search
     from constrint.search.solver import Solver
 
-SECONDS = 0.2  # between two looks
+SECONDS = 0.2  # seconds between two updates
 
 
 class Progress:
-    """Follows a search and says in a few words how far it is."""
+    """Follows a search and formats its progress."""
 
     def __init__(self, solver: Solver, line: Line | None = None) -> None:
         self._solver = solver
@@ -34,13 +34,13 @@ class Progress:
         self._bound: int | None = None
 
     def on_solution(self, result: Result) -> bool | None:
-        """Note a better solution, and pass it on to who asked for them."""
+        """Record a better solution, and pass it on to the caller's callback."""
         self._best = result.objective
         self._solutions += 1
         return None if self._then is None else self._then(result)
 
     def watch(self, run: Search) -> None:
-        """Renew the line, if the last time is some time ago."""
+        """Update the line if the last update is long enough ago."""
         now = perf_counter()
         if self._line is not None and now - self._looked >= SECONDS:
             self._looked = now
@@ -48,7 +48,7 @@ class Progress:
             self._line.update(self.text(run.statistics(), now - self._solver.started))
 
     def _bound_of(self, run: Search) -> int | None:
-        """What no solution's first goal is better than; None where that is not known."""
+        """A bound on the first objective of all solutions; None if unknown."""
         plan = run.plan
         if len(plan.goals) != 1:
             return None
@@ -72,7 +72,7 @@ class Progress:
 
 @contextmanager
 def shown(solver: Solver, console: Console | None = None) -> Iterator[None]:
-    """Show how far a solver is while it works."""
+    """Show the progress of a solver while it works."""
     if console is None:
         from rich.console import Console
 

@@ -1,4 +1,4 @@
-"""Restarts: when search goes back to the root, and what it takes along from there (`engine.nogoods`)."""
+"""Restarts: search returns to the root, and keeps nogoods of what was refuted (`engine.nogoods`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from constrint.store.state import (
     State,
 )
 
-# Decisions that all kept paths may have together, and how many paths: all are looked at in every node.
+# Most decisions of all kept paths together, and most paths: every node walks along all of them.
 MOST_DECISIONS = 1 << 14
 MOST_PATHS = 32
 
@@ -30,7 +30,7 @@ class Restarter:
         self._used = 0
 
     def begin(self, state: State) -> State:
-        """The state of a search that has not begun, with room for nogoods."""
+        """Prepare the state of a search that has not begun, with space for nogoods."""
         names = ("path_variable", "path_decision", "path_value", "path_refuted")
         state.scalar[RECORDING] = 1
         state.scalar[FAILURE_LIMIT] = next(self._limits)
@@ -39,7 +39,7 @@ class Restarter:
         )
 
     def cut(self, state: State) -> State:
-        """Restart: the failures allowed are spent."""
+        """Restart: the failure limit is reached."""
         self._keep(state, path_of(state)[:MOST_DECISIONS])
         scalar = state.scalar
         scalar[PHASE] = RESTART
@@ -50,7 +50,7 @@ class Restarter:
         """Note a solution."""
 
     def exhausted(self, state: State) -> bool:
-        """Whether nothing is left: always, as paths only exclude what was searched."""
+        """True: nothing is left, because kept paths exclude only what was searched."""
         return True
 
     def _keep(self, state: State, path: list[Item]) -> None:
@@ -59,7 +59,7 @@ class Restarter:
         paths = self._paths
         first = len(paths)
         while self._used + len(path) > MOST_DECISIONS or len(paths) >= MOST_PATHS:
-            # The later half is kept: nogoods are a help, and what bounds the search is that limits grow.
+            # Keep the later half. Nogoods are optional: termination rests on growing failure limits.
             for _ in range((len(paths) + 1) // 2):
                 self._used -= len(paths.popleft())
             first = 0
@@ -68,7 +68,7 @@ class Restarter:
         self._write(state, first)
 
     def _write(self, state: State, first: int) -> None:
-        """Write the paths from one on into the state."""
+        """Write the paths from index `first` on into the state."""
         top = int(state.path_start[first]) if first else 0
         for number in range(first, len(self._paths)):
             path = self._paths[number]
@@ -83,9 +83,9 @@ class Restarter:
 
 
 def path_of(state: State) -> list[Item]:
-    """The decisions in force and those refuted below them, in the order in which they were made.
+    """The decisions in force and those refuted below them, in order.
 
-    What was refuted at the root holds there for good, and decisions behind the last refuted one tell nothing.
+    Decisions refuted at the root hold for good and are left out, as are decisions after the last refuted one.
     """
     path = decisions_of(state)
     begin = next((place for place, item in enumerate(path) if not item[3]), len(path))

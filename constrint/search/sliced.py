@@ -1,4 +1,4 @@
-"""One search, driven slice by slice: interpreted at first, compiled when it proves long, within limits."""
+"""A search driven in slices: interpreted at first, compiled if it proves long, within limits."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from constrint.engine.compiled import Session
     from constrint.preparing.options import Engine
 
-SLICE = (100, 20_000)  # nodes, propagations at most
-FIRST_SLICE = (2, 60)  # where the compiled engine is loaded: what costs no more than handing over
+SLICE = (100, 20_000)  # most nodes and propagations of a slice
+FIRST_SLICE = (2, 60)  # if the compiled engine is loaded: the cost of handing over
 COMPILED_SLICE = (5_000, 1_000_000)
 PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
 WORK_OF_NODE = 20  # runs of propagators that a node counts as much as, beside those that it has
@@ -41,13 +41,13 @@ LOOKS = 400  # at the work done, before all of it is
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a search ends before its end.
+    """Limits of a search.
 
     Attributes:
-        deadline: When it must end.
-        nodes: Nodes that it is worth; checked now and then.
-        work: Runs of propagators and nodes that it is worth. It ends at the same node whichever engine
-            runs, and whatever the slices are.
+        deadline: End of the call.
+        nodes: Limit of nodes; checked at intervals.
+        work: Limit of propagator runs and nodes. The search ends at the same node in either engine and for
+            any slices.
     """
 
     deadline: Deadline = NEVER
@@ -60,7 +60,7 @@ class Stepper:
 
     Attributes:
         exact: Whether its numbers need Python's integers, so that it is never compiled.
-        engine: Where it runs at present: "interpreted" or "compiled".
+        engine: The present engine: "interpreted" or "compiled".
         turn_ends: The number of nodes at which it raises `Paused`, or None.
     """
 
@@ -80,12 +80,12 @@ class Stepper:
         self._pace = Pace(SLICE[1], limits.deadline)
         self._node_pace = Pace(SLICE[0], limits.deadline)
         self._node_look = None if limits.nodes is None else min(limits.nodes, 1)
-        self._look = 0  # the number of the node before which the work is looked at next
+        self._look = 0  # number of the node before which the work is checked next
         self._session = session
         self._state = state
 
     def _start(self) -> None:
-        """Begin where the caller wants it; the state is complete."""
+        """Choose the engine that the caller wants; the state is complete."""
         if self._session is not None:
             self._set_pace()
             self.engine = "compiled"
@@ -98,7 +98,7 @@ class Stepper:
         self._node_pace = Pace(COMPILED_SLICE[0], self._limits.deadline)
 
     def _adopt(self, state: State) -> None:
-        """Go on with a state that may have other arrays."""
+        """Continue with a state that may have other arrays."""
         if state is not self._state:
             self._state = state
             if self._session is not None:
@@ -114,7 +114,7 @@ class Stepper:
         self.engine = "compiled"
 
     def _is_large(self) -> bool:
-        """Whether handing over at once pays, as this process has the compiled engine."""
+        """Whether handing over at once pays, because this process has loaded the compiled engine."""
         large = len(self._state.watch_constraint) >= LARGE
         return large and self._wanted == "auto" and cache.is_loaded()
 
@@ -128,10 +128,10 @@ class Stepper:
         return int(self._state.lo[v])
 
     def _advance(self) -> int:
-        """Search until something is to be done: an outcome of `dfs.run` other than PAUSED and FULL.
+        """Search until the caller must act: an outcome of `dfs.run` other than PAUSED and FULL.
 
-        Raises `Stopped` at the time limit, `Paused` at the end of a turn, `GaveUp` where the nodes or the
-        work are spent.
+        Raises `Stopped` at the time limit, `Paused` at the end of a turn, `GaveUp` at the limit of nodes or
+        work.
         """
         while True:
             self._check_limits()
@@ -145,7 +145,7 @@ class Stepper:
                 self._hand_over()
 
     def _watch(self) -> None:
-        """Let others look; for subclasses."""
+        """Hook for subclasses: called between slices."""
 
     def _check_limits(self) -> None:
         limits, scalar = self._limits, self._state.scalar
@@ -153,7 +153,7 @@ class Stepper:
         nodes, propagations = int(scalar[NODES]), int(scalar[PROPAGATIONS])
         if self.turn_ends is not None and nodes >= self.turn_ends:
             raise Paused
-        # Only between nodes, and only between certain ones: a slice may end anywhere.
+        # Check only at certain nodes, because a slice may end anywhere.
         if limits.nodes is not None and self._node_look is not None and nodes >= self._node_look:
             if nodes >= limits.nodes or propagations >= limits.nodes * PROPAGATIONS_OF_NODE:
                 raise GaveUp
@@ -201,28 +201,28 @@ class Stepper:
 
     @property
     def best(self) -> int | None:
-        """What the goal is to be better than, or None."""
+        """The objective value to improve on, or None."""
         scalar = self._state.scalar
         return int(scalar[BOUND]) + (1 if scalar[GOAL] == 1 else -1) if scalar[HAS_BOUND] else None
 
     def demand_better(self, value: int) -> None:
-        """Look for solutions whose goal is better than a value from now on."""
+        """Require solutions with a better objective than a value from now on."""
         scalar = self._state.scalar
         scalar[HAS_BOUND] = 1
         scalar[BOUND] = value + (-1 if scalar[GOAL] == 1 else 1)
 
     def _tighten(self) -> None:
-        """Where there is a goal, ask for solutions that are better than the one at hand."""
+        """With an objective, require solutions that are better than the present one."""
         if self._state.scalar[GOAL]:
             self.demand_better(self.value(self._state.scalar[GOAL_VARIABLE]))
 
     def _grow(self, refutations: int = 0) -> None:
-        """Make room for one more level, and for so many refuted decisions."""
+        """Make space for one more level, and for this many refuted decisions."""
         session = self._session
         self._state = grow(self._state, refutations) if session is None else session.grow(refutations)
 
     def statistics(self) -> Statistics:
-        """The work so far; seconds and solutions are the caller's to add."""
+        """The work so far; the caller adds seconds and solutions."""
         scalar = self._state.scalar
         return Statistics(
             nodes=int(scalar[NODES]),

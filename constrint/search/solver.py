@@ -1,7 +1,7 @@
-"""Answers: the first solution, all of them, the best, the lexicographic best; and what limits do.
+"""`Solver`: the first solution, all solutions, the optimum, the lexicographic optimum, and limits.
 
-`prepare.Plan` is a model made ready, `run.Run` one search over it. Every solution is checked against the
-model's own expressions before anyone sees it.
+`preparing.prepared.Plan` is a model made ready, `search.depth_first.Run` a search over it. Every solution is
+checked against the model's own expressions before anyone sees it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def domain_of(variable: IntExpr) -> Domain:
 
 
 def values_of(model: Declarations, assignment: Assignment) -> dict[str, int]:
-    """The values of all variables and lets by name; a let that is undefined has none."""
+    """The values of all variables and lets by name; an undefined let has no entry."""
     values = {name: int(variable.evaluate(assignment)) for name, variable in model.variables.items()}
     for name, expr in model.lets.items():
         with suppress(Undefined):
@@ -57,7 +57,7 @@ def values_of(model: Declarations, assignment: Assignment) -> dict[str, int]:
 
 
 class Solver:
-    """Answers one call of `Model`: counts the work and the time over all its runs."""
+    """Answers one call of `Model`, and adds up work and time of all its searches."""
 
     def __init__(self, model: Declarations, options: Options) -> None:
         self.model = model
@@ -77,7 +77,7 @@ class Solver:
         bits: int = HUGE_BITS,
         is_every: bool = False,
     ) -> Plan:
-        """The model made ready; raises `Stopped` at the time limit."""
+        """The plan; raises `Stopped` at the time limit."""
         options = self.options
         deadline = Deadline(options.time_limit, self.started)
         may_compile = options.engine != "interpreted"
@@ -104,16 +104,16 @@ class Solver:
 
     @property
     def has_workers(self) -> bool:
-        """Whether many workers are to share a search."""
+        """Whether many workers share a search."""
         return self.options.sharing is not None
 
     @property
     def learns(self) -> bool:
-        """Whether the learning search is asked for, and has not given up."""
+        """Whether the learning search is requested, and has not given up."""
         return self.options.learn is True and not self._learning_gave_up
 
     def give_up_learning(self) -> None:
-        """The learning search gave up: what is left is searched by branching."""
+        """Note that the learning search gave up: branching searches the rest."""
         self._learning_gave_up = True
 
     def prepared(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Plan:
@@ -133,14 +133,14 @@ class Solver:
         is_every: bool = False,
         begun: Run | None = None,
     ) -> Search:
-        """A search for one solution, for all, or for better ones: of the kind that is wanted and suits.
+        """Start a search of the chosen kind: for one solution, for all, or for better ones.
 
         Args:
-            plan: The model made ready.
-            root: Where to look.
-            goal: What is to become better and better.
+            plan: The plan.
+            root: The root of the search.
+            goal: The objective that each further solution must improve, or None.
             is_every: Whether all solutions are wanted.
-            begun: A search by branching that was to end early, to be taken further; for no workers.
+            begun: A branching search that ended early, to be continued; not with workers.
         """
         options, started = self.options, self.started
         method = main_method(Case(plan, root, options, self._learning_gave_up)).method
@@ -160,12 +160,12 @@ class Solver:
         return Run(plan, root, options, started, goal)
 
     def _close(self) -> None:
-        """Let the workers go."""
+        """Release the workers."""
         if self.options.sharing is not None:
             self.options.sharing.close()
 
     def add(self, run: Search, solutions: int) -> None:
-        """Add the work of a run that is over."""
+        """Add the work of a finished search."""
         self.total = self.total.plus(run.statistics(), solutions)
 
     def _result(
@@ -184,7 +184,7 @@ class Solver:
         )
 
     def tell(self, found: Assignment, work: Statistics) -> None:
-        """Show a solution to whoever wants to see each; raises `Stopped` where no more are wanted."""
+        """Call the caller's callback with a solution; raises `Stopped` if no more are wanted."""
         if self.options.on_solution is None:
             return
         shown = self._result(Status.FEASIBLE, found, self._goals)
@@ -199,12 +199,12 @@ class Solver:
             raise Stopped
 
     def best(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
-        """The lexicographic optimum of the goals and then the preferences; or just any solution."""
+        """The lexicographic optimum of the goals and then the preferences; without either, any solution."""
         with until(Deadline(self.options.time_limit, self.started)):
             result = self._best_of(goals, preferences)
             if result.status is not Status.UNKNOWN or self._easy is None:
                 return result
-            with suppress(Stopped):  # there is nothing left to stop
+            with suppress(Stopped):  # nothing is left to stop
                 self.tell(self._easy, Statistics())
             return self._result(Status.FEASIBLE, self._easy, [*goals])
 
@@ -239,7 +239,7 @@ class Solver:
                 swept = sweep(plan, root)
                 if swept is not None:
                     return self._swept(swept, goals)
-            # The learning search tries no values in order: it optimises preferences in turn, as goals.
+            # The learning search cannot try values in order: it optimises preferences in turn, as goals.
             learns = self.learns and root is not None and not root.exact
             goals_in_turn = [*plan.goals, *(plan.preferences if learns else ())]
             for v, direction in goals_in_turn:
@@ -263,17 +263,17 @@ class Solver:
         return self._result(Status.INFEASIBLE if best is None else Status.OPTIMAL, best, [*goals])
 
     def _swept(self, swept: Swept, goals: Sequence[Goal]) -> Result:
-        """What tables gave, as a result."""
+        """The result of the search by tables."""
         self.total = swept.statistics
         if swept.best is not None:
-            with suppress(Stopped):  # there is nothing left to stop
+            with suppress(Stopped):  # nothing is left to stop
                 self.tell(swept.best, Statistics())
         if not swept.is_proven:
             return self._result(Status.FEASIBLE if swept.best else Status.UNKNOWN, swept.best, [*goals])
         return self._result(Status.OPTIMAL if swept.best else Status.INFEASIBLE, swept.best, [*goals])
 
     def _first(self, plan: Plan, root: Root) -> Assignment | None:
-        """A solution: the preferred one, where the plan has preferences."""
+        """A solution; the preferred one if the plan has preferences."""
         left: Root | None = root
         if root.postponed:
             run = Run(plan, root, self.options, self.started, most_nodes=BRIEFEST)
@@ -290,7 +290,7 @@ class Solver:
             return self._first_of(plan, left, self.run(plan, left))
 
     def _first_of(self, plan: Plan, root: Root, run: Search) -> Assignment | None:
-        """The first solution of a run."""
+        """The first solution of a search."""
         found: Assignment | None = None
         try:
             found = run.next()
@@ -309,7 +309,7 @@ class Solver:
         return found
 
     def nearby(self, plan: Plan, root: Root, goal: tuple[int, str] | None) -> tuple[Assignment, int] | None:
-        """A solution not far from 0, better than others there, and the value of its goal."""
+        """A solution near 0 that is better than others there, and the value of its objective."""
         for bounded in nearby_roots(plan, root):
             run = Run(plan, bounded, self.options, self.started, goal, most_nodes=NEARBY_NODES)
             best: tuple[Assignment, int] | None = None
@@ -335,7 +335,7 @@ class Solver:
         deadline = Deadline(self.options.time_limit, self.started)
         try:
             while True:
-                with until(deadline):  # what the caller does in between is not ours
+                with until(deadline):  # the caller's own time between solutions does not count
                     assignment = next(solutions, None)
                 if assignment is None:
                     break
@@ -351,7 +351,7 @@ class Solver:
         self.complete = True
 
     def _all(self) -> Iterator[Assignment]:
-        """All solutions; where bounds leave the range that stands for all integers, in a wider one."""
+        """All solutions; if bounds leave the range that stands for all integers, those of a wider range."""
         plan = self._plan((), (), is_every=True)
         is_bounded = all(domain_of(variable).is_finite for variable in plan.variables)
         known: set[tuple[int, ...]] = set()

@@ -1,4 +1,4 @@
-"""What interrupts a depth-first search and says where it goes on: restarts, neighbourhoods, weights."""
+"""Interruptions of a depth-first search: restarts, neighbourhoods, failure weighting."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from constrint.store.state import State
 
 
 class Steering(Protocol):
-    """What interrupts a search and says where it goes on."""
+    """Interrupts a search and chooses where it continues."""
 
     def begin(self, state: State) -> State:
-        """Make the state of a search ready that has not begun."""
+        """Prepare the state of a search that has not begun."""
 
     def solved(self) -> None:
         """Note a solution."""
 
     def cut(self, state: State) -> State:
-        """Go on, perhaps elsewhere: the failures allowed are spent."""
+        """The failure limit is reached: continue, perhaps elsewhere."""
 
     def exhausted(self, state: State) -> bool:
-        """Whether nothing is left at all; otherwise goes on elsewhere."""
+        """Whether nothing is left at all; otherwise continues elsewhere."""
 
 
 def steering_of(
     plan: Plan, root: Root, options: Options, goal: tuple[int, str] | None, variables: Sequence[int]
 ) -> Steering | None:
-    """What interrupts the search and says where it goes on; None for a search from left to right."""
+    """The steering that the options ask for; None for a search from left to right."""
     if options.lns and goal is not None:
         from constrint.search.lns import Neighbourhoods
 

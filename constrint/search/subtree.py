@@ -1,10 +1,10 @@
-"""Parts of a search tree as data: what is left of a search, cutting that in two, and going on with it.
+"""Parts of a search tree as data: the remaining tree of a search, cutting it in two, and resuming it.
 
-What is left of a depth-first search is the node where it stands and, for each decision on the way there, the
-opposite. So a part is named by decisions alone: those that hold in all of it, and then those of the way, of
-which some are open: their opposites are left, too. Whoever goes on takes the same way down, with a fixpoint
-at each open decision, and then searches as if it had always been there. Only the decisions say what belongs
-to a part, never what propagation made of them: two parts have no solution in common, and together have all.
+The remaining tree of a depth-first search is its present node and, for each decision on the path to it, the
+opposite. A part is therefore named by decisions alone: those that hold in all of it, and the path to its
+first node, whose open decisions also have their opposites left. A search resumes by following the path with a
+fixpoint at each open decision. Membership depends on decisions only, never on what propagation derived: parts
+are disjoint, and together they cover the tree.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from constrint.store.state import (
 )
 
 Item: TypeAlias = tuple[int, int, int, int]
-"""Variable, decision, value, and whether it was refuted: its opposite holds."""
+"""(variable, decision, value, whether it was refuted: then its opposite holds)."""
 
 
 class Subtree(NamedTuple):
     """A part of a search tree.
 
     Attributes:
-        fixed: What holds in all of it.
-        path: What holds at its first node; the opposites of those that were not refuted are left, too.
+        fixed: Decisions that hold in all of it.
+        path: Decisions that hold at its first node; the opposites of those not refuted are part of it, too.
     """
 
     fixed: list[Item]
@@ -44,11 +44,11 @@ class Subtree(NamedTuple):
 
     @property
     def open(self) -> int:
-        """How many decisions have their opposite left."""
+        """Number of decisions whose opposites are left."""
         return sum(1 for item in self.path if not item[3])
 
     def cut(self) -> tuple[Subtree, Subtree]:
-        """What is below the first open decision, and what is below its opposite, often the larger part."""
+        """Two parts: below the first open decision, and below its opposite, which is often larger."""
         place = next(place for place, item in enumerate(self.path) if not item[3])
         above = [*self.fixed, *self.path[:place]]
         item = self.path[place]
@@ -61,7 +61,7 @@ def _refuted(item: Item) -> Item:
 
 
 def decisions_of(state: State) -> list[Item]:
-    """The decisions in force and those refuted below them, in the order in which they were made."""
+    """The decisions in force and those refuted below them, in order."""
     levels, refuted = int(state.scalar[LEVEL]), int(state.scalar[REFUTED])
     path: list[Item] = []
     place = 0
@@ -77,27 +77,27 @@ def decisions_of(state: State) -> list[Item]:
 
 
 def left_of(state: State, fixed: Sequence[Item]) -> Subtree | None:
-    """What is left of a search that stands between two nodes; None for nothing.
+    """The remaining tree of a search that is between two nodes; None if it is finished.
 
     Args:
-        state: The search; it has recorded what it refuted.
-        fixed: What has held in all of it.
+        state: The search, which has recorded refuted decisions.
+        fixed: Decisions that hold in all of the search.
     """
     path = decisions_of(state)
     if state.scalar[PHASE] != PROPAGATE:
-        # The node is done: what is left begins at the opposite of the last decision.
+        # The node is finished: the remaining tree starts at the opposite of the last decision.
         while path and path[-1][3]:
             path.pop()
         if not path:
             return None
         path[-1] = _refuted(path[-1])
-    # What was refuted before the first decision holds in all that is left.
+    # Decisions refuted before the first open decision hold in all that is left.
     first = next((place for place, item in enumerate(path) if not item[3]), len(path))
     return Subtree([*fixed, *path[:first]], path[first:])
 
 
 def to_root(state: State) -> bool:
-    """Leave all levels for good, and forget the work; tells whether the root is at its fixpoint."""
+    """Leave all levels for good, and reset the work counters; returns whether the root is at its fixpoint."""
     scalar = state.scalar
     is_settled = bool(scalar[LEVEL] > 0 and state.level_creeps[0] == 0)
     clear(state)

@@ -1,1 +1,1 @@
-"""What every layer may use: limits, deadlines, records, optional packages."""
+"""Support for all layers: limits, deadlines, records, optional packages."""

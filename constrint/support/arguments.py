@@ -1,4 +1,4 @@
-"""Arguments from Python, checked where they are given: the error says which one it is and what to write."""
+"""Checks of arguments from Python: each error names the argument and what to write."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from constrint.errors import ModelError
 
 
 def integer(value: Any, what: str) -> int:
-    """An integer, numpy's included."""
-    if type(value) is int:  # nearly always, and much cheaper to see than a protocol
+    """An integer, including numpy's; raises `ModelError` for anything else."""
+    if type(value) is int:  # the usual case, much cheaper than a protocol check
         return value
     if not isinstance(value, SupportsIndex):
         raise ModelError(f"{what} must be an integer, not {value!r}: write an int, such as {_nearest(value)}")
@@ -25,14 +25,14 @@ def _nearest(value: Any) -> str:
 
 
 def integer_list(values: Any, what: str) -> list[int]:
-    """Several integers."""
+    """A list of integers; raises `ModelError` for anything else."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ModelError(f"{what} must be a list of integers, not {values!r}: write such as [1, 2, 4]")
     return [integer(value, f"each of {what}") for value in values]
 
 
 def check_seconds(time_limit: Any) -> None:
-    """Raise the error for a time limit that is no number."""
+    """Raise `ModelError` unless a time limit is a number or None."""
     if time_limit is not None and not hasattr(time_limit, "__float__"):
         raise ModelError(
             f"time_limit must be seconds or None, not {time_limit!r}: write a number, such as 2.5"
@@ -40,12 +40,12 @@ def check_seconds(time_limit: Any) -> None:
 
 
 def check_bytes(memory_limit: Any) -> None:
-    """Raise the error for a memory limit that is no number."""
+    """Raise `ModelError` unless a memory limit is a number or None."""
     if memory_limit is not None and not hasattr(memory_limit, "__float__"):
         raise ModelError(f"memory_limit must be bytes or None, not {memory_limit!r}: write such as 10**9")
 
 
 def check_limit(limit: Any) -> None:
-    """Raise the error for a limit that is no number of solutions."""
+    """Raise `ModelError` unless a limit is a number of solutions or None."""
     if limit is not None and integer(limit, "limit") < 0:
         raise ModelError(f"limit must not be negative, as {limit} is: write None for no limit")

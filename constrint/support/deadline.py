@@ -1,4 +1,4 @@
-"""When a call must end, and how much work is done between two looks at the clock."""
+"""Deadlines of calls, and the amount of work between two checks of the clock."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ SHORT, LONG = 0.015, 0.05  # seconds of a slice of work between which it stays a
 
 
 class Stopped(Exception):  # noqa: N818 - a limit, not a fault
-    """The time limit was reached, or the caller wants no more."""
+    """The time limit was reached, or the caller wants no more solutions."""
 
 
 class Paused(Exception):  # noqa: N818 - a limit, not a fault
-    """The turn of a search is over; it goes on when it is called again."""
+    """The turn of a search is over; calling it again resumes it."""
 
 
 class Deadline:
     """The end of a call.
 
-    Every phase that may take long looks at it: lowering, root reasoning, taking constraints apart, search,
-    waiting for a compiler. What is far from the call that has it looks at the present one: `look`.
+    Every phase that may take long checks it: lowering, root reasoning, decomposing constraints, search,
+    waiting for a compiler. Functions without access to it check the present one: `look`.
 
     Args:
-        seconds: How long the call may take; None for as long as it takes.
-        started: When it began, by `perf_counter`; now, where it is left out.
+        seconds: Duration of the call; None for no limit.
+        started: Start of the call, by `perf_counter`; the present by default.
     """
 
     __slots__ = ("_at",)
@@ -41,12 +41,12 @@ class Deadline:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is one."""
+        """Whether there is a time limit."""
         return self._at < inf
 
     @property
     def left(self) -> float:
-        """Seconds until then."""
+        """Seconds left."""
         return self._at - perf_counter() if self.is_set else inf
 
     @property
@@ -55,7 +55,7 @@ class Deadline:
         return max(0.0, self.left) if self.is_set else None
 
     def check(self) -> None:
-        """Raise `Stopped` where it has passed."""
+        """Raise `Stopped` if it has passed."""
         if self.is_set and perf_counter() > self._at:
             raise Stopped
 
@@ -64,7 +64,7 @@ NEVER = Deadline()
 
 
 class _Present(local):
-    """The deadline of the call that this thread is in."""
+    """The deadline of this thread's present call."""
 
     deadline: Deadline = NEVER
 
@@ -74,7 +74,7 @@ _present = _Present()
 
 @contextmanager
 def until(deadline: Deadline) -> Iterator[None]:
-    """Make a deadline the one of the call that this thread is in."""
+    """Make a deadline the present one of this thread."""
     before = _present.deadline
     _present.deadline = deadline
     try:
@@ -84,10 +84,10 @@ def until(deadline: Deadline) -> Iterator[None]:
 
 
 def look() -> None:
-    """Raise `Stopped` where the deadline of the present call has passed.
+    """Raise `Stopped` if the present deadline has passed.
 
-    It costs a tenth of a microsecond without a deadline, a quarter with one: once for each constraint,
-    expression or thousand numbers.
+    It costs a tenth of a microsecond without a deadline, a quarter with one: call it once for each
+    constraint, expression or thousand numbers.
     """
     deadline = _present.deadline
     if deadline.is_set:
@@ -102,7 +102,7 @@ def watched(items: Iterable[T]) -> Iterator[T]:
 
 
 def present() -> Deadline:
-    """The deadline of the call that this thread is in."""
+    """The deadline of this thread's present call."""
     return _present.deadline
 
 
@@ -135,9 +135,9 @@ def beside(work: Callable[[], T], deadline: Deadline) -> T:
 
 
 class Pace:
-    """How much work makes a slice: a run of a propagator may take a microsecond or milliseconds.
+    """Adapts the size of slices: a propagator run may take a microsecond or milliseconds.
 
-    It decides when the clock is looked at, and never what is searched.
+    It decides when the clock is checked, and never what is searched.
 
     Attributes:
         work: Propagations of the next slice.
@@ -146,7 +146,7 @@ class Pace:
 
     __slots__ = ("_most", "_since", "spent", "work")
 
-    FIRST = 500  # propagations of the first slice; one where a deadline is set
+    FIRST = 500  # propagations of the first slice; one if a deadline is set
 
     def __init__(self, most: int, deadline: Deadline = NEVER) -> None:
         self._most = most
@@ -155,7 +155,7 @@ class Pace:
         self.spent = 0.0
 
     def begin(self) -> None:
-        """A slice begins."""
+        """Begin a slice."""
         self._since = perf_counter()
 
     def end(self) -> float:

@@ -1,4 +1,4 @@
-"""JSON read within limits: nesting, digits and size are counted before anything is made of them."""
+"""Reading JSON within limits: nesting, digits and size are checked before anything is built."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ def read_json(
 
     Args:
         text: The JSON.
-        budget: What reading may take.
-        pairs: Makes an object of its names and values.
+        budget: The limits of reading.
+        pairs: Makes an object from its names and values.
 
     Returns:
-        What it says; raises `ValueError` for text that is none, or has half of a character in a string.
+        The value.
+
+    Raises:
+        ValueError: The text is not JSON, or a string has a lone surrogate.
     """
     depth = 0
     for match in _BRACKETS.finditer(text):

@@ -1,8 +1,8 @@
-"""What a text or file may ask for before it is refused: `Limits`, and `Budget`, which counts as it is read.
+"""Limits of reading: `Limits` for a text or file, and `Budget`, which counts while it is read.
 
-Every reader takes `Limits`, makes one `Budget` of them and asks it before it builds what the text describes.
-A limit that is exceeded is an input error, `LimitExceeded`; a time or memory limit that is reached is a
-`LimitError`, as it is in a search.
+Every reader takes `Limits`, makes one `Budget`, and asks it before it builds what the text describes.
+Exceeding a limit of size is an input error, `LimitExceeded`; reaching a limit of time or memory is a
+`LimitError`, as in a search.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from constrint.support.arguments import check_bytes, check_seconds
 from constrint.support.deadline import NEVER, Deadline
 
 Where: TypeAlias = str | Position | Callable[[], str | Position]
-"""A place for a message; a function is called only where there is something to say."""
+"""A place for a message; a function is called only if there is a message."""
 
 _WHAT = {
     "depth": "this is nested more than {limit} deep",
@@ -34,12 +34,12 @@ _WHAT = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """How large a model that is read may be; None stands for no limit.
+    """Limits of the size of a model that is read; None means no limit.
 
     Attributes:
         depth: Nesting of brackets, lists, blocks, elements, and of operators in an expression.
-        digits: Digits of a number as it is written; what constants amount to may have ten times as many.
-        variables: Variables of the model, those of arrays included.
+        digits: Digits of a number as written; computed constants may have ten times as many.
+        variables: Variables of the model, including those of arrays.
         values: Values listed in domains, sets and lists, and cells of tables, over the whole model.
         nodes: Operators and operands of all expressions, after templates, loops and groups are expanded.
         bytes: Size of the text or file.
@@ -67,10 +67,10 @@ _FRAMES_OF_DEPTH, _VERY_DEEP = 8, 100_000
 
 
 class LimitExceeded(ModelError):  # noqa: N818 - what happened, as in `LimitExceeded: model.json: …`
-    """A text or file asks for more than `Limits` allow.
+    """A text or file exceeds its `Limits`.
 
     Attributes:
-        name: Name of the limit, as `Limits` has it.
+        name: Name of the limit, as in `Limits`.
         limit: Its value.
         where: The place, such as ``model.constrint:3:7``; may be empty.
     """
@@ -94,18 +94,18 @@ class ReadingStopped(LimitError):  # noqa: N818 - what happened
 
 
 class Budget:
-    """Counts what a text asks for, and looks at the clock and the memory now and then.
+    """Counts the contents of a text while it is read, and checks the clock and the memory at intervals.
+
+    Each method raises `LimitExceeded` with the place if its limit is exceeded, and `ReadingStopped` if the
+    deadline has passed or the memory is used up.
 
     Args:
-        limits: The limits; those of `Limits()` where they are left out.
-        deadline: When reading must end.
-        memory: Bytes that the process may grow by while it reads; None for no limit.
-
-    Each method raises `LimitExceeded` with the place where its limit is exceeded, and `ReadingStopped` where
-    the deadline has passed or the memory is used up.
+        limits: The limits; `Limits()` by default.
+        deadline: End of reading.
+        memory: Bytes by which the process may grow while it reads; None for no limit.
     """
 
-    LOOK = 500  # counted things between two looks at the clock
+    LOOK = 500  # counted items between two checks of the clock
 
     __slots__ = (
         "_deadline",
@@ -130,34 +130,34 @@ class Budget:
 
     @property
     def deadline(self) -> Deadline:
-        """When reading must end."""
+        """The deadline of reading."""
         return self._deadline
 
     @property
     def frames(self) -> int:
-        """How deep a reader may call itself for what is as deep as the limit allows."""
+        """Nested calls that a reader needs for the greatest allowed depth."""
         depth = self.limits.depth
         return _FRAMES_OF_DEPTH * (depth if depth is not None else _VERY_DEEP)
 
     @property
     def seconds_left(self) -> float | None:
-        """What is left of the time; None where there is no limit."""
+        """Seconds left; None if there is no limit."""
         return max(0.0, self._deadline.left) if self._deadline.is_set else None
 
     def depth(self, n: int, where: Where = "") -> None:
-        """Something stands `n` deep."""
+        """Count an item at depth `n`."""
         limit = self.limits.depth
         if limit is not None and n > limit:
             raise exceeded("depth", limit, where)
 
     def digits(self, text: str | int, where: Where = "") -> None:
-        """A number is written with this text, or has so many digits."""
+        """Count a number with this text, or with this many digits."""
         limit = self.limits.digits
         if limit is not None and (len(text) if isinstance(text, str) else text) > limit:
             raise exceeded("digits", limit, where)
 
     def node(self, n: int = 1, where: Where = "") -> None:
-        """There are `n` more operators and operands."""
+        """Count `n` more operators and operands."""
         self.node_count += n
         limit = self.limits.nodes
         if limit is not None and self.node_count > limit:
@@ -165,7 +165,7 @@ class Budget:
         self.look_after(n, where)
 
     def variable(self, n: int = 1, where: Where = "") -> None:
-        """There are `n` more variables."""
+        """Count `n` more variables."""
         self.variable_count += n
         limit = self.limits.variables
         if limit is not None and self.variable_count > limit:
@@ -173,7 +173,7 @@ class Budget:
         self.look_after(n, where)
 
     def values(self, n: int = 1, where: Where = "") -> None:
-        """There are `n` more listed values or cells of tables."""
+        """Count `n` more listed values or cells of tables."""
         self.value_count += n
         limit = self.limits.values
         if limit is not None and self.value_count > limit:
@@ -181,23 +181,23 @@ class Budget:
         self.look_after(n, where)
 
     def size(self, n: int, where: Where = "") -> None:
-        """The text or file has `n` bytes."""
+        """Count a text or file of `n` bytes."""
         limit = self.limits.bytes
         if limit is not None and n > limit:
             raise exceeded("bytes", limit, where)
         self.look(where)
 
     def look_after(self, n: int = 1, where: Where = "") -> None:
-        """So much work was done; look at the clock and the memory when it has come to enough."""
+        """Count `n` units of work; checks the clock and the memory at intervals."""
         self._seen += n
         if self._seen >= self.LOOK:
             self.look(where)
 
     def look(self, where: Where = "") -> None:
-        """Look at the clock and the memory."""
+        """Check the clock and the memory."""
         self._seen = 0
         if self._deadline.is_set and self._deadline.left < 0:
-            raise ReadingStopped(_at(where) + "the time limit came while the model was being read")
+            raise ReadingStopped(_at(where) + "the time limit was reached while the model was being read")
         if self._most is not None and (resident_bytes() or 0) > self._most:
             raise ReadingStopped(
                 _at(where) + f"reading the model takes more than the memory limit of {self._memory:,} bytes"
@@ -207,7 +207,7 @@ class Budget:
 def budget_for(
     limits: Limits | None = None, time_limit: float | None = None, memory_limit: int | None = None
 ) -> Budget:
-    """The budget of one call: its limits, the seconds that it may take, the bytes it may grow by."""
+    """The budget of one call, from its limits, seconds, and bytes of growth."""
     if limits is not None and not isinstance(limits, Limits):
         raise ModelError(f"limits must be a Limits or None, not {limits!r}: write such as Limits(depth=1000)")
     check_seconds(time_limit)
@@ -216,16 +216,16 @@ def budget_for(
 
 
 def read_bytes(path: str | Path, budget: Budget) -> bytes:
-    """The bytes of a file, or of a device that ends: no more is read than the limit and a piece.
+    """The bytes of a file or a finite device; reads little more than the limit.
 
-    Raises `OSError` where it cannot be read.
+    Raises `OSError` if it cannot be read.
     """
     with open(path, "rb") as file:
         return read_stream(file, budget, str(path))
 
 
 def read_stream(stream: BinaryIO, budget: Budget, name: str) -> bytes:
-    """What is left of a stream; see `read_bytes`."""
+    """The remaining bytes of a stream; see `read_bytes`."""
     pieces, length = [], 0
     while piece := stream.read(_PIECE):
         pieces.append(piece)
@@ -235,12 +235,12 @@ def read_stream(stream: BinaryIO, budget: Budget, name: str) -> bytes:
 
 
 def decoded(raw: bytes, filename: str) -> str:
-    """The text of bytes, which must be UTF-8; a byte order mark is left out."""
+    """The text of UTF-8 bytes, without a byte order mark; raises `ModelError` for anything else."""
     try:
         return raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        raise ModelError(f"{filename}:{line}: this is no UTF-8 text") from None
+        raise ModelError(f"{filename}:{line}: this is not UTF-8 text") from None
 
 
 def exceeded(name: str, limit: int, where: Where = "") -> LimitExceeded:
@@ -258,7 +258,7 @@ _STATM = Path("/proc/self/statm")
 
 
 def resident_bytes() -> int | None:
-    """Memory that the process has now, in bytes; None where the system does not tell."""
+    """Resident memory of the process in bytes; None if the system does not tell."""
     try:
         pages = int(_STATM.read_bytes().split()[1])
     except (OSError, ValueError, IndexError):
@@ -276,15 +276,15 @@ def _page_size() -> int | None:
 
 _PAGE = _page_size()
 _lock = Lock()
-_deep: list[int] = []  # the recursion limits that running walks have asked for
+_deep: list[int] = []  # recursion limits that running walks need
 _usual = 0
 
 
 @contextmanager
 def recursion_room(frames: int) -> Iterator[None]:
-    """Let walks over a nested structure call themselves so many frames deep; several threads may do so.
+    """Raise the recursion limit for walks over nested structures; several threads may do so.
 
-    Calls from Python to Python take no stack of the machine, so their number is a limit of memory alone.
+    Python-to-Python calls take no machine stack, so their number is limited by memory alone.
     """
     global _usual
     wanted = _frames_now() + frames + 200

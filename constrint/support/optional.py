@@ -1,4 +1,4 @@
-"""Packages that are only needed for some calls: imported then, with a hint where they are missing."""
+"""Optional packages: imported on first use, with an installation hint if missing."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from constrint.errors import ModelError
 
 
 def needed(module: str, install: str, purpose: str) -> Any:
-    """Import a module of this library, or a package, that needs an optional package.
+    """Import a module that needs an optional package.
 
     Args:
-        module: What to import.
-        install: What to install where it is missing.
+        module: The module or package to import.
+        install: What to install if it is missing.
         purpose: What it is needed for.
 
     Returns:
-        The module. Raises `ModelError` where the package is not installed.
+        The module.
+
+    Raises:
+        ModelError: The package is not installed.
     """
     try:
         return import_module(module)

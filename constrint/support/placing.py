@@ -1,4 +1,4 @@
-"""Files that take their place only when they are complete."""
+"""Files that appear under their name only when they are complete."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from constrint.errors import ModelError
 
 @contextmanager
 def placed(path: str | Path) -> Iterator[Path]:
-    """A file to write to, which takes its place when all went well and is removed when not."""
+    """A temporary file to write to; renamed to the path on success and removed on failure."""
     target = Path(path)
     if target.is_dir() or not target.parent.is_dir():
         what = "this is a folder" if target.is_dir() else f"there is no folder {target.parent}"
         raise ModelError(f"cannot write {path}: {what}")
-    if target.exists() and not target.is_file():  # a pipe or a device has to be written in its place
+    if target.exists() and not target.is_file():  # pipes and devices are written directly
         yield target
         return
     aside = target.with_name(f".{target.name}.{os.getpid()}")

@@ -1,8 +1,8 @@
-"""Immutable classes with slots: what `dataclass(frozen=True, slots=True)` makes, but not by writing methods.
+"""Immutable classes with slots, like `dataclass(frozen=True, slots=True)`, but without generated methods.
 
-A dataclass has some seven methods written as text and compiled, 0.4 ms for each class: with the nodes of
-expressions and constraints, a quarter of the time that importing this package took. Here all classes share
-their methods, but for `__init__`, which is one of a few by the number of fields, with the fields' names.
+A dataclass generates and compiles some seven methods, 0.4 ms for each class: with the nodes of expressions
+and constraints, a quarter of the import time of this package. Here all classes share their methods, except
+`__init__`, which is chosen by the number of fields.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ _INITS: dict[int, Callable[..., Callable[..., None]]] = {
 
 
 def refuse(self: object, name: str, value: object = None) -> NoReturn:
-    """Raise the error for a change of an attribute."""
+    """Raise `AttributeError`: the object is immutable."""
     raise AttributeError(f"{name!r} of {type(self).__name__} cannot be changed: it is immutable")
 
 
 def shown(self: Any) -> str:
-    """An object as its class and fields."""
+    """The class and fields of an object as text."""
     shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__match_args__])
     return f"{type(self).__qualname__}({shown})"
 
@@ -97,10 +97,11 @@ def _reduce(self: Any) -> tuple[type, tuple[Any, ...]]:
 
 @dataclass_transform(frozen_default=True)
 def record(*, eq: bool = True) -> Callable[[Class], Class]:
-    """Make a class of annotated fields, one to five, an immutable one with slots.
+    """Turn a class of one to five annotated fields into an immutable one with slots.
 
     Args:
-        eq: Whether instances of the same fields are equal, and hash so; otherwise as the bases have it.
+        eq: Whether instances with equal fields are equal and have equal hashes; otherwise equality is
+            inherited.
     """
 
     def made(cls: Class) -> Class:

@@ -1,1 +1,1 @@
-"""Optima of small spaces by tables: rows of values, evaluated column by column in numpy."""
+"""Optima of small search spaces by tables: rows of values, evaluated column by column in numpy."""

@@ -1,4 +1,4 @@
-"""What each constraint says about columns: which rows satisfy it, and what it computes.
+"""Constraints as operations on columns: which rows satisfy them, and what they compute.
 
 `Node.holds` is the definition of a constraint. What stands here says the same of many rows at once; a
 constraint without an entry is asked row by row. Values out of the domains of the root may overflow, but only
@@ -99,11 +99,11 @@ def _product(node: c.Product, bounds: Bounds) -> list[Operation]:
 def _power(node: c.Power, bounds: Bounds) -> list[Operation]:
     x, y, z = node.x, node.y, node.z
     if bounds.lo[y] < 0 or bounds.magnitude(x) ** min(bounds.hi[y], 64) >= LIMIT:
-        raise Unsuitable  # powers that fit nowhere, most of them no solution
+        raise Unsuitable  # powers too large for int64; most of them are no solution
 
     def solve(at: Columns) -> Column:
         exponent = at[y]
-        # Rows that are dead may have exponents below 0, which numpy refuses.
+        # Dead rows may have negative exponents, which numpy refuses.
         return at[x] ** (exponent if isinstance(exponent, int) else np.maximum(exponent, 0))
 
     outputs: Outputs = {z: (solve, True)} if z not in (x, y) else {}
@@ -275,7 +275,7 @@ TRANSLATIONS: dict[type, Callable[[Any, Bounds], list[Operation]]] = {
 
 
 def operations(nodes: Sequence[c.Node], bounds: Bounds) -> list[Operation]:
-    """The operations that say what the constraints say, within the bounds."""
+    """The operations of the constraints, within the bounds."""
     found: list[Operation] = []
     for node in nodes:
         look()
@@ -288,7 +288,7 @@ def operations(nodes: Sequence[c.Node], bounds: Bounds) -> list[Operation]:
 
 
 def _quotients(nodes: Sequence[c.Node]) -> list[Operation]:
-    """Pairs of inequalities ``low <= sum - d q < low + d``, which compute q."""
+    """Pairs of inequalities ``low <= sum - d q < low + d``, which determine q."""
     upper: dict[frozenset[tuple[int, int]], int] = {}
     found = []
     for node in nodes:

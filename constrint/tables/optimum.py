@@ -1,4 +1,7 @@
-"""The lexicographic optimum by tables: the rows that promise most first, in parts that suit numpy."""
+"""The lexicographic optimum by tables.
+
+The most promising rows first, in parts of a suitable size for numpy.
+"""
 
 from __future__ import annotations
 
@@ -16,28 +19,28 @@ from constrint.support.deadline import Stopped, look
 from constrint.tables.operation import Unsuitable
 from constrint.tables.table import Structure, Table
 
-ROWS = 8192  # of a part, at most
-FIRST_ROWS = 2048  # of the first: the sooner a solution is known, the more rows need not be looked at
-GOAL_SIZE = 4  # times the values of the variable that is best otherwise, that one which a goal is may have
-FEW_ROWS = 1 << 16  # these take a few milliseconds, whatever they are
-DEEPEST = 100  # variables that rows are multiplied by, part in part
-OPERATIONS_OF_FREE = 4  # for each variable that nothing defines: so many constraints let few rows live
+ROWS = 8192  # most rows of a part
+FIRST_ROWS = 2048  # rows of the first part: an early solution prunes more rows
+GOAL_SIZE = 4  # an objective variable may have this many times the values of the otherwise best variable
+FEW_ROWS = 1 << 16  # this many rows take a few milliseconds in any case
+DEEPEST = 100  # most nested multiplications of rows by a variable
+OPERATIONS_OF_FREE = 4  # for each free variable: with this many constraints, few rows survive
 
 Goals = Sequence[tuple[int, str]]
 
 
 class Optimum:
-    """The lexicographic optimum over a box and its constraints; raises `Unsuitable` where a limit is reached.
+    """The lexicographic optimum over a box and its constraints; raises `Unsuitable` at a limit.
 
-    Among equal optima it is the one with the least values of the variables that nothing defines, in order.
+    Of equal optima, it is the one with the least values of the free variables, in order.
 
     Attributes:
-        values: The value of each variable of the model; None where there is no solution.
-        is_proven: Whether that is so; False where the deadline of the call came first, and the values are
+        values: The value of each variable of the model; None if there is no solution.
+        is_proven: Whether the values are proven optimal; False if the deadline came first, and the values are
             those of the best row so far, or None.
-        work: Rows looked at, summed over all constraints.
-        parts: How many parts they were looked at in.
-        improvements: How many times a better row was found.
+        work: Rows evaluated, summed over all constraints.
+        parts: Number of parts.
+        improvements: Number of times that a better row was found.
     """
 
     def __init__(
@@ -72,14 +75,14 @@ class Optimum:
                 self.values = self._completed(declared)
 
     def _is_promising(self, free: Sequence[int]) -> bool:
-        """Whether rows are few, or die early because there is much that they must satisfy."""
+        """Whether there are few rows, or so many constraints that most rows die early."""
         structure = self._structure
         return prod([structure.size(v) for v in free]) <= FEW_ROWS or len(
             structure.operations
         ) >= OPERATIONS_OF_FREE * len(free)
 
     def _explore(self, table: Table) -> None:
-        """Find the best row that continues the rows of a table."""
+        """Find the best row that extends the rows of a table."""
         self.parts += 1
         while True:
             before = table.work
@@ -102,12 +105,12 @@ class Optimum:
             table.multiply(v, self._structure.values(v))
 
     def _explore_parts(self, table: Table, v: int) -> None:
-        """Go on with the best rows of a table, then with the next best, as long as they may be better."""
+        """Extend the best rows of a table, then the next best, as long as they may be better."""
         values = self._structure.values(v)
         goal = self._next_goal(table)
         by_value = goal is not None and self._structure.size(goal[0]) <= GOAL_SIZE * len(values)
         if goal is not None and by_value:
-            # Rows that are equal so far are told apart by this variable, value by value.
+            # Rows that are equal so far are distinguished by this variable, value by value.
             v = goal[0]
             values = self._structure.values(v)[:: 1 if goal[1] == "min" else -1]
         order, ends = self._ordered(table)
@@ -124,7 +127,7 @@ class Optimum:
         self._explore_rows(table, order[start:], v, values)
 
     def _explore_rows(self, table: Table, order: Any, v: int, values: Any) -> None:
-        """Go on with rows in their order, each with all values."""
+        """Extend rows in their order, each with all values."""
         first = 0
         while first < len(order):
             rows = order[first : first + max(1, self._rows // len(values))]
@@ -145,7 +148,7 @@ class Optimum:
             self._rows = min(ROWS, 2 * self._rows)
 
     def _ordered(self, table: Table) -> tuple[Any, list[int]]:
-        """The rows, best first by the goals that are known, and where each group of equal ones ends."""
+        """The rows, best first by the known goals, and the end of each group of equal ones."""
         keys = [column if sign > 0 else -column for column, sign in self._known(table) if _is_array(column)]
         if not keys:
             return np.arange(table.count), [table.count]
@@ -156,14 +159,14 @@ class Optimum:
         return order, [*(differs.nonzero()[0] + 1).tolist(), table.count]
 
     def _next_goal(self, table: Table) -> tuple[int, str] | None:
-        """The first goal that is not known, where it is a variable of the model."""
+        """The first goal that is not known, if it is a variable of the model."""
         for v, direction in self._goals:
             if table.at[v] is None:
                 return (v, direction) if v in self._declared else None
         return None
 
     def _known(self, table: Table) -> list[tuple[Any, int]]:
-        """The columns of the leading goals that are known, and 1 where less is better, else -1."""
+        """The columns of the leading known goals, each with 1 if less is better, else -1."""
         known = []
         for v, direction in self._goals:
             if table.at[v] is None:
@@ -172,7 +175,7 @@ class Optimum:
         return known
 
     def _prune(self, table: Table) -> None:
-        """Throw away the rows that cannot be better than the best so far."""
+        """Drop the rows that cannot improve on the best row so far."""
         if self._best is None or not table.count:
             return
         known = self._known(table)
@@ -186,7 +189,7 @@ class Optimum:
         table.compress()
 
     def _take_best(self, table: Table) -> None:
-        """Note the best row of a table without open variables; all its rows are better than the last best."""
+        """Record the best row of a table without open variables; all its rows improve on the last best."""
         rows = np.arange(table.count)
         best = []
         for column, sign in self._known(table):
@@ -203,7 +206,7 @@ class Optimum:
         self.improvements += 1
 
     def _completed(self, declared: Sequence[int]) -> dict[int, int]:
-        """The values of all variables, from those that the best row still had."""
+        """The values of all variables, completed from those that the best row still had."""
         table = Table(self._structure, ())
         for v, value in self._winner:
             table.learn(v, value)

@@ -1,4 +1,4 @@
-"""Whether an optimum is to be found by tables of rows (`sweep`), and what they give."""
+"""The search by tables: whether it suits a problem, and its result."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from constrint.presolve import Root
     from constrint.propagators import Node
 
-MOST_WORK = 2_000_000  # rows looked at by all constraints together; some ten nanoseconds each
+MOST_WORK = 2_000_000  # rows evaluated by all constraints together, some ten nanoseconds each
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """An answer.
+    """The result of a search by tables.
 
     Attributes:
-        best: The optimum; None where there is no solution.
-        is_proven: Whether that is so; otherwise the best that was found before the deadline, or None.
+        best: The optimum; None if there is no solution.
+        is_proven: Whether that is proven; otherwise `best` is the best row before the deadline, or None.
         statistics: The work.
     """
 

@@ -1,8 +1,8 @@
-"""Rows of values of all variables at once: columns that are computed, tested, multiplied by open variables.
+"""Rows of values of all variables: columns that are computed, tested, and multiplied by open variables.
 
-A table starts with the variables that the root has fixed. A constraint computes the column of its last open
-variable where it determines it; one without open variables throws rows away. When nothing more follows, the
-rows are multiplied by the values of an open variable.
+A table starts with the variables that are fixed at the root. A constraint computes the column of its last
+open variable if it determines it; a constraint without open variables drops rows. When nothing more follows,
+the rows are multiplied by the values of an open variable.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from constrint.propagators import Node
 from constrint.tables.operation import Bounds, Column, Operation
 from constrint.tables.operations import operations
 
-LAZY_ROWS = 256  # of so many rows, columns are copied when they are needed: most rows are dead by then
+LAZY_ROWS = 256  # from this many rows on, columns are copied on demand: most rows are dead by then
 MOST_ORIGINS = 3
-KEPT = 0.75  # rows are thrown away once fewer than this share of them lives
-WIDEST_LOOKUP = 1 << 16  # explicit values are looked up in a table up to this wide
-DEFINED = 4  # variables that others may define are multiplied by as if they had so many times the values
+KEPT = 0.75  # dead rows are dropped when less than this share is alive
+WIDEST_LOOKUP = 1 << 16  # widest span of explicit values with a lookup table
+DEFINED = 4  # weight factor of variables that others may define
 
 
 class NotCopied:
-    """Stands for a column that is still that of other rows; any operation with it fails."""
+    """Placeholder for a column that still belongs to other rows; any operation on it fails."""
 
 
 NOT_COPIED = NotCopied()
 
 
 class Structure:
-    """What does not change while rows do.
+    """The constant data of a search by tables.
 
     Attributes:
         box: The domains.
-        operations: What the constraints say about columns.
-        users: For each variable the operations that it occurs in.
-        declared: The variables of the model and goals that are open and have constraints.
+        operations: The operations of the constraints.
+        users: For each variable, the operations in which it occurs.
+        declared: The open variables of the model, and goals, that have constraints.
         settled: The values of open variables without constraints.
-        defined: Those of them that a constraint defines by others.
-        weights: For each of them, less for one to multiply by earlier: few values, much that depends on it.
+        defined: Those open variables that a constraint defines by others.
+        weights: For each of them, a lower weight to multiply by it earlier: few values, many dependents.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Structure:
         for number, operation in enumerate(self.operations):
             for v in operation.scope:
                 self.users[v].append(number)
-        # Where no constraint mentions a variable, its best value is that of every optimum.
+        # A variable without constraints has its best value in every optimum.
         first = dict(reversed([*goals]))
         self.settled: dict[int, int] = {}
         self.declared: list[int] = []
@@ -78,7 +78,7 @@ class Structure:
             self.weights[v] = weight * DEFINED if v in self.defined else weight
 
     def _defined(self, inputs: Inputs) -> set[int]:
-        """The open variables that some constraint defines by others, which are not functions of them."""
+        """The open variables, other than functions, that some constraint defines by others."""
         reached: dict[int, int] = {}
         for z in sorted(inputs):
             bits = 0
@@ -111,7 +111,7 @@ class Structure:
         box = self.box
         values = box.values[v]
         if values is None:
-            # `np.arange` would count the steps of great numbers in floating point.
+            # `np.arange` would compute large numbers in floating point.
             return box.lo[v] + box.step[v] * np.arange(self.size(v), dtype=np.int64)
         return np.array(values, dtype=np.int64)
 
@@ -120,9 +120,9 @@ class Table:
     """Rows over one structure.
 
     Attributes:
-        at: The column of each variable; None where it is open, NOT_COPIED where `column` copies it first.
+        at: The column of each variable; None if it is open, NOT_COPIED if `column` must copy it first.
         count: Number of rows.
-        work: Rows looked at so far, summed over all operations.
+        work: Rows evaluated so far, summed over all operations.
     """
 
     def __init__(self, structure: Structure, kept: Iterable[int]) -> None:
@@ -150,7 +150,7 @@ class Table:
             self._note(number)
 
     def part(self, rows: Any) -> Table:
-        """A table of the rows with these numbers; only of a table that is settled."""
+        """A table of the rows with these numbers; the table must be settled."""
         other = object.__new__(Table)
         other.structure = self.structure
         self._copy_all()
@@ -164,7 +164,7 @@ class Table:
         return other
 
     def row(self, number: int) -> list[tuple[int, int]]:
-        """The values that a row has in the columns that are left."""
+        """The values of a row in the remaining columns."""
         return [(v, int(self.column(v)[number])) for v in self._live]
 
     def column(self, v: int) -> Column:
@@ -180,7 +180,7 @@ class Table:
         self._origins = {}
 
     def _leave(self, origin: Any) -> None:
-        """Let all columns be copied when needed, from rows of which these are now the numbers."""
+        """Mark all columns for copying on demand, from the rows with the given numbers."""
         frame = len(self._origins)
         for v in self._live:
             if v not in self._lazy:
@@ -189,7 +189,7 @@ class Table:
         self._origins[frame] = origin
 
     def _note(self, number: int) -> None:
-        """Queue an operation that can be run."""
+        """Queue an operation that can run."""
         unknown = self._open[number]
         if unknown == 0:
             self._tests.append(number)
@@ -197,7 +197,7 @@ class Table:
             self._solves.append(number)
 
     def next(self) -> int | None:
-        """The open variable to multiply by: little weight, and constraints that it soon decides."""
+        """The open variable to multiply by next: of low weight, and with constraints that it soon decides."""
         best = None
         best_score = 0.0
         users = self.structure.users
@@ -229,14 +229,14 @@ class Table:
                 self._copy_all()
             self._origins = {frame: origin.repeat(size) for frame, origin in self._origins.items()}
             self._leave(np.arange(self.count).repeat(size))
-        else:  # no column is left that older rows would be asked for
+        else:  # no remaining column needs older rows
             self._origins = {}
         self.count *= size
-        self._uses[v] += 1  # an answer needs it
+        self._uses[v] += 1  # the answer needs it
         self.learn(v, column)
 
     def learn(self, v: int, column: Column) -> None:
-        """Take a column, or a value, for an open variable."""
+        """Set the column, or the value, of an open variable."""
         self.at[v] = column
         if isinstance(column, np.ndarray):
             self._live.append(v)
@@ -246,7 +246,7 @@ class Table:
                 self._note(number)
 
     def settle(self) -> None:
-        """Run all operations that can be run."""
+        """Run all operations that can run."""
         done = self._done
         while self.count:
             if self._tests:
@@ -287,7 +287,7 @@ class Table:
             self._finish(number)
 
     def _need(self, operation: Operation) -> None:
-        """Have the columns of an operation."""
+        """Make sure that the columns of an operation are copied."""
         if self._lazy:
             for v in operation.scope:
                 if v in self._lazy:
@@ -300,7 +300,7 @@ class Table:
             uses[v] -= 1
 
     def _keep_domain(self, v: int) -> None:
-        """Keep the rows in which a computed column has a value of the domain."""
+        """Keep the rows in which a computed column is in the domain."""
         column = self.at[v]
         box = self.structure.box
         lo, hi, step, values = box.lo[v], box.hi[v], box.step[v], box.values[v]
@@ -324,7 +324,7 @@ class Table:
             self.keep((column - lo) % step == 0)
 
     def keep(self, mask: Column) -> None:
-        """Keep the rows of a mask, or all or none."""
+        """Keep the rows of a mask; True or False keep all or none."""
         if not isinstance(mask, np.ndarray):
             if not mask:
                 self.count = 0
@@ -339,7 +339,7 @@ class Table:
             self.compress()
 
     def compress(self) -> None:
-        """Throw away the rows that are dead, and the columns that nothing needs any more."""
+        """Drop dead rows, and columns that nothing needs."""
         mask = self._pending
         if mask is None or not self.count:
             return
@@ -352,7 +352,7 @@ class Table:
         live = []
         for v in self._live:
             if uses[v] == 0:
-                at[v] = 0  # of no use any more, but known
+                at[v] = 0  # unused from now on, but known
                 self._lazy.pop(v, None)
                 continue
             live.append(v)

@@ -1,4 +1,4 @@
-"""Shared by the tests of constrint: machine code that other processes have compiled."""
+"""Fixtures for the tests of constrint: machine code compiled by other processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by the tests of kernels: the emulated GPU."""
+"""Fixtures for the tests of kernels: the emulated GPU."""
 
 from __future__ import annotations
 

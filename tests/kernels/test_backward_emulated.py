@@ -1,4 +1,4 @@
-"""Training and backward kernels of every strategy and cell on the emulated GPU, shapes and tilings drawn."""
+"""Training and backward kernels of every strategy and cell on the emulated GPU, with random tilings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What orders shared memory in a cluster: behind __syncwarp lane 0 arrives for its warp.
+"""The order of shared-memory accesses in a cluster: after __syncwarp, lane 0 arrives for its warp.
 
-racecheck cannot follow that: it runs kernels in which every lane arrives. The emulator runs both.
+racecheck cannot verify that: it runs kernels in which every lane arrives. The emulator runs both variants.
 """
 
 from __future__ import annotations

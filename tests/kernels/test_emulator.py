@@ -1,4 +1,4 @@
-"""The emulated GPU itself: what it computes is right, and the mistakes that kernels make do not go unseen."""
+"""The emulated GPU itself: its results are right, and it detects typical mistakes of kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The emulated GPU's bulk copies, and what the async proxy finds in shared memory."""
+"""The emulated GPU's bulk copies, and the async proxy's view of shared memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The slots of the grid's exchange are used again and again, each behind its mark."""
+"""The slots of the grid's exchange are reused, each protected by its arrival mark."""
 
 from __future__ import annotations
 

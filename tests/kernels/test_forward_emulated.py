@@ -1,4 +1,4 @@
-"""Every strategy with every cell on the emulated GPU, small shapes and tilings drawn from all of them."""
+"""Every strategy with every cell on the emulated GPU, with small shapes and random tilings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backward passes of the references against numerical differences, and what is saved against the states."""
+"""The references' backward passes against numerical differences, and saved values against the states."""
 
 from __future__ import annotations
 

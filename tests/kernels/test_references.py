@@ -1,4 +1,4 @@
-"""The float64 references against the equations written out for one unit at a time, with Python floats."""
+"""The float64 references against the equations of a single unit in Python floats."""
 
 from __future__ import annotations
 

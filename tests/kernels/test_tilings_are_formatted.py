@@ -1,4 +1,4 @@
-"""Tiling files look as `constrint fmt` writes them, so that a change shows only what it changes."""
+"""Tiling files are formatted by `constrint fmt`, so that diffs show only real changes."""
 
 from __future__ import annotations
 

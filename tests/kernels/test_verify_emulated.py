@@ -1,4 +1,4 @@
-"""benchmarks/rnn/verify.py as a whole, the emulated GPU in place of a real one."""
+"""benchmarks/rnn/verify.py as a whole, on the emulated GPU."""
 
 from __future__ import annotations
 

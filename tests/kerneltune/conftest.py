@@ -1,4 +1,4 @@
-"""Shared by the tests of kerneltune: the stand-in kernels, and a cache folder of their own."""
+"""Fixtures for the tests of kerneltune: stand-in kernels, and a separate cache folder."""
 
 from __future__ import annotations
 

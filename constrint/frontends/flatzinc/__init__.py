@@ -1,4 +1,4 @@
-"""FlatZinc, which MiniZinc models are compiled to: `read_flatzinc`, and the command `fzn-constrint`."""
+"""FlatZinc, to which MiniZinc models are compiled: `read_flatzinc`."""
 
 from constrint.frontends.flatzinc.build import FlatModel, build
 from constrint.frontends.flatzinc.document import parse
@@ -8,16 +8,19 @@ __all__ = ["FlatModel", "read_flatzinc"]
 
 
 def read_flatzinc(text: str, filename: str = "<flatzinc>", budget: Budget | None = None) -> FlatModel:
-    """Read a FlatZinc text as a model, with what it says is to be printed.
+    """Read a FlatZinc text as a model and its output items.
 
     Args:
         text: The FlatZinc.
         filename: Its name in messages.
-        budget: What reading may take; the usual limits where it is left out.
+        budget: The limits of reading; the usual ones by default.
 
     Returns:
-        The model; raises `ParseError` with the line for text that is none, or has unknown constraints, and
-        `LimitExceeded` for a model beyond the limits.
+        The model.
+
+    Raises:
+        ParseError: The text is not valid, or has unknown constraints; has the line.
+        LimitExceeded: The model is beyond the limits.
     """
     budget = budget or Budget()
     with recursion_room(budget.frames):

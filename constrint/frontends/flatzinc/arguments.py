@@ -1,4 +1,4 @@
-"""The arguments of a FlatZinc constraint, as its definition asks for them."""
+"""The arguments of a FlatZinc constraint, with the types that its definition expects."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from constrint.modelling.declarations import Declarations
 
 
 class Builder(Protocol):
-    """What makes expressions of values.
+    """Makes expressions from values.
 
     Attributes:
         document: The text as data.
-        model: The model that is made.
+        model: The model under construction.
     """
 
     document: Document
@@ -39,7 +39,7 @@ class Builder(Protocol):
 
 
 class Arguments:
-    """The arguments of a constraint, looked up as what they are asked for."""
+    """The arguments of a constraint, converted on access."""
 
     def __init__(self, builder: Builder, item: Item, args: Sequence[Value], depth: int = 0) -> None:
         self._builder = builder
@@ -49,7 +49,7 @@ class Arguments:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of arguments."""
         return len(self._args)
 
     def number(self, place: int) -> IntExpr:
@@ -93,19 +93,19 @@ class Arguments:
         return list(domain)
 
     def combine(self, nodes: int) -> None:
-        """Count so many operators and operands that the constraint becomes."""
+        """Count the operators and operands of the constraint's translation."""
         self._builder.document.budget.node(nodes, self._builder.document.place(self._item.line))
 
     def require(self, condition: BoolExpr) -> None:
-        """Make a condition hold, whatever becomes of what these are the arguments of."""
+        """Add a constraint to the model, regardless of how the arguments are used."""
         self._builder.model.add(condition, name=f"line {self._item.line}: {self._item.name}")
 
     def but_last(self) -> Arguments:
-        """These without the last."""
+        """These arguments without the last."""
         return Arguments(self._builder, self._item, self._args[:-1], self.depth)
 
     def last(self) -> BoolExpr:
-        """The last, a condition."""
+        """The last argument, a condition."""
         return self.condition(len(self._args) - 1)
 
     def _entries(self, place: int) -> list[Value]:

@@ -1,7 +1,7 @@
-"""A FlatZinc document as a model.
+"""Building a model from a FlatZinc document.
 
-Variables that MiniZinc introduced and that a constraint defines are no variables of the model but the
-expression that defines them, so search does not decide them.
+A variable that MiniZinc introduced and that a constraint defines becomes the defining expression, not a
+variable of the model, so search does not decide it.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from constrint.modelling.declarations import Declarations
 from constrint.support.limits import LimitExceeded
 
 DEEPEST = 40
-"""Definitions nested deeper than this are cut by a variable: expressions are walked recursively."""
+"""Definitions nested deeper than this are cut by a variable, because expressions are walked recursively."""
 
 
 LARGEST = 1000
-"""So are definitions with more operators and operands than this, where those of others in them count."""
-_COPIES = {"int_div": 6, "int_mod": 6, "int_pow": 12, "int_pow_fixed": 12}  # of an argument in its definition
+"""Definitions with more operators and operands, including those of inner definitions, are cut as well."""
+# How often an argument occurs in a definition.
+_COPIES = {"int_div": 6, "int_mod": 6, "int_pow": 12, "int_pow_fixed": 12}
 
 
 @dataclass(frozen=True)
 class Output:
-    """What is printed of each solution.
+    """An item that is printed for each solution.
 
     Attributes:
         name: The name of the variable or array.
@@ -52,7 +53,7 @@ class FlatModel:
 
     Attributes:
         model: The model, with its goal.
-        outputs: What is printed of a solution, in order.
+        outputs: The printed items, in order.
         document: The text as data.
         searched: The variables of the search annotations in order, with their selectors.
     """
@@ -64,7 +65,7 @@ class FlatModel:
 
 
 def build(document: Document) -> FlatModel:
-    """The model of a document; raises `ParseError` for what it does not know."""
+    """The model of a document; raises `ParseError` for unsupported items."""
     return _Builder(document).build()
 
 
@@ -77,8 +78,8 @@ class _Builder:
         self._arrays: dict[str, list[Value]] = {}
         self._definitions: dict[str, Item] = {}
         self._active: set[str] = set()
-        self._sizes: dict[str, int] = {}  # of definitions
-        self._size = 0  # of the definition that is being made
+        self._sizes: dict[str, int] = {}  # sizes of definitions
+        self._size = 0  # size of the present definition
         self._used: set[int] = set()
 
     def build(self) -> FlatModel:
@@ -102,7 +103,7 @@ class _Builder:
         return self.flat
 
     def _find_definitions(self) -> None:
-        """Which constraint stands for which variable that search need not decide."""
+        """Find for each variable that search need not decide the constraint that defines it."""
         for item in self.document.constraints:
             name = item.defines
             last = item.args[-1]
@@ -113,7 +114,7 @@ class _Builder:
                 continue
             domain = declaration.domain
             if item.name in PARTIAL and domain is not None and domain.lo is None and domain.hi is None:
-                continue  # no bound would be left that says that it must be defined, wherever it is used
+                continue  # otherwise no bound would require that it is defined, wherever it is used
             with self._guarded(item):
                 if name not in self._definitions and self._target(item, name) is not None:
                     self._definitions[name] = item
@@ -138,7 +139,7 @@ class _Builder:
         raise self.document.expected(line, "an array", value)
 
     def number(self, value: Value, line: int, depth: int = 0) -> IntExpr:
-        """An integer expression; a condition counts 1 where it holds."""
+        """An integer expression; a condition counts as 0 or 1."""
         if isinstance(value, bool | int):
             return Const(int(value))
         if isinstance(value, Name):
@@ -215,7 +216,7 @@ class _Builder:
         return self._known[name]
 
     def _resolve(self, declaration: Declaration) -> None:
-        """Look up what a variable equals, where that is declared equal to another, and so on."""
+        """Resolve chains of variables that are declared equal to another."""
         chain: dict[str, Declaration] = {}
         while declaration.name not in self._known:
             if declaration.name in chain:
@@ -234,7 +235,7 @@ class _Builder:
             self._known.setdefault(other.name, self._equal(other, 0))
 
     def _equal(self, declaration: Declaration, depth: int) -> IntExpr:
-        """A constant, or a variable that is declared equal to something."""
+        """The expression for a constant, or for a variable that is declared equal to something."""
         assert declaration.value is not None
         if declaration.domain is None:
             return self.condition(declaration.value, declaration.line, depth)
@@ -256,7 +257,7 @@ class _Builder:
         return self.model.int_var(declaration.name, domain.lo, domain.hi, step=domain.step)
 
     def _defined(self, declaration: Declaration, item: Item, depth: int) -> IntExpr:
-        """The expression that a constraint says a variable is."""
+        """The expression by which a constraint defines a variable."""
         self._active.add(declaration.name)
         around, self._size = self._size, 0
         try:
@@ -267,7 +268,7 @@ class _Builder:
         finally:
             self._active.discard(declaration.name)
             size, self._size = self._size, around
-        if declaration.name in self._known:  # it was met again below itself, and is a variable since
+        if declaration.name in self._known:  # it occurred again below itself, and is a variable since then
             return self._known[declaration.name]
         size *= _COPIES.get(item.name, 1)
         own = sum([len(arg) if isinstance(arg, list) else 1 for arg in item.args])
@@ -300,7 +301,7 @@ class _Builder:
 
     @contextmanager
     def _guarded(self, item: Item) -> Iterator[None]:
-        """What goes wrong with a constraint is said with its line."""
+        """Add the line to errors in a constraint."""
         try:
             yield
         except (IndexError, ValueError, TypeError) as problem:
@@ -354,7 +355,10 @@ class _Builder:
     # ------------------------------------------------------------ definitions
 
     def _target(self, item: Item, name: str) -> Any:
-        """What a variable is by a constraint, as a function of the arguments; None where it does not say."""
+        """The expression by which a constraint defines a variable, as a function of the arguments.
+
+        Or None.
+        """
         if item.name in FUNCTIONS:
             function, place = FUNCTIONS[item.name]
             return function if item.args[place] == Name(name) else None

@@ -1,7 +1,7 @@
 """FlatZinc's constraints by name: as conditions (`RELATIONS`), and as the numbers they define (`FUNCTIONS`).
 
-A constraint with `_reif` or `_imp` at the end of its name is the one without, made equivalent to its last
-argument or implied by it. Division rounds towards 0 here, and remainders have the sign of the dividend.
+A constraint whose name ends in `_reif` or `_imp` is the one without the suffix, equivalent to its last
+argument or implied by it. Division rounds towards 0, and remainders have the sign of the dividend.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Relation: TypeAlias = Callable[[Arguments], BoolExpr]
 Function: TypeAlias = Callable[[Arguments], IntExpr]
 
 
-MOST_PAIRS = 20_000  # of an index and a value that become a table
+MOST_PAIRS = 20_000  # most pairs of an index and a value that become a table
 
 
 def power(x: IntExpr, y: IntExpr) -> IntExpr:
@@ -44,12 +44,12 @@ def linear(a: Arguments) -> IntExpr:
 
 
 def booleans(a: Arguments) -> IntExpr:
-    """The same over Boolean variables."""
+    """The same for Boolean variables."""
     return sum_([factor * (1 * x) for factor, x in zip(a.constants(0), a.conditions(1), strict=True)])
 
 
 def chosen(values: Sequence[IntExpr], index: IntExpr) -> IntExpr:
-    """`values[index]`, counted from 1."""
+    """`values[index]`, 1-based."""
     return element(values, index - 1)
 
 
@@ -59,12 +59,12 @@ def parity(conditions: Sequence[BoolExpr]) -> BoolExpr:
 
 
 def clause(a: Arguments) -> BoolExpr:
-    """One of the first conditions, or not all of the second."""
+    """At least one of the first conditions holds, or one of the second does not."""
     return any_of([*a.conditions(0), *(~condition for condition in a.conditions(1))])
 
 
 def known_entry(a: Arguments) -> BoolExpr:
-    """The third argument is the entry of a list of constants: the index is where those are that hold."""
+    """The third argument is the entry of a list of constants: the index is in the places of true entries."""
     index, values = a.number(0), a.constants(1)
     places = [place for place, value in enumerate(values, 1) if value]
     return all_of([index >= 1, index <= len(values), index.is_in(places).iff(a.condition(2))])
@@ -75,7 +75,7 @@ def _is_within(domain: Domain, lo: int, hi: int) -> bool:
 
 
 def holding_entry(a: Arguments) -> BoolExpr:
-    """The entry of a list of constants as a condition; the index must lie inside all the same."""
+    """The entry of a list of constants as a condition; the index must be inside in any case."""
     index: IntExpr = a.number(0)
     values = a.constants(1)
     domain = getattr(index, "domain", None)
@@ -87,9 +87,9 @@ def holding_entry(a: Arguments) -> BoolExpr:
 def pairs_of_entries(
     index: IntExpr, values: Sequence[BoolExpr], result: BoolExpr
 ) -> tuple[IntExpr, list[tuple[int, int]]] | None:
-    """Where entries say which values an expression has, and one must hold: that expression, and all pairs.
+    """The expression and all (index, value) pairs, if entries compare one expression and one must hold.
 
-    That is how MiniZinc writes ``y in sets[x]``.
+    MiniZinc writes ``y in sets[x]`` in this form.
     """
     if not (isinstance(result, BoolConst) and result.value):
         return None
@@ -102,7 +102,7 @@ def pairs_of_entries(
 
 
 def entry(a: Arguments) -> BoolExpr:
-    """The third argument is the entry of a list of conditions: wherever the index is, it is that one."""
+    """The third argument equals the entry of a list of conditions."""
     index, values, result = a.number(0), a.conditions(1), a.condition(2)
     pairs = pairs_of_entries(index, values, result)
     if pairs is not None:
@@ -129,12 +129,12 @@ FUNCTIONS: dict[str, tuple[Function, int]] = {
     "array_var_int_element": (lambda a: chosen(a.numbers(1), a.number(0)), 2),
     "bool2int": (lambda a: 1 * a.condition(0), 1),
 }
-"""By name: the number that is defined, and which argument it is."""
+"""By name: the number that is defined, and the index of its argument."""
 
 PARTIAL = frozenset(
     ["int_div", "int_mod", "int_pow", "int_pow_fixed", "array_int_element", "array_var_int_element"]
 )
-"""Those of them that have no value for some arguments, which no solution may have."""
+"""Those that are undefined for some arguments, which no solution may have."""
 
 RELATIONS: dict[str, Relation] = {
     "int_eq": lambda a: a.number(0) == a.number(1),
@@ -179,11 +179,11 @@ CONDITIONS: dict[str, tuple[Relation, int]] = {
     "array_bool_or": (lambda a: any_of(a.conditions(0)), 1),
     "array_bool_element": (holding_entry, 2),
 }
-"""By name: the condition that a Boolean variable is defined as, and which argument that variable is."""
+"""By name: the condition that defines a Boolean variable, and the index of that argument."""
 
 
 def member(value: IntExpr, domain: Domain) -> BoolExpr:
-    """Whether a value is in a set."""
+    """The condition that a value is in a set."""
     if domain.values is None and domain.step == 1 and not domain.is_empty:
         bounds = []
         if domain.lo is not None:

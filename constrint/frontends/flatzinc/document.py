@@ -1,4 +1,4 @@
-"""A FlatZinc text as data: declarations, constraints and the solve item, nothing looked up yet."""
+"""A FlatZinc text as data: declarations, constraints and the solve item, with names not yet resolved."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from constrint.expr.domain import Domain
 from constrint.frontends.parsers import parser_of
 from constrint.support.limits import Budget, LimitExceeded
 
-Node: TypeAlias = Any  # a lark tree or token: which of them, the grammar says
+Node: TypeAlias = Any  # a lark tree or token, depending on the grammar
 _BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+"|%[^\n]*|[\[({]|[\])}]')
-_SHORT = 18  # digits that are not counted
+_SHORT = 18  # digits; shorter numbers are not counted
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name that is used; with an index, one entry of the array of that name (counted from 1)."""
+    """The use of a name; with an index, one entry of the array of that name (1-based)."""
 
     name: str
     index: int | None = None
@@ -46,9 +46,9 @@ class Declaration:
         domain: Its values; None for Booleans.
         is_variable: Whether it is a variable.
         is_array: Whether it is an array.
-        value: What it is equal to, if that is said.
+        value: The value that it equals, or None.
         annotations: Its annotations.
-        line: Where it stands.
+        line: Its line.
     """
 
     name: str
@@ -65,10 +65,10 @@ class Item:
     """A constraint.
 
     Attributes:
-        name: Which one.
+        name: Its name.
         args: Its arguments.
         annotations: Its annotations.
-        line: Where it stands.
+        line: Its line.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Item:
 
     @property
     def defines(self) -> str | None:
-        """The name of the variable that this constraint defines, where MiniZinc says so."""
+        """The name of the variable that this constraint defines according to MiniZinc, or None."""
         for annotation in self.annotations:
             if isinstance(annotation, Call) and annotation.name == "defines_var":
                 defined = annotation.args[0]
@@ -112,15 +112,15 @@ class Document:
     is_complete: bool = False
 
     def place(self, line: int) -> str:
-        """A line for the messages of limits."""
+        """A line in the form that limits use."""
         return f"{self.filename}:{line}"
 
     def expected(self, line: int, what: str, value: Value) -> ParseError:
-        """An error for a value that is something else."""
+        """The error for a value of the wrong kind."""
         return self.error(line, f"{what} is expected, not {_said(value)}")
 
     def error(self, line: int, message: str) -> ParseError:
-        """An error at a line."""
+        """The error at a line."""
         return ParseError(message, filename=self.filename, line=line, column=1)
 
 
@@ -130,10 +130,13 @@ def parse(text: str, filename: str = "<flatzinc>", budget: Budget | None = None)
     Args:
         text: The FlatZinc.
         filename: Its name in messages.
-        budget: What reading may take; the usual limits where it is left out.
+        budget: The limits of reading; the usual ones by default.
 
     Returns:
-        The document; raises `ParseError` with line and column for text that is none.
+        The document.
+
+    Raises:
+        ParseError: The text is not valid; has line and column.
     """
     budget = budget or Budget()
     budget.size(len(text), filename)
@@ -154,7 +157,7 @@ def parse(text: str, filename: str = "<flatzinc>", budget: Budget | None = None)
 
 
 def _line(node: Node) -> int:
-    """Where a tree begins."""
+    """The line on which a tree begins."""
     stack = [node]
     while stack:
         part = stack.pop()
@@ -186,7 +189,7 @@ def shortened(word: str) -> str:
 
 
 def _check_depth(text: str, filename: str, budget: Budget) -> None:
-    """Refuse brackets that are nested too deep before they are a tree."""
+    """Refuse brackets that are nested too deep, before they are parsed."""
     depth = deepest = 0
     for match in _BRACKETS.finditer(text):
         bracket = text[match.start()]
@@ -201,7 +204,7 @@ def _check_depth(text: str, filename: str, budget: Budget) -> None:
 
 
 def _tree(text: str, filename: str, budget: Budget) -> Node:
-    """The tree of a text, parsed token by token so that the clock is looked at."""
+    """The tree of a text, parsed token by token with checks of the clock."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
     try:
@@ -217,7 +220,7 @@ def _tree(text: str, filename: str, budget: Budget) -> Node:
         elif isinstance(problem, UnexpectedCharacters):
             found = _shown(problem.char)
         line, column = max(problem.line, 1), max(problem.column, 1)
-        message = f"this is no FlatZinc: unexpected {found}"
+        message = f"this is not FlatZinc: unexpected {found}"
         raise ParseError(message, filename=filename, line=line, column=column) from None
 
 
@@ -280,7 +283,7 @@ def _constraint(document: Document, node: Node) -> None:
 
 def _solve(document: Document, node: Node) -> None:
     if document.is_complete:
-        raise document.error(1, "there are two solve items, where one ends the text")
+        raise document.error(1, "there are two solve items: a text ends with exactly one")
     document.is_complete = True
     document.goal = node.data
     parts = list(node.children)
@@ -290,7 +293,7 @@ def _solve(document: Document, node: Node) -> None:
 
 
 def _advice(document: Document, node: Node) -> Value:
-    """An annotation, in which floats may stand, as text."""
+    """An annotation, which may contain floats, as text."""
     if node.data == "float":
         return str(node.children[0])
     if node.data == "call":
@@ -329,7 +332,7 @@ def _value(document: Document, node: Node) -> Value:
 
 
 def _plain(document: Document, text: str, line: int) -> Value:
-    """A name or a number of an array that is one token."""
+    """A name or a number in an array that is a single token."""
     text = text.strip()
     if text[0] == "-" or text[0].isdigit():
         if len(text) > _SHORT:
@@ -339,7 +342,7 @@ def _plain(document: Document, text: str, line: int) -> Value:
 
 
 def _integer(document: Document, token: Any) -> int:
-    """An integer; Python reads no zeros before decimal digits where it tells the base by itself."""
+    """An integer; leading zeros, which Python refuses, are removed."""
     word = str(token)
     if len(word) > _SHORT:
         document.budget.digits(word, document.place(token.line or 1))

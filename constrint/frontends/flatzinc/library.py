@@ -1,6 +1,7 @@
-"""Global constraints that MiniZinc hands over whole: what `constrint/minizinc/` declares without a body.
+"""Global constraints that MiniZinc passes on whole: those that `constrint/minizinc/` declares without a body.
 
-The names beginning with `constrint_` count from 0, where MiniZinc's own count from wherever an array begins.
+Names that begin with `constrint_` have 0-based indices; MiniZinc's own indices start wherever an array
+starts.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Entry = TypeVar("Entry")
 
 
 def in_rows(flat: Sequence[Entry], width: int) -> list[Sequence[Entry]]:
-    """A matrix that is given row after row."""
+    """The rows of a flat matrix."""
     if width == 0 or len(flat) % width:
         raise ValueError(f"{len(flat)} entries are no rows of {width}")
     return [flat[i : i + width] for i in range(0, len(flat), width)]
@@ -55,7 +56,7 @@ def _counts(a: Arguments, closed: bool) -> BoolExpr:
 
 
 def _bounded_counts(a: Arguments, closed: bool) -> BoolExpr:
-    """The counts of values lie between constants."""
+    """The counts of values are between constants."""
     values, cover = a.numbers(0), a.constants(1)
     a.combine(len(values) * len(cover))
     counts = [count(values, value) for value in cover]
@@ -65,7 +66,7 @@ def _bounded_counts(a: Arguments, closed: bool) -> BoolExpr:
 
 
 def _regular(a: Arguments) -> BoolExpr:
-    """States count from 1, symbols too; the table has the next state of each, 0 for none."""
+    """States and symbols are 1-based; the table has the next state of each pair, 0 for none."""
     symbols = a.constant(2)
     table_of_states = in_rows(a.constants(3), symbols)
     transitions = [
@@ -78,7 +79,7 @@ def _regular(a: Arguments) -> BoolExpr:
 
 
 def _lexicographic(a: Arguments, strict: bool) -> BoolExpr:
-    """Of lists of different lengths, a shorter one comes before those that it begins."""
+    """For lists of different lengths: a proper prefix comes before the longer list."""
     xs, ys = a.numbers(0), a.numbers(1)
     common = min(len(xs), len(ys))
     is_strict = strict if len(xs) == len(ys) else len(xs) > len(ys)
@@ -93,7 +94,7 @@ def _of_numbers(function: Callable[[list[IntExpr]], BoolExpr]) -> Relation:
 
 
 def _capacities(a: Arguments) -> BoolExpr:
-    """Bins count from 0; each load is at most its constant."""
+    """Bins are 0-based; each load is at most its constant."""
     capacities, bins, sizes = a.constants(0), a.numbers(1), a.constants(2)
     a.combine(4 * len(bins) * len(capacities))
     inside = [(one >= 0) & (one < len(capacities)) for one in bins]

@@ -1,8 +1,8 @@
-"""Models as JSON: for other programs, and for keeping.
+"""Models as JSON, for other programs and for storage.
 
-An expression is an integer, true or false, the name of a variable or definition, or an array
-["operator", operand, …]. A part that stands in several places is written once, in "shared", and
-referred to as ["shared", number]. docs/constrint-json.md has the whole format.
+An expression is an integer, true or false, the name of a variable or definition, or an array ["operator",
+operand, …]. A part that occurs several times is written once, in "shared", and referred to as ["shared",
+number]. docs/constrint-json.md describes the format.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Json: TypeAlias = Any
 
 FORMAT, VERSION = "constrint", 1
 LONG_BITS = 10_000
-"""Integers beyond this are written in hexadecimal: Python does not read longer decimal ones."""
+"""Longer integers are written in hexadecimal, because Python does not read longer decimal ones."""
 _POSITION = ("file", "line", "column", "end_line", "end_column", "text")
 
 
@@ -48,7 +48,7 @@ def from_json(text: str, filename: str = "<json>", budget: Budget | None = None)
 
 
 def _no_float(text: str) -> int:
-    raise ValueError(f"{text} is no integer: a model in JSON has integers only")
+    raise ValueError(f"{text} is not an integer: a model in JSON has integers only")
 
 
 # ---------------------------------------------------------------- writing
@@ -57,7 +57,7 @@ def _no_float(text: str) -> int:
 class _Writer:
     def __init__(self, target: Declarations) -> None:
         self.target = target
-        self.names: dict[int, str] = {}  # of the definitions that are written already
+        self.names: dict[int, str] = {}  # names of the definitions written so far, by identity
         self.uses: dict[int, int] = {}
         self.numbers: dict[int, int] = {}
         self.shared: list[Json] = []
@@ -81,7 +81,7 @@ class _Writer:
         return {**head, "variables": variables, "shared": self.shared, **rest}
 
     def _count(self, exprs: Iterable[IntExpr]) -> None:
-        """How often each part is referred to."""
+        """Count how often each part is referred to."""
         stack = list(exprs)
         while stack:
             expr = stack.pop()
@@ -108,7 +108,7 @@ class _Writer:
         return _with_position({"expr": self.expr(expr), "direction": way}, expr.position)
 
     def expr(self, expr: IntExpr) -> Json:
-        """An expression where it is used."""
+        """The JSON of an expression at one of its uses."""
         if id(expr) in self.names:
             return self.names[id(expr)]
         if self.uses[id(expr)] > 1 and expr.children:
@@ -135,7 +135,7 @@ class _Writer:
 
 
 def number(value: int) -> int | str:
-    """An integer; as a hexadecimal text where it is too long for other programs' decimal readers."""
+    """The JSON of an integer: a hexadecimal string if it is too long for other programs' decimal readers."""
     return int(value) if value.bit_length() <= LONG_BITS else hex(value)
 
 
@@ -175,7 +175,7 @@ class _Reader:
         self.names: dict[str, IntExpr] = {}
         self.shared: list[IntExpr] = []
         self.written: list[Json] = []
-        self.begun: set[int] = set()  # shared parts that are being read, or have been
+        self.begun: set[int] = set()  # shared parts whose reading has begun
 
     def model(self, document: Json) -> Declarations:
         """The model of a document."""
@@ -193,7 +193,7 @@ class _Reader:
         model = Declarations(top.at("name").text(head.get("name", "model")))
         for place, item in top.at("variables").items(head["variables"]):
             self._variable(model, place, item)
-        # A shared part may use a definition and the other way round, so each is read when it is needed.
+        # A shared part may use a definition and vice versa, so each is read on first use.
         self.written = top.at("shared").array(head.get("shared", []))
         self._definitions(model, top, head)
         for place, item in top.at("constraints").items(head["constraints"]):
@@ -245,7 +245,7 @@ class _Reader:
         expr.at(_position(place, entry))
 
     def kept(self, written: Json, place: Place) -> IntExpr:
-        """An expression that others refer to."""
+        """An expression that others may refer to."""
         expr = self.expr(written, place)
         try:
             self._depths.note(expr)

@@ -1,4 +1,4 @@
-"""How each expression node is written as JSON and read again, with errors that name the place."""
+"""The JSON form of each expression node: writing, and reading with errors that name the place."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LISTS: dict[str, tuple[type[Any], int]] = {
     "and": (And, 0),
     "or": (Or, 0),
 }
-"""Nodes with any number of operands from a least number on."""
+"""Nodes with a least number of operands."""
 
 _FUNCTIONS = {
     function.symbol or name: function

@@ -1,4 +1,4 @@
-"""Places in a JSON document, and what is read there: checked, counted, with errors that name the place."""
+"""Places in a JSON document: values are checked and counted there, and errors name the place."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Place:
 
     Args:
         filename: Name of the document.
-        key: Name or number of the place in what it belongs to; empty for the whole document.
-        parent: What it belongs to.
-        budget: What the document may ask for; that of the parent, if there is one.
+        key: Name or number of the place in its parent; empty for the whole document.
+        parent: The enclosing place.
+        budget: The limits of reading; those of the parent, if there is one.
     """
 
     __slots__ = ("_key", "_parent", "budget", "filename")
@@ -39,7 +39,7 @@ class Place:
 
     @property
     def path(self) -> str:
-        """The way to the place, such as ``constraints[3].expr``."""
+        """The path to the place, such as ``constraints[3].expr``."""
         keys: list[str] = []
         place: Place | None = self
         while place is not None:
@@ -80,13 +80,13 @@ class Place:
             yield self.at(i), item
 
     def text(self, value: Json) -> str:
-        """A string that can be written to a file."""
+        """A string without lone surrogates."""
         if not isinstance(value, str):
             raise self.error(f"a string is needed here, not {_kind(value)}")
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:
-            raise self.error(f"half a surrogate pair is no character, as in '{value}'") from None
+            raise self.error(f"a lone surrogate is not a character, as in '{value}'") from None
         return value
 
     def integer(self, value: Json) -> int:
@@ -96,7 +96,7 @@ class Place:
             try:
                 return int(value, 16)
             except ValueError:
-                raise self.error(f"{value!r} is no hexadecimal number") from None
+                raise self.error(f"{value!r} is not a hexadecimal number") from None
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.error(f"an integer is needed here, not {_kind(value)}")
         return value

@@ -11,12 +11,12 @@ from constrint.errors import ModelError, ParseError, shown
 from constrint.support.limits import Budget, LimitExceeded, exceeded, recursion_room
 
 DEEPEST = 5_000
-"""Nesting beyond which the parser of Python's library might run out of the machine's stack."""
+"""Deeper nesting might overflow the machine stack in the parser of Python's library."""
 _NESTING = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 class _TwiceError(ValueError):
-    """A name stands twice in one object."""
+    """A name occurs twice in one object."""
 
 
 def parsed(text: str, filename: str, budget: Budget, number: Callable[[str], Any]) -> Any:
@@ -25,13 +25,13 @@ def parsed(text: str, filename: str, budget: Budget, number: Callable[[str], Any
     Args:
         text: The text.
         filename: Its name in messages.
-        budget: What it may ask for.
-        number: What is made of a number with a fraction or exponent, NaN and Infinity; it may raise
-            `ValueError` with a message.
+        budget: The limits of reading.
+        number: Converts a number with a fraction or exponent, NaN and Infinity; it may raise `ValueError`
+            with a message.
 
     Raises:
-        ParseError: the text is no JSON.
-        ModelError: a name stands twice in one object, or `number` refused.
+        ParseError: The text is not JSON.
+        ModelError: A name occurs twice in one object, or `number` refused.
     """
     most = budget.limits.digits
 
@@ -47,7 +47,7 @@ def parsed(text: str, filename: str, budget: Budget, number: Callable[[str], Any
         if len(found) < len(members):
             names = [name for name, _ in members]
             twice = next(name for name in names if names.count(name) > 1)
-            raise _TwiceError(f"the name '{shown(twice)}' stands twice in one object")
+            raise _TwiceError(f"the name '{shown(twice)}' occurs twice in one object")
         return found
 
     limit = budget.limits.depth
@@ -58,7 +58,7 @@ def parsed(text: str, filename: str, budget: Budget, number: Callable[[str], Any
             )
     except json.JSONDecodeError as error:
         raise ParseError(
-            f"this is no JSON: {error.msg}",
+            f"this is not JSON: {error.msg}",
             filename=filename,
             line=error.lineno,
             column=error.colno,
@@ -76,7 +76,7 @@ def _place(text: str, digits: str, filename: str) -> str:
 
 
 def _too_deep(text: str, filename: str, limit: int | None) -> LimitExceeded:
-    """The error for nesting, at the bracket that is too deep."""
+    """The error for too deep nesting, placed at the bracket."""
     most = DEEPEST if limit is None else min(limit, DEEPEST)
     depth = 0
     for found in _NESTING.finditer(text):

@@ -1,1 +1,1 @@
-"""Models from sympy relations and as them."""
+"""Models from sympy relations, and as sympy relations."""

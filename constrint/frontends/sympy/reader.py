@@ -1,9 +1,9 @@
 """Reads sympy relations as a model.
 
-sympy computes while relations are being built: ``Eq(x, x)`` is true at once, ``Mod(2*x, 2)`` is 0, ``x/x``
-is 1. What is read is what sympy left. A Python truth value is refused: ``x == y`` in Python only asks sympy
-whether two expressions look the same. Every symbol stands for an integer or, where it is used as a
-condition, for a truth value.
+sympy computes while relations are built: ``Eq(x, x)`` is true at once, ``Mod(2*x, 2)`` is 0, ``x/x`` is 1.
+The reader sees what sympy has left. A Python truth value is refused: ``x == y`` in Python only compares the
+structure of two expressions in sympy. Every symbol stands for an integer or, if it is used as a condition,
+for a truth value.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _OPERATORS = {sp.Eq: "==", sp.Ne: "!=", sp.Lt: "<", sp.Le: "<=", sp.Gt: ">", sp.
 
 
 class _NoIntegerError(Exception):
-    """An expression has fractions; multiplied or rounded it may still be one of integers."""
+    """An expression has fractions; multiplied or rounded it may still be an integer expression."""
 
 
 def read_relations(relations: Iterable[Any] | Any, name: str = "sympy") -> Declarations:
@@ -94,7 +94,7 @@ class _Reader:
             nodes = sp.preorder_traversal(relation)
             for node in nodes:
                 if isinstance(node, sp.Indexed):
-                    nodes.skip()  # the name of the array is no variable
+                    nodes.skip()  # the name of the array is not a variable
                     if node.free_symbols - {node, *node.base.free_symbols}:
                         raise ModelError(f"{node} has an index that is no number")
                 if isinstance(node, _SYMBOLS):
@@ -176,14 +176,14 @@ class _Reader:
     # ------------------------------------------------------------ integers
 
     def whole(self, node: Any) -> IntExpr:
-        """An integer expression where fractions have no meaning."""
+        """An integer expression; fractions are errors."""
         try:
             return self.integer(node)
         except _NoIntegerError as problem:
-            raise ModelError(f"{node} is no integer expression: {problem}") from None
+            raise ModelError(f"{node} is not an integer expression: {problem}") from None
 
     def integer(self, node: Any) -> IntExpr:
-        """An expression of sympy; raises `_NoIntegerError` where it has fractions."""
+        """An expression of sympy; raises `_NoIntegerError` if it has fractions."""
         if node not in self.integers:
             self.integers[node] = self._integer(node)
         return self.integers[node]
@@ -237,7 +237,7 @@ class _Reader:
 
     def _piecewise(self, node: Any) -> IntExpr:
         pieces = [(self.whole(value), self.condition(condition)) for value, condition in node.args]
-        # Where no condition holds, it has no value.
+        # It is undefined if no condition holds.
         is_total = isinstance(node.args[-1][1], BooleanTrue)
         chosen = pieces.pop()[0] if is_total else FloorDiv(Const(0), Const(0))
         for value, condition in reversed(pieces):
@@ -354,7 +354,7 @@ def _domain(symbol: Any) -> Domain:
 
 
 def _assumed(symbol: Any, variable: IntExpr) -> list[BoolExpr]:
-    """What a symbol's assumptions say beside bounds."""
+    """Conditions that a symbol's assumptions imply in addition to bounds."""
     known = symbol.assumptions0
     conditions: list[BoolExpr] = []
     if known.get("even") or known.get("odd"):

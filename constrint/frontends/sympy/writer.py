@@ -1,9 +1,9 @@
-"""Writes a model as sympy relations, which `sympy_bridge` reads back as the same model.
+"""Writes a model as sympy relations, which the reader reads back as the same model.
 
-Relations, floor, Mod and Piecewise are left unevaluated, so that they look like the model. A relation whose
-terms are undefined for some values is written together with the conditions under which they are defined:
-sympy may then simplify it as it likes, and negate it. Where it is used as a number, its terms are written
-*total*: with 1 in place of a divisor that is 0, and 0 in place of a negative exponent.
+Relations, floor, Mod and Piecewise are left unevaluated, so that they look like the model. A relation with
+terms that may be undefined is written together with the conditions under which they are defined; sympy may
+then simplify and negate it. If it is used as a number, its terms are written *total*: with 1 instead of a
+divisor that is 0, and 0 instead of a negative exponent.
 """
 
 from __future__ import annotations
@@ -71,18 +71,18 @@ def _set(domain: Domain) -> Any:
 
 class _Writer:
     def __init__(self) -> None:
-        self.total = False  # whether terms are written such that they always have a value
+        self.total = False  # whether terms are written so that they are always defined
         self.written: dict[tuple[int, bool], Any] = {}
         self.conditions: dict[tuple[int, bool], Any] = {}
         self.known: dict[int, tuple[BoolExpr, ...]] = {}
-        self.made: list[IntExpr] = []  # kept alive: the dictionaries know expressions by id
+        self.made: list[IntExpr] = []  # kept alive: the dictionaries are keyed by id
 
     def symbol(self, variable: IntVar | BoolVar) -> Any:
         """The symbol of a variable."""
         return sp.Symbol(variable.name, integer=True)
 
     def number(self, expr: IntExpr) -> Any:
-        """An integer expression; a condition counts 0 or 1."""
+        """An integer expression; a condition counts as 0 or 1."""
         if not isinstance(expr, BoolExpr):
             return self._once(expr, _NUMBERS, self.written)
         needs = self._needs(expr)
@@ -104,14 +104,14 @@ class _Writer:
         return condition
 
     def total_number(self, expr: IntExpr) -> Any:
-        """An integer expression that has some value even where the expression has none."""
+        """An integer expression, with some value even if the expression is undefined."""
         total, self.total = self.total, True
         number = self.number(expr)
         self.total = total
         return number
 
     def _needs(self, expr: IntExpr) -> list[BoolExpr]:
-        """The conditions under which the terms of a relation have values."""
+        """The conditions under which the terms of a relation are defined."""
         if not isinstance(expr, Comparison | Divides | Member | Table):
             return []
         needs = [need for term in expr.children for need in definedness(term, self.known)]
@@ -158,7 +158,7 @@ class _Writer:
         return written(*operands)
 
     def divisor(self, expr: FloorDiv | Mod) -> Any:
-        """A divisor; 1 for one that is always 0."""
+        """A divisor; 1 if it is always 0."""
         divisor = self.number(expr.right)
         if self.total and not divisor.is_Integer and expr.needs():
             return divisor + 1 - sp.Min(1, sp.Abs(divisor))
@@ -169,7 +169,7 @@ class _Writer:
         dividend, divisor = self.number(expr.left), self.divisor(expr)
         ratio = dividend / divisor
         if divisor.has(sp.Piecewise) or not all(power.exp.is_Integer for power in divisor.atoms(sp.Pow)):
-            # sympy would divide by each piece, even where one is 0, and negate an exponent.
+            # sympy would divide by each piece, even by one that is 0, and negate an exponent.
             ratio = sp.Mul(dividend, sp.Pow(divisor, -1, evaluate=False), evaluate=False)
         return sp.floor(ratio, evaluate=bool(ratio.is_Rational))
 
@@ -203,17 +203,17 @@ class _Writer:
 
     def comparison(self, expr: Comparison) -> Any:
         left, right = self.numbers(expr.children)
-        # sympy stumbles over relations of two numbers within the conditions of a Piecewise.
+        # sympy fails on relations of two numbers within the conditions of a Piecewise.
         is_known = bool(left.is_Integer and right.is_Integer)
         return _RELATIONS[expr.operator](left, right, evaluate=is_known)
 
     def global_condition(self, expr: Relation) -> Any:
-        """What a global constraint decomposes into."""
+        """The decomposition of a global constraint."""
         self.made.append(expr.decomposed())
         return self.condition(self.made[-1])
 
     def global_number(self, expr: Relation | Function) -> Any:
-        """What a global constraint decomposes into, as a number."""
+        """The decomposition of a global constraint, as a number."""
         self.made.append(expr.decomposed())
         return self.number(self.made[-1])
 
@@ -262,12 +262,12 @@ _CONDITIONS: Writers = {
 
 
 def _mod(dividend: Any, divisor: Any) -> Any:
-    """A remainder; one of numbers is worked out, as sympy cannot compare it otherwise."""
+    """A remainder; one of numbers is computed, because sympy cannot compare it otherwise."""
     return sp.Mod(dividend, divisor, evaluate=bool(dividend.is_Integer and divisor.is_Integer))
 
 
 def _least(value: Any) -> Any:
-    """1 for what is at least 1, else 0."""
+    """1 if the value is at least 1, else 0."""
     return sp.Max(0, sp.Min(1, value))
 
 
@@ -300,7 +300,7 @@ def _member(writer: _Writer, expr: Member) -> Any:
 def _divided(writer: _Writer, expr: Divides) -> Any:
     divisor, dividend = writer.number(expr.divisor), writer.number(expr.dividend)
     remainder = _mod(dividend, sp.Max(1, sp.Abs(divisor)))
-    # A divisor of 0 adds the dividend itself: only 0 is left over by nothing.
+    # A divisor of 0 adds the dividend itself: the remainder is then 0 for 0 only.
     return 1 - sp.Min(1, remainder + sp.Max(0, 1 - sp.Abs(divisor)) * sp.Abs(dividend))
 
 
@@ -324,4 +324,4 @@ _INDICATORS: Writers = {
     Implies: lambda writer, expr: sp.Max(1 - writer.number(expr.left), writer.number(expr.right)),
     Iff: lambda writer, expr: 1 - sp.Abs(writer.number(expr.left) - writer.number(expr.right)),
 }
-"""How each condition is written where it counts 0 or 1: sympy has no better way that can stand anywhere."""
+"""How each condition is written as 0 or 1: sympy has no better form that is allowed everywhere."""

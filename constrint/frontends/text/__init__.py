@@ -1,1 +1,1 @@
-"""The text languages."""
+"""The text languages: constrint and FlashRNN's dialect."""

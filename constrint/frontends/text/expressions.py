@@ -1,6 +1,6 @@
 """Builds expressions from the syntax tree of `.constrint` text.
 
-Nodes are built directly rather than with Python's operators, because each carries its place in the text.
+Nodes are built directly, not by Python's operators, because each has its place in the text.
 """
 
 from __future__ import annotations
@@ -47,23 +47,23 @@ if TYPE_CHECKING:
     Node: TypeAlias = Tree[Token]
 
 Meaning: TypeAlias = IntExpr | tuple[int, ...]
-"""What a name stands for: a variable, an expression or constant, or a sequence of integers."""
+"""The meaning of a name: a variable, an expression or constant, or a sequence of integers."""
 
 MOST_MEMBERS = 1_000_000
-"""A range in braces may have this many members; a longer one belongs outside braces."""
+"""The most members of a range in braces; a longer one belongs outside braces."""
 
 
 class ExpressionReader(ConstantReader):
-    """Turns trees into expressions, sets and constants, given what the names mean."""
+    """Turns trees into expressions, sets and constants, given the meanings of names."""
 
     def __init__(self, source: Source, names: dict[str, Meaning], budget: Budget | None = None) -> None:
         super().__init__(source, budget or Budget())
         self.names = names
-        self.line = 1  # of the statement that is being read
+        self.line = 1  # line of the present statement
         self._depth = 0
 
     def declared_later(self, name: str) -> int | None:
-        """The line of a declaration that is still to come, if there is one."""
+        """The line of a later declaration of the name, or None."""
         raise NotImplementedError
 
     # ------------------------------------------------------------ expressions
@@ -92,7 +92,7 @@ class ExpressionReader(ConstantReader):
         return expr
 
     def constant(self, tree: Node) -> int:
-        """A number that is known while reading."""
+        """A constant; raises `ParseError` for anything else."""
         if tree.data == "number":
             return self.number(as_token(tree.children[0]))
         expr = self.integer(tree)
@@ -102,7 +102,7 @@ class ExpressionReader(ConstantReader):
         try:
             return int(self.value_of(tree, expr))
         except Undefined as error:
-            raise self.error(tree, f"this has no value: {error}") from None
+            raise self.error(tree, f"this is undefined: {error}") from None
 
     def _number(self, tree: Node) -> IntExpr:
         return Const(self.number(as_token(tree.children[0])))
@@ -121,14 +121,14 @@ class ExpressionReader(ConstantReader):
         return meaning
 
     def lookup(self, tree: Node) -> Meaning:
-        """What a name means."""
+        """The meaning of a name."""
         name = name_of(tree)
         if name in self.names:
             return self.names[name]
         later = self.declared_later(name)
         near = nearest(name, [*self.names, "true", "false"])
         if later:
-            hint = f"it is declared in line {later}; move that line up"
+            hint = f"it is declared on line {later}; move that line up"
         elif near:
             hint = f"did you mean '{near[0]}'?"
         else:
@@ -178,7 +178,7 @@ class ExpressionReader(ConstantReader):
         before, after = text(0, i), text(i + 2, i + 2)
         remainder = max(j for j in range(1, i + 1, 2) if tree.children[j] == "%")
         other = f"{text(0, remainder - 1)} % ({text(remainder + 1, i + 2)})"
-        message = "'%' followed by '*' is read differently by different people"
+        message = "'%' followed by '*' is ambiguous for readers"
         return self.error(
             cast("Token", tree.children[i + 1]), message, f"write ({before}) * {after} or {other}"
         )
@@ -253,13 +253,13 @@ class ExpressionReader(ConstantReader):
     # ------------------------------------------------------------ sequences and sets
 
     def sequence(self, tree: Node) -> tuple[int, ...]:
-        """A list of constants: written out, or a name for one."""
+        """A sequence of constants: a list, or the name of one."""
         if tree.data == "list":
             inner = self.inner_token(tree)
             if inner is not None and inner.type == "NUMBERS":
                 return tuple(self.long_list(inner))
             if inner is not None:
-                raise self.error(tree, "a list of lists is no sequence", "take one of them: [3, 5, 7]")
+                raise self.error(tree, "a list of lists is not a sequence", "take one of them: [3, 5, 7]")
             return tuple([self._listed(child) for child in subtrees(tree)])
         if tree.data == "name":
             meaning = self.lookup(tree)
@@ -267,11 +267,11 @@ class ExpressionReader(ConstantReader):
                 return meaning
         text = self.position(tree).text
         raise self.error(
-            tree, f"'{text}' is no sequence", "only lists of constants have elements: [3, 5, 7][k]"
+            tree, f"'{text}' is not a sequence", "only lists of constants have elements: [3, 5, 7][k]"
         )
 
     def members(self, tree: Node) -> Domain:
-        """What stands after `in`."""
+        """The set after `in`."""
         if tree.data == "range":
             return self._range(tree)
         if tree.data == "braces":
@@ -286,7 +286,7 @@ class ExpressionReader(ConstantReader):
             return Domain.of_values(self.sequence(tree))
         text = self.position(tree).text
         hint = f"write a range 1..{text}, a set {{{text}}} or the name of a sequence"
-        raise self.error(tree, f"'{text}' is no set", hint)
+        raise self.error(tree, f"'{text}' is not a set", hint)
 
     def _listed(self, tree: Node) -> int:
         """A constant in a list or set."""
@@ -343,7 +343,7 @@ _FUNCTIONS: dict[str, type[IntFunction]] = {
 """The functions that are called by name."""
 
 _NESTING = frozenset(["group", "call", "index", "not_", "unary", "power", "implies", "iff", "list"])
-"""What makes an expression deeper; a sum in brackets is as deep as the brackets."""
+"""Nodes that add to the depth of an expression; a sum in brackets is as deep as the brackets."""
 
 _EXPRESSIONS: dict[str, Callable[[ExpressionReader, Node], IntExpr]] = {
     "iff": lambda reader, tree: Iff(*(reader.boolean(as_tree(child)) for child in tree.children)),

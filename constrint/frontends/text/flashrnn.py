@@ -1,7 +1,7 @@
-"""Reads models in the first ConstrINT dialect: constraints over positive integers that nobody declares.
+"""Reads models in FlashRNN's ConstrINT dialect: constraints over undeclared positive integers.
 
-docs/constrint-flashrnn.md says what this reader makes of that language, and what it refuses. Most expressions
-are read as in the main language; a list stands for one of its values.
+docs/constrint-flashrnn.md defines how this reader understands that language, and what it refuses. Most
+expressions are read as in the main language; a list stands for any one of its values.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Node: TypeAlias = Any
 """A tree or a token of lark's."""
 
 MOST_CHOICES = 10_000
-"""Ways to choose one value from each list of a comparison that are written out."""
+"""The most combinations of list values in a comparison that are enumerated."""
 _COUNTED = re.compile(r"[()\[\]]|[0-9]+")
 POSITIVE = Domain(1, None)
 _WORD = re.compile(r"\w")
-SHORT_NUMBER = 3  # digits that are not counted
+SHORT_NUMBER = 3  # digits; shorter numbers are not counted
 
 
 def read_constraints(
@@ -45,7 +45,7 @@ def read_constraints(
         source: The text.
         model: A model without variables.
         constants: Names that stand for integers or sequences of them.
-        budget: What the text may ask for.
+        budget: The limits of reading.
     """
     code = COMMENT.sub(lambda found: " " * len(found[0]), source.text)
     budget = budget or Budget()
@@ -59,7 +59,7 @@ def read_constraints(
 
 
 def _check_size(source: Source, code: str, budget: Budget) -> None:
-    """Count brackets inside each other and the digits of numbers before anything is parsed."""
+    """Count nested brackets and the digits of numbers before parsing."""
     depth = 0
     for token in _COUNTED.finditer(code):
         if token[0] in "([":
@@ -78,7 +78,7 @@ def _where(source: Source, start: int) -> str:
 
 
 class _Reader(PlainReader):
-    """Turns statements into constraints; a name is declared where it is mentioned first."""
+    """Turns statements into constraints; a name is declared at its first use."""
 
     def __init__(
         self, source: Source, code: str, model: Declarations, constants: dict[str, Meaning], budget: Budget
@@ -92,7 +92,7 @@ class _Reader(PlainReader):
         self._chosen: dict[int, IntExpr] = {}
 
     def add_plain(self, plain: Plain) -> None:
-        """Add the constraint that a plain one is."""
+        """Add the constraint for a plain one."""
         try:
             self.budget.node(len(plain.tokens))
             condition = self._condition_of(plain)
@@ -128,7 +128,7 @@ class _Reader(PlainReader):
         return variable
 
     def add(self, begin: int, tree: Node) -> None:
-        """Add the constraint of a statement whose tokens are counted from a place of the text."""
+        """Add the constraint of a statement whose token positions count from `begin`."""
         self._begin = begin
         start, end = self._span(tree)
         self._has_lists = self._knows_lists or "[" in self.code[start:end]
@@ -139,7 +139,7 @@ class _Reader(PlainReader):
     # ------------------------------------------------------------ places
 
     def _span(self, tree: Node) -> tuple[int, int]:
-        """Where a tree begins and ends in the text."""
+        """Start and end of a tree in the text."""
         first = last = tree
         while hasattr(first, "children"):
             first = first.children[0]
@@ -148,15 +148,15 @@ class _Reader(PlainReader):
         return self._begin + first.start_pos, self._begin + last.end_pos
 
     def span(self, tree: Node) -> Span:
-        """Where a tree stands, worked out later."""
+        """The place of a tree, resolved later."""
         return Span(self.source, *self._span(tree))
 
     def position(self, tree: Node) -> Position:
-        """Where a tree stands."""
+        """The source position of a tree."""
         return self.span(tree).resolve()
 
     def where(self, tree: Node) -> str:
-        """Where a tree stands, for messages of limits."""
+        """The place of a tree for messages of limits."""
         at = self.position(tree)
         return f"{self.source.filename}:{at.line}:{at.column}"
 
@@ -168,7 +168,7 @@ class _Reader(PlainReader):
     # ------------------------------------------------------------ expressions
 
     def expression(self, tree: Node) -> IntExpr:
-        """An integer or a condition; only whole constraints and variables are given their places."""
+        """An integer or a condition; only whole constraints and variables get source positions."""
         self.budget.node(1, lambda: self.where(tree))
         kind = tree.data if hasattr(tree, "data") else tree.type
         return _EXPRESSIONS[kind](self, tree)
@@ -204,7 +204,7 @@ class _Reader(PlainReader):
         if not lists:
             return self._plain(tree)
         if "!=" in tree.children:
-            hint = "a list is one of its values, any that fits; to rule values out write x != 1; x != 2"
+            hint = "a list stands for any one of its values; to exclude values write x != 1; x != 2"
             raise self.error(lists[0], "a list cannot be compared with !=", hint)
         if len(tree.children) == 3 and tree.children[1] == "==" and len(lists) == 1:
             left, _, right = tree.children
@@ -218,7 +218,7 @@ class _Reader(PlainReader):
         return _compared(sides, list(map(str, tree.children[1::2])))
 
     def _lists(self, tree: Node) -> Iterator[Node]:
-        """The lists in an expression, each of which stands for one of its values."""
+        """The lists in an expression, each of which stands for any one of its values."""
         if isinstance(tree, str):
             if isinstance(self.names.get(tree), tuple):
                 yield tree
@@ -247,7 +247,7 @@ class _Reader(PlainReader):
         return with_bounds(cases)
 
     def _allowed(self, subject: Node, values: Node) -> BoolExpr:
-        """The subject has one of these values; values that are not constants give one equation each."""
+        """The subject has one of these values; each value that is not a constant gives an equation."""
         wanted = self.integer(subject)
         items = self._items(values)
         constants = [item.value for item in items if isinstance(item, Const)]
@@ -269,9 +269,9 @@ def _compared(sides: Sequence[IntExpr], operators: Sequence[str]) -> BoolExpr:
 
 
 def _with_brackets(text: str, start: int, end: int) -> tuple[int, int]:
-    """The place of a constraint from the brackets before its first operand to those after its last.
+    """The range of a constraint, from the brackets before its first operand to those after its last.
 
-    Brackets that stand on both sides of a ';' belong to several constraints, and are left out.
+    Brackets that enclose a ';' belong to several constraints, and are left out.
     """
     depth = lowest = 0
     if "(" in text[start:end] or ")" in text[start:end]:

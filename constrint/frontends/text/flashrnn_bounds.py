@@ -1,8 +1,8 @@
 """Upper bounds that alternatives have in common.
 
-No name of the first dialect has an upper bound of its own, and search needs one. `x == 3 | x == 5` implies
-`x <= 5`, and `x == 2 * y | x == 3 * y` implies `x <= max(2 * y, 3 * y)`, which no propagator sees as long as
-it is not known which alternative holds.
+Names in FlashRNN's dialect have no declared upper bounds, and search needs them. `x == 3 | x == 5` implies `x
+<= 5`, and `x == 2 * y | x == 3 * y` implies `x <= max(2 * y, 3 * y)`. No propagator derives that before it is
+known which alternative holds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from constrint.expr.integers import Mul, Sum
 
 
 def with_bounds(cases: Sequence[BoolExpr]) -> BoolExpr:
-    """At least one of the cases, and what all of them imply: the variables are positive."""
+    """The disjunction of the cases and the bounds that all of them imply; the variables are positive."""
     if len(cases) == 1:
         return cases[0]
     found = [_above(case) for case in cases]
@@ -34,7 +34,7 @@ def _greatest(limits: Sequence[IntExpr]) -> IntExpr:
 
 
 def _has_always_a_value(limit: IntExpr) -> bool:
-    """Whether no part can be undefined: where one alternative has no value, another may hold all the same."""
+    """Whether no part can be undefined: if one alternative is undefined, another may still hold."""
     if isinstance(limit, Sum):
         return all(_has_always_a_value(part) for _, part in limit.terms)
     if isinstance(limit, Mul):
@@ -48,7 +48,7 @@ def _has_always_a_value(limit: IntExpr) -> bool:
 
 
 def _above(case: BoolExpr) -> dict[IntVar, IntExpr]:
-    """For some variables what they are at most, where a condition holds."""
+    """Upper bounds of some variables that a condition implies."""
     if isinstance(case, And):
         above: dict[IntVar, IntExpr] = {}
         for part in case.args:
@@ -70,7 +70,7 @@ def _above(case: BoolExpr) -> dict[IntVar, IntExpr]:
 
 
 def _parts(expr: IntExpr) -> dict[IntVar, None] | None:
-    """Variables, in order, that are at most as great as an expression; None where it may be negative."""
+    """Variables, in order, that are at most as great as an expression; None if it may be negative."""
     if isinstance(expr, IntVar):
         return {expr: None}
     if isinstance(expr, Const):

@@ -1,8 +1,8 @@
-"""Plain constraints of the first dialect: comparisons of names and numbers, without lists and alternatives.
+"""Plain constraints of FlashRNN's dialect: comparisons of names and numbers, without lists and alternatives.
 
 They are nearly all that tuners write, and brackets do not group, so one pass over the tokens reads them: each
-operator closes what binds tighter than itself. All else, mistakes included, is left to lark
-(`flashrnn_syntax`), whose grammar says what the language is.
+operator closes those that bind more tightly. Everything else, mistakes included, is left to lark
+(`flashrnn_syntax`), whose grammar defines the language.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from constrint.frontends.text.expressions import ExpressionReader
 
 _BLANK = r"[ \t\f\r\n]*+"
 LONGEST_NUMBER = 4_000
-"""Digits that Python reads without asking."""
+"""The most digits that Python converts by default."""
 _NUMBER = rf"(?:0|[1-9][0-9]{{0,{LONGEST_NUMBER - 1}}}+)"
 _ATOM = rf"(?:[^\W\d]\w*+|{_NUMBER})"
 _POWER = rf"{_ATOM}{_BLANK}(?:\^{_BLANK}{_ATOM}{_BLANK})?+"
@@ -37,11 +37,11 @@ class Plain(NamedTuple):
     """A plain constraint.
 
     Attributes:
-        begin: Where its first operand begins in the text.
-        end: Where its last operand ends.
-        tokens: Operands at the even places, operators at the odd ones.
-        values: For a name that is one of some numbers, those; the tokens are then the name alone.
-        has_brackets: Whether brackets were taken out.
+        begin: Start of its first operand in the text.
+        end: End of its last operand.
+        tokens: Operands at even places, operators at odd ones.
+        values: The numbers, for a name that equals one of some numbers; the tokens are then the name alone.
+        has_brackets: Whether brackets were removed.
     """
 
     begin: int
@@ -52,11 +52,11 @@ class Plain(NamedTuple):
 
 
 def plain(piece: str, begin: int) -> Plain | None:
-    """The constraint that a piece of the text is; None where it is not plain.
+    """The plain constraint in a piece of text; None if it is not plain.
 
     Args:
         piece: The text between one ';' and the next, without comments.
-        begin: Where it begins in the text.
+        begin: Its start in the text.
     """
     code = piece
     if "(" in piece or ")" in piece:
@@ -74,7 +74,7 @@ def plain(piece: str, begin: int) -> Plain | None:
 
 
 def _are_paired(piece: str) -> bool:
-    """Whether brackets pair up, and none are empty."""
+    """Whether brackets are balanced, and none are empty."""
     depth = 0
     for found in _BRACKET.finditer(piece):
         depth += 1 if found[0] == "(" else -1
@@ -84,14 +84,14 @@ def _are_paired(piece: str) -> bool:
 
 
 class PlainReader(ExpressionReader):
-    """Builds the comparisons that plain constraints are."""
+    """Builds the comparisons of plain constraints."""
 
     def declared(self, name: str, plain: Plain) -> IntExpr | None:
-        """The variable that a name stands for from here on; None for the name of a list."""
+        """The variable for a new name; None for the name of a list."""
         raise NotImplementedError
 
     def plain_sides(self, plain: Plain) -> tuple[list[IntExpr], list[str]] | None:
-        """The sides of a comparison and the operators between them; None where a name is that of a list."""
+        """The sides of a comparison and the operators between them; None if a name stands for a list."""
         sides: list[IntExpr] = []
         comparisons: list[str] = []
         factors: list[IntExpr] = []

@@ -1,8 +1,8 @@
-"""From text in the first ConstrINT dialect to syntax trees, one for each constraint.
+"""From text in FlashRNN's ConstrINT dialect to syntax trees, one for each constraint.
 
-Plain constraints are read at once (`flashrnn_plain`); lark does the lexing and parsing of all others.
-Round brackets are stripped from the stream of tokens before the parser sees
-it. Trees carry no positions of their own: their tokens do, counted from the beginning of the piece parsed.
+Plain constraints are read directly (`flashrnn_plain`); lark parses all others. Round brackets are removed
+from the stream of tokens before parsing. Trees have no positions of their own: their tokens do, counted from
+the start of the parsed piece.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _WORD_HINTS = {
 
 
 class _BracketError(Exception):
-    """A bracket that does not pair up."""
+    """A bracket without a partner."""
 
     def __init__(self, token: Token, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -58,10 +58,10 @@ class _BracketError(Exception):
 
 
 class _StripBrackets:
-    """Drops round brackets, and ends a constraint where a line begins with an operand after a complete one.
+    """Drops round brackets, and ends a constraint where a line starts with an operand after a complete one.
 
-    All tokens are looked at before the first is handed on: an error of brackets is told before any other,
-    which a bracket that is never closed may have caused.
+    All tokens are read before the first is passed on: a bracket error is reported before any other, because a
+    bracket that is never closed may have caused it.
     """
 
     always_accept = ("LPAR", "RPAR")
@@ -99,13 +99,13 @@ class _StripBrackets:
 
 
 def _close(stack: list[Token], token: Token) -> Token:
-    """The bracket that a closing one belongs to, taken off the stack."""
+    """The opening bracket of a closing one, removed from the stack."""
     if not stack:
         hint = f"write a {_CLOSING[token.type]!r} before it or remove it"
         raise _BracketError(token, f"{token.value!r} closes nothing", hint)
     opening = stack.pop()
     if _OPENING[opening.type] != token.value:
-        raise _BracketError(token, f"{token.value!r} does not match {opening.value!r} in line {opening.line}")
+        raise _BracketError(token, f"{token.value!r} does not match {opening.value!r} on line {opening.line}")
     return opening
 
 
@@ -114,16 +114,16 @@ def parse(source: Source, code: str) -> Iterator[tuple[int, Node | Plain]]:
 
     Args:
         source: The text.
-        code: The text with blanks in place of comments.
+        code: The text with comments replaced by blanks.
     """
     pieces = _pieces(code)
-    if pieces is None:  # brackets across ';', or a mistake, which is explained from the whole text
+    if pieces is None:  # brackets across ';', or a mistake that is explained from the whole text
         return iter([(0, tree) for tree in _parse(source).children])
     return iter(pieces)
 
 
 def _pieces(code: str) -> list[tuple[int, Node | Plain]] | None:
-    """The constraints between one ';' and the next; None where one of them cannot be parsed by itself."""
+    """The constraints between one ';' and the next; None if one of them cannot be parsed by itself."""
     from lark.exceptions import LarkError
 
     found: list[tuple[int, Node | Plain]] = []
@@ -142,7 +142,7 @@ def _pieces(code: str) -> list[tuple[int, Node | Plain]] | None:
 
 
 def trees(piece: str) -> list[Node]:
-    """The constraints of a piece of text that can be parsed by itself."""
+    """The trees of a piece of text that can be parsed by itself."""
     return _parser().parse(piece).children
 
 
@@ -171,7 +171,7 @@ def _explain_character(source: Source, error: UnexpectedCharacters) -> ParseErro
 
 
 def _explain_token(source: Source, error: UnexpectedToken) -> ParseError:
-    """What to say about a token that the grammar does not allow where it stands."""
+    """The error for a token that the grammar does not allow here."""
     token = error.token
     tokens = list(_parser().lex(source.text))
     if token.type == "$END":
@@ -184,7 +184,7 @@ def _explain_token(source: Source, error: UnexpectedToken) -> ParseError:
 
 
 def _describe(source: Source, token: Token, before: list[Token]) -> tuple[str, str]:
-    """Message and hint; `before` are the tokens before the one that cannot stand where it does."""
+    """Message and hint; `before` are the tokens before the wrong one."""
     last = before[-1] if before else None
     if last is not None and last.type in _OPERAND_END:
         if token.type in _OPERAND_START:

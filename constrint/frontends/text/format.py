@@ -20,7 +20,7 @@ def format_text(text: str, *, filename: str = "<text>", budget: Budget | None = 
     """The text with uniform spacing.
 
     Raises:
-        ParseError: the text is not valid; it is then not formatted at all.
+        ParseError: The text is not valid; nothing is formatted.
     """
     budget = budget or Budget()
     source = Source(text.removeprefix("\ufeff"), filename)
@@ -32,17 +32,17 @@ def format_text(text: str, *, filename: str = "<text>", budget: Budget | None = 
 
 
 class _Layout:
-    """Takes tokens in order and writes the lines that they make."""
+    """Takes tokens in order and writes lines."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.line = ""
         self.last: Token | None = None  # the last token on the current line, comments included
         self.previous: Token | None = None  # the last token that was not a comment
-        self.row = 1  # where the current line began or, for a token over several lines, ended
+        self.row = 1  # start of the current line; for a token over several lines, its end
         self.depth = 0
-        self.unary = False  # the previous token was a sign, not an operator
-        self.semicolon = False  # a ';' waits for the statement that follows it
+        self.unary = False  # the previous token was a sign, not a binary operator
+        self.semicolon = False  # a ';' that is written only before a following statement
 
     def add(self, token: Token) -> None:
         if token.type == "BLANK":
@@ -78,7 +78,7 @@ class _Layout:
 
     def _break_line(self, token: Token, row: int) -> None:
         if self.line:
-            # A statement that goes on outside brackets was joined by a backslash.
+            # A statement that continues outside brackets was joined by a backslash.
             joined = self.previous is not None and self.depth == 0 and token.type != "COMMENT"
             self.lines.append(self.line + (" \\" if joined else ""))
             if row > self.row + 1 and not joined and self.depth == 0:

@@ -1,7 +1,7 @@
-"""Global constraints as function calls of the text language, read by their arguments' kinds.
+"""Reading global constraints as function calls, by the kinds of their arguments.
 
-``cumulative([x, y], [2, 3], [1, 1], 2)``; where lists of expressions are all that is needed, and one of them,
-the brackets may be left out: ``all_different(x, y, z)``. Words stand last, and the default may be left out.
+For example ``cumulative([x, y], [2, 3], [1, 1], 2)``. If the only argument is one list of expressions, its
+brackets may be left out: ``all_different(x, y, z)``. Words come last, and the default word may be left out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NAMES = [*GLOBALS, "table"]
 
 
 def read_call(reader: ExpressionReader, tree: Node, name: str, arguments: list[Node]) -> IntExpr:
-    """The global constraint that a call stands for."""
+    """The global constraint of a call."""
     fields = _TABLE if name == "table" else GLOBALS[name].fields
     if is_plain(fields) and (not arguments or arguments[0].data != "list"):
         parts: list[Any] = [tuple([reader.integer(argument) for argument in arguments])]
@@ -55,7 +55,7 @@ def _built(name: str, parts: tuple[Any, ...]) -> IntExpr:
 
 
 def table_of(values: tuple[IntExpr, ...], rows: tuple[tuple[int, ...], ...]) -> Table:
-    """A table, of rows that are as long as the list of values."""
+    """A table whose rows are as long as the list of values."""
     if not values:
         raise ModelError("table needs at least one entry in values")
     for row in rows:
@@ -68,12 +68,12 @@ def _list(reader: ExpressionReader, field: Field, tree: Node) -> list[Node]:
     if tree.data != "list":
         text = reader.position(tree).text
         hint = f"write {field.name} in brackets: [{text}]"
-        raise reader.error(tree, f"'{text}' is no list; {field.name} must be one", hint)
+        raise reader.error(tree, f"'{text}' is not a list; {field.name} must be one", hint)
     return [child for child in tree.children if not isinstance(child, str)]
 
 
 def _long_list(reader: ExpressionReader, field: Field, tree: Node) -> list[tuple[int, ...]] | None:
-    """The rows of a list that is one token: one row of a list of numbers; None for other lists."""
+    """The rows of a list that is a single token; one row for a list of numbers; None for other lists."""
     token = reader.inner_token(tree)
     if token is None:
         return None

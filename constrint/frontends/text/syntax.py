@@ -1,9 +1,8 @@
-"""From `.constrint` text to a lark tree, with errors that a person can act on.
+"""From `.constrint` text to a lark tree, with errors that say what to change.
 
-lark does the lexing and parsing; what is added here is the joining of lines inside brackets and the
-translation of lark's exceptions into `ParseError`, which names the place, what is wrong there and what to
-write instead.
-lark itself is imported at the first parse, so that programs without text models do not pay for it.
+lark does the lexing and parsing. This module joins lines inside brackets, and translates lark's exceptions
+into `ParseError`, which names the place, the mistake, and what to write instead. lark is imported at the
+first parse, so that programs without text models do not load it.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "NUMBERS", "ROWS", "TRUE", 
 _OPERAND_START = frozenset(["NAME", "QUOTED", "NUMBER", "NUMBERS", "ROWS", "TRUE", "FALSE", *OPENING])
 
 LONGEST_KNOWN = 20_000
-"""Trees of shorter texts are kept: the same text is often read again, with other constants."""
+"""Trees of shorter texts are cached: the same text is often read again, with other constants."""
 
 _CHARACTER_HINTS = {
     "/": "integers have no '/': write a // b (rounds down) or ceildiv(a, b) (rounds up)",
@@ -78,7 +77,7 @@ def _known_tree(text: str) -> Tree[Token]:
 
 
 def parse(source: Source, budget: Budget) -> Tree[Token]:
-    """The syntax tree of a text, not to be changed; its children are the statements in order."""
+    """The syntax tree of a text, which must not be changed; its children are the statements in order."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 
     try:
@@ -92,7 +91,7 @@ def parse(source: Source, budget: Budget) -> Tree[Token]:
 
 
 def _watched_tree(source: Source, budget: Budget) -> Tree[Token]:
-    """The tree of a long text, with a look at the limits before each token that is parsed."""
+    """The tree of a long text, with a check of the limits before each token."""
     depth = 0
     parsing = parser().parse_interactive(source.text)
     token = None
@@ -108,12 +107,12 @@ def _watched_tree(source: Source, budget: Budget) -> Tree[Token]:
 
 
 def _place(source: Source, token: Token) -> str:
-    """A token's place, as messages name it."""
+    """The place of a token in messages."""
     return f"{source.filename}:{token.line}:{token.column}"
 
 
 def tokens(source: Source, budget: Budget | None = None) -> Iterator[Token]:
-    """All tokens of a text that can be parsed, comments included; newlines inside brackets left out."""
+    """All tokens of a valid text, comments included; newlines inside brackets are left out."""
     budget = budget or Budget()
     for token in parser().lex(source.text, dont_ignore=True):
         if token.type in LONG_LISTS:
@@ -132,10 +131,10 @@ _PIECES = re.compile(
 
 
 def _parts(token: Token) -> Iterator[Token]:
-    """The tokens that a long list consists of."""
+    """The tokens of a long list."""
     from lark import Token
 
-    line, begin = token.line or 1, 1 - (token.column or 1)  # where column 1 of the line would be in the token
+    line, begin = token.line or 1, 1 - (token.column or 1)  # the position in the token of the line's column 1
     for piece in _PIECES.finditer(token):
         if piece.lastgroup == "LINE":
             line, begin = line + 1, piece.end()
@@ -186,7 +185,7 @@ def _innermost_open(before: list[Token]) -> Token | None:
 
 
 def _explain_token(source: Source, error: UnexpectedInput) -> ParseError:
-    """What to say about a token that the grammar does not allow where it stands."""
+    """The error for a token that the grammar does not allow here."""
     unexpected: UnexpectedToken = error  # type: ignore[assignment]  # the basic lexer raises nothing else here
     token = unexpected.token
     at_end = token.type == "$END"
@@ -226,7 +225,7 @@ def _describe(
             f"choose another name, or write it in backquotes: `{token}`",
         )
     if token.type == "NOT" and not after_operand:
-        return "'not' binds looser than what stands before it", "put brackets around it: (not …)"
+        return "'not' binds less tightly than the operator before it", "put brackets around it: (not …)"
     if token.type in CLOSING:
         if bracket is None:
             return (
@@ -234,7 +233,7 @@ def _describe(
                 f"write a {CLOSING[token.type]!r} before it or remove it",
             )
         if OPENING[bracket.type] != token.value:
-            return f"{token.value!r} does not match {bracket.value!r} in line {bracket.line}", ""
+            return f"{token.value!r} does not match {bracket.value!r} on line {bracket.line}", ""
         return "an operand is missing here", ""
     if after_operand and token.type in _OPERAND_START and last is not None:
         return _missing_operator(token, last, bracket)
@@ -246,7 +245,7 @@ def _describe(
 def _missing_operator(token: Token, last: Token, bracket: Token | None) -> tuple[str, str]:
     message = f"an operator is missing between '{last}' and '{token}'"
     if bracket is not None and (bracket.line or 0) < (token.line or 0):
-        return message, f"or is {bracket.value!r} in line {bracket.line} never closed?"
+        return message, f"or is {bracket.value!r} on line {bracket.line} never closed?"
     near = get_close_matches(last.value, KEYWORDS, n=1, cutoff=0.8)
     if last.type == "NAME" and near:
         return message, f"did you mean '{near[0]}'?"

@@ -1,6 +1,6 @@
 """Reads a model from `.constrint` text: declarations, definitions, constraints and goals.
 
-The syntax tree of `syntax.parse` is walked once, so every name is declared before it is used.
+The syntax tree of `syntax.parse` is walked once, so every name must be declared before it is used.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _NO_CONDITIONS = frozenset(["named", "let", "declare", "declare_bool", "objective", "prefer"])
-"""Statements that are more than a condition."""
+"""Statements other than plain conditions."""
 
 
 def read_model(
@@ -70,7 +70,7 @@ def read_condition(
     *,
     filename: str = "<text>",
 ) -> BoolExpr:
-    """One condition over the names of a model; it is not added to it.
+    """One condition over the names of a model, without adding it to the model.
 
     Args:
         text: The condition.
@@ -152,7 +152,7 @@ class _Reader(ExpressionReader):
             self._constraint(tree, None)
 
     def _is_declaration(self, tree: Node) -> bool:
-        """Whether this is `name in members` with a name that is mentioned for the first time."""
+        """Whether this is `name in members` with a new name."""
         if not _is_membership(tree):
             return False
         subject = as_tree(tree.children[0])
@@ -161,7 +161,7 @@ class _Reader(ExpressionReader):
     def _new_name(self, tree: Node) -> None:
         if name_of(tree) in self.names:
             hint = "a second domain for a variable is a constraint of its own: x in {…}"
-            raise self.error(tree, f"'{name_of(tree)}' has a meaning already", hint)
+            raise self.error(tree, f"'{name_of(tree)}' is declared already", hint)
 
     def _declare(self, tree: Node, domain: Domain) -> None:
         self._new_name(tree)
@@ -194,7 +194,7 @@ class _Reader(ExpressionReader):
         direction = name_of(tree.children[1])
         if direction not in ("max", "min"):
             hint = "write 'max' or 'min' after each expression: prefer bm max, bn min"
-            raise self.error(as_tree(tree.children[1]), f"'{direction}' is no direction", hint)
+            raise self.error(as_tree(tree.children[1]), f"'{direction}' is not a direction", hint)
         self.model.prefer((self.integer(as_tree(tree.children[0])), cast(Direction, direction)))
 
     def _constraint(self, tree: Node, name: str | None) -> None:

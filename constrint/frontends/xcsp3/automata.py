@@ -14,19 +14,19 @@ from constrint.frontends.xcsp3.variables import text_of
 
 
 def _transitions(reader: Reader, node: Element) -> tuple[dict[str, int], list[tuple[int, int, int]]]:
-    """Numbers of the states, in order of appearance, and what leads from one to another."""
+    """Numbers of the states in order of appearance, and the transitions."""
     names: dict[str, int] = {}
     found = []
     for row in reader.tuples(node.find("transitions"), "transitions"):
         if len(row) != 3:
-            raise ModelError(f"({shown(','.join(row))}) is no transition: (state,value,state)")
+            raise ModelError(f"({shown(','.join(row))}) is not a transition: (state,value,state)")
         source = names.setdefault(row[0], len(names))
         found.append((source, reader.integer(row[1]), names.setdefault(row[2], len(names))))
     return names, found
 
 
 def regular(reader: Reader, node: Element) -> BoolExpr:
-    """An automaton with one start accepts the list."""
+    """The condition that an automaton with one start state accepts the list."""
     names, transitions = _transitions(reader, node)
 
     def states(tag: str) -> list[int]:
@@ -39,9 +39,9 @@ def regular(reader: Reader, node: Element) -> BoolExpr:
 
 
 def mdd(reader: Reader, node: Element) -> BoolExpr:
-    """A path of a decision diagram.
+    """The condition that the list is a path of a decision diagram.
 
-    The first state of the first transition is the root, and the one that nothing leaves is the end.
+    The root is the first state of the first transition; the end is the state without transitions.
     """
     names, transitions = _transitions(reader, node)
     if not transitions:
@@ -52,14 +52,14 @@ def mdd(reader: Reader, node: Element) -> BoolExpr:
 
 
 def precedence(reader: Reader, node: Element) -> BoolExpr:
-    """Each value first occurs after the one before it."""
+    """The condition that each value first occurs after the one before it."""
     args, part = reader.listed(node), node.find("values")
     if part is None:
         values = reader.all_values(args)
     else:
         values = reader.integers(text_of(part))
     if not values:
-        raise ModelError("the precedence of no value is none")
+        raise ModelError("precedence needs at least one value")
     covered = (
         [any_of([x == values[-1] for x in args])]
         if part is not None and part.get("covered") == "true"

@@ -19,7 +19,7 @@ from constrint.frontends.xcsp3.variables import text_of
 
 
 def constraint(reader: Reader, node: Element) -> BoolExpr:
-    """The condition of an element; raises `ModelError` for one that is not supported, or is none."""
+    """The condition of an element; raises `ModelError` if it is not supported, or is not a constraint."""
     reader.budget.node()
     rule = _RULES.get(node.tag)
     if rule is None:
@@ -41,9 +41,9 @@ _REIFIED: dict[str, Callable[[BoolExpr, BoolExpr], BoolExpr]] = {
 
 
 def _refuse_unknown(node: Element) -> None:
-    """What would be left out silently is refused: parts that the constraint does not have here, soft ones."""
+    """Refuse parts that this reader would silently ignore, and soft constraints."""
     if node.get("type") == "soft" or node.get("cost") is not None:
-        raise ModelError(f"soft constraints are not supported: <{node.tag}> must hold or not be there")
+        raise ModelError(f"soft constraints are not supported: make <{node.tag}> hard or remove it")
     tags = [part.tag for part in node]
     for part in node:
         tag = part.tag
@@ -71,7 +71,7 @@ def _extension(reader: Reader, node: Element) -> BoolExpr:
     text = text_of(conflicts if supports is None else supports)
     rows, starred = _tuples(reader, text, len(args))
     parts: list[BoolExpr] = [table(args, rows)] if rows or not starred else []
-    # A star allows every value: such rows are conditions on the other places.
+    # A star allows every value: such rows become conditions on the other places.
     reader.combine(len(starred), 1 + 3 * len(args))
     for row in starred:
         parts.append(
@@ -113,7 +113,7 @@ def _all_different(reader: Reader, node: Element) -> BoolExpr:
 
 
 def _rectangle(reader: Reader, node: Element) -> list[list[IntExpr]]:
-    """Rows of one length, which is not 0."""
+    """Rows of equal length, which is not 0."""
     rows = reader.rows(node)
     if len({len(row) for row in rows}) != 1 or not rows[0]:
         raise ModelError("the rows must have one length, and none may be empty")
@@ -121,7 +121,7 @@ def _rectangle(reader: Reader, node: Element) -> list[list[IntExpr]]:
 
 
 def _values_differ(reader: Reader, args: Sequence[IntExpr], free: Sequence[int]) -> BoolExpr:
-    """All different, but for some values that may be taken more than once."""
+    """All different, except for some values that may occur more than once."""
     if not free:
         return g.all_different(args) if args else all_of([])
     reader.combine(len(args) * (len(args) - 1) // 2, 5)
@@ -217,7 +217,7 @@ def _cardinality(reader: Reader, node: Element) -> BoolExpr:
 
 
 def _occurrences(reader: Reader, node: Element) -> list[str]:
-    """How often each value occurs: integers, ranges or variables, one word each."""
+    """The number of occurrences of each value: integers, ranges or variables, one word each."""
     words: list[str] = []
     for word in text_of(node.find("occurs")).split():
         repeated = re.fullmatch(r"(-?[0-9]+)x([0-9]+)", word)
@@ -337,7 +337,7 @@ _PARTS = {
     "precedence": "list values",
     "clause": "list",
 }
-"""The parts that each constraint may have here."""
+"""The supported parts of each constraint."""
 
 _RULES: dict[str, Callable[[Reader, Element], BoolExpr]] = {
     "intension": _intension,

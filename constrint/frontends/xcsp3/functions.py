@@ -35,7 +35,7 @@ def product_of(args: Sequence[IntExpr], budget: Budget) -> IntExpr:
 
 
 def _digits(value: int) -> int:
-    """About how many decimal digits a number has, and never more than that."""
+    """An estimate, never too large, of the number of decimal digits."""
     return int(value.bit_length() * 0.30102)
 
 
@@ -67,7 +67,7 @@ def _equivalent(*args: IntExpr) -> BoolExpr:
     return all_of([first.iff(other) for other in others])
 
 
-# Division and remainder round towards 0, as the specification takes them from Java.
+# Division and remainder round towards 0, which the specification takes from Java.
 _FUNCTIONS: dict[str, Callable[..., IntExpr]] = {
     "neg": lambda x: -x,
     "abs": abs_,
@@ -96,27 +96,30 @@ _FUNCTIONS: dict[str, Callable[..., IntExpr]] = {
 
 
 def expression(text: str, leaf: Leaf, budget: Budget) -> IntExpr:
-    """The expression that a text states.
+    """The expression of a text.
 
     Args:
-        text: In functional form.
-        leaf: What a name stands for.
-        budget: What reading may take.
+        text: The expression in functional form.
+        leaf: The meaning of a name.
+        budget: The limits of reading.
 
     Returns:
-        The expression; raises `ModelError` for text that is none.
+        The expression.
+
+    Raises:
+        ModelError: The text is not valid.
     """
     return _Reader(text, leaf, budget).expression()
 
 
 def condition(text: str, leaf: Leaf, budget: Budget) -> BoolExpr:
-    """The condition that a text states."""
+    """The condition of a text."""
     return _condition(expression(text, leaf, budget))
 
 
 @dataclass
 class _Call:
-    """A function whose arguments are being read.
+    """A function call whose arguments are being read.
 
     Attributes:
         name: Its name.
@@ -130,7 +133,7 @@ class _Call:
 
 
 def _size(call: _Call) -> int:
-    """Operators and operands of a call, where each argument counts as often as it stands there in the end."""
+    """Operators and operands of a call; an argument counts as often as it occurs in the translation."""
     times = 1
     if call.name == "sqr":
         times = 2
@@ -143,7 +146,7 @@ def _size(call: _Call) -> int:
 
 
 class _Reader:
-    """Reads one expression from left to right; the grammar is one rule, and the open calls are a stack."""
+    """Reads one expression from left to right; the grammar is one rule, and open calls are on a stack."""
 
     def __init__(self, text: str, leaf: Leaf, budget: Budget) -> None:
         self._text = text
@@ -158,7 +161,7 @@ class _Reader:
         match = _WORD.match(self._text, self._place)
         if match is None:
             if self._text[self._place :].strip():
-                raise ModelError(f"'{shown(self._text)}' is no expression, at '{self._rest()}'")
+                raise ModelError(f"'{shown(self._text)}' is not an expression, at '{self._rest()}'")
             self._word = None
             return
         self._word, self._place = match[1], match.end()
@@ -184,7 +187,7 @@ class _Reader:
                 continue
             found, size = self._operand(word), 1
             self._budget.node()
-            while True:  # the operand ends an argument, which may end a call, which may end an argument …
+            while True:  # an operand ends an argument, which may end a call, which may end an argument …
                 if not self._calls:
                     if self._word is not None:
                         raise ModelError(f"'{shown(self._text)}': unexpected '{shown(self._word)}'")
@@ -209,7 +212,7 @@ class _Reader:
         return self._leaf(word)
 
     def _closed(self, call: _Call) -> tuple[IntExpr, int]:
-        """A call whose last argument has been read, and its size."""
+        """The expression of a call whose last argument has been read, and its size."""
         self._close(")")
         size = _size(call)
         self._budget.node(size - sum(call.sizes))
@@ -227,7 +230,7 @@ class _Reader:
             raise ModelError(f"'{shown(self._text)}': '{call.name}' cannot have {many} arguments") from None
 
     def _member(self, value: IntExpr) -> BoolExpr:
-        """The condition that a value is in the set that follows."""
+        """The condition that a value is in the set that follows in the text."""
         if self._take() not in ("set", "{"):
             raise ModelError(f"'{shown(self._text)}': `in` needs a set")
         if self._word == "(":

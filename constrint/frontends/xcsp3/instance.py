@@ -28,17 +28,20 @@ def read_xcsp3(text: str, *, filename: str = "<xcsp3>", budget: Budget | None = 
     Args:
         text: The XML.
         filename: Its name in messages.
-        budget: What reading may take; the usual limits where it is left out.
+        budget: The limits of reading; the usual ones by default.
 
     Returns:
-        The model, with its objective. Raises `ParseError` for text that is no XML and, naming the constraint,
-        for what XCSP3-core does not have, and `LimitExceeded` for an instance beyond the limits.
+        The model, with its objective.
+
+    Raises:
+        ParseError: The text is not XML, or has something that XCSP3-core lacks; names the constraint.
+        LimitExceeded: The instance is beyond the limits.
     """
     budget = budget or Budget()
     budget.size(len(text), filename)
     root = parse(text, filename, budget)
     if root.tag != "instance":
-        message = f"<{shown(root.tag)}> is no XCSP3 instance"
+        message = f"<{shown(root.tag)}> is not an XCSP3 instance"
         raise ParseError(message, filename=filename, line=root.line, column=1)
     return _Instance(filename, budget).read(root)
 
@@ -61,7 +64,7 @@ class _Instance:
         return self.model
 
     def _guarded(self, element: Node, do: Callable[[Node], None]) -> None:
-        """Do something with an element; what goes wrong is said with the place of the element."""
+        """Do something with an element; errors get the place of the element."""
         where = f"{self._filename}:{element.line}"
         try:
             do(element)
@@ -79,13 +82,13 @@ class _Instance:
             self.model.add(constraint(self.reader, one), name=element.get("id"))
 
     def _instances(self, element: Node) -> Iterator[Node]:
-        """The constraints that an element stands for: itself, or those of a group or slide."""
+        """The constraints of an element: itself, or those of a group or slide."""
         if element.tag == "group":
             return self._of_group(element)
         return self._of_slide(element) if element.tag == "slide" else iter([element])
 
     def _of_group(self, group: Node) -> Iterator[Node]:
-        """The template of a group with each of its lists of arguments."""
+        """The template of a group, filled with each of its lists of arguments."""
         template = self._template(group, "args")
         for args in group.findall("args"):
             yield template.filled(self._words(text_of(args)))
@@ -97,7 +100,7 @@ class _Instance:
         return _Template(found[0], self._budget)
 
     def _of_slide(self, slide: Node) -> Iterator[Node]:
-        """The template of a slide over each window of its list."""
+        """The template of a slide, filled with each window of its list."""
         holder = slide.find("list")
         if holder is None or len(slide.findall("list")) > 1:
             raise ModelError("a slide needs one list")
@@ -112,7 +115,7 @@ class _Instance:
             yield template.filled([words[(first + i) % len(words)] for i in range(width)])
 
     def _words(self, text: str) -> list[str]:
-        """Arguments one by one: arrays are taken apart."""
+        """Arguments one by one; arrays are expanded."""
         words: list[str] = []
         for word in text.split():
             words.extend(self.variables.named(word) if self.variables.is_one(word) else [word])
@@ -154,12 +157,12 @@ def _total(kind: str, args: Sequence[IntExpr], budget: Budget) -> IntExpr:
 
 
 def _parts(root: Node, tag: str) -> list[Node]:
-    """The elements in all parts of a name."""
+    """The elements in all parts with a tag."""
     return [element for part in root.findall(tag) for element in part]  # type: ignore[misc] # all are nodes
 
 
 def _constraints(elements: Sequence[Node]) -> Iterator[Node]:
-    """The constraints among some elements, those in blocks, and in blocks of these, included."""
+    """The constraints among some elements, including those in nested blocks."""
     stack = list(reversed(elements))
     while stack:
         element = stack.pop()
@@ -170,7 +173,7 @@ def _constraints(elements: Sequence[Node]) -> Iterator[Node]:
 
 
 class _Template:
-    """A constraint with numbered places; `%...` are all arguments that no number names.
+    """A constraint with numbered placeholders; `%...` stands for all arguments without a number.
 
     Attributes:
         named: The numbers.
@@ -187,7 +190,7 @@ class _Template:
         self.named = {int(place) for place in places if place != "..."}
 
     def filled(self, words: Sequence[str]) -> Node:
-        """The constraint with these words in its places."""
+        """The constraint with these words as arguments."""
         most = max(self.named, default=-1)
         if most >= len(words):
             raise ModelError(f"the template names %{shown(str(most))}, and there are {len(words)} arguments")
@@ -205,5 +208,5 @@ class _Template:
         filled = copied(self._template)
         for part in self._template:
             filled.append(copied(part))
-            filled[-1].extend(part)  # parts of parts, which are refused
+            filled[-1].extend(part)  # nested parts, which are refused
         return filled

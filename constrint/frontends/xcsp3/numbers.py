@@ -1,4 +1,4 @@
-"""Integers, lists of them and words in an XCSP3 text, counted before they are made."""
+"""Integers, lists of integers, and words of an XCSP3 text, counted before they are built."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from constrint.support.limits import Budget, LimitExceeded
 _INTEGER = re.compile(r"[+-]?[0-9]+\Z")
 _RANGE = re.compile(r"([+-]?[0-9]+)\.\.([+-]?[0-9]+)\Z")
 _REPEATED = re.compile(r"([+-]?[0-9]+)x([0-9]+)\Z")
-_SHOWN = 60  # characters of a word or text in a message
+_SHOWN = 60  # most characters of a word or text in a message
 
 
 def shown(text: str) -> str:
-    """A text for a message: its beginning, on one line."""
+    """A text for a message: its start, on one line."""
     text = text.strip()
     words = text[: 4 * _SHOWN].split()
     short = " ".join(words)[:_SHOWN]
@@ -28,7 +28,7 @@ def integer(word: str, budget: Budget) -> int:
     """One integer."""
     word = word.strip()
     if _INTEGER.match(word) is None:
-        raise ModelError(f"'{shown(word)}' is no integer")
+        raise ModelError(f"'{shown(word)}' is not an integer")
     budget.digits(word)
     return int(word)
 
@@ -46,7 +46,7 @@ def count_of(text: str | None, default: int, what: str, budget: Budget) -> int:
 
 
 def integers(text: str, budget: Budget) -> list[int]:
-    """Integers with their short forms: `1..4` is 1 2 3 4, and `0x3` is 0 0 0."""
+    """Integers, with the short forms `1..4` for 1 2 3 4 and `0x3` for 0 0 0."""
     found: list[int] = []
     for word in text.split():
         if _INTEGER.match(word):
@@ -60,7 +60,7 @@ def integers(text: str, budget: Budget) -> list[int]:
             budget.values(times)
             found.extend([integer(match[1], budget)] * times)
         else:
-            raise ModelError(f"'{shown(word)}' is no integer")
+            raise ModelError(f"'{shown(word)}' is not an integer")
     return found
 
 
@@ -72,7 +72,7 @@ def _range(match: re.Match[str], budget: Budget) -> range:
 
 
 def domain_of(text: str, budget: Budget) -> Domain:
-    """A domain such as `0..9 15 20..22`; one range is not listed."""
+    """A domain such as `0..9 15 20..22`; a single range is not listed."""
     words = text.split()
     if len(words) == 1 and (match := _RANGE.match(words[0])):
         return Domain.of_range(integer(match[1], budget), integer(match[2], budget))
@@ -95,12 +95,12 @@ def domain_of(text: str, budget: Budget) -> Domain:
 
 
 def groups(text: str, what: str, budget: Budget) -> Iterator[list[str]]:
-    """The words of each group of a text such as `(1,2)(3,*)`; nothing else may stand there."""
+    """The words of each group of a text such as `(1,2)(3,*)`; anything else is an error."""
     place, text = 0, text.strip()
     while place < len(text):
         end = text.find(")", place)
         if text[place] != "(" or end < 0 or text.find("(", place + 1, end) >= 0:
-            raise ModelError(f"{what}: '{shown(text[place:])}' is no group such as (1,2)")
+            raise ModelError(f"{what}: '{shown(text[place:])}' is not a group such as (1,2)")
         words = [word.strip() for word in text[place + 1 : end].split(",")]
         budget.values(len(words))
         yield words
@@ -110,7 +110,7 @@ def groups(text: str, what: str, budget: Budget) -> Iterator[list[str]]:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, of which one goes on through blanks inside its brackets: `x add(y, 1)`."""
+    """The words of a text; a word continues over blanks inside its brackets: `x add(y, 1)`."""
     if "(" not in text:
         return text.split()
     found: list[str] = []

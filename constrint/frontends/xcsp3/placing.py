@@ -1,4 +1,4 @@
-"""XCSP3 constraints on places in time, in space, in bins and on a circuit."""
+"""XCSP3 constraints on positions in time, in space, in bins and on a circuit."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from constrint.frontends.xcsp3.reader import Reader
 from constrint.frontends.xcsp3.variables import text_of
 
 FEW_PLACES = 40
-"""Places of a circuit up to which each step is told apart for each place, which propagates more."""
+"""Circuits with at most this many places have a condition for each place and step, which propagates more."""
 
 
 def channel(reader: Reader, node: Element) -> BoolExpr:
-    """Positions of one list in another, or of the one that is 1."""
+    """Positions of the values of one list in another, or of the one value that is 1."""
     lists = node.findall("list")
     value = node.find("value")
     starts = [reader.attribute(part, "startIndex") for part in lists]
@@ -52,7 +52,7 @@ def channel(reader: Reader, node: Element) -> BoolExpr:
 
 
 def no_overlap(reader: Reader, node: Element) -> BoolExpr:
-    """Tasks or boxes of which no two overlap; without length they may, unless `zeroIgnored` is "false"."""
+    """Tasks or boxes that do not overlap; those without length may, unless `zeroIgnored` is "false"."""
     origins, lengths = text_of(node.find("origins")), text_of(node.find("lengths"))
     keep_zero = node.get("zeroIgnored") == "false"
     if "(" not in origins:
@@ -101,7 +101,7 @@ def cumulative(reader: Reader, node: Element) -> BoolExpr:
 
 
 def bin_packing(reader: Reader, node: Element) -> BoolExpr:
-    """Loads of bins, by a condition, by limits or by variables."""
+    """Loads of bins: given by a condition, by limits or by variables."""
     bins, sizes = reader.listed(node), reader.integers(text_of(node.find("sizes")))
     _same_lengths(list=bins, sizes=sizes)
     wanted, limits, loads = node.find("condition"), node.find("limits"), node.find("loads")
@@ -122,7 +122,7 @@ def _load(bins: Sequence[IntExpr], sizes: Sequence[int], place: int) -> IntExpr:
 
 
 def knapsack(reader: Reader, node: Element) -> BoolExpr:
-    """Weights and profits under a condition each."""
+    """Weights and profits, each under a condition."""
     args = reader.listed(node)
     conditions = node.findall("condition")
     if len(conditions) != 2:
@@ -146,7 +146,7 @@ def _same_lengths(**lists: Sequence[object]) -> None:
 
 
 def circuit(reader: Reader, node: Element) -> BoolExpr:
-    """Places that point to themselves are not on the circuit, which has at least two places."""
+    """The condition that the successors form a circuit of at least two places; fixed points are not on it."""
     start = reader.attribute(node.find("list"), "startIndex")
     args = [x - start for x in reader.listed(node)]
     size = node.find("size")
@@ -155,8 +155,8 @@ def circuit(reader: Reader, node: Element) -> BoolExpr:
     reader.combine(n**3 if few else n**2, 3)
     on = [x != i for i, x in enumerate(args)]
     length = sum_([1 * one for one in on])
-    # A partial circuit: one cycle over the places that are on it. Positions along it count from the first
-    # of them, so each step to a place that is not the first counts one more.
+    # A partial circuit: one cycle over the places on it. Positions are counted from the first place on it, so
+    # each step to another place adds one.
     parts: list[BoolExpr] = [g.all_different(args), length >= 2, *((x >= 0) & (x < n) for x in args)]
     parts += [_one_cycle(args, on)] if few else _one_orbit(args, on, length)
     if size is not None:
@@ -165,7 +165,7 @@ def circuit(reader: Reader, node: Element) -> BoolExpr:
 
 
 def _one_orbit(args: Sequence[IntExpr], on: Sequence[BoolExpr], length: IntExpr) -> list[BoolExpr]:
-    """Following a permutation from its first place comes back after as many steps as places are on it."""
+    """The walk along a permutation from its first place on the circuit returns after `length` steps."""
     n = len(args)
     first = min_([if_then_else(one, i, n - 1) for i, one in enumerate(on)])
     at: IntExpr = first
@@ -177,7 +177,7 @@ def _one_orbit(args: Sequence[IntExpr], on: Sequence[BoolExpr], length: IntExpr)
 
 
 def _one_cycle(args: Sequence[IntExpr], on: Sequence[BoolExpr]) -> BoolExpr:
-    """Following the circuit from its first place meets every place that is on it."""
+    """The walk along the circuit from its first place reaches every place on it."""
     n = len(args)
     first = [all_of([one, *(~other for other in on[:i])]) for i, one in enumerate(on)]
     leads = [[Comparison("==", arg, Const(j)) for j in range(n)] for arg in args]

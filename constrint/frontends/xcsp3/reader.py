@@ -1,4 +1,4 @@
-"""What XCSP3 constraints are made of: lists of terms, conditions, matrices."""
+"""The parts of XCSP3 constraints: lists of terms, conditions, matrices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from constrint.frontends.xcsp3.numbers import count_of, domain_of, groups, integ
 from constrint.frontends.xcsp3.variables import Variables, text_of
 from constrint.support.limits import Budget
 
-_USES = 6  # operators and operands that an integer in a list of terms comes to: it is compared, or added
+_USES = 6  # operators and operands for an integer in a list of terms, which is compared or added
 OPERATORS: dict[str, Callable[[IntExpr, IntExpr], BoolExpr]] = {
     "lt": lambda x, y: x < y,
     "le": lambda x, y: x <= y,
@@ -28,7 +28,7 @@ OPERATORS: dict[str, Callable[[IntExpr, IntExpr], BoolExpr]] = {
 
 @dataclass
 class Reader:
-    """Reads the parts that constraints are made of.
+    """Reads the parts of constraints.
 
     Attributes:
         variables: The variables of the instance.
@@ -38,7 +38,7 @@ class Reader:
 
     @property
     def budget(self) -> Budget:
-        """What reading may take."""
+        """The limits of reading."""
         return self.variables.budget
 
     def term(self, text: str) -> IntExpr:
@@ -81,22 +81,25 @@ class Reader:
         return count_of(text, default, name, self.budget)
 
     def all_values(self, variables: Sequence[IntExpr]) -> list[int]:
-        """The values that some variables have, ascending."""
+        """The values that some variables can have, ascending."""
         domains = {id(domain): domain for domain in map(_domain_of_variable, variables)}
         self.budget.values(sum([domain.size or 0 for domain in domains.values()]))
         return sorted({value for domain in domains.values() for value in domain})
 
     def combine(self, pairs: int, nodes: int) -> None:
-        """Count what a constraint becomes that has none of its own here: so many parts of so many nodes."""
+        """Count the translation of a constraint without a counterpart.
+
+        `pairs` parts of `nodes` nodes each.
+        """
         self.budget.node(pairs * nodes)
 
     def listed(self, node: Element, tag: str = "list") -> list[IntExpr]:
-        """The list of an element: in a part of that name, or its own text."""
+        """The list of an element: in a part with that tag, or its own text."""
         part = node.find(tag)
         return self.terms(text_of(node if part is None else part))
 
     def compared(self, value: IntExpr, text: str) -> BoolExpr:
-        """A value under a condition such as `(le,5)`, `(in,1..4)` or `(eq,x)`."""
+        """A value compared by a condition such as `(le,5)`, `(in,1..4)` or `(eq,x)`."""
         operator, operand = self.condition_parts(text)
         if operator in ("in", "notin"):
             members = value.is_in(domain_of(operand.strip("{}").replace(",", " "), self.budget))
@@ -109,7 +112,7 @@ class Reader:
         """The operator and the operand of a condition."""
         match = re.fullmatch(r"\(\s*(\w+)\s*,(.*)\)", text.strip(), re.DOTALL)
         if match is None:
-            raise ModelError(f"'{shown(text)}' is no condition: (operator,operand)")
+            raise ModelError(f"'{shown(text)}' is not a condition: (operator,operand)")
         return match[1], match[2].strip()
 
     def rows(self, node: Element) -> list[list[IntExpr]]:

@@ -1,7 +1,7 @@
 """The elements of an XCSP3 text with their lines, read piece by piece within limits.
 
-Entities are refused: an instance has no use for them, and they let a short text stand for any long one, or
-for another file.
+Entities are refused: instances do not need them, and a short text with entities may stand for an arbitrarily
+long one, or for another file.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from xml.parsers import expat
 from constrint.errors import ParseError
 from constrint.support.limits import Budget
 
-_PIECE = 1 << 18  # characters between two looks at the clock
+_PIECE = 1 << 18  # characters between two checks of the clock
 
 
 class Node(Element):
-    """An element; of its text, what stands before its first part.
+    """An element; its text is the one before its first part.
 
     Attributes:
-        line: The line where it begins, from 1.
+        line: The line on which it begins, from 1.
     """
 
     line = 1
@@ -29,12 +29,15 @@ def parse(text: str, filename: str, budget: Budget) -> Node:
     """The root element of a text.
 
     Args:
-        text: The XML, whatever encoding it says that it has.
+        text: The XML; its declared encoding is ignored.
         filename: Its name in messages.
-        budget: What reading may take.
+        budget: The limits of reading.
 
     Returns:
-        The root; raises `ParseError` with line and column for text that is no XML.
+        The root.
+
+    Raises:
+        ParseError: The text is not XML; has line and column.
     """
     return _Builder(text, filename, budget).root()
 
@@ -45,9 +48,9 @@ class _Builder:
         self._filename = filename
         self._budget = budget
         self._open: list[Node] = []
-        self._said: list[str] = []  # the text of the innermost open element, while it has no part
+        self._said: list[str] = []  # text of the innermost open element, as long as it has no part
         self._root: Node | None = None
-        # The text is in UTF-8 here, whatever its declaration says.
+        # The text is decoded already, whatever its declaration says.
         self._parser = parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.buffer_size = _PIECE
@@ -64,8 +67,8 @@ class _Builder:
             self._parser.Parse(b"", True)
         except expat.ExpatError as problem:
             said = expat.ErrorString(problem.code)
-            raise self._error(f"this is no XML: {said}", problem.lineno, problem.offset + 1) from None
-        assert self._root is not None  # a text without elements is an error of the parser
+            raise self._error(f"this is not XML: {said}", problem.lineno, problem.offset + 1) from None
+        assert self._root is not None  # expat refuses a text without elements
         return self._root
 
     def _encoded(self, start: int) -> bytes:
@@ -73,7 +76,7 @@ class _Builder:
             return self._text[start : start + _PIECE].encode()
         except UnicodeEncodeError as problem:
             line = self._text.count("\n", 0, start + problem.start) + 1
-            raise self._error("this is no XML: half of a character (a lone surrogate)", line) from None
+            raise self._error("this is not XML: it has a lone surrogate", line) from None
 
     def _here(self) -> str:
         return f"{self._filename}:{self._parser.CurrentLineNumber}"
@@ -98,7 +101,7 @@ class _Builder:
         self._open.pop()
 
     def _keep_text(self) -> None:
-        """What has been said so far is the text of the innermost open element, unless it has a part."""
+        """Store the collected text in the innermost open element, unless that has a part already."""
         if not len(self._open[-1]):
             self._open[-1].text = "".join(self._said)
         self._said.clear()

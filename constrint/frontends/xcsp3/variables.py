@@ -1,4 +1,4 @@
-"""Variables of an XCSP3 instance, and the short forms in which lists of them and of integers are written."""
+"""Variables of an XCSP3 instance, and the short forms of lists of variables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIZE = re.compile(r"\s*\[\s*([0-9]+)\s*\]\s*")
 
 
 def text_of(element: Element | None) -> str:
-    """The text of an element; empty where there is none."""
+    """The text of an element; empty if there is none."""
     return "" if element is None or element.text is None else element.text.strip()
 
 
@@ -28,8 +28,8 @@ class Variables:
     """The variables of an instance.
 
     Attributes:
-        model: The model that they are declared in.
-        budget: What reading may take.
+        model: The model in which they are declared.
+        budget: The limits of reading.
     """
 
     def __init__(self, model: Declarations, budget: Budget) -> None:
@@ -39,7 +39,7 @@ class Variables:
         self._domains: dict[str, Element] = {}
 
     def declare(self, element: Element) -> None:
-        """Declare what a `var` or `array` element says."""
+        """Declare the variables of a `var` or `array` element."""
         name = element.get("id")
         if not name:
             raise ModelError(f"a {element.tag} needs an id")
@@ -80,11 +80,11 @@ class Variables:
             one = name + "".join([f"[{i}]" for i in place])
             self.budget.look_after()
             found = general or domains.get(one) or others
-            if found is not None:  # a cell without a domain is no variable
+            if found is not None:  # a cell without a domain is not a variable
                 self._variable(one, found)
 
     def _size(self, name: str, text: str) -> tuple[int, ...]:
-        """The lengths of an array; all its cells are counted before any is made."""
+        """The lengths of an array; its cells are counted before any is made."""
         lengths = _SIZE.findall(text)
         if not lengths or _SIZE.sub("", text):
             raise ModelError(
@@ -96,7 +96,7 @@ class Variables:
         return shape
 
     def _count(self, cells: int) -> None:
-        """Refuse what names more cells than there may be variables."""
+        """Refuse a name for more cells than the limit of variables."""
         limit = self.budget.limits.variables
         if limit is not None and cells > limit:
             raise exceeded("variables", limit)
@@ -104,7 +104,7 @@ class Variables:
     # ------------------------------------------------------------ looking up
 
     def names(self, word: str) -> list[str]:
-        """The names that `x`, `x[2]`, `x[]` or `x[1..3][]` stand for; undeclared cells are left out."""
+        """The names for `x`, `x[2]`, `x[]` or `x[1..3][]`; undeclared cells are left out."""
         name, bracket, rest = word.partition("[")
         if not bracket:
             if name in self._shapes:
@@ -130,12 +130,12 @@ class Variables:
         return [name + "".join([f"[{i}]" for i in place]) for place in product(*ranges)]
 
     def _range(self, index: tuple[str, str, str], size: int) -> range:
-        """The numbers that an index such as `2`, `1..3` or none stands for."""
+        """The numbers for an index such as `2`, `1..3`, or an empty one."""
         low, dots, high = index
         if low == "" and not dots and not high:
             return range(size)
         if low == "" or (dots and high == ""):
-            raise ModelError(f"'[{low}{dots}{high}]' is no index: write such as [2], [1..3] or []")
+            raise ModelError(f"'[{low}{dots}{high}]' is not an index: write such as [2], [1..3] or []")
         first = integer(low, self.budget)
         return range(first, (integer(high, self.budget) if dots else first) + 1)
 
@@ -169,7 +169,7 @@ class Variables:
         return found
 
     def is_one(self, word: str) -> bool:
-        """Whether a word is the name of a variable, or several."""
+        """Whether a word is the name of a variable, or of several."""
         return word in self.model.variables or word.partition("[")[0] in self._shapes
 
     def rows(self, text: str) -> Iterator[list[str]]:
@@ -181,6 +181,6 @@ class Variables:
             return
         names, shape = self.named(text), self.shape(text)
         if len(shape) != 2 or prod(shape) != len(names):
-            raise ModelError(f"'{shown(text)}' is no matrix")
+            raise ModelError(f"'{shown(text)}' is not a matrix")
         for i in range(shape[0]):
             yield names[i * shape[1] : (i + 1) * shape[1]]

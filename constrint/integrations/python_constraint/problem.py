@@ -189,7 +189,7 @@ def _of_text(text: str, coded: Mapping[Hashable, Coded], codes: Codes) -> Any:
         if scope.is_arithmetic:
             variables: dict[str, IntExpr] = {str(one.name): one.variable for one in scope.variables}
             return restrictions.condition_of(text, variables)
-        problem = ModelError(f"{scope.described} is not understood: give a function")
+        problem = ModelError(f"{scope.described} is not supported: give a function")
     except ModelError as refused:
         problem = refused
     try:

@@ -168,7 +168,7 @@ class _Reader:
         if not hint and any(isinstance(part, ast.Div) for part in ast.walk(node)):
             hint = "; write // or %, or multiply out"
         return ModelError(
-            f"the constraint {self.text!r}: {ast.unparse(node)} is not understood{hint}. "
+            f"the constraint {self.text!r}: {ast.unparse(node)} is not supported{hint}. "
             "A function of the values can say anything"
         )
 

@@ -1,4 +1,4 @@
-"""Assumptions, scopes, blocking clauses, Pareto fronts, and what limits and Ctrl-C leave of an answer."""
+"""Assumptions, scopes, blocking clauses, Pareto fronts, and answers cut short by limits or Ctrl-C."""
 
 from __future__ import annotations
 

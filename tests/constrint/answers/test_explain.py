@@ -1,4 +1,4 @@
-"""Conflicts: every guilty constraint, and none that is innocent."""
+"""Conflicts contain every guilty constraint and no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cp-sat backend gives the answers of the default one."""
+"""The cp-sat backend gives the same answers as the default one."""
 
 import signal
 from concurrent.futures import ThreadPoolExecutor

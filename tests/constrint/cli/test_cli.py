@@ -178,7 +178,7 @@ def test_bytes_that_are_no_text(tmp_path):
     path.write_bytes(b"x in 1..4\nx == \xff\n")
     result = CliRunner().invoke(app, ["check", str(path)])
     assert result.exit_code == 2
-    assert "binary.constrint:2: this is no UTF-8 text" in result.stderr
+    assert "binary.constrint:2: this is not UTF-8 text" in result.stderr
 
 
 def test_a_search_without_bounds_is_bad_input():

@@ -1,4 +1,4 @@
-"""The `constrint` command as a process: pipes, signals, nothing but the answer on standard output."""
+"""The `constrint` command as a process: pipes, signals, and standard output with nothing but the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets built and listed by threads and by executors are those built alone: same solutions, same numbers."""
+"""Sets built and listed by threads and executors equal those built alone: same solutions, same numbers."""
 
 from __future__ import annotations
 

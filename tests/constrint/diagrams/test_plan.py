@@ -1,4 +1,4 @@
-"""The planner against brute force: sizes, rows and numbers, with every way of joining reached."""
+"""The planner against brute force: sizes, rows and numbers, with every way of joining covered."""
 
 from __future__ import annotations
 

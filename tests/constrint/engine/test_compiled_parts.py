@@ -1,4 +1,4 @@
-"""Parts that several processes have compiled, loaded into one: each keeps its own functions."""
+"""Parts compiled by several processes and loaded into one: each keeps its own functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machine code on the disk: checked before it is read, made again where damaged, never taken from others."""
+"""Machine code on disk: verified before loading, remade if damaged, never taken from other users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first dialect: what docs/constrint-flashrnn.md says, and nothing else."""
+"""The FlashRNN dialect: exactly what docs/constrint-flashrnn.md says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FlatZinc: what MiniZinc writes, read, solved and printed."""
+"""FlatZinc: MiniZinc's output, read, solved and printed."""
 
 import re
 
@@ -141,7 +141,7 @@ def test_no_solution_and_no_bounds():
         ("var 1..3: x;\nconstraint int_lt(x,q); solve satisfy;", "2:1: 'q' is not declared"),
         ("var 1..3: x;\n\nconstraint fly(x); solve satisfy;", "3:1: the constraint 'fly'"),
         ("var 1.5..3.0: x; solve satisfy;", "floats"),
-        ("var 1..3: x solve satisfy;", "1:13: this is no FlatZinc"),
+        ("var 1..3: x solve satisfy;", "1:13: this is not FlatZinc"),
         ("var 1..3: x; var 1..3: x; solve satisfy;", "twice"),
         (
             "array [1..2] of int: a = [1,2];\nvar 1..3: x; constraint int_lt(x,a[3]); solve satisfy;",
@@ -261,7 +261,7 @@ def test_arrays_of_every_kind():
 
 @pytest.mark.parametrize("entries", ["[1,]x", "[1,2", "[1 2]", "[1,2a]", "[a,-b]"])
 def test_arrays_that_are_none(entries):
-    with pytest.raises(ParseError, match="this is no FlatZinc"):
+    with pytest.raises(ParseError, match="this is not FlatZinc"):
         read_flatzinc(f"array [1..2] of int: c = {entries};\nsolve satisfy;")
 
 

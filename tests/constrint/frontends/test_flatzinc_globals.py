@@ -1,4 +1,4 @@
-"""The predicates that the MiniZinc library leaves open mean here what MiniZinc defines them to be."""
+"""Predicates that the MiniZinc library leaves to solvers have the meaning that MiniZinc defines."""
 
 import re
 from importlib.resources import files

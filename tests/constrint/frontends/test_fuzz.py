@@ -1,6 +1,6 @@
-"""Every format answers every input: a share of the fuzzer's inputs, the same in each run.
+"""Fuzzing: every format reads or refuses every input; the inputs are the same in each run.
 
-`CONSTRINT_FUZZ` is the number of inputs of each format, `CONSTRINT_FUZZ_SEED` their seed. Many more:
+`CONSTRINT_FUZZ` is the number of inputs of each format, `CONSTRINT_FUZZ_SEED` their seed. For many more:
 `PYTHONPATH=tests/constrint python -m fuzz.run --count 20000 --keep FOLDER`.
 """
 

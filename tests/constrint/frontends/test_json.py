@@ -1,4 +1,4 @@
-"""Models as JSON: everything survives the way there and back, and mistakes are named with their place."""
+"""Models as JSON: round trips lose nothing, and mistakes are reported with their place."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ MODEL = {"format": "constrint", "version": 1, "variables": [{"name": "x", "domai
         ({"variables": [{"name": "x", "domain": "int"}]}, "variables[0].domain: an object is needed"),
         ({"variables": [{"name": "x", "domain": {"lo": 0, "hi": 9, "step": 0}}]}, "a step is at least 1"),
         ({"variables": [{"name": "", "domain": "bool"}]}, "variables[0]: a name must be a string"),
-        ({"variables": [{"name": "x", "domain": [1.5]}]}, "1.5 is no integer"),
+        ({"variables": [{"name": "x", "domain": [1.5]}]}, "1.5 is not an integer"),
         ({"goals": [{"expr": "x", "direction": "up"}]}, 'the direction is "max" or "min"'),
     ],
 )
@@ -187,7 +187,7 @@ def test_mistakes_are_named_with_their_place(changes, message):
 def test_text_that_is_no_json_has_a_place():
     with pytest.raises(ParseError) as error:
         Model.from_json('{"format":\n nothing}', filename="m.json")
-    assert str(error.value).startswith("m.json:2:2: this is no JSON")
+    assert str(error.value).startswith("m.json:2:2: this is not JSON")
 
 
 def test_files_and_the_command(tmp_path):

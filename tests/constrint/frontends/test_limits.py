@@ -1,4 +1,4 @@
-"""What a text may ask for is bounded: each limit is met with its place, and may be raised."""
+"""Limits of reading: each one is enforced with its place, and can be raised."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_files_that_cannot_be_read(command, name, tmp_path, monkeypatch):
     assert result.exit_code == 2
     assert result.output.startswith("error: ")
     if name == "noutf8":
-        assert "noutf8:2: this is no UTF-8 text" in result.output
+        assert "noutf8:2: this is not UTF-8 text" in result.output
 
 
 SQUARES = "x in 0..{top}\na0 := x\n" + "".join(f"a{i + 1} := a{i} * a{i}\n" for i in range(60))

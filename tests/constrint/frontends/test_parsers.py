@@ -1,4 +1,4 @@
-"""Kept parser tables: the same trees and messages, and never in the way when they are of no use."""
+"""The cache of parser tables: same trees and messages, and no harm if it cannot be used."""
 
 from __future__ import annotations
 

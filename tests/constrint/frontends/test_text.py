@@ -1,4 +1,4 @@
-"""The text language: what a text builds, and that every model can be written as text."""
+"""The text language: the models that texts build, and the text of every model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language reference in docs/ is true: its models are valid and its commands print what it says."""
+"""The language reference in docs/: its models are valid and its commands print what it shows."""
 
 from __future__ import annotations
 

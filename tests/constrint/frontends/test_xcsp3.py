@@ -196,7 +196,7 @@ def test_objectives():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<instance><variables>", "no XML"),
+        ("<instance><variables>", "not XML"),
         ("<model/>", "no XCSP3 instance"),
         (instance("<stretch> x[] </stretch>"), "<stretch> x[]: the constraint <stretch> is not supported"),
         (instance("<intension> eq(x[0],q) </intension>"), "no variable is named 'q'"),

@@ -1,7 +1,7 @@
-"""The process that inputs run in: one line of JSON for each, on standard output, as soon as it is answered.
+"""The process that runs inputs: it writes one line of JSON for each to standard output.
 
-The timer of an input counts processor time and ends the process; the memory is bounded by the address space,
-and by what the process has grown by.
+A timer of processor time ends the process for an input that takes too long. Memory is limited by the address
+space and by the growth of the process.
 """
 
 from __future__ import annotations

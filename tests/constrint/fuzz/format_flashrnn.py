@@ -1,4 +1,4 @@
-"""The first dialect, `dialect="flashrnn"`."""
+"""The FlashRNN dialect, `dialect="flashrnn"`."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What every format is held to: an input is read or refused with its place, in bounded time and memory.
+"""The contract of every format: an input is read, or refused with its place, in bounded time and memory.
 
 A format is a module `fuzz/format_NAME.py` with one `FORMAT = Format(…)`, and a folder `fuzz/corpus/NAME` of
-files that hold an input each: samples to be mutated, and inputs that were findings once (`found-*`), which
-are run again every time. Inputs come from the grammar (a hypothesis strategy), from the corpus as it is, and
-from mutations of it (`mutate`). They run in a child process (`child`) in batches; a child that dies of one
-input is replaced and goes on behind it.
+files with one input each: samples for mutation, and former findings (`found-*`), which are run every time.
+Inputs come from the grammar (a hypothesis strategy), from the corpus, and from its mutations (`mutate`). They
+run in a child process (`child`) in batches; a child that dies is replaced, and the batch continues after the
+input that killed it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A format that does everything wrong: the harness must see it."""
+"""A format that violates the whole contract: the harness must report it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with a model that was accepted: it is written, read again, and solved for a moment."""
+"""The use of an accepted model: it is written, read again, and solved briefly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with a model that may be large though its text is short."""
+"""The use of an accepted model that may be large although its text is short."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Global constraints as users meet them: every form against brute force, text, JSON, and what is refused."""
+"""Global constraints in every form: against brute force, as text and JSON, and refused arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""constrint as a solver of CPMpy, beside CPMpy's own OR-Tools and beside all assignments."""
+"""constrint as a CPMpy solver, compared with CPMpy's OR-Tools and with enumeration."""
 
 import random
 from itertools import product

@@ -211,10 +211,10 @@ def test_an_own_constraint_class_is_called():
         (lambda m: m.addVariable("a", [1]), "duplicated"),
         (lambda m: m.addVariable("z", []), "empty"),
         (lambda m: m.addConstraint(3), "function, a string"),
-        (lambda m: m.addConstraint("a <"), "no Python expression"),
+        (lambda m: m.addConstraint("a <"), "not a Python expression"),
         (lambda m: (m.addConstraint("a < q"), m.getSolution()), "'q'"),
-        (lambda m: (m.addConstraint("a @ b < 3"), m.getSolution()), "a @ b is not understood"),
-        (lambda m: (m.addConstraint(lambda a: a, ["zz"]), m.getSolution()), "no variable"),
+        (lambda m: (m.addConstraint("a @ b < 3"), m.getSolution()), "a @ b is not supported"),
+        (lambda m: (m.addConstraint(lambda a: a, ["zz"]), m.getSolution()), "not a variable"),
     ],
 )
 def test_mistakes_are_named(act, message):

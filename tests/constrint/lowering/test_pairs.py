@@ -1,4 +1,4 @@
-"""Sums of products of truth values as one constraint each, beside brute force."""
+"""Sums of products of truth values as one propagator each, against brute force."""
 
 import itertools
 import operator

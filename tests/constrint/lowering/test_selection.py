@@ -1,4 +1,4 @@
-"""Elements of lists of expressions: one constraint, not a chain of choices; answers against brute force."""
+"""element on lists of expressions: one propagator, not a chain of choices; answers against brute force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time limits, with a clock that moves on by a second at each look: every phase looks, and stops."""
+"""Time limits, with a clock that advances by a second at each check: every phase checks, and stops."""
 
 from __future__ import annotations
 

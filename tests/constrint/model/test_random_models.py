@@ -1,4 +1,4 @@
-"""Differential tests: random models against brute force, CP-SAT and isl, in every way of asking.
+"""Differential tests: random models against brute force, CP-SAT and isl, for every kind of question.
 
 `benchmarks/solver/differential.py` runs the same checks on any number of models.
 """

@@ -1,4 +1,4 @@
-"""The smallest cases of bugs that were found, each as the text that showed it."""
+"""Regression tests: the smallest case of each fixed bug, as text."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What models mean, pinned: each condition beside the Python that defines it, over every assignment.
+"""Semantics: each condition is compared with the Python expression that defines it, on every assignment.
 
-The text and the Python stand side by side because that is the claim: the same operators, the same numbers.
-Where Python raises (division by zero, a negative exponent), the smallest condition around that is false; what
-Python's own `or`, `and` and `if` never come to does no harm.
+Text and Python are side by side because that is the claim: the same operators, the same numbers. If Python
+raises (division by zero, a negative exponent), the nearest enclosing condition is false. Operands that
+Python's `or`, `and` and `if` skip cannot make a condition undefined.
 """
 
 from __future__ import annotations

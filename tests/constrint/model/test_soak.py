@@ -1,8 +1,8 @@
-"""Soak: drawn models of all kinds, in one process, by every method, in drawn orders, against brute force.
+"""Soak test: random models of all kinds, in one process, by every method, in random order, by brute force.
 
     CONSTRINT_SOAK_SEED=7 CONSTRINT_SOAK=2000 pytest tests/constrint/model/test_soak.py
 
-With `--fresh-cache` the machine code is what other processes have just compiled.
+With `--fresh-cache`, other processes have just compiled the machine code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Undefined terms: the smallest condition around one is false, and nothing else, whoever is asked."""
+"""Undefined terms make the nearest enclosing condition false, and nothing else, for every method."""
 
 from __future__ import annotations
 

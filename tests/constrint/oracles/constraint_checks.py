@@ -1,4 +1,4 @@
-"""Instances of every registered constraint, and the checks against brute force that each must pass."""
+"""Instances of every registered propagator, and the checks against brute force that each must pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random models in the terms of OR-Tools CP-SAT: an opinion from a solver that shares nothing with ours."""
+"""Random models translated to OR-Tools CP-SAT: a second opinion that shares no code with constrint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every kind of answer about a random model, compared with brute force."""
+"""Every kind of answer for a random model, compared with brute force."""
 
 from __future__ import annotations
 

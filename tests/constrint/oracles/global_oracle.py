@@ -1,4 +1,4 @@
-"""Models of several global constraints, in this package's words and in CP-SAT's own, side by side."""
+"""Models of several global constraints, built for constrint and for CP-SAT side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A learner small enough to look into."""
+"""A small learning search whose clauses can be inspected."""
 
 from __future__ import annotations
 

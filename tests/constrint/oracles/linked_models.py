@@ -1,8 +1,8 @@
-"""Random models in which tables, orders of lists, powers and elements share variables, with their truth.
+"""Random models in which tables, orders of lists, powers and elements share variables, with an oracle.
 
-Each constraint is drawn as an expression and as a Python function of the values that says the same. What
-may be undefined (an index beyond a list, a negative exponent) is only drawn where it must hold, so an
-assignment that makes it undefined is no solution, whatever is said of undefined conditions.
+Each constraint is drawn as an expression and as an equivalent Python function of the values. Terms that may
+be undefined (an index beyond a list, a negative exponent) are drawn only in constraints that must hold. An
+assignment that makes one undefined is then no solution, whatever the semantics of undefined conditions.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""An independent checker of proofs: it shares no code with constrint.
+"""An independent proof checker: it shares no code with constrint.
 
-A clause is accepted where assuming the opposite of each member and propagating leads to a contradiction.
-Propagation here is interval reasoning on sums and clauses, energy in windows of time (`proof_windows`), and
-for all other constraints the plain listing of what they allow within the present bounds, which no propagator
-can beat. Solutions are checked by definition.
+A clause is accepted if propagating the negation of all its members leads to a contradiction. Propagation here
+is interval reasoning on sums and clauses, energy in windows of time (`proof_windows`), and, for all other
+constraints, enumeration within the present bounds, which is at least as strong as any propagator. Solutions
+are checked by definition.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a resource says about bounds of tasks, for the checker of proofs: energy in windows of time."""
+"""Bounds of tasks on a resource by energy in windows of time, for the proof checker."""
 
 from __future__ import annotations
 

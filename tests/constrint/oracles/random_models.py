@@ -1,10 +1,10 @@
-"""Random models for differential tests, with a definition of truth that shares no code with constrint.
+"""Random models for differential tests, with an oracle that shares no code with constrint.
 
-A model is a few variables with small domains and a few constraints drawn from a grammar that reaches every
-operator of the language: nested, with negative and zero operands, partial functions, booleans used as numbers
-and named expressions. `RandomModel.text()` writes it in the `.constrint` language with as few brackets as
-Python's precedence needs (and sometimes with all), `build()` makes it with Python's operators, and
-`RandomModel.solutions()` enumerates its solutions by plain Python arithmetic.
+A model has a few variables with small domains and a few constraints from a grammar that covers every operator
+of the language: nested, with negative and zero operands, partial functions, Booleans used as numbers, and
+named expressions. `RandomModel.text()` writes it in the `.constrint` language with as few brackets as
+Python's precedence allows (and sometimes with all), `build()` makes it with Python's operators, and
+`RandomModel.solutions()` enumerates its solutions in plain Python arithmetic.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Trees of random models as `.constrint` text, with as few brackets as Python's precedence needs."""
+"""Expression trees of random models as `.constrint` text, with as few brackets as precedence allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the trees of random models mean: plain Python arithmetic, which shares no code with constrint.
+"""Meaning of random models' expression trees in plain Python arithmetic, without constrint's code.
 
 Only arithmetic functions that the registry has and this file has not (`REGISTERED`) are what their
 definitions say. The value of a number is an integer, or none, for which `NoValue` is raised. A condition on

@@ -1,4 +1,4 @@
-"""Random models in two sizes of numbers, with a truth of their own, and executors that take their time."""
+"""Random models with small and with large numbers and an oracle, and executors with delays."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A part that compiles in a moment, in place of a real one's minute: same names, files, locks and checks.
+"""A stand-in for a compiled part that compiles in a moment: same names, files, locks and checks.
 
     python -c "import small_part; small_part.obtain(pause)"
 
-obtains it in a process of its own, which prints "compiling" where it compiles, and then the answer.
+obtains it in a separate process, which prints "compiling" if it compiles, and then the answer.
 """
 
 from __future__ import annotations

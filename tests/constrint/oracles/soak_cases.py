@@ -1,4 +1,4 @@
-"""Drawn models of every kind with their truth by brute force, and every way to ask about them."""
+"""Random models of every kind with their solutions by brute force, and every way to solve them."""
 
 from __future__ import annotations
 

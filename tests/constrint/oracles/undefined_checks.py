@@ -1,6 +1,6 @@
-"""Every way to ask about a random model whose terms may be undefined, compared with brute force.
+"""Every way to solve a random model with terms that may be undefined, compared with brute force.
 
-`python tests/constrint/undefined_checks.py 0 20000` runs the checks on the models of many seeds.
+`python tests/constrint/oracles/undefined_checks.py 0 20000` checks the models of many seeds.
 """
 
 from __future__ import annotations

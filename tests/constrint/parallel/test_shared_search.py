@@ -1,4 +1,4 @@
-"""One search by many workers: the same answers as alone, whoever works and however long each takes."""
+"""Parallel search: the same answers as alone, for any workers and any durations of their shares."""
 
 from __future__ import annotations
 

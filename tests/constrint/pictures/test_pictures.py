@@ -1,4 +1,4 @@
-"""Pictures: their numbers against the list of solutions, and that they can be read as SVG and HTML."""
+"""Pictures: their numbers against the listed solutions, and valid SVG and HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Global constraints find at the root what their documentation says, where no variable stands twice."""
+"""Global constraints reach their documented consistency at the root if no variable occurs twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The row that linear programs give the search of optima: valid for every solution, and worth its while."""
+"""The dual row for optimisation: valid for every solution, and useful."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Root reasoning: what number theory and linear algebra decide at once, and never wrongly."""
+"""Root reasoning: what number theory and linear algebra decide, without wrong conclusions."""
 
 from __future__ import annotations
 

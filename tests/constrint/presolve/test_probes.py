@@ -1,4 +1,4 @@
-"""Objectives of absolute values, extremes and products over wide domains: short searches for good values."""
+"""Probes: short searches for good values of objectives with absolute values, extremes and products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The property suite: every constraint against brute force, in the normal form and as expressions."""
+"""The property suite: every propagator against brute force, in the normal form and as expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`learn="auto"`: both searches in turns give the answers of either, however short the turns are."""
+"""`learn="auto"`: alternating searches give the same answers as each search alone, for any turn length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which method takes a model: the table's rows, and that what it says is what runs."""
+"""The choice of a method: every row of the table, and the method that actually runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches that go on from the fixpoint of the root, beside those whose state is built anew."""
+"""Searches resumed from the root's fixpoint, compared with searches whose state is built from scratch."""
 
 from collections.abc import Iterator
 from dataclasses import replace

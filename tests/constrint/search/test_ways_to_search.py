@@ -1,4 +1,4 @@
-"""Every way to search finds what brute force finds, the same on lists, arrays and Python's integers."""
+"""Every search method finds what brute force finds, equally on lists, arrays and Python's integers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory limit of solution sets is kept while they are built, and what is beyond it says what to do."""
+"""The memory limit of solution sets holds while they are built, and the error says what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets of any orders, components and codes combine as Python's sets do, without a list."""
+"""Sets with any orders, components and codes combine like Python's sets, without listing."""
 
 from __future__ import annotations
 

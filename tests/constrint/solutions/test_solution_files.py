@@ -1,4 +1,4 @@
-"""Solution sets in files: what is written is read again, and what is damaged is said to be."""
+"""Files of solution sets: round trips, and errors for damaged files."""
 
 from __future__ import annotations
 

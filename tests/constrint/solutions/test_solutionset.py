@@ -1,4 +1,4 @@
-"""What a solution set answers without listing, against the list."""
+"""Answers of a solution set without listing, compared with the list."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_costs_by_value():
     for bad, message in [
         ({"s": 2}, "values of 's' are no numbers"),
         ({"s": {"row": 1}}, "no value for s = 'col'"),
-        ({"f": lambda v: None}, "is None, which is no number"),
+        ({"f": lambda v: None}, "is None, which is not a number"),
         ({"f": "x"}, "a number, a function or a dict"),
         ("f", "a cost is an expression, or a dict such as {'f': 2}, not 'f'"),
     ]:

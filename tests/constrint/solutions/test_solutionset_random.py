@@ -1,4 +1,4 @@
-"""Every question that a solution set answers, on random models and random spaces, against the plain list."""
+"""Every method of a solution set, on random models and random spaces, compared with the list."""
 
 from __future__ import annotations
 

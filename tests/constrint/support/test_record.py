@@ -1,4 +1,4 @@
-"""Records: what a frozen dataclass with slots promises."""
+"""Records: the behaviour of a frozen dataclass with slots."""
 
 import copy
 import pickle

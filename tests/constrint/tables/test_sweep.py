@@ -1,4 +1,4 @@
-"""Tables of rows against brute force and search: each constraint over columns, optima of whole models."""
+"""Tables of rows against brute force and search: each operation on columns, and optima of whole models."""
 
 from __future__ import annotations
 

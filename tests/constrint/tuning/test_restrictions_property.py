@@ -1,4 +1,4 @@
-"""Restrictions drawn over all that Python's grammar allows there, against Python itself."""
+"""Random restrictions over the whole supported grammar, compared with Python itself."""
 
 from __future__ import annotations
 

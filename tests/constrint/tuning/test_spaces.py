@@ -1,4 +1,4 @@
-"""Tuners' search spaces: strings, lambdas and calls against Python's own evaluation of the restrictions."""
+"""Tuners' search spaces: strings, lambdas and called functions against Python's own evaluation."""
 
 from __future__ import annotations
 
@@ -340,12 +340,12 @@ def test_an_empty_space_is_explained_not_listed(listing):
     ("params", "restriction", "message"),
     [
         (PARAMS, "aa < 3", "no parameter is named 'aa'; did you mean 'a'"),
-        (PARAMS, "a <", "no Python expression"),
-        (PARAMS, "a.bit_length() < 3", "bit_length.. is not understood"),
-        (PARAMS, "__import__('os')", "not understood"),
-        (PARAMS, "s < 3", "the values of 's' are no numbers"),
+        (PARAMS, "a <", "not a Python expression"),
+        (PARAMS, "a.bit_length() < 3", "bit_length.. is not supported"),
+        (PARAMS, "__import__('os')", "not supported"),
+        (PARAMS, "s < 3", "the values of 's' are not numbers"),
         (PARAMS, "a is 3", "write `==`"),
-        (PARAMS, "s & 1", "values of 's' are no numbers"),
+        (PARAMS, "s & 1", "values of 's' are not numbers"),
         (PARAMS, lambda q: {}[3], "raised KeyError"),
         (PARAMS, lambda a, zz: a, "unknown: zz"),
         (PARAMS, 3, "a string or a callable"),
@@ -354,7 +354,7 @@ def test_an_empty_space_is_explained_not_listed(listing):
         ({"a": [1, 1]}, "a", "the value 1 twice"),
         ({"a": "12"}, "a", "must be a list"),
         ({"a b": [1]}, "a", "must be an identifier"),
-        ({"lambda": [1]}, "lambda > 0", "no Python expression"),
+        ({"lambda": [1]}, "lambda > 0", "not a Python expression"),
         ({"a": [1, True]}, "a", "the value True twice .1 equals it"),
         ({"a": [0.5, math.nan]}, "a", "the value nan"),
         ({"a": [0.5, 2**60 + 1]}, "a", "fractions beside 1152921504606846977"),
@@ -362,8 +362,8 @@ def test_an_empty_space_is_explained_not_listed(listing):
         ({"a": np.eye(2)}, "a", "'a' has arrays as values"),
         (PARAMS, "s < f", "others of their kind; anything else can be given as a callable"),
         ({"math": [1], "a": [4]}, "math.gcd(a, 4) > 1", "'math' is a parameter"),
-        (PARAMS, "(" * 5000 + "a" + ")" * 5000, "restriction '.*nested too deeply|no Python expression"),
-        (PARAMS, "a > 1\0", "no Python expression"),
+        (PARAMS, "(" * 5000 + "a" + ")" * 5000, "restriction '.*nested too deeply|not a Python expression"),
+        (PARAMS, "a > 1\0", "not a Python expression"),
         ({"f": [0.5, 2.5]}, "gcd(f, 2) == 1", "restriction 'gcd.f, 2. == 1'"),
     ],
 )

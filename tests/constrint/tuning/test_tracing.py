@@ -1,4 +1,4 @@
-"""Callables as restrictions: traced only where that is the same as calling them."""
+"""Callables as restrictions: traced only if tracing is equivalent to calling."""
 
 from __future__ import annotations
 

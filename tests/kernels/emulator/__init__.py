@@ -1,1 +1,1 @@
-"""Runs kernels on the CPU: their own sources, compiled as C++, on an emulated GPU."""
+"""An emulated GPU: runs the kernels' own sources on the CPU, compiled as C++."""

@@ -1,4 +1,4 @@
-"""Small kernels that try the emulated GPU itself: a body, and what it leaves in a few words of output."""
+"""Small kernels that test the emulated GPU itself: a body, and a few words of output."""
 
 from __future__ import annotations
 

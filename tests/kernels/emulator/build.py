@@ -1,4 +1,4 @@
-"""A translation unit to an executable that runs it on the emulated GPU, and one run of that executable."""
+"""Builds a translation unit into an executable for the emulated GPU, and runs it."""
 
 from __future__ import annotations
 

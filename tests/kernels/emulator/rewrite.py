@@ -1,9 +1,9 @@
-"""CUDA sources as C++ for the emulator's headers: inline PTX becomes calls, and little else changes.
+"""Rewrites CUDA sources as C++ for the emulator's headers: inline PTX becomes calls, little else changes.
 
 ``asm volatile("ldmatrix… [%4];" : "=r"(a) : "r"(b))`` becomes
-``emulator::Instruction<"ldmatrix…[%4];">::run(a, b)``, so the emulator executes the very text that the
-assembler would get. The source has been preprocessed, so macros may make such statements. Lines keep their
-numbers.
+``emulator::Instruction<"ldmatrix…[%4];">::run(a, b)``, so the emulator executes the same text that the
+assembler would get. The source is preprocessed first, so macros may contain such statements. Line numbers are
+kept.
 """
 
 from __future__ import annotations

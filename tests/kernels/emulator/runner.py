@@ -1,6 +1,7 @@
-"""The child process of trials with an emulated GPU in place of a real one: ``python runner.py FOLDER [GPU]``.
+"""The child process of trials with an emulated GPU: ``python runner.py FOLDER [GPU]``.
 
-Whatever drives trials (``kerneltune tune``, benchmarks/rnn/verify.py) can so be run as a whole without a GPU.
+Programs that run trials (``kerneltune tune``, benchmarks/rnn/verify.py) can thus be tested as a whole without
+a GPU.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Copies of the kernels that differ from the shipped ones in a place."""
+"""Copies of the kernels with single changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""benchmarks/rnn/peers.py and plots.py without a GPU and without torch: what is measured, resumed, shown."""
+"""benchmarks/rnn/peers.py and plots.py without a GPU and torch: measuring, resuming, plotting."""
 
 from __future__ import annotations
 

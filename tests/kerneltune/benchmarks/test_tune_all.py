@@ -1,4 +1,4 @@
-"""benchmarks/rnn/tune_all.py without a GPU: what it tunes, resumes and leaves, with a stand-in child."""
+"""benchmarks/rnn/tune_all.py without a GPU: what it tunes, resumes and skips, with a stand-in child."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""benchmarks/rnn/verify.py without a GPU: what is drawn, when it ends, what it says, with a stand-in child.
+"""benchmarks/rnn/verify.py without a GPU: its draws, its end and its report, with a stand-in child.
 
 tests/kernels/test_verify_emulated.py runs the kernels themselves.
 """

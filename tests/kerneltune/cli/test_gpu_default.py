@@ -1,4 +1,4 @@
-"""Without --gpu: the GPU that is here; and what is said of it, and of extras that are missing."""
+"""Commands without --gpu: the machine's own GPU, and errors for missing GPUs and extras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: exit codes, places, JSON, no traceback."""
+"""The kerneltune command: exit codes, places of errors, JSON, no traceback."""
 
 import inspect
 import json

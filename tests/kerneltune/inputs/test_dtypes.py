@@ -1,4 +1,4 @@
-"""Names of storage types: the usual ones are taken, and no hint lowers a precision."""
+"""Names of storage types: usual aliases are accepted, and no hint lowers a precision."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def test_malformed_yaml_has_place(tmp_path: Path) -> None:
         ("cp_async: false", "cp_async: 3", "cp_async", "valid boolean"),
         ("[16, 8, 8]", "[16, 8]", "fp16", "mma_shapes.fp16.0"),
         ("cost:", "cost:\n  latency: slow", "latency", "cost.latency"),
-        ("cost:", "cost:\n  Latency-1: 64", "cost", "cannot be a name"),
+        ("cost:", "cost:\n  Latency-1: 64", "cost", "is not a valid name"),
         ("cost:", "cost:\n  sm_count: 64", "cost", "already a limit"),
         ("max_registers_per_thread: 255", "max_registers_per_thread: 256", "max_registers", "255"),
     ],

@@ -1,4 +1,4 @@
-"""YAML files: any text is read or refused at a place, in little time; values are as PyYAML has them."""
+"""YAML files: any text is read, or refused with its place, in little time; values agree with PyYAML."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_aliases_of_aliases_are_bounded() -> None:
     lines = ["a: &a [x,x,x,x,x,x,x,x,x,x]"]
     for one, other in zip("abcdefgh", "bcdefghi", strict=True):
         lines.append(f"{other}: &{other} [{','.join([f'*{one}'] * 10)}]")
-    assert "those that aliases repeat counted again" in refusal("\n".join(lines))
+    assert "counting those repeated by aliases" in refusal("\n".join(lines))
     assert parsed("\n".join(lines[:3])).value["c"][9][9] == ["x"] * 10
 
 

@@ -1,4 +1,4 @@
-"""On a machine with a GPU and torch: layers of this package beside torch's own, values and gradients."""
+"""On a machine with a GPU and torch: this package's layers against torch's own, values and gradients."""
 
 from __future__ import annotations
 

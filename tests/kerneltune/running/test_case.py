@@ -1,4 +1,4 @@
-"""Cases of each pass: what a launch gets, and that their judges see what is wrong."""
+"""Cases of each pass: the input of a launch, and verdicts that detect wrong results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a child process does, it costs its own candidate, and the run goes on."""
+"""Faulty child processes: any failure costs one candidate, and the run continues."""
 
 from __future__ import annotations
 

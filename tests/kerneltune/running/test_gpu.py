@@ -1,6 +1,6 @@
-"""On a machine with an H100: loading, launching, poisoning and timing, by the stand-in kernel.
+"""On a machine with an H100: loading, launching, poisoning and timing the stand-in kernel.
 
-The stand-in needs neither a cluster nor a cooperative grid: launched with them, it shows that they work.
+The stand-in needs neither a cluster nor a cooperative grid; launching it with them shows that they work.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A run that is killed: its child ends with it, and the next run removes what it left."""
+"""Killed runs: the child ends with its parent, and the next run removes what was left behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pycuda runner and the extended launch against a stand-in driver whose device memory is a byte array."""
+"""The pycuda runner and the extended launch on a stand-in driver whose device memory is a byte array."""
 
 from __future__ import annotations
 

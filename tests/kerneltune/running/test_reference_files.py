@@ -1,4 +1,4 @@
-"""The reference in blocks, by processes and a few steps at a time: the same as of the whole in one go."""
+"""The reference in blocks, by processes and in chunks of steps: equal to the reference as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verification, measurement and the child process, without a GPU: a stand-in runner computes with numpy."""
+"""Verification, measurement and the child process without a GPU: a stand-in runner computes with numpy."""
 
 import json
 import sys

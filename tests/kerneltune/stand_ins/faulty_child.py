@@ -1,4 +1,4 @@
-"""A child process that fails as it is told: ``plan.timed`` is the number of a mode in `MODES`."""
+"""A child process that fails on request: ``plan.timed`` is the number of a mode in `MODES`."""
 
 from __future__ import annotations
 

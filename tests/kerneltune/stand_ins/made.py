@@ -1,4 +1,4 @@
-"""Candidates and outcomes of trials that no solver and no GPU made."""
+"""Candidates and outcomes of trials made without a solver or a GPU."""
 
 from __future__ import annotations
 

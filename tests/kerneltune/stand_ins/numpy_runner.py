@@ -1,4 +1,4 @@
-"""A runner that plays a GPU with numpy."""
+"""A runner that stands in for a GPU and computes with numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests ask about processes."""
+"""Helpers for tests of processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cost constants from measured tilings: formulas are the solver's, and known constants are found again."""
+"""Cost constants from measured tilings: the solver's formulas are used, and known constants are recovered."""
 
 from __future__ import annotations
 

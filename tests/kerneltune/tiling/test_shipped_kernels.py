@@ -1,4 +1,4 @@
-"""The kernels that come with the package: what each tiling promises, the compiler keeps, on every GPU."""
+"""The package's kernels: the compiler confirms each tiling's predictions, on every GPU."""
 
 from __future__ import annotations
 

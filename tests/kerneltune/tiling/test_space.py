@@ -1,4 +1,4 @@
-"""Solving, ranking, reasons, and the register loop, on the stand-in kernels."""
+"""Solving, ranking, explanations, and the register loop, on the stand-in kernels."""
 
 import re
 from dataclasses import replace

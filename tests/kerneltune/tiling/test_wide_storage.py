@@ -1,4 +1,4 @@
-"""Storage of 32 bits, and heads that fit nowhere on the chip: tilings, and what they promise."""
+"""32-bit storage, and heads too large for the chip: tilings and their predictions."""
 
 from __future__ import annotations
 

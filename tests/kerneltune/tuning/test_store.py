@@ -1,4 +1,4 @@
-"""The store beside other processes, versions and limits: no measured trial is lost or made twice."""
+"""The store with other processes, versions and limits: no measured trial is lost or repeated."""
 
 from __future__ import annotations
 
