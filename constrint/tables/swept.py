@@ -77,7 +77,7 @@ def sweep(plan: Plan, root: Root) -> Swept | None:
 
 
 def _linked(plan: Plan, root: Root, goals: Sequence[int]) -> Iterator[tuple[Sequence[Node], list[int]]]:
-    """Parts that share no open variable: the constraints of each, and its variables of the model and goals."""
+    """Parts that share no open variable: the constraints and the numbers of the model's variables in each."""
     lo, hi = root.box.lo, root.box.hi
     leader = list(range(len(lo)))
 
