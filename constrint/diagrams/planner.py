@@ -387,7 +387,7 @@ def count_planned(model: Declarations, time_limit: float | None) -> int | None:
                 return plan_model(model).count(budget)
             factor, rest = count_wide(model, boxed, MOST_VALUES, deadline)
             return factor and factor * _plan_group(rest, boxed).count(budget)
-    except (Unsupported, TooLarge, OverflowError):  # search has no numbers that are too large
+    except (Unsupported, TooLarge, OverflowError, RecursionError):  # search knows no depth or size of numbers
         return None
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from threading import Lock
 
-from constrint.errors import Undefined
+from constrint.errors import ModelError, Undefined, shown_number
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
 from constrint.expr.conditions import Comparison, Member
 from constrint.expr.domain import Domain
@@ -43,6 +43,7 @@ class IntVar(IntExpr):
         return assignment[self]
 
 
+LONGEST_POWER_BITS = 4_000_000
 _EXTENDING = Lock()  # two threads may add to one sum
 
 
@@ -180,6 +181,8 @@ class Pow(_Binary):
         left, right = self.left.evaluate(assignment), self.right.evaluate(assignment)
         if right < 0:
             raise Undefined("negative exponent")
+        if right > 64 and right * (abs(left).bit_length() - 1) > LONGEST_POWER_BITS:
+            raise ModelError(f"{shown_number(left)} ** {shown_number(right)} is too large to compute")
         power: int = left**right
         return power
 

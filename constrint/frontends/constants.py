@@ -64,8 +64,9 @@ class ConstantReader:
         return Span(self.source, start, start).resolve()
 
     def where(self, place: Node | Token) -> str:
-        """A place as limits name it."""
-        return str(self._start(place))
+        """A place as limits name it; none for a statement that lark will read again."""
+        is_statement = not hasattr(place, "data") and not hasattr(place, "start_pos")
+        return "" if is_statement else str(self._start(place))
 
     def error(self, place: Node | Token, message: str, hint: str = "") -> ParseError:
         """An error at a tree or token."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Branch, build
-from constrint.errors import UnboundedError, Undefined
+from constrint.errors import ModelError, UnboundedError, Undefined
 from constrint.expr import BoolVar
 from constrint.expr.evaluation import Values
 from constrint.preparing.checks import Assignment, check
@@ -40,7 +40,7 @@ def at_an_end(model: Declarations, goals: Iterable[Goal]) -> Assignment | None:
                 for expr in [*model.lets.values(), *[expr for expr, _ in goals]]:
                     expr.evaluate(values)  # no solution leaves one of these undefined
                 return assignment
-        except Undefined:
+        except (Undefined, ModelError):  # no value, or one too large to be worked out
             pass
     return None
 

@@ -99,8 +99,9 @@ class _Reader(PlainReader):
         except LimitExceeded:  # lark's trees know its place
             condition = None
         if condition is None:
-            for tree in trees(self.code[plain.begin : plain.end]):
-                self.add(plain.begin, tree)
+            begin, piece = plain.piece
+            for tree in trees(piece):
+                self.add(begin, tree)
             return
         where = plain.begin, plain.end
         condition.at(Span(self.source, *(_with_brackets(self.code, *where) if plain.has_brackets else where)))
@@ -156,7 +157,9 @@ class _Reader(PlainReader):
         return self.span(tree).resolve()
 
     def where(self, tree: Node) -> str:
-        """Where a tree stands, for messages of limits."""
+        """Where a tree stands, for messages of limits; none for what lark will read again."""
+        if isinstance(tree, Plain):
+            return ""
         at = self.position(tree)
         return f"{self.source.filename}:{at.line}:{at.column}"
 

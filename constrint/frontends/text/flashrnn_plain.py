@@ -41,14 +41,16 @@ class Plain(NamedTuple):
         end: Where its last operand ends.
         tokens: Operands at the even places, operators at the odd ones.
         values: For a name that is one of some numbers, those; the tokens are then the name alone.
+        piece: Where the piece begins, and its text.
         has_brackets: Whether brackets were taken out.
     """
 
     begin: int
     end: int
     tokens: list[str]
-    values: list[str] | None = None
-    has_brackets: bool = False
+    values: list[str] | None
+    piece: tuple[int, str]
+    has_brackets: bool
 
 
 def plain(piece: str, begin: int) -> Plain | None:
@@ -70,7 +72,7 @@ def plain(piece: str, begin: int) -> Plain | None:
     else:
         return None
     start = begin + len(code) - len(code.lstrip())
-    return Plain(start, begin + len(code.rstrip()), tokens, values, code is not piece)
+    return Plain(start, begin + len(code.rstrip()), tokens, values, (begin, piece), code is not piece)
 
 
 def _are_paired(piece: str) -> bool:

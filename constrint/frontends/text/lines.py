@@ -97,12 +97,13 @@ def pieces(text: str) -> Iterator[Piece]:
         begin, place = place, place + len(line) + 1
         rest = begin
         if depth == 0 and not is_joined:
-            simple, rest = _simple(line, begin, number)
+            bare = line[:-1] if place <= len(text) and line.endswith("\r") else line
+            simple, rest = _simple(bare, begin, number)
             if chunk is not None and (simple or begin - chunk[0] > LONGEST_CHUNK):
                 yield Chunk(*chunk, text[chunk[0] : begin])
                 chunk = None
             yield from simple
-            if rest >= place - 1:
+            if rest == begin + len(bare):
                 continue
         if chunk is None:
             chunk = rest, number
@@ -113,11 +114,9 @@ def pieces(text: str) -> Iterator[Piece]:
 
 def _simple(line: str, begin: int, number: int) -> tuple[list[Piece], int]:
     """The simple statements that a line begins with, and where those end in the text."""
-    code = line[:-1] if line.endswith("\r") else line
-    if "#" in code:
-        if "`" in code:
-            return [], begin
-        code = code[: code.index("#")]
+    if "\r" in line or ("#" in line and "`" in line):
+        return [], begin
+    code = line.partition("#")[0]
     found: list[Piece] = []
     place = begin
     for part in code.split(";"):
