@@ -44,7 +44,7 @@ def share_work(*classes: type) -> None:
     """Make the method `evaluate` of classes of expressions linear in the size of an expression."""
     _WEIGHED.update(classes)
     for cls in classes:
-        cls.__repr__ = _bounded(cls.__repr__)  # type: ignore[assignment] # of every object
+        cls.__repr__ = _bounded(cls.__repr__)  # type: ignore[assignment, arg-type] # of every object
         cls.evaluate = _linear(cls.__dict__["evaluate"])  # type: ignore[attr-defined] # expressions have it
 
 

@@ -8,7 +8,7 @@ operator closes what binds tighter than itself. All else, mistakes included, is 
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from constrint.expr import Const, IntExpr, IntVar, Mod, Pow, linear
 from constrint.expr.build import MOST_FACTORS
@@ -119,7 +119,7 @@ class PlainReader(ExpressionReader):
                 sign = -1 if token == "-" else 1
                 if token in "+-":
                     continue
-                total = self.moderate(plain, linear(terms)) if len(terms) > 1 else terms[0][1]
+                total = self.moderate(cast(Any, plain), linear(terms)) if len(terms) > 1 else terms[0][1]
                 terms = []
                 if token == "%":
                     dividend = total
@@ -130,10 +130,10 @@ class PlainReader(ExpressionReader):
         return sides, comparisons[:-1]
 
     def _raised(self, plain: Plain, base: IntExpr, exponent: IntExpr) -> IntExpr:
-        self.check_power(plain, base, exponent)
+        self.check_power(cast(Any, plain), base, exponent)
         return Pow(base, exponent)
 
     def _product_of(self, plain: Plain, factors: list[IntExpr]) -> IntExpr:
         if len(factors) <= MOST_FACTORS and set(map(type, factors)) == {IntVar}:
             return Mul(tuple(factors))
-        return self._multiplied(plain, factors)
+        return self._multiplied(cast(Any, plain), factors)

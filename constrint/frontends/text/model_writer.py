@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from constrint.expr import BoolVar, IntVar
+from constrint.expr import BoolVar, IntExpr, IntVar
 from constrint.expr.written import SUM, Writer, quote, write_set
 from constrint.modelling.declarations import Declarations
 
@@ -11,7 +11,7 @@ def write_model(model: Declarations) -> str:
     """The text of a model; see `Model.to_text`."""
     writer = Writer()
     lines = [_declaration(variable) for variable in model.variables.values()]
-    exprs = [constraint.expr for constraint in model.constraints]
+    exprs: list[IntExpr] = [constraint.expr for constraint in model.constraints]
     exprs += [expr for expr, _ in [*model.goals, *model.preferences]]
     names = [*model.variables, *model.lets, *[str(constraint.name) for constraint in model.constraints]]
     lines += writer.shared([*model.lets.values(), *exprs], names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from constrint.expr import And, BoolExpr, Const, IntExpr, IntVar, linear
 from constrint.expr.build import MOST_FACTORS
@@ -132,7 +132,9 @@ class SimpleReader(ExpressionReader):
                 factors = []
                 sign = -1 if token == "-" else 1
                 if token not in "+-":
-                    sides.append(self.moderate(piece, linear(terms)) if len(terms) > 1 else terms[0][1])
+                    sides.append(
+                        self.moderate(cast(Any, piece), linear(terms)) if len(terms) > 1 else terms[0][1]
+                    )
                     operators.append(token)
                     terms = []
             else:
@@ -148,7 +150,7 @@ class SimpleReader(ExpressionReader):
     def _product_of(self, piece: Compared, factors: list[IntExpr]) -> IntExpr:
         if len(factors) <= MOST_FACTORS and set(map(type, factors)) == {IntVar}:
             return Mul(tuple(factors))
-        return self._multiplied(piece, factors)
+        return self._multiplied(cast(Any, piece), factors)
 
 
 _CLOSING = frozenset(["+", "-", "==", "!=", "<=", ">=", "<", ">"])
