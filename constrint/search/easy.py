@@ -53,7 +53,7 @@ def _is_solution(model: Declarations, assignment: Assignment, targets: Iterable[
         values = Values(assignment)
         for expr in [*model.lets.values(), *targets]:
             expr.evaluate(values)  # no solution leaves one of these undefined
-    except Undefined:
+    except (Undefined, ModelError):  # no value, or one too large to be computed
         return False
     return True
 
