@@ -368,11 +368,7 @@ class Model(Declarations):
         return write_model(self)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """The model as JSON, with names, source positions and assumptions.
-
-        Args:
-            indent: Spaces for each level; None writes one line.
-        """
+        """The model as JSON, complete with names, places and assumptions; on one line, or indented."""
         from constrint.frontends.json.model import to_json
 
         return to_json(self, indent)
@@ -386,24 +382,7 @@ class Model(Declarations):
         time_limit: float | None = None,
         memory_limit: int | None = None,
     ) -> Model:
-        """Read a model from the JSON that `to_json` writes.
-
-        Args:
-            text: The document.
-            filename: Name of the document in messages.
-            limits: As for `from_text`.
-            time_limit: As for `from_text`.
-            memory_limit: As for `from_text`.
-
-        Returns:
-            The model.
-
-        Raises:
-            ModelError: The JSON is not a model; has the place.
-            ParseError: The text is not JSON.
-            LimitExceeded: As for `from_text`.
-            LimitError: As for `from_text`.
-        """
+        """Read a model from JSON; arguments and errors as for `from_text`, `ModelError` for other JSON."""
         from constrint.frontends.json.model import from_json
 
         return Model.of(from_json(text, filename, budget_for(limits, time_limit, memory_limit)))

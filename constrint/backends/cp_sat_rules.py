@@ -132,12 +132,6 @@ def _table(t: Translation, node: c.Table) -> None:
     t.model.add_forbidden_assignments(variables, node.rows).only_enforce_if(literal.negated())
 
 
-def _choice(t: Translation, node: c.Choice) -> None:
-    literal, z = t.literal(node.literal), t.variables[node.z]
-    t.model.add(z == t.variables[node.x]).only_enforce_if(literal)
-    t.model.add(z == t.variables[node.y]).only_enforce_if(literal.negated())
-
-
 def _gcd(t: Translation, node: c.Gcd) -> None:
     t.listed([node.x, node.y], node.z, gcd)
 
@@ -182,7 +176,6 @@ RULES: dict[type[c.Node], Callable[[Translation, Any], None]] = {
     ),
     c.Member: _member,
     c.Table: _table,
-    c.Choice: _choice,
     c.Selection: lambda t, node: _noted(
         t.model.add_element(t.variables[node.index], t.of(node.xs), t.variables[node.z])
     ),

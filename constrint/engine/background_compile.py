@@ -59,13 +59,17 @@ def is_due(part: str, spent: float, deadline: Deadline) -> bool:
 
 
 def obtain(part: str, load: Callable[[], None], deadline: Deadline) -> None:
-    """Load a part for a search that goes on with it, and compile it before where it is nowhere yet.
-
-    Raises `Stopped` where the deadline comes first.
-    """
-    wait(part, deadline)
+    """Have a part in this process: compiled in another one where it is nowhere yet, then loaded."""
     if not cache.is_loaded(part):
+        wait(part, deadline)
         loaded(load, deadline)
+
+
+def load_engine() -> None:
+    """Load the search engine, or compile it."""
+    from constrint.engine.compiled import load
+
+    load()
 
 
 def begin(part: str) -> bool:

@@ -133,11 +133,12 @@ class LearningRun:
         return Guide(tier, rule, phase, activity)
 
     def _hand_over(self) -> None:
-        compiling.obtain(self._normal.part, partial(_load, bool(self._normal.kernels)), self._deadline)
+        has_kernels = bool(self._normal.kernels)
+        compiling.obtain(self._normal.part, partial(_load, has_kernels), self._deadline)
         with compiling.loading(self._deadline):
             from constrint.learning.compiled import Session
 
-            self._session = Session(self._ls, self._state, bool(self._normal.kernels))
+            self._session = Session(self._ls, self._state, has_kernels)
         self._pace = Pace(COMPILED_SLICE, self._deadline)
         self._ls = self._session.ls
         self.engine = "compiled"

@@ -22,7 +22,7 @@ from constrint.lowering.variables import (
     Variables,
     check_length,
 )
-from constrint.propagators import Choice, LinearEq, LinearLe, Pairs, Power, Product
+from constrint.propagators import LinearEq, LinearLe, Pairs, Power, Product, Selection
 from constrint.propagators.power import capped_power
 from constrint.store.propagator import Node
 
@@ -205,18 +205,22 @@ class Problem(Variables):
         return z
 
     def choice(self, literal: int, x: int, y: int) -> int:
-        """The variable that equals x if the literal is true, else y."""
-        if literal & 1:
-            literal, x, y = literal ^ 1, y, x
-        key = ("choice", literal, x, y)
-        z = self._shared.get(key)
-        if z is None:
-            lo, hi = min(self.lo[x], self.lo[y]), max(self.hi[x], self.hi[y])
-            step = gcd(self.stride(x), self.stride(y), self.lo[x] - self.lo[y])
-            z = self._shared[key] = self.variable(lo, hi, step or 1, self.lo[x])
-            self.define(z, ((literal >> 1, 0), (x, 1), (y, 1)))
-            self.nodes.append(Choice(literal, x, y, z))
-        return z
+        """The variable that equals x where the literal is true, else y."""
+        return self.selection((x, y) if literal & 1 else (y, x), literal >> 1)
+
+    def selection(self, xs: tuple[int, ...], index: int) -> int:
+        """The variable that equals xs[index]; the index comes to lie inside the list."""
+        key = ("selection", xs, index)
+        known = self._shared.get(key)
+        if known is not None:
+            return known
+        self.keep_between(index, 0, len(xs) - 1)
+        lo, hi = self.lo, self.hi
+        left = sorted(set(xs[lo[index] : hi[index] + 1]))
+        bounds = min([lo[x] for x in left]), max([hi[x] for x in left])
+        step = gcd(*[gcd(self.stride(x), lo[x] - lo[left[0]]) for x in left])
+        inputs = (index, 0), *[(x, 1) for x in left]
+        return self.function(key, bounds, inputs, lambda z: Selection(xs, index, z), step or 1, lo[left[0]])
 
     def shared(self, key: Hashable) -> int | None:
         """The variable of a function that is there already."""

@@ -44,8 +44,8 @@ class Statistics:
         engine: "interpreted"; "compiled" if the search was handed over to the compiled engine; "tables" if
             the optimum came from tables of rows.
         arithmetic: "int64", or "exact" for Python's integers.
-        method: "branching"; "learning" if the learning search ran, which needs int64; "both" if they
-            alternated.
+        method: "branching"; "learning" if the learning search ran, which needs int64; "portfolio" if several
+            took turns.
         learned: Clauses learned from failures.
     """
 

@@ -41,12 +41,6 @@ LAST_ANSWERS = 0.1
 """Seconds after the time limit in which workers may still answer; they stop as long before the limit."""
 
 
-def _load() -> None:
-    from constrint.engine.compiled import load
-
-    load()
-
-
 @dataclass(eq=False)
 class _Part:
     """An open part of the tree: waiting, or with a worker.
@@ -231,7 +225,7 @@ class SharedRun:
             return False
         if not cache.is_loaded() and not compiling.is_ready("engine", self._alone.seconds, self._deadline):
             return False
-        compiling.loaded(_load, self._deadline)
+        compiling.loaded(compiling.load_engine, self._deadline)
         return True
 
     def _submit(self, part: _Part) -> Future[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from constrint.propagators import LinearEq, LinearLe, Node
+from constrint.support.deadline import watched
 
 
 def has_negative_cycle(nodes: Iterable[Node]) -> bool:
@@ -20,7 +21,7 @@ def has_negative_cycle(nodes: Iterable[Node]) -> bool:
                     edges.append((y, x, -node.bound // abs(a)))
     # Bellman and Ford: if distances still fall after as many rounds as variables, there is a negative cycle.
     distance = dict.fromkeys([v for x, y, _ in edges for v in (x, y)], 0)
-    for _ in range(len(distance) + 1):
+    for _ in watched(range(len(distance) + 1)):
         changed = False
         for x, y, bound in edges:
             if distance[y] + bound < distance[x]:

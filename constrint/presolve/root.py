@@ -12,6 +12,7 @@ from constrint.engine.build import LIMIT, Box, Branch, build, can_resume, decide
 from constrint.engine.cache import is_loaded
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
 from constrint.lowering.problem import Infeasible, NeedsWiderBounds, Problem
+from constrint.presolve.cliques import with_cliques
 from constrint.presolve.cycles import has_negative_cycle
 from constrint.presolve.equations import keep_classes, narrower_classes
 from constrint.presolve.factors import list_factors
@@ -117,6 +118,9 @@ def presolve(
         postponed = _postponed(problem)
         if postponed is not None:
             return postponed
+    joined = with_cliques(problem.nodes, problem.lo, problem.hi)
+    if joined is not None:
+        problem.nodes[:] = joined
     for left in range(MOST_ROUNDS - 1, -1, -1):
         session, state, outcome = _first_fixpoint(problem, deadline, may_compile)
         if outcome == FAILED and state.scalar[WIDER]:
@@ -273,6 +277,8 @@ def better_than(root: Root, v: int, direction: str, value: int) -> Root | None:
     limit = 1 << (root.huge.bit_length() // 2)
     unbounded = [u for u in range(len(lo)) if lo[u] <= -limit or hi[u] >= limit]
     step = box.step
+    if not unbounded and all(hi[u] - lo[u] < WIDE for u in range(len(lo)) if u != v):
+        return replace(root, box=Box(lo, hi, box.step, values))  # its search bounds the goal as well
     try:
         bounds = joint_bounds(root.nodes, lo, hi, limit, [*unbounded, v])
     except Infeasible:

@@ -22,7 +22,6 @@ from constrint.propagators.all_different_domain import (
 )
 from constrint.propagators.cardinality import CARDINALITY, Cardinality, cardinality
 from constrint.propagators.ceildiv import CEILDIV, CeilDiv, ceildiv
-from constrint.propagators.choice import CHOICE, Choice, choice
 from constrint.propagators.circuit import CIRCUIT, Circuit, circuit
 from constrint.propagators.clause import CLAUSE, Clause, clause
 from constrint.propagators.cumulative import CUMULATIVE, Cumulative, cumulative
@@ -74,7 +73,6 @@ __all__ = [
     "AllDifferentDomain",
     "Cardinality",
     "CeilDiv",
-    "Choice",
     "Circuit",
     "Clause",
     "Cumulative",
@@ -128,7 +126,7 @@ REGISTRY: tuple[type[Node], ...] = (
     Gcd,
     Lcm,
     CeilDiv,
-    Choice,
+    Selection,
     Table,
     AllDifferent,
     AllDifferentBounds,
@@ -140,7 +138,6 @@ REGISTRY: tuple[type[Node], ...] = (
     NoOverlap,
     Cumulative,
     Rectangles,
-    Selection,
     Pairs,
 )
 
@@ -187,8 +184,6 @@ def dispatch(st: State, c: int) -> bool:
         return gcd(st, c)
     if kind == LCM:
         return lcm(st, c)
-    if kind == CHOICE:
-        return choice(st, c)
     if kind == TABLE:
         return table(st, c)
     if kind == ALL_DIFFERENT_BOUNDS:

@@ -11,7 +11,7 @@ from constrint.store.propagator import Node, Watch
 from constrint.store.state import BOUNDS, State, kernel
 from constrint.support.record import record
 
-PAIRS = 31
+PAIRS = 30
 
 
 @record()

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from constrint.propagators.choice import force_same
 from constrint.store.domains import contains, remove, set_hi, set_lo
 from constrint.store.propagator import Node, Watch, magnitude, watch_all
 from constrint.store.state import State, kernel
 
-SELECTION = 30
+SELECTION = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +53,17 @@ def may_equal(st: State, x: int, z: int) -> bool:
     if st.lo[x] == st.hi[x]:
         return contains(st, z, st.lo[x])
     return st.lo[z] != st.hi[z] or contains(st, x, st.lo[z])
+
+
+@kernel
+def force_same(st: State, x: int, z: int) -> bool:
+    """Give two variables the same bounds."""
+    return (
+        set_lo(st, z, st.lo[x])
+        and set_hi(st, z, st.hi[x])
+        and set_lo(st, x, st.lo[z])
+        and set_hi(st, x, st.hi[z])
+    )
 
 
 @kernel

@@ -111,7 +111,7 @@ class Climb:
         except UnboundedError:
             return root, None
         except GaveUp:
-            from constrint.presolve.dual import with_dual_row
+            from constrint.relaxation.dual import with_dual_row
 
             longer = with_dual_row(root, *self._goal) if is_linear(root, self._goal[0]) else root
             if longer is root and not solver.has_workers:

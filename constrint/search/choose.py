@@ -99,7 +99,7 @@ def _suits_portfolio(case: Case) -> bool:
     root, options = case.root, case.options
     return (
         options.learn == "auto"
-        and options.brancher == PLAIN
+        and options.brancher.decide is None
         and options.restarts is None
         and not options.lns
         and not case.plan.preferences
@@ -140,8 +140,8 @@ MAIN: tuple[tuple[Method, Condition, str], ...] = (
     (
         "portfolio",
         _suits_portfolio,
-        "no search strategy is named, and all numbers fit int64: branching, in turns with learning once it "
-        "proves long",
+        "no restarts, neighbourhoods or decisions of the caller's, and all numbers fit int64: branching, and "
+        "once it proves long in turns with learning, linear relaxations and large neighbourhoods",
     ),
     (
         "branching",

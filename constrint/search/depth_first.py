@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from constrint.store.state import (
     GOAL,
     GOAL_VARIABLE,
     GUIDED,
+    HAS_PHASE,
     NEEDS_BOUND,
     RECORDING,
     SOLUTION,
@@ -106,10 +108,27 @@ class Run(Stepper):
                     return None
             elif outcome == CUT and self._steering is not None:
                 self._adopt(self._steering.cut(self._state))
-            elif outcome == ASK and self._options.brancher.decide is not None:
-                ask(self._options.brancher.decide, self.plan.variables, self._state)
+            elif outcome == ASK:
+                self._decide()
             elif outcome == NEEDS_BOUND:
                 raise UnboundedError(self.plan.name_of(int(self._state.scalar[UNBOUNDED])))
+
+    def _decide(self) -> None:
+        """Take the decision that the engine asks for."""
+        assert self._options.brancher.decide is not None
+        ask(self._options.brancher.decide, self.plan.variables, self._state)
+
+    @property
+    def decided(self) -> Sequence[int]:
+        """The variables that it decides."""
+        return [int(v) for v in self._state.branch]
+
+    def follow(self, values: Mapping[int, int]) -> None:
+        """Take the values of a solution, all that are decided, as those of the best one."""
+        state = self._state
+        for i, v in enumerate(state.branch):
+            state.phase[i] = values[int(v)]
+        state.scalar[HAS_PHASE] = 1
 
     def go_on(self, options: Options) -> None:
         """Remove the limits of nodes and work.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from constrint.presolve import Root
 
 SMALL = 500  # variables and constraints: the first solution of a model with fewer is left to its search
-SHARE = 0.3  # of the time that is left may go into a dive
+SHARE = 0.5  # of the time that is left may go into a dive
 MORE_NODES = 200  # of a dive, beside one for each variable
 
 

@@ -1,7 +1,9 @@
-"""`learn="auto"`: branching first; if that proves long, it alternates with the learning search.
+"""`learn="auto"`: branching first, and where that proves long, several searches in turns.
 
-Both are complete, and either may end the search. Solutions of one bound the other. Turns are counted in nodes
-and propagations, never in seconds, so equal seeds give equal answers at any speed.
+Beside branching there are the search that learns and, where something is to be optimised, one that is led
+by a linear relaxation and one of large neighbourhoods of the best solution. Each may end the search, the
+last by the whole searches that it begins now and then. What one finds bounds what the others look for. Turns
+are counted in work, never in seconds, so the same seed gives the same answer at any speed.
 """
 
 from __future__ import annotations
@@ -10,11 +12,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from constrint.engine.background_compile import LOADING
+from constrint.engine.build import Box
 from constrint.learning.size import parts
 from constrint.modelling.result import Statistics
+from constrint.preparing.branching import Brancher
 from constrint.preparing.checks import Assignment, check
+from constrint.preparing.restart_rules import Restarts
 from constrint.preparing.search import GaveUp
 from constrint.propagators import (
+    AllDifferentBounds,
+    AllDifferentDomain,
     Cumulative,
     DivMod,
     LinearLeIf,
@@ -25,26 +32,31 @@ from constrint.propagators import (
     Rectangles,
 )
 from constrint.search.depth_first import Run
+from constrint.search.members import STEPS_OF_LEARNING, Branching, Counting, Member
 from constrint.support.deadline import Deadline, Paused
 
 if TYPE_CHECKING:
-    from constrint.learning.session import LearningRun
     from constrint.preparing.options import Options
     from constrint.preparing.prepared import Plan
     from constrint.presolve import Root
 
-TURN = 100  # nodes of a turn of branching
-LEAST_TURN = 20_000  # least units of work of a turn of learning
-# Propagations of branching before the learning search starts; most models need no more.
+LEAST_TURN = 20_000  # units of work
+TURN_OF_ALL = 20  # a turn is that part of all work so far, if that is more
+# What branching does alone, in propagations: most models need no more, and for them nothing changes.
 ALONE = 100_000
 ALONE_FOR_EACH_PART = 100  # for each part into which the learning search decomposes the constraints
 ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
-# Units of learning work for each eight propagations of branching, which cost about the same.
-ON_SCHEDULES, ON_OTHERS = 128, 1
+# The weight of the learning search beside branching.
+ON_SCHEDULES, ON_OTHERS, ON_PRODUCTS = 8.0, 1.0, 1 / 16
+RELAXED = 2.0  # the weight of the search that a relaxation leads
+NEAR_BEST = 1.0  # the weight of large neighbourhoods
+RESTARTING = 1.0  # the weight of the search with restarts, while there is no solution
+MOST_MATCHED = 200  # values for which `all_different` is kept on domains by the search with restarts
+LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
 
-def learning_share(nodes: list[Node]) -> int:
-    """Units of learning work for each eight propagations of branching.
+def learning_share(nodes: list[Node]) -> float:
+    """The weight of the learning search beside branching.
 
     Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
     does not suit constraints that it explains by all bounds, such as products.
@@ -59,19 +71,30 @@ def learning_share(nodes: list[Node]) -> int:
             orders += len(node.xs)
         elif isinstance(node, Product | DivMod | Power):
             others += 1
-    return ON_SCHEDULES if 3 * orders >= len(nodes) and orders > 2 * others else ON_OTHERS
+    if 3 * orders >= len(nodes) and orders > 2 * others:
+        return ON_SCHEDULES
+    return ON_PRODUCTS if 8 * others >= len(nodes) else ON_OTHERS
 
 
-def alone(root: Root, share: int) -> int:
-    """Propagations of branching that come first: about the cost of building the learning search."""
+def alone(root: Root, share: float) -> int:
+    """How many propagations of branching come first: as much as making the learning search costs."""
     size = sum(parts(node, root.box) for node in root.nodes)
     if share == ON_SCHEDULES:
         return ALONE_FOR_EACH_PART_OF_SCHEDULES * size
     return max(ALONE, ALONE_FOR_EACH_PART * size)
 
 
+def _on_domains(node: Node, box: Box) -> Node:
+    """The constraint, on domains instead of bounds where that is an `all_different` of few values."""
+    if not isinstance(node, AllDifferentBounds):
+        return node
+    ends = [a * x + b for a, v, b in node.views for x in (box.lo[v], box.hi[v])]
+    width = max(ends) - min(ends) + 1
+    return AllDifferentDomain(node.views, min(ends), width) if width <= MOST_MATCHED else node
+
+
 class AlternatingRun:
-    """A search that alternates between branching and learning; it follows the protocol `Search`."""
+    """One search by several ways, with the calls of `run.Run`."""
 
     def __init__(
         self,
@@ -91,37 +114,44 @@ class AlternatingRun:
         self._started = started
         self._deadline = Deadline(options.time_limit, started)
         self._goal = goal
-        # These two are computed at the end of the first turn, which most searches do not reach.
-        self._share = 0
+        self._share = 0.0  # these two are found out at the end of the first turn: most searches need no more
         self._alone = 0
         self._best: int | None = None
+        self._bound: int | None = None
         if begun is None:
-            self._branching = Run(plan, root, options, started, goal)
-        else:  # a search that ended early: its nodes count as part of the first turns
-            self._branching = begun
-            self._branching.go_on(options)
+            branching = Run(plan, root, options, started, goal)
+        else:  # a search that was to end early: its nodes are part of the first turns
+            branching = begun
+            branching.go_on(options)
             self._best = begun.best
-        self._branching.turn_ends = TURN
-        self._learning: LearningRun | None = None
-        self._gave_up = False
-        self._current: Run | LearningRun = self._branching
-        self._counted = 0  # propagations of branching for which the learning search was given work
-        self._owed = 0  # units of work that the learning search may still do
+        self._branching = Branching(1.0, branching)
+        self._members: list[Member] = [self._branching]
+        self._tried: set[str] = set()
+        self._learning: Counting | None = None
+        self._relaxed: Counting | None = None
+        self._restarting: Branching | None = None
+        self._near: Branching | None = None
+        self._finder: Member = self._branching  # whose solution is the last
+        self._current: Member = self._branching
+        self._found = 0  # better solutions in the present turn
+        self._branching.begin(0)
 
     def value(self, v: int) -> int:
         """Value of a variable in the last solution."""
-        return self._current.value(v)
+        return self._finder.run.value(v)
 
     def goal_bounds(self) -> tuple[int, int]:
-        """Bounds of the objective's variable before search; (0, 0) without an objective."""
-        return self._branching.goal_bounds()
+        """Between what the goal's variable is known to lie before search; (0, 0) without a goal."""
+        low, high = self._branching.run.goal_bounds()
+        if self._goal is None or self._bound is None:
+            return low, high
+        return (max(low, self._bound), high) if self._goal[1] == "min" else (low, min(high, self._bound))
 
     def demand_better(self, value: int) -> None:
         """Require solutions with a better objective than a value from now on."""
         self._best = value
-        for run in (self._branching, self._learning):
-            if run is not None:
-                run.demand_better(value)
+        for member in self._members:
+            member.run.demand_better(value)
 
     def next(self, checked: bool = True) -> Assignment | None:
         """The next solution, better than the last if there is an objective; None if there is no other.
@@ -132,22 +162,28 @@ class AlternatingRun:
             checked: Whether to check the solution now; otherwise the caller must `check` it before use.
         """
         while True:
+            member = self._current
             try:
-                found = self._current.next(checked=False)
+                found = member.run.next(checked=False)
             except Paused:
-                self._take_turns()
+                if not member.goes_on():
+                    self._take_turns()
                 continue
             except GaveUp:
-                self._gave_up = True
-                self._current = self._branching
+                self._members.remove(member)
+                self._take_turns()
                 continue
+            if found is not None:
+                self._finder = member
             if found is None or self._is_better():
-                if found is not None and checked:
-                    check(self.plan, found)
+                if found is not None:
+                    self._found += 1
+                    if checked:
+                        check(self.plan, found)
                 return found
 
     def _is_better(self) -> bool:
-        """Whether the solution improves the last one; if so, both searches must improve on it."""
+        """Whether a solution beats the last one; all searches are to beat it from now on."""
         if self._goal is None:
             return True
         v, direction = self._goal
@@ -158,54 +194,114 @@ class AlternatingRun:
             value = self._best
         is_new = value != self._best
         self.demand_better(value)
+        if is_new and self._near is not None and self._finder is not self._near:
+            self._near.follow({v: self.value(v) for v in self._near.decided})
         return is_new
 
     def _take_turns(self) -> None:
-        """End the present turn: choose the next search, and its amount of work."""
-        branching, learning = self._branching, self._learning
+        """The present turn is over: say who is next, and for how long."""
         if self._share == 0:
             self._share = learning_share(self._root.nodes)
             self._alone = alone(self._root, self._share)
-        if self._current is learning and learning is not None:
-            self._owed = learning.allowed or 0
-        elif branching.propagations >= self._alone and self._may_learn():
-            self._owed += self._share * (branching.propagations - self._counted) // 8
-            self._counted = branching.propagations
-            if self._owed >= LEAST_TURN:
-                self._current = self._learner()
-                self._current.allowed = self._owed
-                return
-        self._current = branching
-        branching.turn_ends = (branching.turn_ends or 0) + TURN
+        self._current.over(self._found)
+        self._found = 0
+        self._ask_bound()
+        self._join()
+        self._current = min(self._members, key=lambda member: member.claim)
+        self._current.begin(
+            max(LEAST_TURN, int(sum(member.spent for member in self._members)) // TURN_OF_ALL)
+        )
 
-    def _may_learn(self) -> bool:
-        """Whether the learning search can continue, or there is time to build it."""
-        if self._learning is None:
-            return self._deadline.left > 2 * LOADING
-        return not self._gave_up
+    def _ask_bound(self) -> None:
+        """Note what the relaxation proves; where it proves no more than the root's box, it goes."""
+        member = self._relaxed
+        if member is None or member not in self._members or self._goal is None:
+            return
+        bound = member.bound
+        low, high = self.goal_bounds()
+        if bound is not None and (bound > low if self._goal[1] == "min" else bound < high):
+            self._bound = bound
+        elif self._bound is None:
+            self._members.remove(member)
 
-    def _learner(self) -> LearningRun:
-        """The learning search, built on first use."""
-        if self._learning is None:
-            from constrint.learning.session import LearningRun
+    def _join(self) -> None:
+        """Let those take part from now on whose time has come."""
+        branched = self._branching.run.propagations
+        if self._goal is not None and self._is_due("relaxed"):
+            self._relaxed = self._relaxation()
+        if branched >= ALONE and self._best is None and self._is_due("restarting"):
+            self._restarting = self._restarter()
+        if branched < self._alone:
+            return
+        if self._deadline.left > 2 * LOADING and self._is_due("learning"):
+            self._learning = self._learner()
+        if self._goal is not None and self._best is not None and self._is_due("near"):
+            self._near = self._neighbour()
 
-            self._learning = LearningRun(self.plan, self._root, self._options, self._started, self._goal)
-            if self._best is not None:
-                self._learning.demand_better(self._best)
-        return self._learning
+    def _is_due(self, name: str) -> bool:
+        """Whether that one has not been tried yet."""
+        is_new = name not in self._tried
+        self._tried.add(name)
+        return is_new
+
+    def _admit(self, member: Member) -> None:
+        """A new member begins where the others are."""
+        if self._best is not None:
+            member.run.demand_better(self._best)
+        self._members.append(member)
+
+    def _learner(self) -> Counting:
+        """The learning search."""
+        from constrint.learning.session import LearningRun
+
+        run = LearningRun(self.plan, self._root, self._options, self._started, self._goal)
+        member = Counting(self._share, run, STEPS_OF_LEARNING)
+        self._admit(member)
+        return member
+
+    def _relaxation(self) -> Counting | None:
+        """The search that a linear relaxation leads; None where there is none."""
+        from constrint.search.relaxed import relaxed_run
+
+        assert self._goal is not None
+        run = relaxed_run(self.plan, self._root, self._options, self._started, self._goal)
+        if run is None:
+            return None
+        member = Counting(RELAXED, run, 1)
+        self._admit(member)
+        return member
+
+    def _restarter(self) -> Branching:
+        """The search for a first solution that begins anew now and then, and keeps domains where it can."""
+        options = replace(self._options, restarts=Restarts("luby"), brancher=LED_BY_FAILURES)
+        root = replace(self._root, nodes=[_on_domains(node, self._root.box) for node in self._root.nodes])
+        member = Branching(RESTARTING, Run(self.plan, root, options, self._started, self._goal))
+        self._admit(member)
+        return member
+
+    def _neighbour(self) -> Branching:
+        """The search of large neighbourhoods, around the best solution."""
+        options = replace(self._options, lns=True, restarts=None, brancher=LED_BY_FAILURES)
+        run = Run(self.plan, self._root, options, self._started, self._goal)
+        member = Branching(NEAR_BEST, run)
+        self._admit(member)
+        member.follow({v: self.value(v) for v in member.decided})
+        return member
 
     def statistics(self) -> Statistics:
-        """The work of both searches so far; the caller adds seconds and solutions."""
-        branched = self._branching.statistics()
-        if self._learning is None:
+        """The work of all so far; seconds and solutions are the caller's to add."""
+        branched = self._branching.run.statistics()
+        members = (self._learning, self._relaxed, self._restarting, self._near)
+        others = [member for member in members if member is not None]
+        if not others:
             return branched
-        learned = self._learning.statistics()
+        works = [branched, *[member.run.statistics() for member in others]]
         return replace(
             branched,
-            nodes=branched.nodes + learned.nodes,
-            failures=branched.failures + learned.failures,
-            propagations=branched.propagations + learned.propagations,
-            learned=learned.learned,
-            engine="compiled" if "compiled" in (branched.engine, learned.engine) else "interpreted",
-            method="both",
+            nodes=sum(work.nodes for work in works),
+            failures=sum(work.failures for work in works),
+            propagations=sum(work.propagations for work in works),
+            learned=sum(work.learned for work in works),
+            engine="compiled" if any(work.engine == "compiled" for work in works) else "interpreted",
+            method="portfolio",
         )

@@ -39,12 +39,6 @@ NODE_LOOKS = 5  # at the propagations done, before all nodes are
 LOOKS = 400  # at the work done, before all of it is
 
 
-def _load() -> None:
-    from constrint.engine.compiled import load
-
-    load()
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Limits of a search.
@@ -111,8 +105,7 @@ class Stepper:
                 self._hand_over()
 
     def _hand_over(self) -> None:
-        if not cache.is_loaded():
-            compiling.obtain("engine", _load, self._limits.deadline)
+        compiling.obtain("engine", compiling.load_engine, self._limits.deadline)
         from constrint.engine.compiled import Session
 
         self._session = Session(self._state)
@@ -200,6 +193,11 @@ class Stepper:
     def propagations(self) -> int:
         """Runs of propagators so far."""
         return int(self._state.scalar[PROPAGATIONS])
+
+    @property
+    def node_count(self) -> int:
+        """Nodes so far."""
+        return int(self._state.scalar[NODES])
 
     @property
     def best(self) -> int | None:

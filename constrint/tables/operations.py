@@ -1,6 +1,6 @@
 """Constraints as operations on columns: which rows satisfy them, and what they compute.
 
-`Node.holds` is the definition of a constraint; what stands here says the same of many rows at once, and a
+`Node.holds` is the definition of a constraint. What stands here says the same of many rows at once; a
 constraint without an entry is asked row by row. Values out of the domains of the root may overflow, but only
 in rows that are dead.
 """
@@ -224,19 +224,6 @@ def _common(node: c.Gcd | c.Lcm, bounds: Bounds) -> list[Operation]:
     return [Operation((x, y, z), lambda at: solve(at) == at[z], outputs)]
 
 
-def _choice(node: c.Choice, bounds: Bounds) -> list[Operation]:
-    which, x, y, z = node.literal, node.x, node.y, node.z
-
-    def solve(at: Columns) -> Column:
-        holds = literal(at, which)
-        if isinstance(holds, np.ndarray):
-            return np.where(holds, at[x], at[y])
-        return at[x] if holds else at[y]
-
-    outputs: Outputs = {z: (solve, True)} if z not in (which >> 1, x, y) else {}
-    return [Operation(node.scope(), lambda at: solve(at) == at[z], outputs)]
-
-
 def _selection(node: c.Selection, bounds: Bounds) -> list[Operation]:
     xs, index, z = node.xs, node.index, node.z
     if z in (index, *xs) or bounds.lo[index] < 0 or bounds.hi[index] >= len(xs):
@@ -282,7 +269,6 @@ TRANSLATIONS: dict[type, Callable[[Any, Bounds], list[Operation]]] = {
     c.Element: _element,
     c.Gcd: _common,
     c.Lcm: _common,
-    c.Choice: _choice,
     c.Selection: _selection,
     c.Table: _table,
 }

@@ -10,10 +10,13 @@ from kerneltune.inputs.scan_problem import ScanProblem
 
 HEADER = "scan/common/arguments.cuh"
 STRUCT = "ScanArguments"
-INPUTS = ("input0", "input1", "input2")
-OUTPUTS = ("output0", "output1", "output2")
+INPUTS = ("input0", "input1", "input2", "input3")
+OUTPUTS = ("output0", "output1", "output2", "output3")
 ARRAYS = (*INPUTS, "hidden", "gradient", *OUTPUTS)  # [B, T, D], with strides
-_OTHERS = ("initial", "first_hidden", "final_state", "lengths", "resets", "workspace")
+_OTHERS = (
+    *("initial", "first_hidden", "final_state", "lengths", "resets"),
+    *("weights", "weight_gradient", "checkpoints", "repaired", "workspace"),
+)
 _SIZES = ("steps", "batch", "channels")
 _LAYOUT = np.dtype(
     [(name, np.uint64) for name in (*ARRAYS, *_OTHERS)]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import StrictBool
+from pydantic import Field, StrictBool
 
 from kerneltune.inputs.descriptions import DESCRIPTIONS, Cell, CellSpec, Kernels, read_cells, read_strategies
 from kerneltune.inputs.folders import data_folder
@@ -18,6 +19,8 @@ class ScanCellSpec(CellSpec):
     """A scan's cell (``cell.yaml``): its gates are the arrays that it reads."""
 
     computes: StrictBool = False  # whether coefficients are dear enough to keep them
+    weights: tuple[str, ...] = ()  # of each channel; a cell that has some is not linear in its state
+    chain: Annotated[int, Field(ge=0)] = 0  # special functions one after the other from a state to the next
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,19 @@ class ScanCell(Cell):
 
     def constants(self) -> dict[str, int]:
         """The names by which a constraint file knows the cell."""
-        return {"inputs": len(self.spec.gates), "computes": int(self.spec.computes)}
+        return {
+            "inputs": len(self.spec.gates),
+            "computes": int(self.spec.computes),
+            "cell_states": len(self.spec.states),
+            "weights": len(self.spec.weights),
+            "nonlinear": int(self.nonlinear),
+            "chain": self.spec.chain,
+        }
+
+    @property
+    def nonlinear(self) -> bool:
+        """Whether the cell has a step of its own, and is not linear in its state."""
+        return bool(self.spec.weights)
 
 
 @cache

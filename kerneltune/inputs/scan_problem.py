@@ -12,7 +12,7 @@ from kerneltune.inputs.dtypes import dtype_of
 from kerneltune.inputs.problem import checked_fields
 
 DTYPES = ("bf16", "fp16", "fp32")  # scans have no products, so none in TF32
-DIRECTIONS = ("forward", "backward")
+DIRECTIONS = ("forward", "training", "backward")  # training is of cells with weights: it keeps states
 WIDEST_VECTOR = 16  # bytes that a thread reads at once
 
 

@@ -7,6 +7,7 @@ still be written.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from kerneltune.compiling.halffloat import decode, encode
 from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.inputs.descriptions import Cell
+from kerneltune.inputs.scan_descriptions import ScanCell
 from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.running.drawn_input import Allocate, in_memory
 from kerneltune.running.reference import Arrays, Shape, storage
@@ -33,18 +35,26 @@ def drawn_shapes(problem: ScanProblem, cell: Cell) -> About:
     """Shapes and types of what is drawn for a launch."""
     shape, bits = (problem.batch, problem.steps, problem.channels), storage(problem)
     found: About = {name: (shape, bits) for name, _ in zip(INPUTS, cell.spec.gates, strict=False)}
-    found[first_state(problem)] = shape[::2], FLOAT
+    if problem.direction == "backward":
+        found["gradient"] = shape, bits
+    diagonal = _diagonal(cell)
+    if diagonal:
+        found |= diagonal.drawn_shapes(problem, cell)
+    else:
+        found |= dict.fromkeys((first_state(problem), "initial"), (shape[::2], FLOAT))
     if problem.lengths:
         found["lengths"] = (problem.batch,), np.dtype(np.int32)
     if problem.resets:
         found["resets"] = shape[:2], BYTE
-    if problem.direction == "backward":
-        found |= {"gradient": (shape, bits), "initial": (shape[::2], FLOAT)}
     return found
 
 
-def made_shapes(problem: ScanProblem) -> About:
+def made_shapes(problem: ScanProblem, cell: Cell) -> About:
     """Shapes and types of what a launch reads that the reference makes."""
+    diagonal = _diagonal(cell)
+    if diagonal:
+        made: About = diagonal.made_shapes(problem, cell)
+        return made
     if problem.direction != "backward":
         return {}
     return {"hidden": ((problem.batch, problem.steps, problem.channels), storage(problem))}
@@ -56,6 +66,10 @@ def expected_shapes(problem: ScanProblem, cell: Cell) -> dict[str, Shape]:
     ``after`` is h after each step, ``last`` the last h. Backward, ``by_output0`` and so on are the gradients
     by the cell's inputs, ``by_initial`` those by the h before the first step.
     """
+    diagonal = _diagonal(cell)
+    if diagonal:
+        shapes: dict[str, Shape] = diagonal.expected_shapes(problem, cell)
+        return shapes
     rows, channels = sample(problem)
     count = len(range(problem.batch)[rows]), len(range(problem.channels)[channels])
     shape = count[0], problem.steps, count[1]
@@ -91,7 +105,11 @@ def drawn_arrays(
     for name, gate in zip(INPUTS, cell.spec.gates, strict=False):
         for row in found[name]:
             row[...] = encode(_drawn(random, row.shape, coefficient=gate == "a"), problem.dtype)
-    found[first_state(problem)][...] = _drawn(random, found[first_state(problem)].shape)
+    diagonal = _diagonal(cell)
+    if diagonal:
+        diagonal.draw(cell, random, found, diagonal.drawn_shapes(problem, cell))
+    else:
+        found[first_state(problem)][...] = _drawn(random, found[first_state(problem)].shape)
     if problem.lengths:
         found["lengths"][...] = random.integers(0, problem.steps + 1, problem.batch, dtype=np.int32)
     if problem.resets:
@@ -99,8 +117,18 @@ def drawn_arrays(
     if problem.direction == "backward":
         for row in found["gradient"]:
             row[...] = encode(_drawn(random, row.shape), problem.dtype)
-        found["initial"][...] = _drawn(random, found["initial"].shape)
+        if not diagonal:
+            found["initial"][...] = _drawn(random, found["initial"].shape)
     return found
+
+
+def _diagonal(cell: Cell) -> ModuleType | None:
+    """What the arrays of a cell that is not linear in its state are."""
+    if not (isinstance(cell, ScanCell) and cell.nonlinear):
+        return None
+    from kerneltune.running import diagonal_arrays
+
+    return diagonal_arrays
 
 
 def _drawn(random: np.random.Generator, shape: Shape, *, coefficient: bool = False) -> NDArray[np.float32]:
@@ -111,6 +139,10 @@ def _drawn(random: np.random.Generator, shape: Shape, *, coefficient: bool = Fal
 
 def fill(problem: ScanProblem, cell: Cell, arrays: Arrays, out: Arrays) -> None:
     """Compute all that `made_shapes` and `expected_shapes` name."""
+    diagonal = _diagonal(cell)
+    if diagonal:
+        diagonal.fill(problem, cell, arrays, out)
+        return
     module = cell.reference_module()
     rows, channels = sample(problem)
     inputs = _inputs(problem, arrays, rows, channels)

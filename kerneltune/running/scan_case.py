@@ -10,7 +10,9 @@ import numpy as np
 from kerneltune.compiling.halffloat import decode
 from kerneltune.compiling.scan_arguments import OUTPUTS
 from kerneltune.inputs.descriptions import Cell
+from kerneltune.inputs.scan_descriptions import ScanCell
 from kerneltune.inputs.scan_problem import ScanProblem
+from kerneltune.running import diagonal_arrays
 from kerneltune.running.case import Output
 from kerneltune.running.reference import Arrays, storage
 from kerneltune.running.scan_arrays import (
@@ -50,6 +52,9 @@ class ScanCase:
         shape = self.problem.batch, self.problem.steps, self.problem.channels
         written = len(self.cell.spec.gates) if self.problem.direction == "backward" else 1
         found = {name: Output(shape, storage(self.problem)) for name in OUTPUTS[:written]}
+        if self._nonlinear:
+            assert isinstance(self.cell, ScanCell)
+            return found | diagonal_arrays.outputs(self.problem, self.cell)
         return {**found, "final_state": Output(shape[::2], np.dtype(np.float32))}
 
     def judge(self, results: Arrays) -> Verdict:
@@ -57,20 +62,29 @@ class ScanCase:
         verdict = judged(self._pairs(results), TOLERANCE[self.problem.dtype])
         return Verdict(verdict.relative_error, verdict.tolerance, self._unwritten(results))
 
+    @property
+    def _nonlinear(self) -> bool:
+        return isinstance(self.cell, ScanCell) and self.cell.nonlinear
+
     def _pairs(self, results: Arrays) -> Iterator[Pair]:
         rows, channels = sample(self.problem)
         last = "last"
         if self.problem.direction == "backward":
             last = "by_initial"
         for name, expected in self.expected.items():
-            if name != last:
+            if name not in (last, "kept", "by_weights"):
                 output = name.removeprefix("by_") if name != "after" else OUTPUTS[0]
                 yield [(wide(results[output][rows, :, channels], self.problem.dtype), expected)]
+        if self._nonlinear:
+            yield from diagonal_arrays.state_pairs(self.problem, results, self.expected)
+            return
         yield [(results["final_state"][rows, channels].astype(np.float64), self.expected[last])]
 
     def _unwritten(self, results: Arrays) -> int:
         count = int(np.count_nonzero(np.isnan(results["final_state"])))
-        for name in results.keys() - {"final_state"}:
+        if self._nonlinear:
+            count = diagonal_arrays.unwritten(results)
+        for name in results.keys() & set(OUTPUTS):
             for some in row_blocks(self.problem):
                 numbers = decode(np.ascontiguousarray(results[name][some]), self.problem.dtype)
                 count += int(np.count_nonzero(np.isnan(numbers)))
@@ -80,7 +94,7 @@ class ScanCase:
 def random_scan(problem: ScanProblem, cell: Cell, seed: int) -> ScanCase:
     """A launch of a scan with random input."""
     arrays = drawn_arrays(problem, cell, seed)
-    made = {name: np.empty(*about) for name, about in made_shapes(problem).items()}
+    made = {name: np.empty(*about) for name, about in made_shapes(problem, cell).items()}
     expected = {name: np.zeros(shape) for name, shape in expected_shapes(problem, cell).items()}
     fill(problem, cell, arrays, {**made, **expected})
     return ScanCase(problem, cell, {**arrays, **made}, expected)

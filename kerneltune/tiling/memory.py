@@ -19,7 +19,15 @@ def scan_arrays(problem: ScanProblem, cell: Cell) -> dict[str, int]:
     one = problem.batch * problem.steps * problem.channels * problem.dtype_bytes
     states = 4 * problem.batch * problem.channels
     count = 2 * inputs + 2 if problem.direction == "backward" else inputs + 1
-    return {f"{count} arrays [B,T,D]": count * one, "states [B,D]": 3 * states}
+    found = {f"{count} arrays [B,T,D]": count * one, "states [B,D]": 3 * states * len(cell.spec.states)}
+    weights = len(getattr(cell.spec, "weights", ()))
+    if weights:
+        if problem.direction == "backward":
+            found[f"{count - 1} arrays [B,T,D]"] = found.pop(f"{count} arrays [B,T,D]") - one
+        kept = -(-problem.steps // 16) * states * len(cell.spec.states)
+        found["kept states [T/16,S,B,D]"] = kept if problem.direction != "forward" else 0
+        found["weights and gradients by them"] = weights * (4 * problem.channels + states)
+    return found
 
 
 def arrays(problem: Problem, cell: Cell) -> dict[str, int]:

@@ -9,15 +9,20 @@ Tilings are solved and kernels compiled at the first call with a new shape, and 
 current stream, on torch's memory.
 """
 
+from kerneltune.torch.diagonal import DiagonalGRU, DiagonalLSTM, DiagonalSLSTM, diagonal
 from kerneltune.torch.rnn import RNN, DeviceLauncher, Launcher, launcher, parameter_gradients, recurrence
 from kerneltune.torch.scan import MinGRU, MinLSTM, linear_recurrence
 
 __all__ = [
     "RNN",
     "DeviceLauncher",
+    "DiagonalGRU",
+    "DiagonalLSTM",
+    "DiagonalSLSTM",
     "Launcher",
     "MinGRU",
     "MinLSTM",
+    "diagonal",
     "launcher",
     "linear_recurrence",
     "parameter_gradients",

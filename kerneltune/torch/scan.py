@@ -63,6 +63,7 @@ class ScanLauncher:
 
     profile: HardwareProfile
     kernels: Kernels = field(default_factory=discover_scans)
+    strategy: str | None = None  # only this one
     _loaded: dict[tuple[ScanProblem, torch.device], _Loaded] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)  # autograd launches from threads of its own
 
@@ -88,7 +89,7 @@ class ScanLauncher:
     def _load(self, problem: ScanProblem) -> _Loaded:
         from kerneltune.running.launch import ExtendedKernel
 
-        space = TilingSpace(problem, self.profile, self.kernels)
+        space = TilingSpace(problem, self.profile, self.kernels, self.strategy)
         compiled = settle(space, Compiler(space.kernels, self.profile)).compiled
         candidate = compiled.candidate
         cooperative = space.kernels.strategy(candidate.strategy).spec.cooperative
@@ -220,6 +221,8 @@ def scan(
     cells = discover_scans().cells
     if cell not in cells:
         raise InputError(f"unknown scan '{cell}': {nearest(cell, cells)}")
+    if cells[cell].constants()["nonlinear"]:
+        raise InputError(f"{cell} has weights of its own: call kerneltune.torch.diagonal.diagonal")
     _check(cells[cell].spec.gates, inputs, initial, lengths, resets)
     if initial is not None:
         initial = initial.float().contiguous()

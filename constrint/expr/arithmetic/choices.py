@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -16,7 +15,6 @@ from constrint.expr.domain import Domain
 from constrint.expr.integers import Const, Sum
 from constrint.expr.sums import Linear
 from constrint.propagators import Element as ElementOfTable
-from constrint.propagators import Selection as SelectionOfVariables
 from constrint.support.record import record
 
 if TYPE_CHECKING:
@@ -122,26 +120,7 @@ class Selection(IntFunction):
         if not index.terms:
             return sums[index.constant]
         xs = tuple([problem.of_linear(value) for value in sums])
-        i = problem.of_linear(index)
-        known = problem.shared(("selection", xs, i))
-        if known is not None:
-            return lowering.known(known)
-        problem.keep_between(i, 0, len(xs) - 1)
-        lo, hi = problem.lo, problem.hi
-        left = sorted(set(xs[lo[i] : hi[i] + 1]))
-        bounds = min([lo[x] for x in left]), max([hi[x] for x in left])
-        step = math.gcd(*[math.gcd(problem.stride(x), lo[x] - lo[left[0]]) for x in left])
-        inputs = (i, 0), *[(x, 1) for x in left]
-        return lowering.known(
-            problem.function(
-                ("selection", xs, i),
-                bounds,
-                inputs,
-                lambda z: SelectionOfVariables(xs, i, z),
-                step or 1,
-                lo[left[0]],
-            )
-        )
+        return lowering.known(problem.selection(xs, problem.of_linear(index)))
 
 
 @function

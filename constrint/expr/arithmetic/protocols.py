@@ -52,6 +52,9 @@ class Problem(Protocol):
     def choice(self, literal: int, x: int, y: int) -> int:
         """The variable that equals x where the literal is true, else y."""
 
+    def selection(self, xs: tuple[int, ...], index: int) -> int:
+        """The variable that equals xs[index]; the index comes to lie inside the list."""
+
     def shared(self, key: Hashable) -> int | None:
         """The variable of a function that is there already."""
 

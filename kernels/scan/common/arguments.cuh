@@ -13,16 +13,23 @@ struct ScanArguments {
   const void* input0;  // what the cell reads of each step, such as a and b
   const void* input1;
   const void* input2;
+  const void* input3;
   const void* hidden;    // backward: h after each step, as the forward pass wrote it
   const void* gradient;  // backward: of the loss by h after each step
   void* output0;         // forward: h after each step; backward: the gradient by input0
   void* output1;         // backward: by input1 …
   void* output2;
+  void* output3;
   const float* initial;       // the state that enters: forward h before the first step, backward the gradient by the last h; null for zeros
   const float* first_hidden;  // backward: h before the first step; null for zeros
   float* final_state;         // the state that leaves: forward the last h, backward the gradient by h before the first step; may be null
   const int* lengths;           // [B]: steps of each row that count; read if Tiling::lengths
   const Byte* resets;  // [B, T]: not 0 where h before the step is dropped; read if Tiling::resets
+  // Of cells that are not linear in their state, whose states are [S, B, D] and not [B, D]:
+  const float* weights;    // [W, D]
+  float* weight_gradient;  // [B, W, D]; backward: by the weights, of each row
+  float* checkpoints;      // [ceil(T / 16), S, B, D]: states before every 16th step, from the first; forward null, or they are written
+  int* repaired;           // [4]; may be null: what "overlap" did again (repairs.cuh), zeros by other strategies
   void* workspace;              // bytes as the tiling says, 0 before the first launch; what a launch leaves is for the next
   Stride input0_batch;
   Stride input0_step;
@@ -30,6 +37,8 @@ struct ScanArguments {
   Stride input1_step;
   Stride input2_batch;
   Stride input2_step;
+  Stride input3_batch;
+  Stride input3_step;
   Stride hidden_batch;
   Stride hidden_step;
   Stride gradient_batch;
@@ -40,6 +49,8 @@ struct ScanArguments {
   Stride output1_step;
   Stride output2_batch;
   Stride output2_step;
+  Stride output3_batch;
+  Stride output3_step;
   int steps;     // T
   int batch;     // B
   int channels;  // D

@@ -87,16 +87,19 @@ template <class Shape>
 __device__ __forceinline__ StridedArray array_to_read(const ScanArguments& arguments, int index) {
   using Pass = typename Shape::Pass;
   if (index == Pass::hidden) return {arguments.hidden, arguments.hidden_batch, arguments.hidden_step};
-  if (Pass::hidden >= 0 && index == Pass::hidden + 1) return {arguments.gradient, arguments.gradient_batch, arguments.gradient_step};
+  if constexpr (Pass::hidden != -1)
+    if (index == Pass::gradient) return {arguments.gradient, arguments.gradient_batch, arguments.gradient_step};
   if (index == 0) return {arguments.input0, arguments.input0_batch, arguments.input0_step};
   if (index == 1) return {arguments.input1, arguments.input1_batch, arguments.input1_step};
-  return {arguments.input2, arguments.input2_batch, arguments.input2_step};
+  if (index == 2) return {arguments.input2, arguments.input2_batch, arguments.input2_step};
+  return {arguments.input3, arguments.input3_batch, arguments.input3_step};
 }
 
 __device__ __forceinline__ StridedArray array_to_write(const ScanArguments& arguments, int index) {
   if (index == 0) return {arguments.output0, arguments.output0_batch, arguments.output0_step};
   if (index == 1) return {arguments.output1, arguments.output1_batch, arguments.output1_step};
-  return {arguments.output2, arguments.output2_batch, arguments.output2_step};
+  if (index == 2) return {arguments.output2, arguments.output2_batch, arguments.output2_step};
+  return {arguments.output3, arguments.output3_batch, arguments.output3_step};
 }
 
 // Where a channel of a step lies in an array.

@@ -10,7 +10,7 @@ from proof_checker import check_proof
 
 from constrint import Model, Status, element, if_then_else, sum_
 from constrint.preparing.prepared import Plan
-from constrint.propagators import Choice, Selection
+from constrint.propagators import Selection
 
 
 def drawn(seed: int):
@@ -83,15 +83,16 @@ def test_a_list_of_expressions_is_one_constraint():
     m.add(element(xs, i) + element([x + 1 for x in xs], j) == z)
     found = kinds(m)
     assert found.count(Selection) == 2
-    assert Choice not in found
 
 
-def test_choices_that_are_written_out_stay_choices():
+def test_choices_that_are_written_out_select_by_their_conditions():
     m = Model()
     x, y, z, i = (m.int_var(name, 0, 4) for name in "xyzi")
     inside = element([0, 1, 2], i)
     m.add(if_then_else(inside == 1, x, if_then_else(inside == 0, y, z)) == x + 1)
-    assert Selection not in kinds(m)
+    root = Plan(m, (), ()).root
+    assert root is not None
+    assert {len(node.xs) for node in root.nodes if isinstance(node, Selection)} == {2}
     r = m.solve(minimize=x + y + z + i)
     assert (r["x"], r["y"], r["i"]) == (0, 1, 0)
 

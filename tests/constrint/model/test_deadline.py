@@ -83,7 +83,7 @@ def test_every_phase_looks_at_the_clock(clock, stops, learn):
         if r.status is Status.OPTIMAL:
             break
         assert r.status in (Status.UNKNOWN, Status.FEASIBLE)
-        assert limit <= clock.looks <= limit + 5
+        assert limit <= clock.looks <= limit + 8
         limit += 1 + limit // 4
     phases = {"Plan._lower", "_propagate", "Stepper._check_limits"}
     if learn:

@@ -144,11 +144,6 @@ def _member(d: Drawing) -> c.Node:
     return c.Member(d.literal(), d.old(), intervals_of(values))
 
 
-def _choice(d: Drawing) -> c.Node:
-    literal, x, y = d.literal(), d.old(), d.old()
-    return c.Choice(literal, x, y, d.result(lambda a, b: a, x, y))
-
-
 def _selection(d: Drawing) -> c.Node:
     xs = tuple(d.old() for _ in range(d.rng.randint(1, 3)))
     index = d.old()
@@ -277,7 +272,6 @@ FACTORIES: dict[type[c.Node], Callable[[Drawing], c.Node]] = {
     c.Gcd: _pair(c.Gcd, math.gcd),
     c.Lcm: _pair(c.Lcm, math.lcm),
     c.CeilDiv: _pair(c.CeilDiv, lambda a, b: -(-a // b) if a >= 0 and b >= 1 else None),
-    c.Choice: _choice,
     c.Selection: _selection,
     c.Table: _table,
     c.AllDifferent: lambda d: c.AllDifferent(_views(d)),

@@ -100,7 +100,6 @@ DEFINITIONS: dict[str, Callable[[Arguments, Values], bool]] = {
     "Gcd": lambda a, v: v[a["z"]] == math.gcd(v[a["x"]], v[a["y"]]),
     "Lcm": lambda a, v: v[a["z"]] == math.lcm(v[a["x"]], v[a["y"]]),
     "Member": lambda a, v: literal(a["literal"], v) == inside(v[a["x"]], a["intervals"]),
-    "Choice": lambda a, v: v[a["z"]] == v[a["x"] if literal(a["literal"], v) else a["y"]],
     "Element": lambda a, v: 0 <= v[a["index"]] < len(a["table"]) and a["table"][v[a["index"]]] == v[a["z"]],
     "Selection": lambda a, v: 0 <= v[a["index"]] < len(a["xs"]) and v[a["xs"][v[a["index"]]]] == v[a["z"]],
     "AllDifferent": lambda a, v: differ(a["views"], v),

@@ -155,11 +155,14 @@ CONDITIONS = {
     constraints.Gcd: lambda r, a, b: ci.gcd_(a, b) == r.randint(1, 4),
     constraints.Lcm: lambda r, a, b: ci.lcm_(a, b) <= r.randint(0, 12),
     constraints.CeilDiv: lambda r, a, b: ci.ceildiv(abs(a), abs(b) + 1) >= r.randint(0, 3),
-    constraints.Choice: lambda r, a, b: (
-        ci.if_then_else(a > r.randint(-2, 2), a - b, b * 2) <= r.randint(-3, 3)
-    ),
     constraints.Selection: lambda r, a, b: (
-        ci.element([a, b, a - b, r.randint(-3, 3)], abs(b) % 4) <= r.randint(-3, 3)
+        r.choice(
+            (
+                ci.element([a, b, a - b, r.randint(-3, 3)], abs(b) % 4),
+                ci.if_then_else(a > r.randint(-2, 2), a - b, b * 2),
+            )
+        )
+        <= r.randint(-3, 3)
     ),
     constraints.Table: lambda r, a, b: _drawn_table(r, [a, b, a + b][: r.randint(1, 3)]),
     constraints.AllDifferent: lambda r, a, b: ci.all_different(a, b, r.randint(-2, 2), consistency="value"),

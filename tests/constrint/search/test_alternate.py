@@ -21,16 +21,17 @@ from constrint import (
 from constrint.learning import build as learn_build
 from constrint.learning import session
 from constrint.preparing.prepared import Plan
+from constrint.search import members
 from constrint.search import portfolio as alternate
-from constrint.search.portfolio import ON_OTHERS, ON_SCHEDULES, learning_share
+from constrint.search.portfolio import ON_OTHERS, ON_PRODUCTS, ON_SCHEDULES, learning_share
 from constrint.support.deadline import Pace
 
 
 @pytest.fixture
 def hasty(monkeypatch):
     """Turns of a node, and of a few units of work, from the first node on."""
-    for name in ("TURN", "LEAST_TURN"):
-        monkeypatch.setattr(alternate, name, 1)
+    monkeypatch.setattr(members, "TURN", 1)
+    monkeypatch.setattr(alternate, "LEAST_TURN", 1)
     monkeypatch.setattr(alternate, "alone", lambda root, share: 0)
     monkeypatch.setattr(
         "constrint.search.branch_and_bound.BRIEF", 0
@@ -55,14 +56,14 @@ def test_random_models_against_brute_force(hasty, block):
             methods.add(r.statistics.method)
         r = m.solve(learn="auto", engine="interpreted")
         assert bool(r) == bool(solutions), f"seed {seed}\n{drawn.text()}"
-    assert {"branching", "both"} <= methods
+    assert {"branching", "portfolio"} <= methods
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_job_shops(hasty, seed):
     jobs = draw_jobs(seed, jobs=3, machines=3)
     r = job_shop(jobs).solve(learn="auto", engine="interpreted")
-    assert (r.status, r.objective, r.statistics.method) == (Status.OPTIMAL, least_span(jobs), "both")
+    assert (r.status, r.objective, r.statistics.method) == (Status.OPTIMAL, least_span(jobs), "portfolio")
 
 
 def test_short_searches_are_branching_alone():
@@ -72,12 +73,23 @@ def test_short_searches_are_branching_alone():
     r = m.solve(minimize=xs[0] - xs[4], engine="interpreted")
     assert r.statistics.method == "branching"
     r = job_shop(MT06).solve(engine="interpreted")
-    assert (r.objective, r.statistics.method) == (55, "both")
+    assert (r.objective, r.statistics.method) == (55, "portfolio")
+
+
+def decide_first(domains):
+    """A function that decides, as `branching=` takes it."""
+    return
+
+
+def test_an_annotation_steers_branching_and_leaves_the_others_their_turns(hasty):
+    r = job_shop(MT06).solve(branching=Brancher("first_fail"), engine="interpreted")
+    assert (r.status, r.objective) == (Status.OPTIMAL, 55)
+    assert (r.statistics.method, r.statistics.learned > 0) == ("portfolio", True)
 
 
 def test_who_says_how_to_branch_has_his_way(hasty):
     m = job_shop(draw_jobs(1, 3, 3))
-    for way in ({"branching": Brancher("first_fail")}, {"restarts": "luby"}, {"lns": True}, {"learn": False}):
+    for way in ({"branching": decide_first}, {"restarts": "luby"}, {"lns": True}, {"learn": False}):
         assert m.solve(**way, engine="interpreted").statistics.method == "branching"
     with pytest.raises(ModelError, match="learn is True, False"):
         m.solve(learn="always")
@@ -92,7 +104,7 @@ def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch):
         monkeypatch.setattr(Pace, "FIRST", most)
         monkeypatch.setattr(Pace, "end", lambda pace: None)
         s = (r := job_shop(draw_jobs(1, 6, 4)).solve(engine=engine, learn="auto")).statistics
-        assert (s.engine, s.method) == (engine, "both")
+        assert (s.engine, s.method) == (engine, "portfolio")
         walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))
     assert walks[0] == walks[1] == walks[2]
 
@@ -120,7 +132,7 @@ def test_the_share_follows_the_structure():
     m = Model()
     x = [m.int_var(f"x{i}", 0, 9) for i in range(6)]
     m.add(*(a * b != 30 for a, b in itertools.pairwise(x)), sum_(x) == 20)
-    assert share(m) == ON_OTHERS
+    assert share(m) == ON_PRODUCTS
     m = Model()
     b = [m.bool_var(f"b{i}") for i in range(9)]
     m.add(*(p | ~q | r for p, q, r in zip(b, b[1:], b[2:], strict=False)))

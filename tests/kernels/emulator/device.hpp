@@ -80,6 +80,12 @@ template <class T> T __shfl_up_sync(unsigned mask, T value, unsigned by) {
 }
 
 inline int __any_sync(unsigned mask, int own) { return emulator::any(mask, own != 0); }
+inline unsigned __ballot_sync(unsigned mask, int own) {
+  unsigned found = 0;
+  for (int lane = 0; lane < 32; lane++)
+    if (mask >> lane & 1) found |= emulator::any(mask, own != 0 && static_cast<int>(threadIdx.x % 32) == lane) ? 1u << lane : 0u;
+  return found;
+}
 
 // Cache hints change nothing that can be seen.
 template <class T> T __ldg(const T* pointer) { return *pointer; }

@@ -1,0 +1,128 @@
+"""The columns of a linear relaxation: variables, and members "v == value" of domains, as 0/1 columns.
+
+A member that the model has a literal for is that literal's column. For others there is a column that no
+variable stands for: its bounds at a node of the search follow from the domain of v.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from constrint.engine.build import Box
+from constrint.propagators import LinearEqIf, Node
+
+MOST_VALUES = 100  # a variable with more values has no members
+
+
+class TooLarge(Exception):  # noqa: N818 - an answer, not a fault
+    """The relaxation would have more columns or entries than it is worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """A sum of columns and a constant.
+
+    Attributes:
+        terms: Factor of each column.
+        constant: The constant.
+    """
+
+    terms: Mapping[int, int]
+    constant: int = 0
+
+    def plus(self, other: Affine, factor: int = 1) -> Affine:
+        """This sum and so many times another one."""
+        terms = dict(self.terms)
+        for column, a in other.terms.items():
+            terms[column] = terms.get(column, 0) + factor * a
+        return Affine(
+            {column: a for column, a in terms.items() if a}, self.constant + factor * other.constant
+        )
+
+
+ZERO, ONE = Affine({}), Affine({}, 1)
+
+
+class Columns:
+    """The columns of one relaxation.
+
+    Attributes:
+        variable: Of each column the variable that it is, or whose member it stands for; negative for a row of
+            a table.
+        value: Of each column the member's value, or None for the variable itself.
+    """
+
+    def __init__(self, box: Box, nodes: Sequence[Node], most: int) -> None:
+        self.box = box
+        self.variable: list[int] = []
+        self.value: list[int | None] = []
+        self._most = most
+        self._column: dict[tuple[int, int | None], int] = {}
+        self._literals: dict[tuple[int, int], int] = {}
+        for node in nodes:
+            if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
+                ((a, x),) = node.terms
+                self._literals.setdefault((x, node.bound // a), node.literal)
+
+    def _new(self, v: int, value: int | None) -> int:
+        column = self._column.get((v, value))
+        if column is None:
+            if len(self.variable) >= self._most:
+                raise TooLarge
+            column = self._column[v, value] = len(self.variable)
+            self.variable.append(v)
+            self.value.append(value)
+        return column
+
+    def free(self, table: int, row: int) -> Affine:
+        """1 where a row of a table is taken; the column of no variable."""
+        return Affine({self._new(-table, row): 1})
+
+    def of(self, v: int) -> Affine:
+        """A variable."""
+        lo, hi = self.box.lo[v], self.box.hi[v]
+        return Affine({}, lo) if lo == hi else Affine({self._new(v, None): 1})
+
+    def literal(self, literal: int) -> Affine:
+        """A literal: 1 where it is true."""
+        positive = self.of(literal >> 1)
+        return ONE.plus(positive, -1) if literal & 1 else positive
+
+    def sum(self, terms: Sequence[tuple[int, int]]) -> Affine:
+        """A sum of variables."""
+        factors: dict[int, int] = {}
+        constant = 0
+        lo, hi = self.box.lo, self.box.hi
+        for a, v in terms:
+            if lo[v] == hi[v]:
+                constant += a * lo[v]
+            else:
+                column = self._new(v, None)
+                factors[column] = factors.get(column, 0) + a
+        return Affine({column: a for column, a in factors.items() if a}, constant)
+
+    def values(self, v: int) -> Sequence[int]:
+        """The members of a variable's root domain."""
+        box = self.box
+        return box.values[v] or range(box.lo[v], box.hi[v] + 1, box.step[v])
+
+    def is_small(self, v: int) -> bool:
+        """Whether a variable has few enough values for members."""
+        return len(self.values(v)) <= MOST_VALUES
+
+    def equals(self, v: int, value: int) -> Affine:
+        """1 where a variable has a value, 0 elsewhere."""
+        box = self.box
+        if value not in self.values(v):
+            return ZERO
+        if box.lo[v] == box.hi[v]:
+            return ONE
+        if (box.lo[v], box.hi[v], box.step[v]) == (0, 1, 1):
+            return self.of(v) if value else ONE.plus(self.of(v), -1)
+        literal = self._literals.get((v, value))
+        return Affine({self._new(v, value): 1}) if literal is None else self.literal(literal)
+
+    def has_literal(self, v: int) -> bool:
+        """Whether the model has a literal for some member of a variable."""
+        return any((v, value) in self._literals for value in self.values(v))

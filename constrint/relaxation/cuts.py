@@ -1,0 +1,66 @@
+"""Rows that cut off a point of the relaxation and no solution: subtours of circuits.
+
+A set of nodes that a circuit must leave: Dantzig, Fulkerson and Johnson, Operations Research 2, 1954. Sets
+are found by joining nodes along the arcs that the point takes most, and looking at every set on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from constrint.relaxation.columns import ZERO
+from constrint.relaxation.rows import Relaxation, Row
+
+if TYPE_CHECKING:
+    import numpy as np
+
+LEAST_VIOLATION = 0.02
+MOST_CUTS = 40
+
+
+def cuts(relaxation: Relaxation, point: np.ndarray[Any, Any]) -> list[Row]:
+    """Rows that the point violates."""
+    found: list[Row] = []
+    for successors in relaxation.circuits:
+        found += _subtours(relaxation, successors, point)
+    return found
+
+
+def _subtours(relaxation: Relaxation, successors: Sequence[int], point: np.ndarray[Any, Any]) -> list[Row]:
+    columns = relaxation.columns
+    n = len(successors)
+    weight: dict[tuple[int, int], float] = {}
+    for i, v in enumerate(successors):
+        for j in columns.values(v):
+            if 0 <= j < n and j != i:
+                member = columns.equals(v, j)
+                flow = member.constant + sum(a * point[x] for x, a in member.terms.items())
+                if flow > 1e-6:
+                    weight[i, j] = weight.get((i, j), 0.0) + float(flow)
+    parts: dict[int, set[int]] = {i: {i} for i in range(n)}
+    rows: list[Row] = []
+    arcs = sorted(weight, key=lambda arc: (-weight[arc], arc))
+    for a, b in arcs:
+        if parts[a] is parts[b] or len(rows) >= MOST_CUTS:
+            continue
+        joined = parts[a] | parts[b]
+        for i in joined:
+            parts[i] = joined
+        if not 2 <= len(joined) <= n - 2:
+            continue
+        leaving = sum(flow for (i, j), flow in weight.items() if i in joined and j not in joined)
+        if leaving < 1 - LEAST_VIOLATION:
+            rows.append(_leaves(relaxation, successors, joined))
+    return rows
+
+
+def _leaves(relaxation: Relaxation, successors: Sequence[int], inside: set[int]) -> Row:
+    """Some node of a set has a successor outside."""
+    columns = relaxation.columns
+    total = ZERO
+    for i in sorted(inside):
+        for j in columns.values(successors[i]):
+            if j not in inside:
+                total = total.plus(columns.equals(successors[i], j))
+    return Row(dict(total.terms), 1 - total.constant, None)

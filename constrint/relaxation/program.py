@@ -1,0 +1,186 @@
+"""A linear program by HiGHS, and bounds that are proven in integers whatever its floating point says.
+
+For any multipliers y of the rows, c x is at least the sum of y times the sides of the rows (each the side
+that the sign of y asks for) and of (c - A' y) x, whose least value in the box is known: Neumaier and
+Shcherbina, "Safe bounds in linear and mixed-integer linear programming", Mathematical Programming 99, 2004.
+The multipliers of HiGHS are rounded to integers over a common scale; the rest is int64 that cannot overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from constrint.relaxation.rows import Row
+from constrint.support.deadline import present
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+SCALES = (1 << 22, 1 << 16, 1 << 10)
+SAFE = float(1 << 61)
+HUGE = float(1 << 31)  # a column with greater bounds has none in the program
+OPTIMAL, INFEASIBLE, UNKNOWN = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Multipliers made integers: ``scale * cost >= least + sum of reduced * (column - its better end)``.
+
+    Attributes:
+        scale: What the cost is multiplied with; 0 for a proof that there is no point.
+        least: The least value of the right side in the box.
+        reduced: The reduced costs.
+    """
+
+    scale: int
+    least: int
+    reduced: Ints
+
+
+class Program:
+    """Minimises one column, or its negative, over rows and bounds that change.
+
+    Attributes:
+        point: The last optimum.
+        dual: Its multipliers by row, positive where the least value binds; or a ray of them.
+        iterations: Of the simplex method in the last call.
+    """
+
+    def __init__(self, rows: Sequence[Row], columns: int, cost: int, sign: int) -> None:
+        import highspy
+
+        self._highs: Any = highspy.Highs()
+        self._status: Any = highspy.HighsModelStatus
+        for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off")):
+            self._highs.setOptionValue(option, value)
+        self._infinite = float(highspy.kHighsInf)
+        self._cost, self._sign = cost, sign
+        self._costs: Ints = np.zeros(columns, np.int64)
+        self._costs[cost] = sign
+        self._rows: list[Row] = []
+        self._all: NDArray[np.int32] = np.arange(columns, dtype=np.int32)
+        self.point: Floats = np.zeros(columns)
+        self.dual: Floats = np.zeros(0)
+        self.iterations = 0
+        for _ in range(columns):
+            self._highs.addVar(-self._infinite, self._infinite)
+        self._highs.changeColCost(cost, float(sign))
+        self.add(rows)
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Add rows."""
+        if not rows:
+            return
+        starts, indices, values = [0], list[int](), list[int]()
+        lows, highs = list[float](), list[float]()
+        for row in rows:
+            indices += row.terms.keys()
+            values += row.terms.values()
+            starts.append(len(indices))
+            lows.append(-self._infinite if row.low is None else float(row.low))
+            highs.append(self._infinite if row.high is None else float(row.high))
+        self._highs.addRows(
+            len(rows),
+            np.array(lows),
+            np.array(highs),
+            len(indices),
+            np.array(starts[:-1], np.int32),
+            np.array(indices, np.int32),
+            np.array(values, np.float64),
+        )
+        self._rows += rows
+        self._index()
+
+    def _index(self) -> None:
+        """The rows as entries in the order of their columns."""
+        rows = self._rows
+        counts = [len(row.terms) for row in rows]
+        row_of = np.repeat(np.arange(len(rows)), counts)
+        column_of = np.fromiter((x for row in rows for x in row.terms), np.int64, sum(counts))
+        factors = np.fromiter((a for row in rows for a in row.terms.values()), np.int64, sum(counts))
+        order = np.argsort(column_of, kind="stable")
+        self._entry_row, self._entry_factor = row_of[order], factors[order]
+        entry_column = column_of[order]
+        self._used, self._first = np.unique(entry_column, return_index=True)
+        self._has_low = np.array([row.low is not None for row in rows], bool)
+        self._has_high = np.array([row.high is not None for row in rows], bool)
+        self._low: Ints = np.array([row.low or 0 for row in rows], np.int64)
+        self._high: Ints = np.array([row.high or 0 for row in rows], np.int64)
+
+    def solve(self, lower: Ints, upper: Ints) -> int:
+        """Find the optimum between bounds: OPTIMAL, INFEASIBLE as far as HiGHS knows, or UNKNOWN."""
+        low, high = lower.astype(np.float64), upper.astype(np.float64)
+        low[low <= -HUGE] = -self._infinite
+        high[high >= HUGE] = self._infinite
+        # A bound of the goal's own is where the program would end, for no reason.
+        low[self._cost], high[self._cost] = -self._infinite, self._infinite
+        highs = self._highs
+        highs.changeColsBounds(len(low), self._all, low, high)
+        left = present().left
+        highs.setOptionValue("time_limit", highs.getRunTime() + max(0.01, min(left, 1e6)))
+        highs.run()
+        self.iterations = max(0, int(highs.getInfoValue("simplex_iteration_count")[1]))
+        status = highs.getModelStatus()
+        if status == self._status.kOptimal:
+            solution = highs.getSolution()
+            self.point = np.array(solution.col_value)
+            self.dual = np.array(solution.row_dual)
+            return OPTIMAL
+        if status == self._status.kInfeasible:
+            _, exists, ray = highs.getDualRay()
+            if exists and len(ray) == len(self._rows):
+                self.dual = np.array(ray)
+                return INFEASIBLE
+        return UNKNOWN
+
+    def bound(self, lower: Ints, upper: Ints) -> Proof | None:
+        """A proven bound of the cost between bounds, from the last multipliers; None where that failed."""
+        for scale in SCALES:
+            proof = self._proof(np.rint(self.dual * scale), self._costs * scale, scale, lower, upper)
+            if proof is not None:
+                return proof
+        return None
+
+    def refutation(self, lower: Ints, upper: Ints) -> Proof | None:
+        """A proof that there is no point between bounds, from the last ray; None where that failed."""
+        most = float(np.abs(self.dual).max(initial=0.0))
+        if not 0 < most < 1e30:
+            return None
+        for sign in (1, -1):  # of the ray; it is the outcome that proves it right
+            for scale in SCALES:
+                ray = np.rint(self.dual * (sign * scale / most))
+                proof = self._proof(ray, np.zeros_like(self._costs), 0, lower, upper)
+                if proof is not None and proof.least > 0:
+                    return proof
+        return None
+
+    def _proof(self, multipliers: Floats, costs: Ints, scale: int, lower: Ints, upper: Ints) -> Proof | None:
+        """The right side that multipliers give, in int64; None where that might overflow."""
+        multipliers = np.where((multipliers > 0) & ~self._has_low, 0.0, multipliers)
+        multipliers = np.where((multipliers < 0) & ~self._has_high, 0.0, multipliers)
+        if not np.isfinite(multipliers).all() or np.abs(multipliers).max(initial=0.0) > SAFE:
+            return None
+        y = multipliers.astype(np.int64)
+        sides = np.where(y > 0, self._low, self._high)
+        sizes = np.abs(costs).astype(np.float64)
+        products = np.abs(multipliers[self._entry_row] * self._entry_factor)
+        if len(self._used):
+            sizes[self._used] += np.add.reduceat(products, self._first)
+        if float(sizes.max(initial=0.0)) > SAFE:
+            return None
+        reduced = costs.copy()
+        if len(self._used):
+            reduced[self._used] -= np.add.reduceat(y[self._entry_row] * self._entry_factor, self._first)
+        ends = np.where(reduced > 0, lower, upper)
+        # In floating point first: far enough from the limit that its own errors do not matter.
+        total = float(np.abs(multipliers * sides).sum() + np.abs(reduced.astype(np.float64) * ends).sum())
+        if not total < SAFE:
+            return None
+        return Proof(scale, int((y * sides).sum() + (reduced * ends).sum()), reduced)

@@ -1,0 +1,333 @@
+"""The rows of a linear relaxation: what constraints imply of columns in every solution of the root.
+
+Elements, tables, permutations, circuits and counts are stated over members of domains; conditional sums with
+the greatest or least value that the sum has in the root's box; extremes, absolute values and products by the
+linear inequalities that they imply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from constrint import propagators as c
+from constrint.presolve import Root
+from constrint.presolve.cliques import LEAST_CLIQUE, MOST_PAIRS, cliques
+from constrint.presolve.joint import implied_rows
+from constrint.propagators import Node
+from constrint.relaxation.columns import ZERO, Affine, Columns, TooLarge
+from constrint.support.deadline import look
+
+MOST_COLUMNS = 20_000
+MOST_ENTRIES = 200_000
+MOST_TABLE_ROWS = 300  # a table with more has no columns for them
+
+Terms = dict[int, int]
+ALL_DIFFERENT = (c.AllDifferent, c.AllDifferentBounds, c.AllDifferentDomain)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row: ``low <= sum of factor * column <= high``.
+
+    Attributes:
+        terms: Factor of each column.
+        low: The least value, or None.
+        high: The greatest value, or None.
+    """
+
+    terms: Terms
+    low: int | None
+    high: int | None
+
+
+@dataclass(slots=True)
+class Relaxation:
+    """A relaxation of a root.
+
+    Attributes:
+        columns: Its columns.
+        rows: Its rows.
+        circuits: The successors of each circuit: subtours can be cut off.
+    """
+
+    columns: Columns
+    rows: list[Row] = field(default_factory=list)
+    circuits: list[tuple[int, ...]] = field(default_factory=list)
+
+    def is_about(self, v: int) -> bool:
+        """Whether some row has a variable that is open."""
+        terms = self.columns.of(v).terms
+        return any(column in row.terms for row in self.rows for column in terms)
+
+
+def relaxed(root: Root) -> Relaxation | None:
+    """The relaxation of a root; None where it would be too large."""
+    try:
+        return _Rows(root).relaxation
+    except TooLarge:
+        return None
+
+
+class _Rows:
+    """The rows under construction."""
+
+    def __init__(self, root: Root) -> None:
+        self._box = root.box
+        self._columns = Columns(root.box, root.nodes, MOST_COLUMNS)
+        self.relaxation = Relaxation(self._columns)
+        self._encoded: set[int] = set()
+        self._tables = 0
+        self._known: set[tuple[object, ...]] = set()
+        self._entries = 0
+        for node in root.nodes:
+            self._encode(node)
+        for node in root.nodes:
+            look()
+            self._add(node)
+        self._exclude(root.nodes)
+        for terms, low, high in implied_rows(root.nodes, root.box.lo, root.box.hi):
+            self._between(self._columns.sum(terms), low, high)
+
+    def _between(self, total: Affine, low: int | None, high: int | None) -> None:
+        """A row, unless the box says as much."""
+        low = None if low is None else low - total.constant
+        high = None if high is None else high - total.constant
+        least, most = self._extremes(total)
+        least, most = least - total.constant, most - total.constant
+        low = None if low is not None and low <= least else low
+        high = None if high is not None and high >= most else high
+        if low is None and high is None:
+            return
+        key = (tuple(sorted(total.terms.items())), low, high)
+        if key in self._known:
+            return
+        self._known.add(key)
+        self._entries += len(total.terms)
+        if self._entries > MOST_ENTRIES:
+            raise TooLarge
+        self.relaxation.rows.append(Row(dict(total.terms), low, high))
+
+    def _extremes(self, total: Affine) -> tuple[int, int]:
+        """The least and the greatest value of a sum in the box."""
+        least = most = total.constant
+        box, columns = self._box, self._columns
+        for column, a in total.terms.items():
+            low, high = 0, 1
+            if columns.value[column] is None:
+                v = columns.variable[column]
+                low, high = box.lo[v], box.hi[v]
+            least += min(a * low, a * high)
+            most += max(a * low, a * high)
+        return least, most
+
+    def _sum_of_members(self, v: int, values: Iterable[int]) -> Affine:
+        """1 where a variable has one of some values."""
+        total = ZERO
+        for value in values:
+            total = total.plus(self._columns.equals(v, value))
+        return total
+
+    def _exclude(self, nodes: Sequence[Node]) -> None:
+        """At most one of the literals that binary clauses exclude pairwise is true."""
+        pairs = {
+            frozenset(literal ^ 1 for literal in node.literals)
+            for node in nodes
+            if isinstance(node, c.Clause) and len(node.literals) == 2
+        }
+        if len(pairs) > MOST_PAIRS:
+            return
+        for clique in cliques({pair for pair in pairs if len(pair) == 2}, LEAST_CLIQUE):
+            total = ZERO
+            for literal in clique:
+                total = total.plus(self._columns.literal(literal))
+            self._between(total, None, 1)
+
+    # Members
+
+    def _encode(self, node: Node) -> None:
+        """Give the variables of a node that are looked up, counted or permuted their members."""
+        if isinstance(node, c.Element | c.Selection):
+            self._encode_variable(node.index)
+        elif isinstance(node, c.Circuit):
+            for v in node.successors:
+                self._encode_variable(v)
+        elif isinstance(node, ALL_DIFFERENT):
+            for _, v, _ in node.views:
+                self._encode_variable(v)
+        elif isinstance(node, c.Cardinality):
+            for v in node.variables:
+                self._encode_variable(v)
+        elif isinstance(node, c.Inverse):
+            for v in node.scope():
+                self._encode_variable(v)
+        elif isinstance(node, c.Table):
+            for v in node.variables:
+                self._encode_variable(v)
+        elif isinstance(node, c.LinearEqIf) and len(node.terms) == 1:
+            self._encode_variable(node.terms[0][1])
+
+    def _encode_variable(self, v: int) -> None:
+        """A variable has exactly one of its values."""
+        columns, box = self._columns, self._box
+        if v in self._encoded or box.lo[v] == box.hi[v] or not columns.is_small(v):
+            return
+        self._encoded.add(v)
+        if (box.lo[v], box.hi[v]) == (0, 1):
+            return
+        weighted = ZERO
+        for value in columns.values(v):
+            weighted = weighted.plus(columns.equals(v, value), value)
+        self._between(self._sum_of_members(v, columns.values(v)), 1, 1)
+        self._between(weighted.plus(columns.of(v), -1), 0, 0)
+
+    # Constraints
+
+    def _add(self, node: Node) -> None:
+        columns = self._columns
+        if isinstance(node, c.LinearLe):
+            self._between(columns.sum(node.terms), None, node.bound)
+        elif isinstance(node, c.LinearEq):
+            self._between(columns.sum(node.terms), node.bound, node.bound)
+        elif isinstance(node, c.LinearLeIf):
+            self._at_most_if(node)
+        elif isinstance(node, c.LinearEqIf):
+            self._equal_if(node)
+        elif isinstance(node, c.Clause):
+            total = ZERO
+            for literal in node.literals:
+                total = total.plus(columns.literal(literal))
+            self._between(total, 1, None)
+        elif isinstance(node, c.Element):
+            self._look_up(node)
+        elif isinstance(node, c.Choice):
+            self._choose(node)
+        elif isinstance(node, c.Circuit):
+            if all(v in self._encoded or self._is_fixed(v) for v in node.successors):
+                self.relaxation.circuits.append(node.successors)
+        elif isinstance(node, ALL_DIFFERENT):
+            self._differ(node.views)
+        elif isinstance(node, c.Cardinality):
+            self._count(node)
+        elif isinstance(node, c.Inverse):
+            self._mirror(node)
+        elif isinstance(node, c.Table):
+            self._list(node)
+
+    def _is_fixed(self, v: int) -> bool:
+        return self._box.lo[v] == self._box.hi[v]
+
+    def _has_members(self, v: int) -> bool:
+        return v in self._encoded or self._is_fixed(v)
+
+    def _implies(self, literal: Affine, total: Affine, high: int) -> None:
+        """``literal -> total <= high``."""
+        _, most = self._extremes(total)
+        if most > high:
+            self._between(total.plus(literal, most - high), None, most)
+
+    def _at_most_if(self, node: c.LinearLeIf) -> None:
+        columns = self._columns
+        literal = columns.literal(node.literal)
+        if len(node.terms) == 1 and node.terms[0][1] in self._encoded:
+            ((a, v),) = node.terms
+            below = self._sum_of_members(v, [x for x in columns.values(v) if a * x <= node.bound])
+            self._between(below.plus(literal, -1), 0, 0)
+            return
+        total = columns.sum(node.terms)
+        opposite = ZERO.plus(total, -1)
+        self._implies(literal, total, node.bound)
+        self._implies(Affine({}, 1).plus(literal, -1), opposite, -node.bound - 1)
+
+    def _equal_if(self, node: c.LinearEqIf) -> None:
+        columns = self._columns
+        literal = columns.literal(node.literal)
+        if len(node.terms) == 1 and node.terms[0][1] in self._encoded:
+            ((a, v),) = node.terms
+            value = node.bound // a if node.bound % a == 0 else None
+            here = ZERO if value is None else columns.equals(v, value)
+            self._between(literal.plus(here, -1), 0, 0)
+            return
+        total = columns.sum(node.terms)
+        self._implies(literal, total, node.bound)
+        self._implies(literal, ZERO.plus(total, -1), -node.bound)
+
+    def _look_up(self, node: c.Element) -> None:
+        if not self._has_members(node.index):
+            return
+        columns = self._columns
+        total = ZERO
+        for place in columns.values(node.index):
+            if 0 <= place < len(node.table):
+                total = total.plus(columns.equals(node.index, place), node.table[place])
+            else:
+                self._between(columns.equals(node.index, place), None, 0)
+        self._between(total.plus(columns.of(node.z), -1), 0, 0)
+        if columns.has_literal(node.z) and columns.is_small(node.z):
+            for value in columns.values(node.z):
+                places = [p for p in columns.values(node.index) if 0 <= p < len(node.table)]
+                here = self._sum_of_members(node.index, [p for p in places if node.table[p] == value])
+                self._between(here.plus(columns.equals(node.z, value), -1), 0, 0)
+
+    def _choose(self, node: c.Choice) -> None:
+        columns = self._columns
+        literal, z = columns.literal(node.literal), columns.of(node.z)
+        for condition, chosen in (
+            (literal, columns.of(node.x)),
+            (Affine({}, 1).plus(literal, -1), columns.of(node.y)),
+        ):
+            self._implies(condition, z.plus(chosen, -1), 0)
+            self._implies(condition, chosen.plus(z, -1), 0)
+
+    def _differ(self, views: Sequence[tuple[int, int, int]]) -> None:
+        columns = self._columns
+        if not all(self._has_members(v) for _, v, _ in views):
+            return
+        takers: dict[int, list[Affine]] = {}
+        for a, v, b in views:
+            for x in columns.values(v):
+                takers.setdefault(a * x + b, []).append(columns.equals(v, x))
+        is_permutation = len(takers) == len(views)
+        for members in takers.values():
+            total = ZERO
+            for member in members:
+                total = total.plus(member)
+            self._between(total, 1 if is_permutation else None, 1)
+
+    def _count(self, node: c.Cardinality) -> None:
+        columns = self._columns
+        if not all(self._has_members(v) for v in node.variables):
+            return
+        for value, count in zip(node.values, node.counts, strict=True):
+            total = ZERO.plus(columns.of(count), -1)
+            for v in node.variables:
+                total = total.plus(columns.equals(v, value))
+            self._between(total, 0, 0)
+
+    def _mirror(self, node: c.Inverse) -> None:
+        columns = self._columns
+        if not all(self._has_members(v) for v in node.scope()):
+            return
+        for i, x in enumerate(node.xs):
+            for j, y in enumerate(node.ys):
+                self._between(columns.equals(x, j).plus(columns.equals(y, i), -1), 0, 0)
+
+    def _list(self, node: c.Table) -> None:
+        """Each member of a domain is in one of the rows that have it: with a column for each row."""
+        columns = self._columns
+        truth = (self._box.lo[node.literal >> 1], self._box.hi[node.literal >> 1])
+        if truth != (1 - (node.literal & 1),) * 2 or len(node.rows) > MOST_TABLE_ROWS:
+            return
+        if not all(self._has_members(v) for v in node.variables):
+            return
+        self._tables += 1
+        having: dict[tuple[int, int], Affine] = {}
+        for number, row in enumerate(node.rows):
+            pairs = set(zip(node.variables, row, strict=True))
+            if all(x in columns.values(v) for v, x in pairs):
+                taken = columns.free(self._tables, number)
+                for pair in pairs:
+                    having[pair] = having.get(pair, ZERO).plus(taken)
+        for v in dict.fromkeys(node.variables):
+            for x in columns.values(v):
+                self._between(columns.equals(v, x).plus(having.get((v, x), ZERO), -1), 0, 0)

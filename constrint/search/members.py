@@ -1,0 +1,147 @@
+"""The searches of a portfolio, each with its turns: work is counted, in units of about the same time.
+
+A unit is a propagation of the compiled engine, or two steps of the learning search; a linear program is as
+many as it has pivots and columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from constrint.search.depth_first import Run
+from constrint.search.sliced import WORK_OF_NODE
+
+if TYPE_CHECKING:
+    from constrint.learning.session import LearningRun
+    from constrint.search.relaxed import RelaxedRun
+
+TURN = 100  # nodes between two looks at the work of a search by branching
+STEPS_OF_LEARNING = 2  # of the learning search to a unit
+FADING = 0.5  # of a member's merit with each turn
+MOST_MERIT = 4.0
+
+
+@dataclass
+class Member:
+    """A search of a portfolio.
+
+    Attributes:
+        weight: The share of the work that it is worth, beside that of others.
+        merit: How much it has found lately.
+        spent: Units of work in its turns, by which the next turn is given.
+    """
+
+    weight: float
+    merit: float = field(default=0.0, init=False)
+    spent: float = field(default=0.0, init=False)
+
+    @property
+    def run(self) -> Run | LearningRun | RelaxedRun:
+        """The search."""
+        raise NotImplementedError
+
+    @property
+    def claim(self) -> float:
+        """Who has the least goes on."""
+        return self.spent / (self.weight * (1 + self.merit))
+
+    def begin(self, work: int) -> None:
+        """Begin a turn of so many units."""
+        raise NotImplementedError
+
+    def goes_on(self) -> bool:
+        """Whether a pause is within the turn; otherwise the turn is over."""
+        raise NotImplementedError
+
+    def over(self, found: int) -> None:
+        """Note at the end of a turn how many better solutions it has found."""
+        self.merit = min(MOST_MERIT, FADING * self.merit + 2 * (found > 0))
+
+    def follow(self, values: Mapping[int, int]) -> None:
+        """Take the values of the best solution, by variable, as a guide."""
+
+
+@dataclass
+class Branching(Member):
+    """A search by branching, as a member.
+
+    Attributes:
+        search: The search.
+    """
+
+    search: Run
+    _until: int = field(default=0, init=False)
+    _noted: int = field(default=0, init=False)
+
+    @property
+    def run(self) -> Run:
+        """The search."""
+        return self.search
+
+    @property
+    def decided(self) -> Sequence[int]:
+        """The variables whose values guide it."""
+        return self.search.decided
+
+    @property
+    def _nodes(self) -> int:
+        return int(self.search.node_count)
+
+    @property
+    def work(self) -> int:
+        """Units so far."""
+        return self.search.propagations + WORK_OF_NODE * self._nodes
+
+    def begin(self, work: int) -> None:
+        """Begin a turn of so many units."""
+        self._noted = self.work
+        self._until = self.work + work
+        self.search.turn_ends = self._nodes + TURN
+
+    def goes_on(self) -> bool:
+        """Whether a pause is within the turn; otherwise the turn is over."""
+        if self.work < self._until:
+            self.search.turn_ends = self._nodes + TURN
+            return True
+        self.spent += self.work - self._noted
+        return False
+
+    def follow(self, values: Mapping[int, int]) -> None:
+        """Take the values of the best solution, by variable, as a guide."""
+        self.search.follow(values)
+
+
+@dataclass
+class Counting(Member):
+    """A search that counts its own work, as a member.
+
+    Attributes:
+        search: The search.
+        steps: What it counts, to a unit.
+    """
+
+    search: LearningRun | RelaxedRun
+    steps: int
+    _begun: int = field(default=0, init=False)
+
+    @property
+    def run(self) -> LearningRun | RelaxedRun:
+        """The search."""
+        return self.search
+
+    @property
+    def bound(self) -> int | None:
+        """What its relaxation proves of the goal at the root; None for nothing."""
+        return getattr(self.search, "bound", None)
+
+    def begin(self, work: int) -> None:
+        """Begin a turn of so many units."""
+        self._begun = self.steps * work
+        self.search.allowed = self._begun
+
+    def goes_on(self) -> bool:
+        """Whether a pause is within the turn; otherwise the turn is over."""
+        self.spent += (self._begun - (self.search.allowed or 0)) / self.steps
+        return False

@@ -1,0 +1,303 @@
+"""Branch and bound led by a linear relaxation: its bounds prune, its reduced costs fix, its point leads.
+
+At each node the linear program is solved between the bounds that propagation left. What it proves holds in
+integers (`relaxation.program`): that there is no better solution below the node, that the goal is at least
+so much, that a column stays at its bound in every better solution. Where its point lies within what is left
+of the domains it is followed without solving again; elsewhere a column that is fractional there is decided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from constrint.engine.fixpoint import clear
+from constrint.engine.select import choose_value
+from constrint.preparing.branching import PLAIN
+from constrint.preparing.options import Options
+from constrint.preparing.prepared import Plan
+from constrint.presolve import Root
+from constrint.relaxation.cuts import cuts
+from constrint.relaxation.domains import Bounds
+from constrint.relaxation.highs import has_highs
+from constrint.relaxation.program import INFEASIBLE, OPTIMAL, Program, Proof
+from constrint.relaxation.rows import Relaxation, relaxed
+from constrint.search.depth_first import Run
+from constrint.store.domains import contains, fix, remove, set_hi, set_lo
+from constrint.store.state import (
+    ASKED,
+    ASKED_FROM,
+    AT_LEAST,
+    AT_MOST,
+    BACKTRACK,
+    BOUND,
+    DESCEND,
+    EQUAL,
+    FAILURES,
+    HAS_BOUND,
+    LEVEL,
+    PHASE,
+    PROPAGATE,
+    State,
+)
+from constrint.support.deadline import Paused
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+NEAR = 1e-6  # of an integer
+CUT_ROUNDS_OF_ROOT, CUT_ROUNDS = 30, 3
+COST_OF_PROGRAM = 800  # units of work, beside those of its pivots
+
+
+class RelaxedRun(Run):
+    """One search led by a relaxation, resumable after each solution.
+
+    Attributes:
+        allowed: Units of work after which `next` raises `Paused`, or None; a little more may be spent.
+        bound: What the relaxation proves of the goal at the root, or None.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        root: Root,
+        options: Options,
+        started: float,
+        goal: tuple[int, str],
+        relaxation: Relaxation,
+    ) -> None:
+        self.allowed: int | None = None
+        self.bound: int | None = None
+        super().__init__(plan, root, options, started, goal)
+        self._state.scalar[ASKED_FROM] = 0
+        self._goal = goal[0]
+        self._sign = 1 if goal[1] == "min" else -1
+        columns = relaxation.columns
+        self._relaxation = relaxation
+        self._bounds = Bounds(columns, self._state)
+        self._cost = next(iter(columns.of(goal[0]).terms))
+        self._program = Program(relaxation.rows, len(columns.variable), self._cost, self._sign)
+        self._column = {
+            v: i for i, (v, x) in enumerate(zip(columns.variable, columns.value, strict=True)) if x is None
+        }
+        self._plain_columns = set(self._column.values())
+        self._free_columns = np.array([v < 0 for v in columns.variable], bool)
+        self._has_point = False
+        self._least = 0
+        count = len(columns.variable)
+        self._gain = np.ones((2, count))  # of the bound by a unit, when a column goes down, and up
+        self._tries = np.ones((2, count))
+        self._pending: tuple[int, int, float, int] | None = None  # column, way, its distance, bound before
+
+    def _check_limits(self) -> None:
+        if self.allowed is not None and self.allowed <= 0:
+            raise Paused
+        super()._check_limits()
+
+    def _decide(self) -> None:
+        """Look at the relaxation at the present node: prune, narrow, or take a decision."""
+        state = self._state
+        if not self._demand(state):
+            self._fail(state)
+            return
+        lower, upper = self._bounds.read(state)
+        if not self._is_inside(lower, upper):
+            verdict = self._solve(state, lower, upper)
+            if verdict is not None:
+                if not verdict:
+                    self._fail(state)
+                return
+        if not self._has_point or not self._branch(state, lower, upper):
+            choose_value(state, int(state.scalar[LEVEL]), int(state.scalar[ASKED]))
+            state.scalar[PHASE] = DESCEND
+
+    def _demand(self, state: State) -> bool:
+        """Ask for what is better than the best solution; False where the node has no such value."""
+        if not state.scalar[HAS_BOUND]:
+            return True
+        bound = int(state.scalar[BOUND])
+        if self._sign > 0:
+            return set_hi(state, self._goal, min(bound, int(state.hi[self._goal])))
+        return set_lo(state, self._goal, max(bound, int(state.lo[self._goal])))
+
+    def _fail(self, state: State) -> None:
+        clear(state)
+        state.scalar[FAILURES] += 1
+        state.scalar[PHASE] = BACKTRACK
+        self._has_point = False
+
+    def _is_inside(self, lower: Ints, upper: Ints) -> bool:
+        """Whether the last optimum lies within the bounds, so that it is one here, too."""
+        if not self._has_point:
+            return False
+        point = self._program.point
+        return bool(((point >= lower - NEAR) & (point <= upper + NEAR)).all())
+
+    def _solve(self, state: State, lower: Ints, upper: Ints) -> bool | None:
+        """Solve here: None to decide next, True where domains were narrowed, False where nothing is left."""
+        program = self._program
+        self._has_point = False
+        is_root = int(state.scalar[LEVEL]) == 0
+        rounds = CUT_ROUNDS_OF_ROOT if is_root else CUT_ROUNDS
+        while True:
+            outcome = program.solve(lower, upper)
+            if self.allowed is not None:
+                self.allowed -= (
+                    COST_OF_PROGRAM + len(lower) // 2 + program.iterations * (8 + len(lower) // 16)
+                )
+            if outcome == INFEASIBLE:
+                proof = program.refutation(lower, upper)
+                return None if proof is None else False
+            if outcome != OPTIMAL:
+                return None
+            added = cuts(self._relaxation, program.point) if rounds > 0 else []
+            if not added:
+                break
+            program.add(added)
+            rounds -= 1
+        self._has_point = True
+        proof = program.bound(lower, upper)
+        if proof is None:
+            return None
+        least = -(-proof.least // proof.scale)
+        self._note_gain(least)
+        if is_root:
+            self.bound = self._sign * least
+        return self._narrow(state, proof, least, lower, upper)
+
+    def _note_gain(self, least: int) -> None:
+        """What the last decision has done to the bound."""
+        if self._pending is not None:
+            column, way, distance, before = self._pending
+            self._gain[way, column] += max(0, least - before) / max(distance, 0.01)
+            self._tries[way, column] += 1
+            self._pending = None
+        self._least = least
+
+    def _narrow(self, state: State, proof: Proof, least: int, lower: Ints, upper: Ints) -> bool | None:
+        """Narrow the goal by its bound, and columns by their reduced costs; as `_solve` tells it."""
+        goal = self._goal
+        low = max(int(state.lo[goal]), least) if self._sign > 0 else int(state.lo[goal])
+        high = int(state.hi[goal]) if self._sign > 0 else min(int(state.hi[goal]), -least)
+        if low > high:
+            return False
+        changed = low > int(state.lo[goal]) or high < int(state.hi[goal])
+        if not (set_lo(state, goal, low) and set_hi(state, goal, high)):
+            return False
+        # Every better solution has scale * cost <= most, and so little room for a column away from its end.
+        most = proof.scale * (int(state.hi[goal]) if self._sign > 0 else -int(state.lo[goal]))
+        room = most - proof.least
+        reduced = proof.reduced
+        held = np.flatnonzero((np.abs(reduced) > 0) & (upper > lower))
+        held = held[np.abs(reduced[held]) * (upper - lower)[held].astype(np.float64) > room]
+        values, variables = self._bounds.value, self._bounds.variable
+        for column in held.tolist():
+            if column == self._cost:
+                continue
+            d = int(reduced[column])
+            steps = room // abs(d)
+            v = int(variables[column])
+            if self._bounds.is_member[column]:
+                value = int(values[column])
+                if d > 0:
+                    if not contains(state, v, value):
+                        continue
+                    changed = True
+                    if not remove(state, v, value):
+                        return False
+                elif int(state.lo[v]) != int(state.hi[v]) or int(state.lo[v]) != value:
+                    changed = True
+                    if not (contains(state, v, value) and fix(state, v, value)):
+                        return False
+            elif column in self._plain_columns:
+                if d > 0 and int(lower[column]) + steps < int(state.hi[v]):
+                    changed = True
+                    if not set_hi(state, v, int(lower[column]) + steps):
+                        return False
+                elif d < 0 and int(upper[column]) - steps > int(state.lo[v]):
+                    changed = True
+                    if not set_lo(state, v, int(upper[column]) - steps):
+                        return False
+        if not changed:
+            return None
+        state.scalar[PHASE] = PROPAGATE
+        return True
+
+    def _branch(self, state: State, lower: Ints, upper: Ints) -> bool:
+        """Write a decision that the optimum suggests into the level; False where it suggests none."""
+        point = self._program.point
+        away = np.abs(point - np.rint(point))
+        away[self._free_columns] = 0
+        fractional = np.flatnonzero((away > NEAR) & (upper > lower))
+        fractional = fractional[fractional != self._cost]
+        level = int(state.scalar[LEVEL])
+        if len(fractional):
+            below = point[fractional] - np.floor(point[fractional])
+            down, up = (self._gain / self._tries)[:, fractional]
+            score = np.maximum(down * below, 1e-6) * np.maximum(up * (1 - below), 1e-6)
+            column = int(fractional[np.argmax(score)])
+            return self._decide_column(state, level, column, float(point[column]))
+        for v in state.branch:
+            if state.lo[v] != state.hi[v]:
+                at = self._column.get(int(v))
+                if at is None:
+                    continue
+                return self._approach(state, level, int(v), round(float(point[at])))
+        return False
+
+    def _decide_column(self, state: State, level: int, column: int, at: float) -> bool:
+        v = int(self._bounds.variable[column])
+        if self._bounds.is_member[column]:
+            self._pending = column, 1, 1 - at, self._least
+            return self._approach(state, level, v, int(self._bounds.value[column]))
+        below = int(np.floor(at))
+        if at - below > 0.5:
+            self._pending = column, 1, below + 1 - at, self._least
+            return _write(state, level, v, AT_LEAST, below + 1)
+        self._pending = column, 0, at - below, self._least
+        return _write(state, level, v, AT_MOST, below)
+
+    def _approach(self, state: State, level: int, v: int, value: int) -> bool:
+        """Decide that a variable has a value, or lies on its side."""
+        low, high = int(state.lo[v]), int(state.hi[v])
+        if value <= low:
+            return _write(state, level, v, AT_MOST, low)
+        if value >= high:
+            return _write(state, level, v, AT_LEAST, high)
+        if state.hole[v] >= 0 and contains(state, v, value):
+            return _write(state, level, v, EQUAL, value)
+        return _write(state, level, v, AT_LEAST, value)
+
+
+def _write(state: State, level: int, v: int, decision: int, value: int) -> bool:
+    """Write a decision into the level, for the engine to take; False where it does not divide the domain."""
+    low, high = int(state.lo[v]), int(state.hi[v])
+    if (
+        low == high
+        or (decision == AT_MOST and not low <= value < high)
+        or (decision == AT_LEAST and not low < value <= high)
+    ):
+        return False
+    state.level_variable[level] = v
+    state.level_decision[level] = decision
+    state.level_value[level] = value
+    state.scalar[PHASE] = DESCEND
+    return True
+
+
+def relaxed_run(
+    plan: Plan, root: Root, options: Options, started: float, goal: tuple[int, str]
+) -> RelaxedRun | None:
+    """A search that a relaxation leads; None where that is too large or says nothing of the goal."""
+    if not has_highs():
+        return None
+    relaxation = relaxed(root)
+    if relaxation is None or not relaxation.is_about(goal[0]):
+        return None
+    options = replace(options, brancher=PLAIN, restarts=None, lns=False)
+    return RelaxedRun(plan, root, options, started, goal, relaxation)

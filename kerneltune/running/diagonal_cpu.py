@@ -1,0 +1,179 @@
+"""Diagonal cells on a CPU: the references' own functions, compiled by numba, rows and blocks of channels side by side.
+
+Steps go in order and numbers are float64 between reading and writing, so the answer is the sequential one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
+
+Floats: TypeAlias = NDArray[np.float32]
+CHANNELS_AT_ONCE = 16  # that a thread takes together
+
+
+class CpuInputs(NamedTuple):
+    """What a cell reads.
+
+    Attributes:
+        read: The cell's inputs, `[G, B, T, D]`.
+        weights: `[W, D]`.
+        lengths: Steps of each row that count, `[B]`.
+        resets: `[B, T]`: where the states before the step are dropped.
+        reverse: Whether the last step is the first.
+    """
+
+    read: Floats
+    weights: Floats
+    lengths: NDArray[np.int32]
+    resets: NDArray[np.bool_]
+    reverse: bool
+
+
+def forward(cell: str, inputs: CpuInputs, initial: Floats) -> tuple[Floats, Floats, Floats]:
+    """H after each step, `[B, T, D]`, the last states, `[S, B, D]`, and those before every 16th step."""
+    _, batch, steps, channels = inputs.read.shape
+    hidden = np.zeros((batch, steps, channels), np.float32)
+    kept = np.zeros((-(-steps // CHECKPOINT_STEPS), *initial.shape), np.float32)
+    states = np.array(initial, np.float64)
+    _compiled(cell)[0](*inputs, states, hidden, kept)
+    return hidden, states.astype(np.float32), kept
+
+
+def backward(
+    cell: str, inputs: CpuInputs, kept: Floats, gradient: Floats, last_gradient: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Gradients by the inputs, `[G, B, T, D]`, the initial states and the weights of each row, `[B, W, D]`."""
+    found = np.zeros_like(inputs.read)
+    carried = np.array(last_gradient, np.float64)
+    by_weights = np.zeros((inputs.read.shape[1], *inputs.weights.shape), np.float64)
+    _compiled(cell)[1](*inputs, kept, gradient, carried, found, by_weights)
+    return found, carried.astype(np.float32), by_weights.astype(np.float32)
+
+
+@cache
+def _compiled(name: str, root: Path | None = None) -> tuple[Callable[..., None], Callable[..., None]]:
+    """Forward and backward of a cell."""
+    from numba import njit
+
+    cell = discover_scans(root).cell(name)
+    module = cell.reference_module()
+    for function_name, function in list(vars(module).items()):
+        if isinstance(function, FunctionType):
+            setattr(module, function_name, njit(function))
+    gates, states = len(cell.spec.gates), len(cell.spec.states)
+    weights = cell.constants()["weights"]
+    return (
+        _forward_loop(module.step, gates, weights, states),
+        _backward_loop(module.step, module.backward, gates, weights, states),
+    )
+
+
+def _forward_loop(step_of: Any, gates: int, weights: int, states: int) -> Callable[..., None]:
+    from numba import njit, prange
+    from numba.np.unsafe.ndarray import to_fixed_tuple
+
+    @njit(parallel=True, fastmath=False)
+    def loop(
+        read: Any, u: Any, lengths: Any, resets: Any, reverse: bool, carried: Any, hidden: Any, kept: Any
+    ) -> None:
+        _, batch, steps, channels = read.shape
+        blocks = (channels + CHANNELS_AT_ONCE - 1) // CHANNELS_AT_ONCE
+        for job in prange(batch * blocks):
+            row, first = job // blocks, job % blocks * CHANNELS_AT_ONCE
+            x, w, s = np.empty(gates), np.empty(weights), np.empty(states)
+            for i in range(steps):
+                step = steps - 1 - i if reverse else i
+                for channel in range(first, min(first + CHANNELS_AT_ONCE, channels)):
+                    if i % CHECKPOINT_STEPS == 0:
+                        kept[i // CHECKPOINT_STEPS, :, row, channel] = carried[:, row, channel]
+                    if step >= lengths[row]:
+                        continue
+                    x[:] = read[:, row, step, channel]
+                    w[:] = u[:, channel]
+                    s[:] = carried[:, row, channel]
+                    if resets[row, step]:
+                        s[:] = 0.0
+                    after = step_of(
+                        to_fixed_tuple(x, gates), to_fixed_tuple(w, weights), to_fixed_tuple(s, states)
+                    )
+                    for number in range(states):
+                        carried[number, row, channel] = after[number]
+                    hidden[row, step, channel] = after[0]
+
+    compiled: Callable[..., None] = loop
+    return compiled
+
+
+def _backward_loop(
+    step_of: Any, backward_of: Any, gates: int, weights: int, states: int
+) -> Callable[..., None]:
+    from numba import njit, prange
+    from numba.np.unsafe.ndarray import to_fixed_tuple
+
+    @njit(parallel=True, fastmath=False)
+    def loop(
+        read: Any,
+        u: Any,
+        lengths: Any,
+        resets: Any,
+        reverse: bool,
+        kept: Any,
+        gradient: Any,
+        carried: Any,
+        found: Any,
+        by_weights: Any,
+    ) -> None:
+        _, batch, steps, channels = read.shape
+        for job in prange(batch * channels):
+            row, channel = job // channels, job % channels
+            x, w, s, g = np.empty(gates), np.empty(weights), np.empty(states), np.empty(states)
+            before = np.empty((CHECKPOINT_STEPS, states))
+            w[:] = u[:, channel]
+            for tile in range(kept.shape[0] - 1, -1, -1):
+                begin, end = tile * CHECKPOINT_STEPS, min((tile + 1) * CHECKPOINT_STEPS, steps)
+                s[:] = kept[tile, :, row, channel]
+                for i in range(begin, end):
+                    step = steps - 1 - i if reverse else i
+                    if step >= lengths[row]:
+                        continue
+                    if resets[row, step]:
+                        s[:] = 0.0
+                    before[i - begin] = s
+                    x[:] = read[:, row, step, channel]
+                    after = step_of(
+                        to_fixed_tuple(x, gates), to_fixed_tuple(w, weights), to_fixed_tuple(s, states)
+                    )
+                    for number in range(states):
+                        s[number] = after[number]
+                for i in range(end - 1, begin - 1, -1):
+                    step = steps - 1 - i if reverse else i
+                    if step >= lengths[row]:
+                        continue
+                    x[:] = read[:, row, step, channel]
+                    g[:] = carried[:, row, channel]
+                    g[0] += gradient[row, step, channel]
+                    by_state, by_input, by_weight = backward_of(
+                        to_fixed_tuple(x, gates),
+                        to_fixed_tuple(w, weights),
+                        to_fixed_tuple(before[i - begin], states),
+                        to_fixed_tuple(g, states),
+                    )
+                    for number in range(gates):
+                        found[number, row, step, channel] = by_input[number]
+                    for number in range(weights):
+                        by_weights[row, number, channel] += by_weight[number]
+                    for number in range(states):
+                        carried[number, row, channel] = 0.0 if resets[row, step] else by_state[number]
+
+    compiled: Callable[..., None] = loop
+    return compiled

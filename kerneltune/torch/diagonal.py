@@ -1,0 +1,324 @@
+"""Diagonal cells for PyTorch: recurrent layers whose recurrent weights are diagonal, and which are not linear in their state.
+
+    from kerneltune.torch import DiagonalGRU, diagonal
+
+    layer = DiagonalGRU(512, 1024).to("cuda", torch.bfloat16)
+    output, last = layer(x)              # x [B, T, 512] -> [B, T, 1024]; last is [S, B, 1024], float32
+
+The answer is that of the steps in order, whatever computes it. On a GPU the solver decides how: every channel in order, or chunks of time
+at once whose boundaries are verified and repaired. On a CPU numba takes the steps in order.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
+from kerneltune.errors import InputError, nearest
+from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans
+from kerneltune.running.diagonal_cpu import CpuInputs, backward, forward
+from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
+from kerneltune.torch.newton import newton
+from kerneltune.torch.scan import ScanLauncher, _check, _launch_of
+
+PARALLEL = ("sequential", "overlap", "newton")  # besides the solver's choice
+Optional = torch.Tensor | None
+
+
+@cache
+def _launcher(strategy: str) -> ScanLauncher:
+    from kerneltune.torch.rnn import launcher as layers_launcher
+
+    return ScanLauncher(layers_launcher().profile, strategy=strategy or None)
+
+
+@torch.library.custom_op("kerneltune::diagonal", mutates_args=())  # type: ignore[untyped-decorator]
+def _diagonal(
+    cell: str,
+    inputs: list[torch.Tensor],
+    weights: torch.Tensor,
+    initial: torch.Tensor | None,
+    lengths: torch.Tensor | None,
+    resets: torch.Tensor | None,
+    reverse: bool,
+    strategy: str,
+    keeps: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    results = _empty_results(cell, inputs[0], keeps)
+    if inputs[0].device.type != "cuda":
+        found = forward(cell, _cpu(inputs, weights, lengths, resets, reverse), _start(results[1], initial))
+        for result, array in zip(results[:3] if keeps else results[:2], found, strict=False):
+            result.copy_(torch.from_numpy(array))
+        results[3].zero_()
+        return results
+    arrays = dict(zip(INPUTS, inputs, strict=False))
+    direction = "training" if keeps else "forward"
+    problem, tensors = _launch_of(cell, arrays, initial, lengths, resets, reverse, direction)
+    names = ("output0", "final_state", "checkpoints", "repaired")
+    tensors |= dict(zip(names, results, strict=True)) | {"weights": weights}
+    if not keeps:
+        del tensors["checkpoints"]
+    _launcher(strategy).launch(problem, tensors)
+    return results
+
+
+@torch.library.register_fake("kerneltune::diagonal")  # type: ignore[untyped-decorator]
+def _(
+    cell: str,
+    inputs: list[torch.Tensor],
+    weights: torch.Tensor,
+    initial: torch.Tensor | None,
+    lengths: torch.Tensor | None,
+    resets: torch.Tensor | None,
+    reverse: bool,
+    strategy: str,
+    keeps: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    return _empty_results(cell, inputs[0], keeps)
+
+
+@torch.library.custom_op("kerneltune::diagonal_backward", mutates_args=())  # type: ignore[untyped-decorator]
+def _diagonal_backward(
+    cell: str,
+    inputs: list[torch.Tensor],
+    weights: torch.Tensor,
+    kept: torch.Tensor,
+    gradient: torch.Tensor,
+    last_gradient: torch.Tensor,
+    lengths: torch.Tensor | None,
+    resets: torch.Tensor | None,
+    reverse: bool,
+    strategy: str,
+) -> list[torch.Tensor]:
+    found = _empty_gradients(inputs, weights, last_gradient)
+    count = len(inputs)
+    if inputs[0].device.type != "cuda":
+        read = _cpu(inputs, weights, lengths, resets, reverse)
+        by_input, by_initial, by_row = backward(
+            cell, read, kept.numpy(), gradient.float().numpy(), last_gradient.float().numpy()
+        )
+        for result, array in zip(found, (*by_input, by_initial, by_row), strict=True):
+            result.copy_(torch.from_numpy(array))
+    else:
+        arrays = dict(zip(INPUTS, inputs, strict=False)) | {"gradient": gradient}
+        entering = last_gradient.contiguous()
+        problem, tensors = _launch_of(cell, arrays, entering, lengths, resets, reverse, "backward")
+        tensors |= dict(zip(OUTPUTS, found[:count], strict=False))
+        tensors |= {"final_state": found[count], "weight_gradient": found[count + 1]}
+        tensors |= {"weights": weights, "checkpoints": kept}
+        _launcher(strategy).launch(problem, tensors)
+    return [*found[: count + 1], found[count + 1].sum(0)]
+
+
+@torch.library.register_fake("kerneltune::diagonal_backward")  # type: ignore[untyped-decorator]
+def _(
+    cell: str,
+    inputs: list[torch.Tensor],
+    weights: torch.Tensor,
+    kept: torch.Tensor,
+    gradient: torch.Tensor,
+    last_gradient: torch.Tensor,
+    lengths: torch.Tensor | None,
+    resets: torch.Tensor | None,
+    reverse: bool,
+    strategy: str,
+) -> list[torch.Tensor]:
+    found = _empty_gradients(inputs, weights, last_gradient)
+    return [*found[:-1], torch.empty_like(weights)]
+
+
+def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
+    cell, read, weights, initial, lengths, resets, reverse, strategy, keeps = inputs
+    if not keeps:
+        raise InputError("gradients need the states that keeps=True keeps: call kerneltune.torch.diagonal")
+    ctx.cell, ctx.reverse, ctx.strategy, ctx.count = cell, reverse, strategy, len(read)
+    ctx.has_initial = initial is not None
+    ctx.mark_non_differentiable(output[2], output[3])
+    ctx.save_for_backward(*read, weights, output[2], lengths, resets)
+
+
+def _differentiate(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor, *_: Any) -> tuple[Any, ...]:
+    *read, weights, kept, lengths, resets = ctx.saved_tensors
+    found = _diagonal_backward(
+        *(ctx.cell, read, weights, kept, by_hidden, by_last.float(), lengths, resets),
+        *(ctx.reverse, ctx.strategy),
+    )
+    by_initial = found[ctx.count] if ctx.has_initial else None
+    return (None, found[: ctx.count], found[ctx.count + 1], by_initial, *[None] * 5)
+
+
+torch.library.register_autograd("kerneltune::diagonal", _differentiate, setup_context=_remember)
+
+
+def diagonal(
+    cell: str,
+    *inputs: torch.Tensor,
+    weights: torch.Tensor,
+    initial: torch.Tensor | None = None,
+    lengths: torch.Tensor | None = None,
+    resets: torch.Tensor | None = None,
+    reverse: bool = False,
+    parallel: str | None = None,
+    report: bool = False,
+) -> Any:
+    """A diagonal cell over all steps; gradients flow to its inputs, to its weights and to `initial`.
+
+    Args:
+        cell: `diag_gru`, `diag_lstm`, `diag_slstm`, or any other below `kernels/scan/cells` that has weights.
+        inputs: What the cell reads, `[B, T, D]` each, of one dtype: bf16, fp16 or float32. Channels should
+            lie side by side, or they are copied; batch rows and steps may lie anywhere.
+        weights: The recurrent weights of each channel, `[W, D]`, in the order of `cell.yaml`.
+        initial: The states before the first step, `[S, B, D]`; zeros if not given.
+        lengths: Steps of each row that count, `[B]`; h is 0 at the others, which leave the states as they are.
+        resets: `[B, T]`: true where the states before the step are dropped.
+        reverse: Whether the first step is the last that counts.
+        parallel: `sequential` or `overlap` instead of what the solver chooses, both exact; or `newton`,
+            iterations on all steps at once, without gradients, which warns where they have not converged.
+        report: Whether to return what was repaired, too.
+
+    Returns:
+        h after each step, `[B, T, D]`, and the states after the last, `[S, B, D]` in float32. With `report`
+        also four integers on the inputs' device: boundaries between chunks that had moved at first, rounds
+        of repair, boundaries that were passed in order, and all boundaries. Raises `InputError` for tensors
+        that do not fit each other.
+    """
+    known = _known(cell)
+    _check(known.spec.gates, inputs, None, lengths, resets)
+    batch, _, channels = inputs[0].shape
+    wanted = {
+        "weights": (weights, [known.constants()["weights"], channels]),
+        "initial": (initial, [len(known.spec.states), batch, channels]),
+    }
+    for name, (tensor, shape) in wanted.items():
+        if tensor is not None and (list(tensor.shape) != shape or tensor.device != inputs[0].device):
+            raise InputError(
+                f"{name} is {shape} on {inputs[0].device} here, not {list(tensor.shape)} on {tensor.device}"
+            )
+    if parallel is not None and parallel not in PARALLEL:
+        raise InputError(f"unknown parallel '{parallel}': {nearest(parallel, PARALLEL)}")
+    weights = weights.float().contiguous()
+    initial = None if initial is None else initial.float().contiguous()
+    lengths = None if lengths is None else lengths.to(torch.int32).contiguous()
+    resets = None if resets is None else resets.to(torch.uint8).contiguous()
+    if parallel == "newton":
+        if lengths is not None or resets is not None or reverse:
+            raise InputError("parallel='newton' has neither lengths nor resets nor reverse")
+        by_newton = newton(cell, inputs, weights, initial)
+        return (*by_newton[:2], torch.zeros(4, dtype=torch.int32)) if report else by_newton[:2]
+    tensors = [part for part in (*inputs, weights, initial) if part is not None]
+    keeps = torch.is_grad_enabled() and any(part.requires_grad for part in tensors)
+    options = (cell, list(inputs), weights, initial, lengths, resets, reverse, parallel or "", keeps)
+    if keeps:
+        hidden, last, _, repaired = _diagonal(*options)
+    else:
+        with torch.no_grad():
+            hidden, last, _, repaired = _diagonal(*options)
+    return (hidden, last, repaired) if report else (hidden, last)
+
+
+class _Diagonal(torch.nn.Module):  # type: ignore[misc] # torch has no types here
+    """A diagonal cell with its projection: one matrix product, and then the cell, which reads its parts in place.
+
+    Args:
+        input_size: Features of x.
+        hidden_size: Channels of h.
+        bias: Whether the projection has one.
+        parallel: As for `diagonal`.
+
+    Attributes:
+        projection: From x to the cell's inputs, side by side.
+        recurrent: The recurrent weights, `[W, hidden_size]`.
+    """
+
+    cell: str
+
+    def __init__(
+        self, input_size: int, hidden_size: int, *, bias: bool = True, parallel: str | None = None
+    ) -> None:
+        super().__init__()
+        known = _known(self.cell)
+        self.hidden_size, self.parallel, self.gates = hidden_size, parallel, len(known.spec.gates)
+        self.projection = torch.nn.Linear(input_size, self.gates * hidden_size, bias=bias)
+        self.recurrent = torch.nn.Parameter(0.5 * torch.randn(known.constants()["weights"], hidden_size))
+
+    def forward(
+        self, x: torch.Tensor, initial: torch.Tensor | None = None, **options: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """H after each step, `[B, T, hidden_size]`, and the last states, from x `[B, T, input_size]`."""
+        parts = self.projection(x).chunk(self.gates, dim=-1)
+        given = {"parallel": self.parallel, **options}
+        found: tuple[torch.Tensor, torch.Tensor] = diagonal(
+            self.cell, *parts, weights=self.recurrent, initial=initial, **given
+        )
+        return found
+
+
+class DiagonalGRU(_Diagonal):
+    """The diagonal GRU: z and r of x and u h, n = tanh(x + u r h), h' = (1 - z) h + z n."""
+
+    cell = "diag_gru"
+
+
+class DiagonalLSTM(_Diagonal):
+    """The diagonal LSTM with coupled input and forget gates and peepholes."""
+
+    cell = "diag_lstm"
+
+
+class DiagonalSLSTM(_Diagonal):
+    """The diagonal sLSTM (xLSTM), with an exponential input gate."""
+
+    cell = "diag_slstm"
+
+
+def _known(cell: str) -> ScanCell:
+    cells = {
+        name: one
+        for name, one in discover_scans().cells.items()
+        if isinstance(one, ScanCell) and one.nonlinear
+    }
+    if cell not in cells:
+        raise InputError(f"unknown diagonal cell '{cell}': {nearest(cell, cells)}")
+    return cells[cell]
+
+
+def _empty_results(
+    cell: str, first: torch.Tensor, keeps: bool
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    batch, steps, channels = first.shape
+    shape = len(_known(cell).spec.states), batch, channels
+    tiles = -(-steps // CHECKPOINT_STEPS) if keeps else 0
+    return (
+        torch.empty(first.shape, dtype=first.dtype, device=first.device),
+        torch.empty(shape, dtype=torch.float32, device=first.device),
+        torch.empty((tiles, *shape), dtype=torch.float32, device=first.device),
+        torch.empty(4, dtype=torch.int32, device=first.device),
+    )
+
+
+def _empty_gradients(
+    inputs: list[torch.Tensor], weights: torch.Tensor, last_gradient: torch.Tensor
+) -> list[torch.Tensor]:
+    """By the inputs, by the initial states, by the weights of each row."""
+    whole = [torch.empty(part.shape, dtype=part.dtype, device=part.device) for part in inputs]
+    by_initial = torch.empty(last_gradient.shape, dtype=torch.float32, device=last_gradient.device)
+    by_row = weights.new_empty((inputs[0].shape[0], *weights.shape))
+    return [*whole, by_initial, by_row]
+
+
+def _cpu(
+    inputs: list[torch.Tensor], weights: torch.Tensor, lengths: Optional, resets: Optional, reverse: bool
+) -> CpuInputs:
+    batch, steps, _ = inputs[0].shape
+    read = torch.stack([part.detach().float() for part in inputs]).numpy()
+    counting = np.full(batch, steps, np.int32) if lengths is None else lengths.numpy()
+    dropped = np.zeros((batch, steps), np.bool_) if resets is None else resets.numpy().astype(np.bool_)
+    return CpuInputs(read, weights.detach().numpy(), counting, dropped, reverse)
+
+
+def _start(like: torch.Tensor, initial: Optional) -> Any:
+    return np.zeros(like.shape, np.float32) if initial is None else initial.detach().numpy()

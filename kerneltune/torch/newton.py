@@ -1,0 +1,124 @@
+"""Newton's method on all steps at once, as it is published for parallel nonlinear recurrences: for comparison.
+
+Each iteration linearises the cell at the states found so far and solves the linear recurrence by doubling. How many iterations it takes depends on
+the weights; states that neither converge nor stay finite are reported by a warning.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from types import ModuleType
+from typing import NamedTuple
+
+import torch
+
+from kerneltune.errors import InputError
+from kerneltune.inputs.scan_descriptions import discover_scans
+
+TOLERANCE = 1e-5  # largest change of a state by the last iteration
+
+
+class NewtonResult(NamedTuple):
+    """What the iterations came to.
+
+    Attributes:
+        hidden: h after each step, `[B, T, D]`.
+        last: The states after the last step, `[S, B, D]`, in float32.
+        iterations: How many were made.
+        converged: Of each channel, whether its last iteration changed no state by more than the tolerance, `[B, D]`.
+    """
+
+    hidden: torch.Tensor
+    last: torch.Tensor
+    iterations: int
+    converged: torch.Tensor
+
+
+def newton(
+    cell: str,
+    inputs: tuple[torch.Tensor, ...],
+    weights: torch.Tensor,
+    initial: torch.Tensor | None = None,
+    *,
+    tolerance: float = TOLERANCE,
+    iterations: int | None = None,
+) -> NewtonResult:
+    """A diagonal cell by Newton's method from zeros.
+
+    Args:
+        cell: Its name.
+        inputs: What it reads, `[B, T, D]` each.
+        weights: `[W, D]`.
+        initial: The states before the first step, `[S, B, D]`; zeros if not given.
+        tolerance: Largest change of a state in the last iteration.
+        iterations: At most so many; by default as many as there are steps, after which it is exact if nothing
+            overflowed.
+    """
+    if torch.is_grad_enabled() and any(part.requires_grad for part in (*inputs, weights)):
+        raise InputError("parallel='newton' has no gradients: use it under torch.no_grad()")
+    module, states = _functions(cell), len(discover_scans().cell(cell).spec.states)
+    batch, steps, channels = inputs[0].shape
+    read = tuple(part.float() for part in inputs)
+    first = inputs[0].new_zeros((states, batch, channels), dtype=torch.float32) if initial is None else initial
+    found = torch.zeros((states, batch, steps, channels), dtype=torch.float32, device=first.device)
+    done, moved = 0, torch.full((batch, channels), torch.inf, device=first.device)
+    for _ in range(steps if iterations is None else iterations):
+        before = torch.cat([first[:, :, None], found[:, :, :-1]], 2)
+        after = torch.stack(list(torch.broadcast_tensors(*module.step(read, tuple(weights), tuple(before)))))
+        slope = _jacobian(module, read, tuple(weights), tuple(before), states)
+        rest = after - torch.einsum("ijbtd,jbtd->ibtd", slope, before)
+        rest[:, :, 0] += torch.einsum("ijbd,jbd->ibd", slope[:, :, :, 0], first)
+        solved = _solved(slope, rest)
+        moved = (solved - found).abs().amax((0, 2))
+        found, done = solved, done + 1
+        if bool((moved <= tolerance).all()) or not bool(torch.isfinite(solved).any()):
+            break
+    converged = moved <= tolerance
+    if not bool(converged.all()):
+        count = int((~converged).sum())
+        warnings.warn(
+            f"Newton's method has not converged in {count} of {batch * channels} channels after {done} iterations: "
+            "their states are not those of the steps in order",
+            stacklevel=3,
+        )
+    return NewtonResult(found[0].to(inputs[0].dtype), found[:, :, -1].clone(), done, converged)
+
+
+@cache
+def _functions(cell: str) -> ModuleType:
+    """The cell's reference with torch's functions in it."""
+    module = discover_scans().cell(cell).reference_module()
+    torch_functions = {"sigmoid": torch.sigmoid, "tanh": torch.tanh, "log_sigmoid": torch.nn.functional.logsigmoid}
+    for name, function in torch_functions.items():
+        if hasattr(module, name):
+            setattr(module, name, function)
+    return module
+
+
+def _jacobian(
+    module: ModuleType,
+    read: tuple[torch.Tensor, ...],
+    weights: tuple[torch.Tensor, ...],
+    before: tuple[torch.Tensor, ...],
+    states: int,
+) -> torch.Tensor:
+    """Of each state after a step by each before it, `[S, S, B, T, D]`."""
+    rows = []
+    for state in range(states):
+        unit = tuple(torch.full_like(read[0], float(state == other)) for other in range(states))
+        by_state, _, _ = module.backward(read, weights, before, unit)
+        rows.append(torch.stack(list(torch.broadcast_tensors(*by_state))))
+    return torch.stack(rows)
+
+
+def _solved(slope: torch.Tensor, rest: torch.Tensor) -> torch.Tensor:
+    """The states of s' = slope s + rest, from the first rest on, by doubling."""
+    steps, distance = rest.shape[2], 1
+    while distance < steps:
+        joined = torch.einsum("ijbtd,jbtd->ibtd", slope[:, :, :, distance:], rest[:, :, :-distance])
+        rest = torch.cat([rest[:, :, :distance], rest[:, :, distance:] + joined], 2)
+        product = torch.einsum("ijbtd,jkbtd->ikbtd", slope[:, :, :, distance:], slope[:, :, :, :-distance])
+        slope = torch.cat([slope[:, :, :, :distance], product], 3)
+        distance *= 2
+    return rest

@@ -1,0 +1,233 @@
+"""Linear relaxations: rows hold in every solution, bounds are proven whatever the multipliers are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from time import perf_counter
+
+import numpy as np
+import pytest
+from random_models import build, draw_model
+
+from constrint import Model, all_different, circuit, element, global_cardinality, inverse, sum_, table
+from constrint.answers.options import options_of
+from constrint.modelling.objectives import as_goals
+from constrint.preparing.prepared import Plan
+from constrint.relaxation.cuts import cuts
+from constrint.relaxation.domains import Bounds
+from constrint.relaxation.program import OPTIMAL, Program
+from constrint.relaxation.rows import Relaxation, Row, relaxed
+from constrint.search.depth_first import Run
+from constrint.search.relaxed import RelaxedRun, relaxed_run
+
+MOST_SOLUTIONS = 300
+UNKNOWN = -(10**15)  # the value of a column that no variable stands for
+
+
+def points(plan: Plan, relaxation: Relaxation) -> list[np.ndarray]:
+    """The values of all columns in solutions; a row of a table is UNKNOWN."""
+    assert plan.root is not None
+    run = Run(plan, plan.root, options_of(engine="interpreted"), perf_counter())
+    columns = relaxation.columns
+    bounds = Bounds(columns, run._state)
+    found = []
+    while len(found) < MOST_SOLUTIONS and run.next() is not None:
+        lower, upper = bounds.read(run._state)
+        free = np.array([v < 0 for v in columns.variable], bool)
+        if (lower == upper)[~free].all():
+            found.append(np.where(free, UNKNOWN, lower))
+    return found
+
+
+def broken(row: Row, point: np.ndarray) -> bool:
+    """Whether a point breaks a row; rows with free columns are taken at what suits them best."""
+    least = most = 0
+    for column, a in row.terms.items():
+        x = int(point[column])
+        ends = (0, a) if x == UNKNOWN else (a * x, a * x)
+        least, most = least + min(ends), most + max(ends)
+    return (row.low is not None and most < row.low) or (row.high is not None and least > row.high)
+
+
+def permuted(kind: int) -> tuple[Model, object]:
+    """Models of the constraints that are stated over members of domains."""
+    m = Model()
+    n = 4
+    x = m.int_vars("x", n, 0, n - 1)
+    costs = [[(3 * i + 5 * j + i * j) % 7 for j in range(n)] for i in range(n)]
+    cost = sum_(element(costs[i], x[i]) for i in range(n))
+    if kind == 0:
+        m.add(circuit(x))
+    elif kind == 1:
+        m.add(all_different(x), x[0] + x[1] != 3, (x[2] == 1) | (x[3] <= 1))
+    elif kind == 2:
+        y = m.int_vars("y", n, 0, n - 1)
+        m.add(inverse(x, y), y[0] > x[0])
+    elif kind == 3:
+        counts = {v: m.int_var(f"n{v}", 0, 2) for v in range(3)}
+        m.add(global_cardinality(x, counts))
+        cost = cost + counts[0] * 3
+    elif kind == 4:
+        m.add(table([x[0], x[1], x[2]], [(0, 1, 2), (1, 1, 0), (3, 0, 0), (2, 2, 2), (0, 3, 1)]))
+    else:
+        b = m.bool_vars("b", n)
+        m.add(*[(2 * x[i] - x[i - 1] <= 1) == b[i] for i in range(n)], sum_(b) >= 2)
+        m.add(all_different(x, consistency="bounds"))
+    return m, cost
+
+
+def checked(plan: Plan) -> int:
+    """Rows that were held against all solutions of a plan; raises where one is broken."""
+    assert plan.root is not None
+    relaxation = relaxed(plan.root)
+    assert relaxation is not None
+    found = points(plan, relaxation)
+    for row in relaxation.rows:
+        assert not any(broken(row, point) for point in found), row
+    return len(relaxation.rows) * len(found)
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_every_solution_of_random_models_satisfies_all_rows(block):
+    held = 0
+    for seed in range(7000 + 70 * block, 7000 + 70 * (block + 1)):
+        drawn = draw_model(seed)
+        m = drawn.build()
+        plan = Plan(m, as_goals([(build(drawn.objective, {**m.variables, **m.lets}), "min")]), ())
+        if plan.root is not None and not plan.root.exact and max(plan.root.box.hi) < 1 << 40:
+            held += checked(plan)
+    assert held > 1000
+
+
+@pytest.mark.parametrize("kind", range(6))
+def test_every_solution_of_permutations_and_counts_satisfies_all_rows(kind):
+    m, cost = permuted(kind)
+    assert checked(Plan(m, as_goals([(cost, "min")]), ())) > 50
+
+
+def test_subtours_are_cut_off_and_tours_are_not():
+    m = Model()
+    n = 6
+    x = m.int_vars("x", n, 0, n - 1)
+    m.add(circuit(x))
+    plan = Plan(m, as_goals([(sum_(x[i] * i for i in range(n)), "min")]), ())
+    relaxation = relaxed(plan.root)
+    columns = relaxation.columns
+    halves = {0: 1, 1: 2, 2: 0, 3: 4, 4: 5, 5: 3}
+    point = np.array(
+        [
+            float(halves.get(next(i for i, y in enumerate(x) if plan.variables[y] == v)) == value)
+            if value is not None and v in plan.variables.values()
+            else 0.0
+            for v, value in zip(columns.variable, columns.value, strict=True)
+        ]
+    )
+    found = cuts(relaxation, point)
+    assert found
+    tours = points(plan, relaxation)
+    assert len(tours) == 120
+    for row in found:
+        assert broken(row, point)
+        assert not any(broken(row, tour) for tour in tours)
+
+
+def test_a_bound_holds_for_any_multipliers():
+    m, cost = permuted(1)
+    for direction, best in (("min", min), ("max", max)):
+        plan = Plan(m, as_goals([(cost, direction)]), ())
+        relaxation = relaxed(plan.root)
+        v = plan.goals[0][0]
+        (column,) = relaxation.columns.of(v).terms
+        sign = 1 if direction == "min" else -1
+        program = Program(relaxation.rows, len(relaxation.columns.variable), column, sign)
+        run = Run(plan, plan.root, options_of(engine="interpreted"), perf_counter())
+        lower, upper = Bounds(relaxation.columns, run._state).read(run._state)
+        assert program.solve(lower, upper) == OPTIMAL
+        optimum = sign * int(best(point[column] for point in points(plan, relaxation)))
+        proven = program.bound(lower, upper)
+        assert optimum - 20 < -(-proven.least // proven.scale) <= optimum  # it is no empty bound
+        draw = np.random.default_rng(1)
+        known = points(plan, relaxation)[:5]
+        exact = program.dual.copy()
+        for _ in range(200):
+            program.dual = exact + draw.normal(size=len(exact)) * draw.choice([1e-6, 0.1, 3.0])
+            proof = program.bound(lower, upper)
+            assert -(-proof.least // proof.scale) <= optimum
+            for point in known:
+                ends = np.where(proof.reduced > 0, lower, upper)
+                rest = int((proof.reduced * (point - ends)).sum())
+                assert proof.scale * sign * int(point[column]) >= proof.least + rest
+
+
+def led(plan: Plan) -> tuple[RelaxedRun | None, int | None]:
+    """The search led by a relaxation, at its end, and the best value of its goal."""
+    options = options_of(engine="interpreted", has_goal=True)
+    assert plan.root is not None
+    run = relaxed_run(plan, plan.root, options, perf_counter(), plan.goals[0])
+    value = None
+    while run is not None and run.next() is not None:
+        value = run.value(plan.goals[0][0])
+    return run, value
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_optima_of_random_models_by_the_relaxation_alone(block):
+    used = 0
+    for seed in range(9000 + 150 * block, 9000 + 150 * (block + 1)):
+        drawn = draw_model(seed)
+        m = drawn.build()
+        goal = build(drawn.objective, {**m.variables, **m.lets})
+        worth = [x for s in drawn.solutions() if (x := drawn.value(drawn.objective, s)) is not None]
+        for direction, best in (("min", min), ("max", max)):
+            plan = Plan(m, as_goals([(goal, direction)]), ())
+            root = plan.root
+            if root is None or root.exact or not root.stable or max(map(abs, root.box.hi)) >= 1 << 31:
+                continue
+            run, value = led(plan)
+            if run is None:
+                continue
+            used += 1
+            factor, constant = plan.scales.get(plan.goals[0][0], (1, 0))
+            found = None if value is None else factor * value + constant
+            assert found == best(worth, default=None), f"seed {seed}\n{drawn.text()}"
+            if run.bound is not None and value is not None:
+                assert (run.bound - value) * (1 if plan.goals[0][1] == "min" else -1) <= 1
+    assert used > 40
+
+
+@pytest.mark.parametrize("kind", range(6))
+def test_optima_of_permutations_and_counts(kind):
+    m, cost = permuted(kind)
+    for direction in ("minimize", "maximize"):
+        wanted = m.solve(**{direction: cost}, learn=False, engine="interpreted").objective
+        plan = Plan(m, as_goals([(cost, "min" if direction == "minimize" else "max")]), ())
+        run, value = led(plan)
+        assert run is not None
+        factor, constant = plan.scales.get(plan.goals[0][0], (1, 0))
+        assert factor * value + constant == wanted
+
+
+@pytest.mark.parametrize("first", ["highspy", "ortools"])
+def test_highs_and_or_tools_share_a_process_in_either_order(first):
+    begin, then = ("default", "cp-sat") if first == "highspy" else ("cp-sat", "default")
+    code = f"""
+from constrint import Model, all_different, element, sum_
+def costs(backend):
+    m = Model()
+    x = m.int_vars("x", 9, 0, 8)
+    m.add(all_different(x))
+    how = {{"backend": backend}} if backend == "cp-sat" else {{"engine": "interpreted"}}
+    rows = [[(7 * i + 11 * j * j + i * j * j) % 23 for j in range(9)] for i in range(9)]
+    total = sum_(element(row, v) for row, v in zip(rows, x))
+    return m.solve(minimize=total, **how).objective
+from constrint.search import branch_and_bound
+branch_and_bound.BRIEF = 1
+print(costs("{begin}"), costs("{then}"))
+import sys
+assert "highspy" in sys.modules and "ortools" in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    one, other = done.stdout.split()
+    assert one == other
