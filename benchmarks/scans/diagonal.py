@@ -129,7 +129,9 @@ class Bench:
         if problem.cell == "linear":
             self.read[0].uniform_(0, 1)
         self.tensors = dict(zip(INPUTS, self.read, strict=False))
-        self.outputs = dict(zip(OUTPUTS, [self._array() for _ in range(count if backward else 1)], strict=False))
+        self.outputs = dict(
+            zip(OUTPUTS, [self._array() for _ in range(count if backward else 1)], strict=False)
+        )
         row = (self.states, problem.batch, problem.channels)
         self.outputs["final_state"] = torch.empty(row, device="cuda")
         self.repaired = torch.zeros(4, dtype=torch.int32, device="cuda")
@@ -163,7 +165,17 @@ class Bench:
         with self.torch.no_grad():
             if not self.nonlinear:
                 return scan(self.problem.cell, *self.read)[0]
-            options = (self.problem.cell, self.read, self.weights, None, None, None, False, "sequential", True)
+            options = (
+                self.problem.cell,
+                self.read,
+                self.weights,
+                None,
+                None,
+                None,
+                False,
+                "sequential",
+                True,
+            )
             return _diagonal(*options)[2]
 
     def errors(self) -> float:
@@ -190,7 +202,9 @@ class Bench:
         )
         module = self.cell.reference_module()
         if self.problem.direction == "backward":
-            wanted, _, _ = backward(module, inputs, wide(self.tensors["gradient"]), np.zeros_like(inputs.initial))
+            wanted, _, _ = backward(
+                module, inputs, wide(self.tensors["gradient"]), np.zeros_like(inputs.initial)
+            )
         else:
             wanted = (forward(module, inputs).hidden,)
         found = [wide(self.outputs[name]) for name, _ in zip(OUTPUTS, wanted, strict=False)]
@@ -222,7 +236,8 @@ class Bench:
         )
         torch.cuda.synchronize()
         same = all(
-            torch.equal(x.view(torch.uint8), self.outputs[name].view(torch.uint8)) for name, x in first.items()
+            torch.equal(x.view(torch.uint8), self.outputs[name].view(torch.uint8))
+            for name, x in first.items()
         )
         unwritten = sum(int(torch.isnan(output).sum()) for output in first.values())
         kernel.unload()
@@ -235,7 +250,9 @@ class Bench:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, required=True, help="the JSON file to write")
     parser.add_argument("--gpu", default="h100_sxm", help="the profile")
     parser.add_argument("--workers", type=int, default=14, help="processes that compile")
@@ -280,7 +297,12 @@ def row_of(bench: Bench, job: Job, kernel: tuple[dict[str, Any], bytes, bool], r
     row = bench.run(Candidate.from_json(data), cubin, cooperative)
     row["percent"] = round(bench.least_bytes / rate / 1e4 / row["milliseconds"], 1)
     row["error"] = bench.errors() if not job.given else None
-    row |= {"problem": asdict(job.problem), "sigma": job.sigma, "given": dict(job.given), "strategy": data["strategy"]}
+    row |= {
+        "problem": asdict(job.problem),
+        "sigma": job.sigma,
+        "given": dict(job.given),
+        "strategy": data["strategy"],
+    }
     row |= {"parameters": data["parameters"], "blocks_per_sm": data["values"]["blocks_per_sm"]}
     row |= {"predicted_milliseconds": data["values"]["cycles"] / data["boost_mhz"] / 1e3}
     return row | {"registers": data["report"]["registers"], "spills": data["report"]["spill_stores"]}
@@ -292,7 +314,9 @@ def line(row: dict[str, Any], job: Job) -> str:
     chosen = " ".join(str(row["parameters"][name]) for name in knobs if name in row["parameters"])
     found = f"{row['milliseconds']:.4f} ms {row['percent']} % predicted {row['predicted_milliseconds']:.4f}"
     error = "" if row["error"] is None else f" error {row['error']:.1e}"
-    wrong = "" if row["same_bits"] and not row["unwritten"] else f" WRONG {row['same_bits']} {row['unwritten']}"
+    wrong = (
+        "" if row["same_bits"] and not row["unwritten"] else f" WRONG {row['same_bits']} {row['unwritten']}"
+    )
     mark = "?" if job.given else ""
     fixed = "/".join(str(number) for number in row["repaired"].values())
     made = f"x{row['blocks_per_sm']} r{row['registers']} s{row['spills']}"

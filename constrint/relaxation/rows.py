@@ -200,7 +200,7 @@ class _Rows:
             self._between(total, 1, None)
         elif isinstance(node, c.Element):
             self._look_up(node)
-        elif isinstance(node, c.Choice):
+        elif isinstance(node, c.Selection):
             self._choose(node)
         elif isinstance(node, c.Circuit):
             if all(v in self._encoded or self._is_fixed(v) for v in node.successors):
@@ -269,15 +269,19 @@ class _Rows:
                 here = self._sum_of_members(node.index, [p for p in places if node.table[p] == value])
                 self._between(here.plus(columns.equals(node.z, value), -1), 0, 0)
 
-    def _choose(self, node: c.Choice) -> None:
-        columns = self._columns
-        literal, z = columns.literal(node.literal), columns.of(node.z)
-        for condition, chosen in (
-            (literal, columns.of(node.x)),
-            (Affine({}, 1).plus(literal, -1), columns.of(node.y)),
-        ):
-            self._implies(condition, z.plus(chosen, -1), 0)
-            self._implies(condition, chosen.plus(z, -1), 0)
+    def _choose(self, node: c.Selection) -> None:
+        columns, index, z = self._columns, node.index, self._columns.of(node.z)
+        is_binary = self._box.lo[index] >= 0 and self._box.hi[index] <= 1
+        if not is_binary and not self._has_members(index):
+            return
+        for place in columns.values(index):
+            here = columns.equals(index, place)
+            if not 0 <= place < len(node.xs):
+                self._between(here, None, 0)
+                continue
+            chosen = columns.of(node.xs[place])
+            self._implies(here, z.plus(chosen, -1), 0)
+            self._implies(here, chosen.plus(z, -1), 0)
 
     def _differ(self, views: Sequence[tuple[int, int, int]]) -> None:
         columns = self._columns

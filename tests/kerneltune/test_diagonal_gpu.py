@@ -44,7 +44,10 @@ def test_a_gpu_gives_what_the_cpu_gives(cell: str, parallel: str | None, dtype: 
             fixed["lengths"] = torch.randint(0, steps + 1, (batch,))
         if draw.random() < 0.5:
             fixed["resets"] = torch.rand(batch, steps) < 0.02
-        weight, last_weight = torch.randn(batch, steps, channels), torch.randn(len(spec.states), batch, channels)
+        weight, last_weight = (
+            torch.randn(batch, steps, channels),
+            torch.randn(len(spec.states), batch, channels),
+        )
         found = []
         for device in ("cpu", "cuda"):
             x = whole.detach().to(device, copy=True).requires_grad_()
@@ -85,7 +88,12 @@ def test_states_that_are_never_forgotten_are_repaired(dtype: str) -> None:
         weights = weights.cuda()
         initial = torch.ones(1, 1, 8, device="cuda")
         expected, last = diagonal("diag_gru", *x, weights=weights, initial=initial, parallel="sequential")
-        options: dict[str, Any] = {"weights": weights, "initial": initial, "parallel": "overlap", "report": True}
+        options: dict[str, Any] = {
+            "weights": weights,
+            "initial": initial,
+            "parallel": "overlap",
+            "report": True,
+        }
         found, end, repaired = diagonal("diag_gru", *x, **options)
         again, _, _ = diagonal("diag_gru", *x, **options)
         moved, rounds, _, boundaries = repaired.tolist()
