@@ -80,6 +80,17 @@ def shown(text: str, most: int = MOST_SHOWN) -> str:
     return "".join([c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text])
 
 
+LONG_BITS = 10_000
+"""Integers beyond this are shown in hexadecimal: Python writes no longer decimal ones."""
+
+
+def shown_number(number: int) -> str:
+    """An integer for a message, shortened where it is long."""
+    if number.bit_length() <= LONG_BITS:
+        return str(number)
+    return shown(hex(number))
+
+
 def _excerpt(line: str, column: int) -> tuple[str, int]:
     """The part of a line around a column, and the column within that part."""
     start = max(0, column - 1 - MOST_SHOWN // 2) if len(line) > MOST_SHOWN else 0

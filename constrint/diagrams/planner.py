@@ -387,7 +387,7 @@ def count_planned(model: Declarations, time_limit: float | None) -> int | None:
                 return plan_model(model).count(budget)
             factor, rest = count_wide(model, boxed, MOST_VALUES, deadline)
             return factor and factor * _plan_group(rest, boxed).count(budget)
-    except (Unsupported, TooLarge, OverflowError):  # search has no limit on the size of numbers
+    except (Unsupported, TooLarge, OverflowError, RecursionError):  # search has no such limits
         return None
 
 

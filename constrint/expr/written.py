@@ -6,7 +6,8 @@ requires.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from typing import Any
 
 from constrint.errors import ModelError
@@ -52,8 +53,14 @@ Written = tuple[str, int]
 
 
 def write_expression(expr: IntExpr) -> str:
-    """The text of one expression; named expressions are written out."""
-    return Writer().text(expr)
+    """The text of one expression; named expressions are written out.
+
+    One that has very many paths to its shared parts is written with definitions before it:
+    ``part1 := x + y; part1 * part1``.
+    """
+    writer = Writer()
+    definitions = writer.shared([expr], [variable.name for variable in expr.variables()])
+    return "; ".join([*definitions, writer.text(expr)])
 
 
 def quote(name: str) -> str:
@@ -77,6 +84,26 @@ class Writer:
 
     def __init__(self) -> None:
         self.named: dict[int, str] = {}  # names of written definitions, by identity
+        self._kept: list[IntExpr] = []  # keeps named parts alive
+
+    def shared(self, exprs: Sequence[IntExpr], names: Iterable[str]) -> list[str]:
+        """Give the shared parts of expressions names, where written out they would be too long.
+
+        Args:
+            exprs: The expressions.
+            names: Names that are taken.
+
+        Returns:
+            The definitions of the parts, which come before all expressions.
+        """
+        self._kept = shared_parts(exprs)
+        taken, free = set(names), count(1)
+        definitions = []
+        for part in self._kept:
+            name = next(name for i in free if (name := f"part{i}") not in taken)
+            definitions.append(f"{name} := {self.text(part)}")
+            self.named[id(part)] = name
+        return definitions
 
     def definition(self, name: str, expr: IntExpr) -> str:
         """The right side of `name := …`; from now on the expression is written as this name."""
@@ -114,7 +141,12 @@ class Writer:
 
     def _term(self, coefficient: int, term: IntExpr) -> tuple[int, str]:
         """A coefficient and the text that it multiplies; quotients rounded up are recognised."""
-        if type(term) is FloorDiv and coefficient < 0 and _leads_negative(term.left):
+        if (
+            type(term) is FloorDiv
+            and coefficient < 0
+            and _leads_negative(term.left)
+            and id(term) not in self.named
+        ):
             dividend = linear([(-1, term.left)])
             return -coefficient, f"ceildiv({self.text(dividend)}, {self.text(term.right)})"
         # After another term a product needs no brackets; after a coefficient or a leading sign it does.
@@ -144,6 +176,41 @@ class Writer:
 
     def call(self, expr: IntFunction) -> Written:
         return f"{expr.name}({self.joined(', ', expr.children, _IFF)})", _ATOM
+
+
+def shared_parts(exprs: Sequence[IntExpr]) -> list[IntExpr]:
+    """Parts with several places in expressions, inner ones first; none where they can be written out."""
+    uses: dict[int, int] = {}
+    paths: dict[int, int] = {}
+    order: list[IntExpr] = []
+    total = 0
+    for root in exprs:
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            if id(node) in paths:
+                stack.pop()
+                continue
+            children = node.children
+            waiting = [child for child in children if id(child) not in paths]
+            if waiting:
+                stack += waiting
+                continue
+            stack.pop()
+            for child in children:
+                uses[id(child)] = uses.get(id(child), 0) + 1
+            paths[id(node)] = min(_ENDLESS, 1 + sum([paths[id(child)] for child in children]))
+            order.append(node)
+        uses[id(root)] = uses.get(id(root), 0) + 1
+        total += paths[id(root)]
+    if total <= MOST_REPEATED * len(order) + MOST_WRITTEN:
+        return []
+    return [node for node in order if node.children and uses[id(node)] > 1]
+
+
+MOST_REPEATED, MOST_WRITTEN = 20, 1000
+"""Expressions are written out whole up to so many times their distinct parts, and so many parts."""
+_ENDLESS = 10**12
 
 
 def _leads_negative(expr: IntExpr) -> bool:

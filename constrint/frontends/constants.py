@@ -37,37 +37,41 @@ class ConstantReader:
     Attributes:
         source: The text.
         budget: The limits of reading.
+        begin: Offset in the text from which positions of trees and tokens count.
     """
 
     def __init__(self, source: Source, budget: Budget) -> None:
         self.source = source
         self.budget = budget
+        self.begin = 0
         self._constants = Values({}, _times(budget.limits.digits))
 
     def position(self, tree: Node) -> Position:
         """The source position of a tree."""
-        meta = tree.meta
-        text = self.source.text[meta.start_pos : meta.end_pos]
-        return Position(self.source.filename, meta.line, meta.column, meta.end_line, meta.end_column, text)
+        return self.span(tree).resolve()
 
     def span(self, tree: Node) -> Span:
         """The place of a tree, resolved later."""
         meta = tree.meta
-        return Span(self.source, meta.start_pos, meta.end_pos)
+        return Span(self.source, self.begin + meta.start_pos, self.begin + meta.end_pos)
 
-    def where(self, place: Node | Token) -> str:
-        """A place in the form that limits use."""
+    def _start(self, place: Node | Token) -> Position:
+        """The position where a tree or token begins."""
         from lark import Tree
 
         at = place.meta if isinstance(place, Tree) else place
-        return f"{self.source.filename}:{at.line}:{at.column}"
+        start = self.begin + (at.start_pos or 0)
+        return Span(self.source, start, start).resolve()
+
+    def where(self, place: Node | Token) -> str:
+        """A place as limits name it; none for a statement that lark will read again."""
+        is_statement = not hasattr(place, "data") and not hasattr(place, "start_pos")
+        return "" if is_statement else str(self._start(place))
 
     def error(self, place: Node | Token, message: str, hint: str = "") -> ParseError:
         """An error at a tree or token."""
-        from lark import Tree
-
-        where = place.meta if isinstance(place, Tree) else place
-        return self.source.error(where.line or 1, where.column or 1, message, hint)
+        where = self._start(place)
+        return self.source.error(where.line, where.column, message, hint)
 
     def value_of(self, tree: Node, expr: IntExpr) -> int:
         """The value of an expression without variables; raises `Undefined` if there is none."""

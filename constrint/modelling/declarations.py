@@ -85,9 +85,10 @@ class Declarations:
         Raises:
             ModelError: The name is taken or invalid, or the arguments contradict each other.
         """
-        return self._int_var(name, _domain(name, lo, hi, step, values))
+        return self.variable(name, _domain(name, lo, hi, step, values))
 
-    def _int_var(self, name: str, domain: Domain) -> IntVar:
+    def variable(self, name: str, domain: Domain) -> IntVar:
+        """Declare an integer variable with a domain; see `int_var`."""
         variable = IntVar(name, domain)
         self._declare(name)
         self.variables[name] = variable
@@ -106,7 +107,7 @@ class Declarations:
         """Declare an array of integer variables, name[0], name[1] … (or name[0,0] …); see `int_var`."""
         lengths = shape_of(shape)
         domain = _domain(name, lo, hi, step, values)
-        return ExprArray([self._int_var(one, domain) for one in names_of(name, lengths)], lengths)
+        return ExprArray([self.variable(one, domain) for one in names_of(name, lengths)], lengths)
 
     def bool_vars(self, name: str, shape: Shape) -> ExprArray:
         """Declare an array of Boolean variables; see `bool_var`."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from constrint.errors import ModelError
+from constrint.errors import ModelError, shown_number
 from constrint.expr import IntExpr
 from constrint.support.optional import needed
 
@@ -79,7 +79,7 @@ class Statistics:
         return Statistics(*work, seconds, self.engine, self.arithmetic, self.method, self.learned)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """The result of a search: a solution, or the reason why there is none. True if it has a solution.
 
@@ -100,6 +100,21 @@ class Result:
 
     def __bool__(self) -> bool:
         return self.status in (Status.OPTIMAL, Status.FEASIBLE)
+
+    def __repr__(self) -> str:
+        values = ", ".join([f"{name!r}: {shown_number(value)}" for name, value in self.values.items()])
+        goals = self.objective
+        objective = (
+            f"({', '.join(map(shown_number, goals))}{',' * (len(goals) == 1)})"
+            if isinstance(goals, tuple)
+            else "None"
+            if goals is None
+            else shown_number(goals)
+        )
+        return (
+            f"Result(status={self.status!r}, values={{{values}}}, objective={objective}, "
+            f"statistics={self.statistics!r}, conflict={self.conflict!r})"
+        )
 
     def __getitem__(self, key: str | IntExpr) -> int:
         """Value of a variable or let by name, or of any expression over the model's variables."""

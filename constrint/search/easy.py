@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Branch, build
-from constrint.errors import UnboundedError, Undefined
+from constrint.errors import ModelError, UnboundedError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.expr.evaluation import Values
 from constrint.preparing.checks import Assignment, check, first_violated
@@ -53,7 +53,7 @@ def _is_solution(model: Declarations, assignment: Assignment, targets: Iterable[
         values = Values(assignment)
         for expr in [*model.lets.values(), *targets]:
             expr.evaluate(values)  # no solution leaves one of these undefined
-    except Undefined:
+    except (Undefined, ModelError):  # no value, or one too large to be computed
         return False
     return True
 

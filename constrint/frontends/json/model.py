@@ -24,6 +24,8 @@ from constrint.support.limits import Budget, LimitExceeded, recursion_room
 Json: TypeAlias = Any
 
 FORMAT, VERSION = "constrint", 1
+DEEPEST_WRITTEN = 5_000
+"""How deep writing may call itself: some five times for each level of an expression."""
 LONG_BITS = 10_000
 """Longer integers are written in hexadecimal, because Python does not read longer decimal ones."""
 _POSITION = ("file", "line", "column", "end_line", "end_column", "text")
@@ -32,8 +34,9 @@ _POSITION = ("file", "line", "column", "end_line", "end_column", "text")
 def to_json(model: Declarations, indent: int | None = None) -> str:
     """The text of a model; see `Model.to_json`."""
     try:
-        document = _Writer(model).document()
-        return json.dumps(document, indent=indent, ensure_ascii=False)
+        with recursion_room(DEEPEST_WRITTEN):
+            document = _Writer(model).document()
+            return json.dumps(document, indent=indent, ensure_ascii=False)
     except RecursionError:
         raise ModelError("an expression is nested too deeply to be written as JSON") from None
 

@@ -43,9 +43,12 @@ from constrint.expr import (
 from constrint.expr.domain import Domain
 from constrint.globals import Function, Relation
 from constrint.modelling.declarations import Declarations
+from constrint.support.limits import recursion_room
 
 Writers: TypeAlias = dict[type[Any], Callable[["_Writer", Any], Any]]
 
+DEEPEST = 20_000
+"""How deep writing may call itself: sympy looks through expressions level by level, several times each."""
 _RELATIONS = {"==": sp.Eq, "!=": sp.Ne, "<": sp.Lt, "<=": sp.Le, ">": sp.Gt, ">=": sp.Ge}
 
 
@@ -56,7 +59,11 @@ def write_relations(model: Declarations) -> list[Any]:
         sp.Contains(writer.symbol(variable), _set(variable.domain), evaluate=False)
         for variable in model.variables.values()
     ]
-    return relations + [writer.condition(constraint.expr) for constraint in model.constraints]
+    try:
+        with recursion_room(DEEPEST):
+            return relations + [writer.condition(constraint.expr) for constraint in model.constraints]
+    except RecursionError:
+        raise ModelError("an expression is nested too deeply to be written for sympy") from None
 
 
 def _set(domain: Domain) -> Any:

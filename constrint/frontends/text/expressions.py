@@ -173,7 +173,7 @@ class ExpressionReader(ConstantReader):
                 as_tree(tree.children[first]).meta.start_pos,
                 as_tree(tree.children[last]).meta.end_pos,
             )
-            return self.source.text[start:end]
+            return self.source.text[self.begin + start : self.begin + end]
 
         before, after = text(0, i), text(i + 2, i + 2)
         remainder = max(j for j in range(1, i + 1, 2) if tree.children[j] == "%")
@@ -203,7 +203,7 @@ class ExpressionReader(ConstantReader):
                 links.append(inside if operator.type == "IN" else Not(inside))
                 break
             right = self.integer(as_tree(children[i + 1]))
-            links.append(_compare(str(operator), left, right))
+            links.append(compare(str(operator), left, right))
             left = right
         place = self.span(tree)
         for link in links:
@@ -317,7 +317,8 @@ class ExpressionReader(ConstantReader):
         return range(domain.lo, domain.hi + 1, domain.step)
 
 
-def _compare(operator: str, left: IntExpr, right: IntExpr) -> BoolExpr:
+def compare(operator: str, left: IntExpr, right: IntExpr) -> BoolExpr:
+    """A comparison; of two conditions, equality is that both hold or neither."""
     if operator == "divides":
         return Divides(left, right)
     if operator == "==" and isinstance(left, BoolExpr) and isinstance(right, BoolExpr):

@@ -86,7 +86,7 @@ class _Reader(PlainReader):
         super().__init__(source, constants, budget)
         self.code = code
         self.model = model
-        self._begin = 0
+        self.begin = 0
         self._knows_lists = any(isinstance(meaning, tuple) for meaning in constants.values())
         self._has_lists = False
         self._chosen: dict[int, IntExpr] = {}
@@ -99,8 +99,9 @@ class _Reader(PlainReader):
         except LimitExceeded:  # lark's trees know its place
             condition = None
         if condition is None:
-            for tree in trees(self.code[plain.begin : plain.end]):
-                self.add(plain.begin, tree)
+            begin, piece = plain.piece
+            for tree in trees(piece):
+                self.add(begin, tree)
             return
         where = plain.begin, plain.end
         condition.at(Span(self.source, *(_with_brackets(self.code, *where) if plain.has_brackets else where)))
@@ -122,14 +123,14 @@ class _Reader(PlainReader):
         start = self.code.find(name, plain.begin)
         while _WORD.match(self.code, start - 1, start) or _WORD.match(self.code, start + len(name)):
             start = self.code.find(name, start + 1)
-        variable = self.names[name] = self.model._int_var(name, POSITIVE).at(
+        variable = self.names[name] = self.model.variable(name, POSITIVE).at(
             Span(self.source, start, start + len(name))
         )
         return variable
 
     def add(self, begin: int, tree: Node) -> None:
         """Add the constraint of a statement whose token positions count from `begin`."""
-        self._begin = begin
+        self.begin = begin
         start, end = self._span(tree)
         self._has_lists = self._knows_lists or "[" in self.code[start:end]
         condition = self.boolean(tree)
@@ -145,7 +146,7 @@ class _Reader(PlainReader):
             first = first.children[0]
         while hasattr(last, "children"):
             last = last.children[-1]
-        return self._begin + first.start_pos, self._begin + last.end_pos
+        return self.begin + first.start_pos, self.begin + last.end_pos
 
     def span(self, tree: Node) -> Span:
         """The place of a tree, resolved later."""
@@ -156,7 +157,9 @@ class _Reader(PlainReader):
         return self.span(tree).resolve()
 
     def where(self, tree: Node) -> str:
-        """The place of a tree for messages of limits."""
+        """The place of a tree for messages of limits; empty for what lark reads again."""
+        if isinstance(tree, Plain):
+            return ""
         at = self.position(tree)
         return f"{self.source.filename}:{at.line}:{at.column}"
 
@@ -177,7 +180,7 @@ class _Reader(PlainReader):
         meaning = self.names.get(token)
         if meaning is None:
             self.budget.variable(1, lambda: self.where(token))
-            meaning = self.model._int_var(str(token), POSITIVE).at(self.span(token))
+            meaning = self.model.variable(str(token), POSITIVE).at(self.span(token))
             self.names[str(token)] = meaning
         return self._list(token) if isinstance(meaning, tuple) else meaning
 

@@ -8,7 +8,7 @@ operator closes those that bind more tightly. Everything else, mistakes included
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from constrint.expr import Const, IntExpr, IntVar, Mod, Pow, linear
 from constrint.expr.build import MOST_FACTORS
@@ -41,14 +41,16 @@ class Plain(NamedTuple):
         end: End of its last operand.
         tokens: Operands at even places, operators at odd ones.
         values: The numbers, for a name that equals one of some numbers; the tokens are then the name alone.
+        piece: Start of the piece, and its text.
         has_brackets: Whether brackets were removed.
     """
 
     begin: int
     end: int
     tokens: list[str]
-    values: list[str] | None = None
-    has_brackets: bool = False
+    values: list[str] | None
+    piece: tuple[int, str]
+    has_brackets: bool
 
 
 def plain(piece: str, begin: int) -> Plain | None:
@@ -70,7 +72,7 @@ def plain(piece: str, begin: int) -> Plain | None:
     else:
         return None
     start = begin + len(code) - len(code.lstrip())
-    return Plain(start, begin + len(code.rstrip()), tokens, values, code is not piece)
+    return Plain(start, begin + len(code.rstrip()), tokens, values, (begin, piece), code is not piece)
 
 
 def _are_paired(piece: str) -> bool:
@@ -117,7 +119,7 @@ class PlainReader(ExpressionReader):
                 sign = -1 if token == "-" else 1
                 if token in "+-":
                     continue
-                total = self.moderate(plain, linear(terms)) if len(terms) > 1 else terms[0][1]
+                total = self.moderate(cast(Any, plain), linear(terms)) if len(terms) > 1 else terms[0][1]
                 terms = []
                 if token == "%":
                     dividend = total
@@ -128,10 +130,10 @@ class PlainReader(ExpressionReader):
         return sides, comparisons[:-1]
 
     def _raised(self, plain: Plain, base: IntExpr, exponent: IntExpr) -> IntExpr:
-        self.check_power(plain, base, exponent)
+        self.check_power(cast(Any, plain), base, exponent)
         return Pow(base, exponent)
 
     def _product_of(self, plain: Plain, factors: list[IntExpr]) -> IntExpr:
         if len(factors) <= MOST_FACTORS and set(map(type, factors)) == {IntVar}:
             return Mul(tuple(factors))
-        return self._multiplied(plain, factors)
+        return self._multiplied(cast(Any, plain), factors)

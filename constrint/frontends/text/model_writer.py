@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from constrint.expr import BoolVar, IntVar
+from constrint.expr import BoolVar, IntExpr, IntVar
 from constrint.expr.written import SUM, Writer, quote, write_set
 from constrint.modelling.declarations import Declarations
 
@@ -11,7 +11,12 @@ def write_model(model: Declarations) -> str:
     """The text of a model; see `Model.to_text`."""
     writer = Writer()
     lines = [_declaration(variable) for variable in model.variables.values()]
-    lines += [f"{quote(name)} := {writer.definition(name, expr)}" for name, expr in model.lets.items()]
+    exprs: list[IntExpr] = [constraint.expr for constraint in model.constraints]
+    exprs += [expr for expr, _ in [*model.goals, *model.preferences]]
+    names = [*model.variables, *model.lets, *[str(constraint.name) for constraint in model.constraints]]
+    lines += writer.shared([*model.lets.values(), *exprs], names)
+    for name, expr in model.lets.items():
+        lines.append(f"{quote(name)} := {writer.definition(name, expr)}")
     for constraint in model.constraints:
         label = "" if constraint.name is None else f"{quote(constraint.name)}: "
         lines.append(label + writer.text(constraint.expr))

@@ -76,6 +76,16 @@ def _known_tree(text: str) -> Tree[Token]:
     return parser().parse(text)
 
 
+def parse_known(text: str) -> Tree[Token] | None:
+    """The syntax tree of a part of a text; None where there is a mistake in it, or where it is long."""
+    from lark.exceptions import UnexpectedInput
+
+    try:
+        return parser().parse(text) if len(text) <= LONGEST_KNOWN else None
+    except UnexpectedInput:
+        return None
+
+
 def parse(source: Source, budget: Budget) -> Tree[Token]:
     """The syntax tree of a text, which must not be changed; its children are the statements in order."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput

@@ -16,8 +16,10 @@ from constrint.expr import BoolExpr, Const
 from constrint.expr.domain import Domain
 from constrint.expr.values import Depths
 from constrint.frontends.dialects import reader_of
-from constrint.frontends.text.expressions import ExpressionReader, Meaning, as_tree, name_of
-from constrint.frontends.text.syntax import Source, parse
+from constrint.frontends.text.expressions import Meaning, as_tree, name_of
+from constrint.frontends.text.lines import LONGEST_SIMPLE, Chunk, Compared, Declared
+from constrint.frontends.text.simple import Parsed, SimpleReader, Statement, parsed, statements, whole
+from constrint.frontends.text.syntax import LONGEST_KNOWN, Source, parse
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
@@ -108,23 +110,47 @@ def _check_constants(constants: Mapping[str, int | Sequence[int]]) -> dict[str, 
     return meanings
 
 
-class _Reader(ExpressionReader):
+class _Reader(SimpleReader):
     """Turns statements into calls on a model."""
 
     def __init__(self, source: Source, constants: Mapping[str, int | Sequence[int]], budget: Budget) -> None:
         super().__init__(source, _check_constants(constants), budget)
         self.model = _empty_model(source.filename)
-        self._statements: list[Node] = []
+        self._statements: Sequence[Statement] = []
         self._depths = Depths(budget.limits.depth)
 
     def read(self) -> None:
         """Read the whole text."""
-        self._statements = [as_tree(child) for child in parse(self.source, self.budget).children]
+        is_short = len(self.source.text) <= LONGEST_KNOWN or self._limits_digits()
+        self._statements = (whole if is_short else statements)(self.source, self.budget)
         for statement in self._statements:
-            self.statement(statement)
+            if isinstance(statement, Parsed):
+                self._read_parsed(statement)
+            else:
+                self._read_simple(statement)
+
+    def _limits_digits(self) -> bool:
+        """Whether numbers must be shorter than those of simple statements may be."""
+        limit = self.budget.limits.digits
+        return limit is not None and limit < LONGEST_SIMPLE
+
+    def _read_parsed(self, statement: Parsed) -> None:
+        self.begin, self.line = statement.begin, statement.line
+        self.statement(statement.tree)
+
+    def _read_simple(self, statement: Declared | Compared) -> None:
+        if isinstance(statement, Declared):
+            if self.declares(statement):
+                return
+        elif (condition := self.compares(statement)) is not None:
+            self.model.add(condition)
+            return
+        # What lark makes of it is right, or says what is wrong.
+        text = self.source.text[statement.begin : statement.end]
+        for one in parsed(self.source, self.budget, Chunk(statement.begin, statement.line, text)):
+            self._read_parsed(one)
 
     def statement(self, tree: Node) -> None:
-        self.line = tree.meta.line
         kind = tree.data
         if kind == "named":
             self._constraint(as_tree(tree.children[1]), name_of(tree.children[0]))
@@ -207,14 +233,26 @@ class _Reader(ExpressionReader):
         self.model.add(expr, name=name)
 
     def declared_later(self, name: str) -> int | None:
-        for tree in self._statements:
-            if tree.data == "chain" and not _is_membership(tree):
-                continue
-            if tree.data in ("declare", "declare_bool", "let", "chain") and tree.meta.line > self.line:
-                names = tree.children[:1] if tree.data in ("let", "chain") else tree.children
-                if any(getattr(child, "data", "") == "name" and name_of(child) == name for child in names):
-                    return tree.meta.line
+        for statement in self._statements:
+            if statement.line > self.line and _declares(statement, name):
+                return statement.line
         return None
+
+
+def _declares(statement: Statement, name: str) -> bool:
+    """Whether a statement gives a name its meaning, where it is the first to do so."""
+    if isinstance(statement, Declared):
+        return name in map(str.strip, statement.names)
+    if isinstance(statement, Compared):
+        return False
+    tree = statement.tree
+    if tree.data not in _DECLARING or (tree.data == "chain" and not _is_membership(tree)):
+        return False
+    names = tree.children[:1] if tree.data in ("let", "chain") else tree.children
+    return any(getattr(child, "data", "") == "name" and name_of(child) == name for child in names)
+
+
+_DECLARING = frozenset(["declare", "declare_bool", "let", "chain"])
 
 
 def _is_membership(tree: Node) -> bool:

@@ -59,7 +59,7 @@ class Variables:
         if domain.is_empty:
             raise ModelError(f"the domain of '{shown(name)}' is empty")
         self.budget.variable()
-        self.model._int_var(name, domain)  # cells of an array share their domain
+        self.model.variable(name, domain)  # cells of an array share their domain
 
     def _array(self, name: str, element: Element, source: Element) -> None:
         shape = self._size(name, element.get("size") or "")

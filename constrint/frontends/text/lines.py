@@ -1,0 +1,165 @@
+"""Long texts, statement by statement: simple ones are read at once, the others by lark.
+
+A statement that ends where its line or a ';' ends, and is of one of two plain forms, needs no grammar: a
+declaration with bounds or listed values, and a comparison of sums of products of names and numbers. What
+stands between two of them is a chunk, which lark parses. The rules here only say what is surely plain; all
+else, and every mistake, is left to lark, so that there is one grammar and one set of messages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from constrint.expr.written import KEYWORDS
+
+_BLANK = r"[ \t\f]*+"
+_NAME = rf"(?!(?:{'|'.join(sorted(KEYWORDS))})\b)[^\W\d]\w*+"
+LONGEST_SIMPLE = 18
+"""Digits of a number in a simple statement."""
+_NUMBER = rf"(?:0|[1-9][0-9]{{0,{LONGEST_SIMPLE - 1}}}+)(?!\w)"
+_SIGNED = rf"-?{_BLANK}{_NUMBER}"
+_ATOM = rf"(?:{_NAME}|{_NUMBER}){_BLANK}"
+_SIDE = rf"(?:-{_BLANK})?+{_ATOM}(?:(?:\*(?!\*)|\+|-(?!>)){_BLANK}{_ATOM})*+"
+_COMPARISON = re.compile(rf"{_BLANK}{_SIDE}(?:(?:<=|>=|==|!=|<(?!->)|>){_BLANK}{_SIDE})++")
+_DECLARATION = re.compile(
+    rf"{_BLANK}(?P<names>{_NAME}{_BLANK}(?:,{_BLANK}{_NAME}{_BLANK})*+)"
+    rf"(?:in\b{_BLANK}(?:(?P<lo>{_SIGNED}){_BLANK}\.\.{_BLANK}(?P<hi>{_SIGNED}){_BLANK}"
+    rf"(?:step\b{_BLANK}(?P<step>[1-9][0-9]{{0,9}}+)(?!\w){_BLANK})?+"
+    rf"|\{{{_BLANK}(?P<values>{_SIGNED}{_BLANK}(?:,{_BLANK}{_SIGNED}{_BLANK})*+)\}}{_BLANK})|bool\b{_BLANK})"
+)
+_TOKEN = re.compile(r"\w++|[<>=!]=|\S")
+_BRACKET = re.compile(r"#.*+|`[^`]*+`|[\[\](){}]|\\\s*+$")
+LONGEST_CHUNK = 20_000  # characters of statements that lark parses together, where they end before
+
+
+class Declared(NamedTuple):
+    """A declaration.
+
+    Attributes:
+        begin: Where it begins in the text.
+        line: Its line.
+        end: Where it ends.
+        names: The names, with the blanks around them.
+        lo: Least value, hi the greatest, step their distance; None for a declaration of another kind.
+        values: The listed values; None where there are none.
+    """
+
+    begin: int
+    line: int
+    end: int
+    names: list[str]
+    lo: int | None
+    hi: int | None
+    step: int
+    values: list[int] | None
+
+
+class Compared(NamedTuple):
+    """A comparison.
+
+    Attributes:
+        begin: Where it begins in the text.
+        line: Its line.
+        end: Where it ends.
+        tokens: Its operands, operators and signs.
+    """
+
+    begin: int
+    line: int
+    end: int
+    tokens: list[str]
+
+
+class Chunk(NamedTuple):
+    """Whole statements for lark.
+
+    Attributes:
+        begin: Where they begin in the text.
+        line: The line in which they begin.
+        text: Their text, up to a separator.
+    """
+
+    begin: int
+    line: int
+    text: str
+
+
+Piece = Declared | Compared | Chunk
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """What a text consists of, in order."""
+    place, depth, is_joined = 0, 0, False
+    chunk: tuple[int, int] | None = None  # where it begins, and its line
+    for number, line in enumerate(text.split("\n"), 1):
+        begin, place = place, place + len(line) + 1
+        rest = begin
+        if depth == 0 and not is_joined:
+            bare = line[:-1] if place <= len(text) and line.endswith("\r") else line
+            simple, rest = _simple(bare, begin, number)
+            if chunk is not None and (simple or begin - chunk[0] > LONGEST_CHUNK):
+                yield Chunk(*chunk, text[chunk[0] : begin])
+                chunk = None
+            yield from simple
+            if rest == begin + len(bare):
+                continue
+        if chunk is None:
+            chunk = rest, number
+        depth, is_joined = _open_after(line[rest - begin :], depth)
+    if chunk is not None:
+        yield Chunk(*chunk, text[chunk[0] :])
+
+
+def _simple(line: str, begin: int, number: int) -> tuple[list[Piece], int]:
+    """The simple statements that a line begins with, and where those end in the text."""
+    if "\r" in line or ("#" in line and "`" in line):
+        return [], begin
+    code = line.partition("#")[0]
+    found: list[Piece] = []
+    place = begin
+    for part in code.split(";"):
+        if part and not part.isspace():
+            one = _statement(part, place, number)
+            if one is None:
+                return found, place
+            found.append(one)
+        elif part.strip(" \t\f"):
+            return found, place
+        place += len(part) + 1
+    return found, begin + len(line)
+
+
+def _statement(part: str, place: int, number: int) -> Piece | None:
+    start, end = place + len(part) - len(part.lstrip()), place + len(part.rstrip())
+    declared = _DECLARATION.fullmatch(part)
+    if declared is not None:
+        names, lo, hi, step, values = declared.groups()
+        if values is not None:
+            listed = [int(value.translate(_NO_BLANKS)) for value in values.split(",")]
+            return Declared(start, number, end, names.split(","), None, None, 1, listed)
+        if lo is None:
+            return Declared(start, number, end, names.split(","), None, None, 1, None)
+        bounds = int(lo.translate(_NO_BLANKS)), int(hi.translate(_NO_BLANKS))
+        return Declared(start, number, end, names.split(","), *bounds, int(step or 1), None)
+    if _COMPARISON.fullmatch(part):
+        return Compared(start, number, end, _TOKEN.findall(part))
+    return None
+
+
+_NO_BLANKS = str.maketrans("", "", " \t\f")
+
+
+def _open_after(code: str, depth: int) -> tuple[int, bool]:
+    """How many brackets are open after a line, and whether a backslash joins it to the next."""
+    is_joined = False
+    for found in _BRACKET.finditer(code):
+        mark = found[0][0]
+        if mark in "[({":
+            depth += 1
+        elif mark in "])}":
+            depth = max(0, depth - 1)
+        else:
+            is_joined = mark == "\\"
+    return depth, is_joined

@@ -1,0 +1,194 @@
+"""Texts that are read statement by statement come to what lark makes of the whole text."""
+
+from __future__ import annotations
+
+import pytest
+from fuzz.format_text import grammar
+from fuzz.harness import corpus
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from constrint import Limits, Model
+from constrint.errors import ConstrintError
+from constrint.frontends.text import text as reader
+from constrint.frontends.text.lines import Chunk, pieces
+
+CONSTANTS = {"L": [16, 32], "N": 48}
+
+
+def read(text: str, **options) -> tuple[object, ...]:
+    """What a text comes to: its model with all places, or its error."""
+    try:
+        model = Model.from_text(text, filename="t", constants=CONSTANTS, **options)
+    except ConstrintError as error:
+        return type(error), str(error)
+    variables = [(name, variable.position) for name, variable in model.variables.items()]
+    constraints = [(one.name, repr(one.expr), one.position) for one in model.constraints]
+    return repr(variables), repr(constraints), repr(model.goals), repr(list(model.lets.items()))
+
+
+def by_statements(text: str, **options) -> tuple[object, ...]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "LONGEST_KNOWN", -1)
+        return read(text, **options)
+
+
+DECLARED = [
+    "x in 0..9",
+    "y, z in -5 .. 5 step 2",
+    "b bool",
+    "b, c bool",
+    "w in {1, 5, - 3}",
+    "x in 1..2; u in 0..1",
+]
+DECLARED += [
+    "v in {}",
+    "q in 5..1",
+    "x in",
+    "`a;b` in 0..3 # c; d",
+    "e := x + 1",
+    "e := 3; f in 0..e",
+    "L in 0..1",
+]
+COMPARED = [
+    "x + 2 * y - 3 <= z",
+    "-x * y >= 2",
+    "b == c",
+    "b == x",
+    "1 <= x < 7",
+    "x == N",
+    "x == L",
+    "x<-1",
+    "x<->b",
+]
+COMPARED += [
+    "x - -1 == 0",
+    "x * -1 == y",
+    "x == 0x1",
+    "x == 1_0",
+    "x == 01",
+    "g: x == 1",
+    "x -> y",
+    "x == (1 +\n  2)",
+]
+COMPARED += [
+    "x == [1,\n2][y]",
+    "x == y \\\n + 1",
+    "b and c",
+    "in == 1",
+    "`in` == 1",
+    "x == e",
+    "x in {1, 2}",
+    "x ==",
+    ")",
+]
+COMPARED += [
+    "x == (1",
+    "x == 999999999999999999999",
+    "x y == 1",
+    "minimize x",
+    "x == 1 # y == 2; z",
+    "2 * 3 * x == 6",
+    "",
+]
+ENDS = ["\n", "\n", "\r\n", ";", " ; ", "\n\n", " # comment\n", "\t\n", "\\\n", "\v\n", "\r"]
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(DECLARED + COMPARED + DECLARED[:5]), st.sampled_from(ENDS)), max_size=9
+    )
+)
+def test_statements_are_what_the_whole_is(parts):
+    text = "".join(statement + end for statement, end in parts)
+    assert by_statements(text) == read(text)
+
+
+TOKENS = [
+    "x",
+    "y",
+    "b",
+    "N",
+    "L",
+    "in",
+    "bool",
+    "0..3",
+    "7",
+    "+",
+    "-",
+    "*",
+    "==",
+    "<=",
+    "<",
+    ">",
+    ",",
+    "{",
+    "}",
+]
+TOKENS += [
+    "(",
+    ")",
+    ";",
+    "\n",
+    "\\\n",
+    "# c\n",
+    ":",
+    ":=",
+    "not",
+    "true",
+    "`x`",
+    "é",
+    ".",
+    "step",
+    "**",
+    "->",
+]
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.sampled_from(TOKENS), max_size=14), st.sampled_from(["", " "]))
+def test_any_tokens(tokens, between):
+    text = "x, y in 0..9\nb bool\n" + between.join(tokens)
+    assert by_statements(text) == read(text)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(grammar())
+def test_texts_that_are_nearly_right(text):
+    assert by_statements(str(text)) == read(str(text))
+
+
+def test_corpus():
+    for each in corpus("text"):
+        text = each.decode("utf-8", "replace")
+        if len(text) < 5_000:
+            assert by_statements(text) == read(text)
+
+
+LIMITS = [("variables", 2), ("values", 2), ("nodes", 4), ("digits", 2), ("depth", 1)]
+
+
+@pytest.mark.parametrize(("name", "limit"), LIMITS)
+def test_limits_are_told_at_their_place(name, limit):
+    text = "x, y in 0..9\nw in {1, 2}\nz in {3, 5}\nx + 2 * y <= 3\n(y == 100) -> (x == (1))"
+    limits = Limits(**{name: limit})
+    assert by_statements(text, limits=limits)[0] is read(text, limits=limits)[0]
+
+
+def test_simple_statements_need_no_grammar():
+    text = "\n".join(
+        [*(f"x{i} in 0..9 # {i}" for i in range(50)), *(f"x{i} + 2 * x0 <= x1" for i in range(50))]
+    )
+    assert not [piece for piece in pieces(text) if isinstance(piece, Chunk)]
+
+
+@pytest.mark.parametrize(
+    "mistake", ["x7 == ", "x7 == zz", "x3 in 0..1; x1 x2", "x in (1", "zz == 1\nzz bool"]
+)
+def test_mistakes_in_long_texts_have_their_place(mistake, monkeypatch):
+    text = "\n".join([*(f"x{i} in 0..9" for i in range(2_000)), mistake, "x1 <= 3"])
+    found = read(text)
+    assert ":200" in found[1]
+    monkeypatch.setattr(reader, "LONGEST_KNOWN", len(text))
+    assert read(text) == found
