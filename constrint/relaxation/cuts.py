@@ -1,7 +1,8 @@
-"""Rows that cut off a point of the relaxation and no solution: subtours of circuits.
+"""Cuts: rows that exclude a point of the relaxation, but no solution (subtours of circuits).
 
-A set of nodes that a circuit must leave: Dantzig, Fulkerson and Johnson, Operations Research 2, 1954. Sets
-are found by joining nodes along the arcs that the point takes most, and looking at every set on the way.
+A circuit must leave every proper subset of nodes: Dantzig, Fulkerson and Johnson, Operations Research 2,
+1954. Subsets are found by joining nodes along the arcs with the greatest values, testing every subset on the
+way.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def _subtours(relaxation: Relaxation, successors: Sequence[int], point: np.ndarr
 
 
 def _leaves(relaxation: Relaxation, successors: Sequence[int], inside: set[int]) -> Row:
-    """Some node of a set has a successor outside."""
+    """The row that some node of a set has a successor outside."""
     columns = relaxation.columns
     total = ZERO
     for i in sorted(inside):

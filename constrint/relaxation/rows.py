@@ -48,7 +48,7 @@ class Relaxation:
     Attributes:
         columns: Its columns.
         rows: Its rows.
-        circuits: The successors of each circuit: subtours can be cut off.
+        circuits: The successors of each circuit, for subtour cuts.
     """
 
     columns: Columns
@@ -62,7 +62,7 @@ class Relaxation:
 
 
 def relaxed(root: Root) -> Relaxation | None:
-    """The relaxation of a root; None where it would be too large."""
+    """The relaxation of a root; None if it would be too large."""
     try:
         return _Rows(root).relaxation
     except TooLarge:
@@ -90,7 +90,7 @@ class _Rows:
             self._between(self._columns.sum(terms), low, high)
 
     def _between(self, total: Affine, low: int | None, high: int | None) -> None:
-        """A row, unless the box says as much."""
+        """Add a row, unless the box implies it."""
         low = None if low is None else low - total.constant
         high = None if high is None else high - total.constant
         least, most = self._extremes(total)
@@ -122,7 +122,7 @@ class _Rows:
         return least, most
 
     def _sum_of_members(self, v: int, values: Iterable[int]) -> Affine:
-        """1 where a variable has one of some values."""
+        """1 if a variable has one of some values, else 0."""
         total = ZERO
         for value in values:
             total = total.plus(self._columns.equals(v, value))

@@ -1,9 +1,9 @@
-"""`learn="auto"`: branching first, and where that proves long, several searches in turns.
+"""`learn="auto"`: branching first; if that proves long, several searches alternate.
 
-Beside branching there are the search that learns and, where something is to be optimised, one that is led
-by a linear relaxation and one of large neighbourhoods of the best solution. Each may end the search, the
-last by the whole searches that it begins now and then. What one finds bounds what the others look for. Turns
-are counted in work, never in seconds, so the same seed gives the same answer at any speed.
+The others are the learning search and, if there is an objective, a search guided by a linear relaxation and
+one of large neighbourhoods of the best solution. Each may complete the search, the last one by its searches
+of the whole space. Solutions of one bound the others. Turns are counted in work, never in seconds, so equal
+seeds give equal answers at any speed.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ if TYPE_CHECKING:
     from constrint.preparing.prepared import Plan
     from constrint.presolve import Root
 
-LEAST_TURN = 20_000  # units of work
-TURN_OF_ALL = 20  # a turn is that part of all work so far, if that is more
-# What branching does alone, in propagations: most models need no more, and for them nothing changes.
+LEAST_TURN = 20_000  # least units of work of a turn
+TURN_OF_ALL = 20  # a turn is at least all work so far divided by this
+# Propagations of branching before other searches start; most models need no more.
 ALONE = 100_000
 ALONE_FOR_EACH_PART = 100  # for each part into which the learning search decomposes the constraints
 ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
-# The weight of the learning search beside branching.
+# The weight of the learning search relative to branching.
 ON_SCHEDULES, ON_OTHERS, ON_PRODUCTS = 8.0, 1.0, 1 / 16
-RELAXED = 2.0  # the weight of the search that a relaxation leads
+RELAXED = 2.0  # the weight of the search guided by a relaxation
 NEAR_BEST = 1.0  # the weight of large neighbourhoods
 RESTARTING = 1.0  # the weight of the search with restarts, while there is no solution
-MOST_MATCHED = 200  # values for which `all_different` is kept on domains by the search with restarts
+MOST_MATCHED = 200  # most values for which the search with restarts makes `all_different` domain consistent
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
 
 def learning_share(nodes: list[Node]) -> float:
-    """The weight of the learning search beside branching.
+    """The weight of the learning search relative to branching.
 
     Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
     does not suit constraints that it explains by all bounds, such as products.
@@ -77,7 +77,7 @@ def learning_share(nodes: list[Node]) -> float:
 
 
 def alone(root: Root, share: float) -> int:
-    """How many propagations of branching come first: as much as making the learning search costs."""
+    """Propagations of branching that come first: about the cost of building the learning search."""
     size = sum(parts(node, root.box) for node in root.nodes)
     if share == ON_SCHEDULES:
         return ALONE_FOR_EACH_PART_OF_SCHEDULES * size
@@ -94,7 +94,7 @@ def _on_domains(node: Node, box: Box) -> Node:
 
 
 class AlternatingRun:
-    """One search by several ways, with the calls of `run.Run`."""
+    """A search that alternates between several methods; it follows the protocol `Search`."""
 
     def __init__(
         self,
@@ -114,13 +114,14 @@ class AlternatingRun:
         self._started = started
         self._deadline = Deadline(options.time_limit, started)
         self._goal = goal
-        self._share = 0.0  # these two are found out at the end of the first turn: most searches need no more
+        # These two are computed at the end of the first turn, which most searches do not reach.
+        self._share = 0.0
         self._alone = 0
         self._best: int | None = None
         self._bound: int | None = None
         if begun is None:
             branching = Run(plan, root, options, started, goal)
-        else:  # a search that was to end early: its nodes are part of the first turns
+        else:  # a search that ended early: its nodes count as part of the first turns
             branching = begun
             branching.go_on(options)
             self._best = begun.best
@@ -131,7 +132,7 @@ class AlternatingRun:
         self._relaxed: Counting | None = None
         self._restarting: Branching | None = None
         self._near: Branching | None = None
-        self._finder: Member = self._branching  # whose solution is the last
+        self._finder: Member = self._branching  # the member that found the last solution
         self._current: Member = self._branching
         self._found = 0  # better solutions in the present turn
         self._branching.begin(0)
@@ -141,7 +142,7 @@ class AlternatingRun:
         return self._finder.run.value(v)
 
     def goal_bounds(self) -> tuple[int, int]:
-        """Between what the goal's variable is known to lie before search; (0, 0) without a goal."""
+        """Bounds of the objective's variable before search; (0, 0) without an objective."""
         low, high = self._branching.run.goal_bounds()
         if self._goal is None or self._bound is None:
             return low, high
@@ -183,7 +184,7 @@ class AlternatingRun:
                 return found
 
     def _is_better(self) -> bool:
-        """Whether a solution beats the last one; all searches are to beat it from now on."""
+        """Whether the solution improves the last one; if so, all searches must improve on it."""
         if self._goal is None:
             return True
         v, direction = self._goal
@@ -199,7 +200,7 @@ class AlternatingRun:
         return is_new
 
     def _take_turns(self) -> None:
-        """The present turn is over: say who is next, and for how long."""
+        """End the present turn: choose the next member, and its amount of work."""
         if self._share == 0:
             self._share = learning_share(self._root.nodes)
             self._alone = alone(self._root, self._share)
@@ -213,7 +214,10 @@ class AlternatingRun:
         )
 
     def _ask_bound(self) -> None:
-        """Note what the relaxation proves; where it proves no more than the root's box, it goes."""
+        """Record the bound that the relaxation proves.
+
+        Remove the member if it proves no more than the root.
+        """
         member = self._relaxed
         if member is None or member not in self._members or self._goal is None:
             return
@@ -225,7 +229,7 @@ class AlternatingRun:
             self._members.remove(member)
 
     def _join(self) -> None:
-        """Let those take part from now on whose time has come."""
+        """Add the members whose time has come."""
         branched = self._branching.run.propagations
         if self._goal is not None and self._is_due("relaxed"):
             self._relaxed = self._relaxation()
@@ -239,13 +243,13 @@ class AlternatingRun:
             self._near = self._neighbour()
 
     def _is_due(self, name: str) -> bool:
-        """Whether that one has not been tried yet."""
+        """Whether a member has not been tried yet."""
         is_new = name not in self._tried
         self._tried.add(name)
         return is_new
 
     def _admit(self, member: Member) -> None:
-        """A new member begins where the others are."""
+        """Start a new member with the state of the others."""
         if self._best is not None:
             member.run.demand_better(self._best)
         self._members.append(member)
@@ -260,7 +264,7 @@ class AlternatingRun:
         return member
 
     def _relaxation(self) -> Counting | None:
-        """The search that a linear relaxation leads; None where there is none."""
+        """The search guided by a linear relaxation; None if there is no relaxation."""
         from constrint.search.relaxed import relaxed_run
 
         assert self._goal is not None
@@ -272,7 +276,7 @@ class AlternatingRun:
         return member
 
     def _restarter(self) -> Branching:
-        """The search for a first solution that begins anew now and then, and keeps domains where it can."""
+        """The search for a first solution with restarts and domain consistency where possible."""
         options = replace(self._options, restarts=Restarts("luby"), brancher=LED_BY_FAILURES)
         root = replace(self._root, nodes=[_on_domains(node, self._root.box) for node in self._root.nodes])
         member = Branching(RESTARTING, Run(self.plan, root, options, self._started, self._goal))
@@ -289,7 +293,7 @@ class AlternatingRun:
         return member
 
     def statistics(self) -> Statistics:
-        """The work of all so far; seconds and solutions are the caller's to add."""
+        """The work of all members so far; the caller adds seconds and solutions."""
         branched = self._branching.run.statistics()
         members = (self._learning, self._relaxed, self._restarting, self._near)
         others = [member for member in members if member is not None]

@@ -68,7 +68,7 @@ class Solver:
         self._learning_gave_up = False
         self._goals: Sequence[Goal] = ()
         self._has_dived = False
-        self._easy: Assignment | None = None  # a solution to give where the time ends before there is another
+        self._easy: Assignment | None = None  # the answer if time runs out before another solution is found
 
     def _plan(
         self,
@@ -97,7 +97,7 @@ class Solver:
         )
 
     def _dive(self, plan: Plan, root: Root) -> None:
-        """Look for a solution that is easy to find, unless one is known."""
+        """Search briefly for a solution that is easy to find, unless one is known."""
         if self._easy is None and not self._has_dived:
             self._has_dived = not (root.exact or is_small(plan, root))
             self._easy = by_diving(plan, root, self.options)
@@ -117,7 +117,7 @@ class Solver:
         self._learning_gave_up = True
 
     def prepared(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Plan:
-        """The model made ready, without a search."""
+        """The plan, without a search."""
         with until(Deadline(self.options.time_limit, self.started)):
             return self._plan(goals, preferences)
 
