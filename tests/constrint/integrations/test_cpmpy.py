@@ -194,7 +194,7 @@ def test_assumptions_of_every_shape(shape, seed):
     model = cp.Model([flag.implies(_condition(rng, list(x), flags, 1)) for flag in flags])
     model += cp.sum(x) >= 6 if seed else cp.sum(x) >= 7  # the second has no solution without assumptions
     solver = cp.SolverLookup.get("constrint", model)
-    assumed = [one for one in cp.cpm_array(_flat(_SHAPES[shape](flags)))]
+    assumed = _flat(_SHAPES[shape](flags))
     expected = cp.Model([*model.constraints, *assumed]).solve(solver="ortools")
     assert solver.solve(assumptions=_SHAPES[shape](flags)) == expected
     if expected:
