@@ -16,7 +16,9 @@ from constrint.preparing.options import Options
 from constrint.preparing.prepared import Plan
 from constrint.presolve import Root
 
-Method: TypeAlias = Literal["brief search", "tables", "learning", "shared search", "portfolio", "branching"]
+Method: TypeAlias = Literal[
+    "descent", "tables", "brief search", "learning", "shared search", "portfolio", "branching"
+]
 
 LEAST_COMBINATIONS = 16_384  # combinations of values; smaller searches end before numpy is loaded (80 ms)
 FARTHEST = 1 << 40  # models with bounds beyond this do not alternate
@@ -95,6 +97,10 @@ def _suits_tables(case: Case) -> bool:
     return combinations >= LEAST_COMBINATIONS
 
 
+def _suits_descent(case: Case) -> bool:
+    return not case.plan.goals and case.options.sharing is None and _suits_tables(case)
+
+
 def _suits_portfolio(case: Case) -> bool:
     root, options = case.root, case.options
     return (
@@ -112,6 +118,11 @@ def _suits_portfolio(case: Case) -> bool:
 
 
 FIRST: tuple[tuple[Method, Condition, str], ...] = (
+    (
+        "descent",
+        _suits_descent,
+        "values are preferred and nothing is optimised: the values that are tried first may all be free",
+    ),
     (
         "tables",
         _suits_tables,

@@ -55,6 +55,7 @@ class Run(Stepper):
         goal: tuple[int, str] | None = None,
         most_nodes: int | None = None,
         most_work: int | None = None,
+        most_failures: int | None = None,
     ) -> None:
         self.plan = plan
         self._options = options
@@ -62,7 +63,7 @@ class Run(Stepper):
         state, session = root.begin(branch, not root.exact and options.engine != "interpreted")
         if most_work is not None and any(is_unbounded(state, v) for v in state.branch):
             most_work = None  # interruptions are handled by the whole search, not a share of it
-        limits = Limits(Deadline(options.time_limit, started), most_nodes, most_work)
+        limits = Limits(Deadline(options.time_limit, started), most_nodes, most_work, most_failures)
         super().__init__(state, options.engine, root.exact, limits, session)
         if most_work is not None:
             state.scalar[RECORDING] = 1  # the caller will ask for the remaining subtree

@@ -48,11 +48,13 @@ class Limits:
         nodes: Limit of nodes; checked at intervals.
         work: Limit of propagator runs and nodes. The search ends at the same node in either engine and for
             any slices.
+        failures: Limit of failures; looked at when nodes are.
     """
 
     deadline: Deadline = NEVER
     nodes: int | None = None
     work: int | None = None
+    failures: int | None = None
 
 
 class Stepper:
@@ -157,6 +159,8 @@ class Stepper:
         if limits.nodes is not None and self._node_look is not None and nodes >= self._node_look:
             if nodes >= limits.nodes or propagations >= limits.nodes * PROPAGATIONS_OF_NODE:
                 raise GaveUp
+            if limits.failures is not None and scalar[FAILURES] > limits.failures:
+                raise GaveUp
             self._node_look = min(limits.nodes, nodes + max(1, limits.nodes // NODE_LOOKS))
         if limits.work is not None and nodes >= self._look:
             if propagations + WORK_OF_NODE * nodes >= limits.work:
@@ -221,13 +225,14 @@ class Stepper:
         session = self._session
         self._state = grow(self._state, refutations) if session is None else session.grow(refutations)
 
-    def statistics(self) -> Statistics:
-        """The work so far; the caller adds seconds and solutions."""
+    def statistics(self, solutions: int = 0) -> Statistics:
+        """The work so far, with the caller's number of solutions; the caller adds seconds."""
         scalar = self._state.scalar
         return Statistics(
             nodes=int(scalar[NODES]),
             failures=int(scalar[FAILURES]),
             propagations=int(scalar[PROPAGATIONS]),
+            solutions=solutions,
             engine=self.engine,
             arithmetic="exact" if self.exact else "int64",
         )

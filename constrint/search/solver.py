@@ -27,11 +27,12 @@ from constrint.presolve import Root
 from constrint.search.branch_and_bound import Climb
 from constrint.search.choose import Case, Choice, choose, main_method, may_search_briefly
 from constrint.search.depth_first import Run
+from constrint.search.descent import answered_early
 from constrint.search.easy import at_an_end, by_diving, is_small
 from constrint.search.near_zero import NEARBY_NODES, nearby_roots
 from constrint.search.portfolio import AlternatingRun
 from constrint.support.deadline import Deadline, Stopped, until
-from constrint.tables.swept import Swept, sweep
+from constrint.tables.swept import Swept
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -235,8 +236,9 @@ class Solver:
         try:
             if root is not None and self.options.time_limit is not None:
                 self._dive(plan, root)
-            if root is not None and any(choice.method == "tables" for choice in self.choices(plan, root)):
-                swept = sweep(plan, root)
+            if root is not None:
+                methods = [choice.method for choice in self.choices(plan, root)]
+                swept = answered_early(plan, root, self.options, self.started, methods, self.add)
                 if swept is not None:
                     return self._swept(swept, goals)
             # The learning search cannot try values in order: it optimises preferences in turn, as goals.
@@ -263,8 +265,8 @@ class Solver:
         return self._result(Status.INFEASIBLE if best is None else Status.OPTIMAL, best, [*goals])
 
     def _swept(self, swept: Swept, goals: Sequence[Goal]) -> Result:
-        """The result of the search by tables."""
-        self.total = swept.statistics
+        """The result of a descent, or of the search by tables."""
+        self.total = self.total.plus(swept.statistics, swept.statistics.solutions)
         if swept.best is not None:
             with suppress(Stopped):  # nothing is left to stop
                 self.tell(swept.best, Statistics())
