@@ -88,9 +88,7 @@ def backward(
     for step, before in zip(reversed(order), reversed(entering), strict=True):
         counts, dropped = _counts(inputs, step), inputs.resets[:, step, None]
         whole = (carried[0] + gradient[:, step], *carried[1:])
-        by_state, by_input, by_weight = cell.backward(
-            _at(inputs, step), tuple(inputs.weights), before, whole
-        )
+        by_state, by_input, by_weight = cell.backward(_at(inputs, step), tuple(inputs.weights), before, whole)
         for array, part in zip(found, by_input, strict=True):
             array[:, step] = np.where(counts, part, 0.0)
         for number, part in enumerate(by_weight):

@@ -19,7 +19,7 @@ import torch
 
 from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.errors import InputError, nearest
-from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans
+from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans, is_nonlinear
 from kerneltune.running.diagonal_cpu import CpuInputs, backward, forward
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 from kerneltune.torch.newton import newton
@@ -276,11 +276,7 @@ class DiagonalSLSTM(_Diagonal):
 
 
 def _known(cell: str) -> ScanCell:
-    cells = {
-        name: one
-        for name, one in discover_scans().cells.items()
-        if isinstance(one, ScanCell) and one.nonlinear
-    }
+    cells = {name: one for name, one in discover_scans().cells.items() if is_nonlinear(one)}
     if cell not in cells:
         raise InputError(f"unknown diagonal cell '{cell}': {nearest(cell, cells)}")
     return cells[cell]

@@ -60,7 +60,9 @@ def newton(
     module, states = _functions(cell), len(discover_scans().cell(cell).spec.states)
     batch, steps, channels = inputs[0].shape
     read = tuple(part.float() for part in inputs)
-    first = inputs[0].new_zeros((states, batch, channels), dtype=torch.float32) if initial is None else initial
+    first = (
+        inputs[0].new_zeros((states, batch, channels), dtype=torch.float32) if initial is None else initial
+    )
     found = torch.zeros((states, batch, steps, channels), dtype=torch.float32, device=first.device)
     done, moved = 0, torch.full((batch, channels), torch.inf, device=first.device)
     for _ in range(steps if iterations is None else iterations):
@@ -89,7 +91,11 @@ def newton(
 def _functions(cell: str) -> ModuleType:
     """The cell's reference with torch's functions in it."""
     module = discover_scans().cell(cell).reference_module()
-    torch_functions = {"sigmoid": torch.sigmoid, "tanh": torch.tanh, "log_sigmoid": torch.nn.functional.logsigmoid}
+    torch_functions = {
+        "sigmoid": torch.sigmoid,
+        "tanh": torch.tanh,
+        "log_sigmoid": torch.nn.functional.logsigmoid,
+    }
     for name, function in torch_functions.items():
         if hasattr(module, name):
             setattr(module, name, function)

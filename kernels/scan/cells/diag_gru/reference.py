@@ -13,9 +13,7 @@ def step(x: Numbers, u: Numbers, state: Numbers) -> Numbers:
     return ((1.0 - z) * h + z * n,)
 
 
-def backward(
-    x: Numbers, u: Numbers, before: Numbers, gradient: Numbers
-) -> tuple[Numbers, Numbers, Numbers]:
+def backward(x: Numbers, u: Numbers, before: Numbers, gradient: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """By the state before, the inputs and the weights, from the gradient by the state after."""
     h, g = before[0], gradient[0]
     z, r = sigmoid(x[0] + u[0] * h), sigmoid(x[1] + u[1] * h)

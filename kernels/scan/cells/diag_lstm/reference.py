@@ -13,9 +13,7 @@ def step(x: Numbers, u: Numbers, state: Numbers) -> Numbers:
     return sigmoid(x[2] + u[2] * h + u[4] * new) * tanh(new), new
 
 
-def backward(
-    x: Numbers, u: Numbers, before: Numbers, gradient: Numbers
-) -> tuple[Numbers, Numbers, Numbers]:
+def backward(x: Numbers, u: Numbers, before: Numbers, gradient: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """By the state before, the inputs and the weights, from the gradient by the state after."""
     h, c = before
     f, z = sigmoid(x[0] + u[0] * h + u[3] * c), tanh(x[1] + u[1] * h)

@@ -14,9 +14,7 @@ def step(x: Numbers, u: Numbers, state: Numbers) -> Numbers:
     return sigmoid(x[3] + u[3] * h) * new, new, i - log_sigmoid(d)
 
 
-def backward(
-    x: Numbers, u: Numbers, before: Numbers, gradient: Numbers
-) -> tuple[Numbers, Numbers, Numbers]:
+def backward(x: Numbers, u: Numbers, before: Numbers, gradient: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """By the state before, the inputs and the weights, from the gradient by the state after."""
     h, v, log_n = before
     i, f = x[0] + u[0] * h, x[1] + u[1] * h
