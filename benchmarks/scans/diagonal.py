@@ -1,11 +1,11 @@
-"""Diagonal cells, and scans by the strategy "sequential", on this machine's GPU: checked, timed, what was repaired.
+"""Diagonal cells, and scans in order, on this machine's GPU: checked, timed, what was repaired.
 
     python benchmarks/scans/diagonal.py --out results.json [--gpu h100_sxm] [--explore]
 
-A time is the median of launches into a cleared L2 (triton's do_bench). "percent" is what the least bytes take at
-the rate of a large copy, over the time; backward, the states that are kept count. Weights are drawn with the
-standard deviation "sigma". Results are held against float64 in a sample of channels of the first row, against
-the strategy "sequential" in all of them, and their bits against those of the last launch.
+A time is the median of launches into a cleared L2 (triton's do_bench). "percent" is what the least bytes
+take at the rate of a large copy, over the time; backward and in training, the states that are kept count.
+Weights are drawn with the standard deviation "sigma". Of up to 2048 steps, results are held against float64
+in a sample of channels of the first row; of all, the bits against those of the last launch.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SAMPLED = 16  # channels of the first row that are held against float64
 
 
 class Job(NamedTuple):
-    """A kernel to make: numbers of its tiling may be given, and one that is not allowed to be best is asked for by strategy."""
+    """A kernel to make, by one strategy or any, with some numbers of its tiling given."""
 
     problem: ScanProblem
     gpu: str
@@ -325,7 +325,8 @@ def line(row: dict[str, Any], job: Job) -> str:
     mark = "?" if job.given else ""
     fixed = "/".join(str(number) for number in row["repaired"].values())
     made = f"x{row['blocks_per_sm']} r{row['registers']} s{row['spills']}"
-    return f"{mark}{job.problem.label} u{job.sigma} {row['strategy']} [{chosen}] {made}: {found}{error} {fixed}{wrong}"
+    asked = f"{mark}{job.problem.label} u{job.sigma} {row['strategy']}"
+    return f"{asked} [{chosen}] {made}: {found}{error} {fixed}{wrong}"
 
 
 if __name__ == "__main__":

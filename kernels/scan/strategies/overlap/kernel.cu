@@ -50,7 +50,7 @@ class Overlap {
       rounds++;
       const bool halved = 2 * static_cast<unsigned long long>(left) <= moved;
       moved = left;
-      if (!halved && rounds > 1) break;  // of the first round no dependence is known
+      if (!halved && rounds > 2) break;  // the third round is the first that knows of dependences
     }
     if (moved) {
       for (int group = first_warp(); group < groups; group += warps()) go_on_in_order(group);
