@@ -1,7 +1,6 @@
 """The searches of a portfolio, each with its turns: work is counted, in units of about the same time.
 
-A unit is a propagation of the compiled engine, or two steps of the learning search; a linear program is as
-many as it has pivots and columns.
+A unit is a propagation of the compiled engine, some 0.1 microseconds; what others count is several units.
 """
 
 from __future__ import annotations
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
     from constrint.search.relaxed import RelaxedRun
 
 TURN = 100  # nodes between two looks at the work of a search by branching
-STEPS_OF_LEARNING = 2  # of the learning search to a unit
+UNITS_OF_STEP = 3  # of the learning search
+UNITS_OF_PROGRAM = 6  # for what a linear program counts
 FADING = 0.5  # of a member's merit with each turn
 MOST_MERIT = 4.0
 
@@ -119,11 +119,11 @@ class Counting(Member):
 
     Attributes:
         search: The search.
-        steps: What it counts, to a unit.
+        units: How many units each of what it counts is.
     """
 
     search: LearningRun | RelaxedRun
-    steps: int
+    units: int
     _begun: int = field(default=0, init=False)
 
     @property
@@ -138,10 +138,10 @@ class Counting(Member):
 
     def begin(self, work: int) -> None:
         """Begin a turn of so many units."""
-        self._begun = self.steps * work
+        self._begun = max(1, work // self.units)
         self.search.allowed = self._begun
 
     def goes_on(self) -> bool:
         """Whether a pause is within the turn; otherwise the turn is over."""
-        self.spent += (self._begun - (self.search.allowed or 0)) / self.steps
+        self.spent += (self._begun - (self.search.allowed or 0)) * self.units
         return False
