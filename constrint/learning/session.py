@@ -153,9 +153,11 @@ class LearningRun:
         return int(self._ls.bound[replaced[0]] >= replaced[1])
 
     def goal_bounds(self) -> tuple[int, int]:
-        """Between what the goal's variable is known to lie before search; (0, 0) without a goal."""
-        box = self._root.box
-        return (0, 0) if self._goal is None else (box.lo[self._goal[0]], box.hi[self._goal[0]])
+        """Between what the goal of a better solution is known to lie; (0, 0) without a goal."""
+        if self._goal is None:
+            return 0, 0
+        v = self._goal[0]
+        return int(self._ls.root[2 * v]), -int(self._ls.root[2 * v + 1])
 
     def next(self, checked: bool = True) -> Assignment | None:
         """The next solution, better than the last where there is a goal; None when there is no other.

@@ -88,6 +88,7 @@ class Result:
         values: Value of every variable and let by name (empty without a solution).
         objective: Value of the objective; a tuple where several were given; None without one.
         statistics: How much work it was.
+        bound: What is proven of a single objective: no solution has a better one. None where nothing is.
         conflict: Which assumptions are guilty, where the call had some and they leave no solution.
     """
 
@@ -96,10 +97,18 @@ class Result:
     objective: int | tuple[int, ...] | None = None
     statistics: Statistics = field(default_factory=Statistics)
     conflict: Conflict | None = field(default=None, kw_only=True)
+    bound: int | None = field(default=None, kw_only=True)
     _assignment: Mapping[IntExpr, int] = field(default_factory=dict, repr=False)
 
     def __bool__(self) -> bool:
         return self.status in (Status.OPTIMAL, Status.FEASIBLE)
+
+    @property
+    def gap(self) -> float | None:
+        """How far the objective may be from the optimum, as a part of itself; None where unknown."""
+        if self.bound is None or not isinstance(self.objective, int):
+            return None
+        return abs(self.objective - self.bound) / max(1, abs(self.objective))
 
     def __getitem__(self, key: str | IntExpr) -> int:
         """Value of a variable or let by name, or of any expression over the model's variables."""

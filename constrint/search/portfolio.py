@@ -144,8 +144,11 @@ class AlternatingRun:
         return self._finder.run.value(v)
 
     def goal_bounds(self) -> tuple[int, int]:
-        """Between what the goal's variable is known to lie before search; (0, 0) without a goal."""
+        """Between what the goal of a better solution is known to lie; (0, 0) without a goal."""
         low, high = self._branching.run.goal_bounds()
+        if self._learning is not None:
+            least, most = self._learning.run.goal_bounds()
+            low, high = max(low, least), min(high, most)
         if self._goal is None or self._bound is None:
             return low, high
         return (max(low, self._bound), high) if self._goal[1] == "min" else (low, min(high, self._bound))
