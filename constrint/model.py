@@ -91,8 +91,8 @@ class Model(Declarations):
             learn: Whether to learn a clause from every failure (docs/constrint-learn.md): for scheduling and
                 other models of many conditions. It branches in its own way. "auto": branching first, and
                 where that proves long and nothing is said of `restarts`, `lns` or `prefer`, several ways in
-                turns (docs/constrint-relaxation.md). Models whose numbers need more than int64 are searched without;
-                `Result.statistics.method` says which it was.
+                turns (docs/constrint-relaxation.md). Models whose numbers need more than int64 are searched
+                without; `Result.statistics.method` says which it was.
             proof: A file to write what the learning search proves to, step by step, for a checker.
             on_solution: Called with a `Result` for each better solution as it is found. Where it returns
                 False, search ends with that one.
