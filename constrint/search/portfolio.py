@@ -53,6 +53,7 @@ WORK_OF_TRIAL = 3_000_000  # units after which that weight is less where the bou
 LEAST_WEIGHT = 0.1
 NEAR_BEST = 1.0  # the weight of large neighbourhoods, which fade while they find nothing
 NEAR_FADES = 0.8
+NEAR_AFTER = 20_000_000  # units of learning, on schedules
 RESTARTING = 1.0  # the weight of the search with restarts, while there is no solution
 MOST_MATCHED = 200  # values for which `all_different` is kept on domains by the search with restarts
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
@@ -252,7 +253,11 @@ class AlternatingRun:
             return
         if self._deadline.left > 2 * LOADING and self._is_due("learning"):
             self._learning = self._learner()
-        if self._goal is not None and self._best is not None and self._is_due("near"):
+        # On schedules learning finds good solutions by itself, at first.
+        learned = NEAR_AFTER if is_linear or self._learning is None else self._learning.spent
+        if self._goal is None or self._best is None or learned < NEAR_AFTER:
+            return
+        if self._is_due("near"):
             self._near = self._neighbour()
 
     def _is_due(self, name: str) -> bool:
