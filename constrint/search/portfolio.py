@@ -47,7 +47,7 @@ ALONE = 100_000
 ALONE_FOR_EACH_PART = 100  # of those into which the learning search takes the constraints apart
 ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
 # The weight of the learning search beside branching.
-ON_SCHEDULES, ON_OTHERS, ON_PRODUCTS = 24.0, 1.0, 0.375
+ON_SCHEDULES, ON_OTHERS, ON_PRODUCTS = 60.0, 1.0, 0.375
 RELAXED = 4.0  # the weight of the search that a relaxation leads, where its bound is the best value
 WORK_OF_TRIAL = 3_000_000  # units after which that weight is less where the bound is far from the best value
 LEAST_WEIGHT = 0.1
