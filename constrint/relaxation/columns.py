@@ -6,7 +6,7 @@ their bounds at a node of the search follow from the domain of v.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from constrint.engine.build import Box
@@ -42,6 +42,17 @@ class Affine:
 
 
 ZERO, ONE = Affine({}), Affine({}, 1)
+
+
+def total(parts: Iterable[tuple[int, Affine]]) -> Affine:
+    """The sum of parts, each times its factor."""
+    terms: dict[int, int] = {}
+    constant = 0
+    for factor, part in parts:
+        constant += factor * part.constant
+        for column, a in part.terms.items():
+            terms[column] = terms.get(column, 0) + factor * a
+    return Affine({column: a for column, a in terms.items() if a}, constant)
 
 
 class Columns:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from constrint.relaxation.columns import ZERO
+from constrint.relaxation.columns import total
 from constrint.relaxation.rows import Relaxation, Row
 
 if TYPE_CHECKING:
@@ -59,9 +59,10 @@ def _subtours(relaxation: Relaxation, successors: Sequence[int], point: np.ndarr
 def _leaves(relaxation: Relaxation, successors: Sequence[int], inside: set[int]) -> Row:
     """The row that some node of a set has a successor outside."""
     columns = relaxation.columns
-    total = ZERO
-    for i in sorted(inside):
-        for j in columns.values(successors[i]):
-            if j not in inside:
-                total = total.plus(columns.equals(successors[i], j))
-    return Row(dict(total.terms), 1 - total.constant, None)
+    leaving = total(
+        (1, columns.equals(successors[i], j))
+        for i in sorted(inside)
+        for j in columns.values(successors[i])
+        if j not in inside
+    )
+    return Row(dict(leaving.terms), 1 - leaving.constant, None)

@@ -20,7 +20,7 @@ from constrint.propagators import LinearLe
 from constrint.relaxation.highs import has_highs
 
 MOST_CELLS = 4000  # most rows times variables for the exact simplex method
-FEW_CELLS = 400  # … that is solved before HiGHS is loaded
+FEW_CELLS = 100  # … that is solved before HiGHS is loaded
 MOST_ENTRIES = 50_000  # most entries of a program for HiGHS
 PIVOTS = 300
 SCALES = (1024, 64)  # denominators to which multipliers are rounded

@@ -1,7 +1,6 @@
 """The members of a portfolio of searches; their work is counted in units of about equal time.
 
-A unit is a propagation of the compiled engine, or two steps of the learning search; a linear program counts
-as many units as it has pivots and columns.
+A unit is a propagation of the compiled engine, some 0.1 microseconds; what others count is several units.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ if TYPE_CHECKING:
     from constrint.learning.session import LearningRun
     from constrint.search.relaxed import RelaxedRun
 
-TURN = 100  # nodes between two checks of the work of a branching search
-STEPS_OF_LEARNING = 2  # steps of the learning search that make a unit
-FADING = 0.5  # factor by which a member's merit fades with each turn
+TURN = 100  # nodes between two looks at the work of a search by branching
+UNITS_OF_STEP = 3  # of the learning search
+UNITS_OF_PROGRAM = 6  # for what a linear program counts
+FADING = 0.5  # of a member's merit with each turn
 MOST_MERIT = 4.0
 
 
@@ -119,11 +119,11 @@ class Counting(Member):
 
     Attributes:
         search: The search.
-        steps: Its steps that make a unit.
+        units: How many units each of what it counts is.
     """
 
     search: LearningRun | RelaxedRun
-    steps: int
+    units: int
     _begun: int = field(default=0, init=False)
 
     @property
@@ -137,11 +137,11 @@ class Counting(Member):
         return getattr(self.search, "bound", None)
 
     def begin(self, work: int) -> None:
-        """Begin a turn of `work` units."""
-        self._begun = self.steps * work
+        """Begin a turn of so many units."""
+        self._begun = max(1, work // self.units)
         self.search.allowed = self._begun
 
     def goes_on(self) -> bool:
         """Whether a pause is within the turn; otherwise the turn is over."""
-        self.spent += (self._begun - (self.search.allowed or 0)) / self.steps
+        self.spent += (self._begun - (self.search.allowed or 0)) * self.units
         return False

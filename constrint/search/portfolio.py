@@ -32,7 +32,7 @@ from constrint.propagators import (
     Rectangles,
 )
 from constrint.search.depth_first import Run
-from constrint.search.members import STEPS_OF_LEARNING, Branching, Counting, Member
+from constrint.search.members import UNITS_OF_PROGRAM, UNITS_OF_STEP, Branching, Counting, Member
 from constrint.support.deadline import Deadline, Paused
 
 if TYPE_CHECKING:
@@ -40,16 +40,20 @@ if TYPE_CHECKING:
     from constrint.preparing.prepared import Plan
     from constrint.presolve import Root
 
-LEAST_TURN = 20_000  # least units of work of a turn
-TURN_OF_ALL = 20  # a turn is at least all work so far divided by this
-# Propagations of branching before other searches start; most models need no more.
+LEAST_TURN = 100_000  # units of work
+TURN_OF_ALL = 20  # a turn is that part of all work so far, if that is more
+# What branching does alone, in propagations: most models need no more, and for them nothing changes.
 ALONE = 100_000
 ALONE_FOR_EACH_PART = 100  # for each part into which the learning search decomposes the constraints
 ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
-# The weight of the learning search relative to branching.
-ON_SCHEDULES, ON_OTHERS, ON_PRODUCTS = 8.0, 1.0, 1 / 16
-RELAXED = 2.0  # the weight of the search guided by a relaxation
-NEAR_BEST = 1.0  # the weight of large neighbourhoods
+# The weight of the learning search beside branching.
+ON_SCHEDULES, ON_OTHERS, ON_PRODUCTS = 60.0, 1.0, 0.375
+RELAXED = 4.0  # the weight of the search that a relaxation leads, where its bound is the best value
+WORK_OF_TRIAL = 3_000_000  # units after which that weight is less where the bound is far from the best value
+LEAST_WEIGHT = 0.1
+NEAR_BEST = 1.0  # the weight of large neighbourhoods, which fade while they find nothing
+NEAR_FADES = 0.8
+NEAR_AFTER = 20_000_000  # units of learning, on schedules
 RESTARTING = 1.0  # the weight of the search with restarts, while there is no solution
 MOST_MATCHED = 200  # most values for which the search with restarts makes `all_different` domain consistent
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
@@ -142,8 +146,11 @@ class AlternatingRun:
         return self._finder.run.value(v)
 
     def goal_bounds(self) -> tuple[int, int]:
-        """Bounds of the objective's variable before search; (0, 0) without an objective."""
+        """Proven bounds of the objective of any better solution; (0, 0) without an objective."""
         low, high = self._branching.run.goal_bounds()
+        if self._learning is not None:
+            least, most = self._learning.run.goal_bounds()
+            low, high = max(low, least), min(high, most)
         if self._goal is None or self._bound is None:
             return low, high
         return (max(low, self._bound), high) if self._goal[1] == "min" else (low, min(high, self._bound))
@@ -205,6 +212,10 @@ class AlternatingRun:
             self._share = learning_share(self._root.nodes)
             self._alone = alone(self._root, self._share)
         self._current.over(self._found)
+        if self._current is self._near:
+            self._near.weight = (
+                NEAR_BEST if self._found else max(LEAST_WEIGHT, self._near.weight * NEAR_FADES)
+            )
         self._found = 0
         self._ask_bound()
         self._join()
@@ -221,17 +232,25 @@ class AlternatingRun:
         member = self._relaxed
         if member is None or member not in self._members or self._goal is None:
             return
-        bound = member.bound
-        low, high = self.goal_bounds()
-        if bound is not None and (bound > low if self._goal[1] == "min" else bound < high):
-            self._bound = bound
-        elif self._bound is None:
+        bound, (v, direction) = member.bound, self._goal
+        # The root's box, not what a row from the same program's multipliers makes of it.
+        trivial = self._root.box.lo[v] if direction == "min" else self._root.box.hi[v]
+        if bound is None or abs(bound - trivial) == 0:
             self._members.remove(member)
+            return
+        if self._bound is None:
+            self._bound = bound
+        if self._best is not None:
+            closed = abs(self._bound - trivial) / max(1, abs(self._best - trivial))
+            # A first solution that is far off says nothing of the bound: it is given time to find one.
+            least = 1.0 if member.spent < WORK_OF_TRIAL else LEAST_WEIGHT
+            member.weight = max(least, RELAXED * min(1.0, closed) ** 2)
 
     def _join(self) -> None:
         """Add the members whose time has come."""
         branched = self._branching.run.propagations
-        if self._goal is not None and self._is_due("relaxed"):
+        is_linear = self._share != ON_SCHEDULES  # a relaxation says nothing of orders of tasks
+        if self._goal is not None and is_linear and self._is_due("relaxed"):
             self._relaxed = self._relaxation()
         if branched >= ALONE and self._best is None and self._is_due("restarting"):
             self._restarting = self._restarter()
@@ -239,7 +258,11 @@ class AlternatingRun:
             return
         if self._deadline.left > 2 * LOADING and self._is_due("learning"):
             self._learning = self._learner()
-        if self._goal is not None and self._best is not None and self._is_due("near"):
+        # On schedules learning finds good solutions by itself, at first.
+        learned = NEAR_AFTER if is_linear or self._learning is None else self._learning.spent
+        if self._goal is None or self._best is None or learned < NEAR_AFTER:
+            return
+        if self._is_due("near"):
             self._near = self._neighbour()
 
     def _is_due(self, name: str) -> bool:
@@ -259,7 +282,7 @@ class AlternatingRun:
         from constrint.learning.session import LearningRun
 
         run = LearningRun(self.plan, self._root, self._options, self._started, self._goal)
-        member = Counting(self._share, run, STEPS_OF_LEARNING)
+        member = Counting(self._share, run, UNITS_OF_STEP)
         self._admit(member)
         return member
 
@@ -271,7 +294,7 @@ class AlternatingRun:
         run = relaxed_run(self.plan, self._root, self._options, self._started, self._goal)
         if run is None:
             return None
-        member = Counting(RELAXED, run, 1)
+        member = Counting(1.0, run, UNITS_OF_PROGRAM)
         self._admit(member)
         return member
 

@@ -182,6 +182,7 @@ class Solver:
             (objective[0] if len(objective) == 1 else objective) if goals else None,
             statistics,
             assignment,
+            bound=objective[0] if len(objective) == 1 and status is Status.OPTIMAL else None,
         )
 
     def tell(self, found: Assignment, work: Statistics) -> None:
@@ -207,7 +208,7 @@ class Solver:
                 return result
             with suppress(Stopped):  # nothing is left to stop
                 self.tell(self._easy, Statistics())
-            return self._result(Status.FEASIBLE, self._easy, [*goals])
+            return replace(self._result(Status.FEASIBLE, self._easy, [*goals]), bound=result.bound)
 
     def _best_of(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         self._goals = goals
@@ -257,7 +258,11 @@ class Solver:
         except Interrupted as interrupted:
             best = interrupted.best or best
             status = Status.UNKNOWN if best is None else Status.FEASIBLE
-            return self._result(status, best, [*goals])
+            bound = None
+            if interrupted.bound is not None and len(plan.goals) == 1 and not plan.preferences:
+                factor, constant = plan.scales.get(plan.goals[0][0], (1, 0))
+                bound = factor * interrupted.bound + constant
+            return replace(self._result(status, best, [*goals]), bound=bound)
         except (Stopped, KeyboardInterrupt) as stop:
             if isinstance(stop, KeyboardInterrupt) and best is None:
                 raise

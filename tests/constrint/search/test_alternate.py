@@ -32,6 +32,7 @@ def hasty(monkeypatch):
     """Turns of a node, and of a few units of work, from the first node on."""
     monkeypatch.setattr(members, "TURN", 1)
     monkeypatch.setattr(alternate, "LEAST_TURN", 1)
+    monkeypatch.setattr(alternate, "ALONE", 0)
     monkeypatch.setattr(alternate, "alone", lambda root, share: 0)
     monkeypatch.setattr(
         "constrint.search.branch_and_bound.BRIEF", 0
