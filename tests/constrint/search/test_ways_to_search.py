@@ -331,8 +331,8 @@ def test_decisions_that_decide_nothing(answer, message):
     [
         ({"restarts": "often"}, '"luby" or "geometric"'),
         ({"restarts": 5}, "Restarts"),
-        ({"lns": True}, "say what to minimize"),
-        ({"learn": True, "restarts": "luby"}, "restarts by itself"),
+        ({"lns": True}, "give minimize= or maximize="),
+        ({"learn": True, "restarts": "luby"}, "has its own restarts"),
         ({"branching": 5}, "a Brancher, a list of Group or a function"),
         ({"branching": ["x"]}, "Group"),
     ],
