@@ -96,7 +96,7 @@ class ModelCondition:
 
     def term(self, terms: Terms) -> Term:
         """The term of the condition."""
-        return terms.truth(self.numbering.translator(terms).term(self.expr))
+        return self.numbering.translator(terms).condition(self.expr)
 
 
 @dataclass
