@@ -146,10 +146,9 @@ class ConstantReader:
 
     def known(self, tree: Node, expr: IntExpr) -> int | None:
         """The value of an expression without variables; None if it has variables, or is undefined."""
-        kind = type(expr)
-        if kind is Const:
-            return expr.value  # type: ignore[attr-defined] # as its class says
-        if kind is IntVar or next(expr.variables(), None) is not None:
+        if type(expr) is Const:
+            return expr.value
+        if type(expr) is IntVar or next(expr.variables(), None) is not None:
             return None
         try:
             return self.value_of(tree, expr)
