@@ -95,9 +95,10 @@ class Model(Declarations):
             lns: Large-neighbourhood search: looks for better solutions near the best one. For good solutions
                 within a time limit, when an optimum is out of reach.
             learn: Clause learning (docs/constrint-learn.md): for scheduling and other models with many
-                conditions. It has its own branching. "auto": branching first; if that proves long, both
-                alternate, unless `branching`, `restarts`, `lns` or `prefer` is given. Models whose numbers
-                need more than int64 are searched without; `Result.statistics.method` names the method.
+                conditions. It has its own branching. "auto": branching first; if that proves long, several
+                searches in turns (docs/constrint-relaxation.md), unless `restarts`, `lns` or `prefer` is
+                given. Models whose numbers need more than int64 are searched without;
+                `Result.statistics.method` names the method.
             proof: A file for the proof of the learning search, for a proof checker.
             on_solution: Called with a `Result` for each better solution. If it returns False, search ends
                 with that one.

@@ -1,4 +1,4 @@
-"""The number of solutions: by diagrams where the structure of a model allows it, otherwise one by one."""
+"""Counting solutions: by diagrams if the structure of a model allows it, otherwise by search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def count_solutions(model: Declarations, options: Options, deadline: Deadline) -> tuple[int, bool]:
-    """How many solutions were found by the deadline, and whether they are all."""
+    """The number of solutions found before the deadline, and whether they are all."""
     if options.engine == "auto":
         from constrint.diagrams.planner import count_planned
 

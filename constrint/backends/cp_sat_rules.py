@@ -1,4 +1,4 @@
-"""Constraints of the normal form in CP-SAT's words; one that it lacks is a table of what is allowed."""
+"""Translation of the normal form to CP-SAT; a constraint that CP-SAT lacks becomes a table."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from constrint.backends.cp_sat import Translation
 
 LARGEST = 1 << 60
-"""Bounds of variables, and sums of terms, that CP-SAT can hold."""
+"""The greatest absolute value of variables and sums in CP-SAT."""
 MOST_ROWS = 200_000
-"""Combinations of arguments for which a function that CP-SAT lacks is listed as a table."""
+"""The most argument combinations for which a function that CP-SAT lacks becomes a table."""
 
 
 def _linear_ne(t: Translation, node: c.LinearNe) -> None:
@@ -57,7 +57,7 @@ def _power(t: Translation, node: c.Power) -> None:
 
 
 def _divmod(t: Translation, node: c.DivMod) -> None:
-    """Let x == y q + r with r between 0 and y, on the side of y's sign."""
+    """Post x == y q + r with r between 0 and y, with the sign of y."""
     x, y, r = t.of([node.x, node.y, node.r])
     whole = _product_of(t, node.y, node.q)
     t.model.add(whole + r == x)
@@ -92,7 +92,7 @@ def _ceildiv(t: Translation, node: c.CeilDiv) -> None:
 
 
 def _divides(t: Translation, node: c.Divides) -> None:
-    """The literal is x % d == 0; a divisor of 0 divides 0 only."""
+    """Post literal <-> x % d == 0; a divisor of 0 divides 0 only."""
     box = t.box
     literal, d, x = t.literal(node.literal), t.variables[node.d], t.variables[node.x]
     size = max(abs(box.lo[node.x]), abs(box.hi[node.x]), 1)
@@ -105,7 +105,7 @@ def _divides(t: Translation, node: c.Divides) -> None:
     whole = t.model.new_int_var(-(size + 1) * most, (size + 1) * most, "")
     t.model.add_multiplication_equality(whole, [d, quotient])
     t.model.add(whole == x).only_enforce_if(literal)
-    # Where it does not divide, the rest lies strictly between 0 and the divisor's size, or d = 0 and x != 0.
+    # If d does not divide x, the remainder is strictly between 0 and abs(d), or d = 0 and x != 0.
     rest = t.model.new_int_var(0, most, "")
     length = t.model.new_int_var(0, most, "")
     t.model.add_abs_equality(length, d)

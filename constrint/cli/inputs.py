@@ -1,4 +1,4 @@
-"""What the commands read: files, standard input, constants and assumptions, within limits."""
+"""Inputs of the commands: files, standard input, constants and assumptions, read within limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from constrint.support.limits import Budget, Limits, budget_for, decoded, read_b
 
 
 class BadInputError(Exception):
-    """What the user gave cannot be used; the message says why."""
+    """The user's input cannot be used; the message says why."""
 
 
 def read_text(file: str, budget: Budget | None = None) -> str:
@@ -27,19 +27,19 @@ def read_text(file: str, budget: Budget | None = None) -> str:
 
 
 def budget_of(limits: Limits | None, time_limit: float | None, megabytes: int | None) -> Budget:
-    """What reading may take; the time counts from here."""
+    """The limits of reading; the time counts from this call."""
     return budget_for(limits, time_limit, None if megabytes is None else megabytes * 1_000_000)
 
 
 def shown_name(file: str) -> str:
-    """How a file is named in messages."""
+    """The name of a file in messages."""
     return "<stdin>" if file == "-" else file
 
 
 def load_space(
     file: str, dialect: str, define: list[str] | None, assume: list[str] | None, budget: Budget
 ) -> Model | Mapping[str, Any]:
-    """The model in a file, or the search space of a tuner that its JSON describes."""
+    """The model in a file, or the tuner's search space that its JSON describes."""
     from constrint.tuning import t1
 
     text = read_text(file, budget)
@@ -56,7 +56,7 @@ def load_space(
 def load(
     file: str, dialect: str, define: list[str] | None, assume: list[str] | None, budget: Budget
 ) -> Model:
-    """The model in a file, with what is assumed."""
+    """The model in a file, with the assumptions added."""
     return model_of(read_text(file, budget), file, dialect, define, assume, budget)
 
 
@@ -68,7 +68,7 @@ def model_of(
     assume: list[str] | None,
     budget: Budget,
 ) -> Model:
-    """The model in the text of a file, with what is assumed."""
+    """The model in the text of a file, with the assumptions added."""
     constants = dict(parse_definition(definition) for definition in define or [])
     from constrint.frontends.dialects import dialect_of
     from constrint.frontends.text.text import read_condition, read_model
@@ -83,7 +83,7 @@ def model_of(
 
 
 def parse_definition(definition: str) -> tuple[str, int | list[int]]:
-    """A constant given as NAME=VALUE or NAME=VALUE,VALUE,…."""
+    """A constant from NAME=VALUE or NAME=VALUE,VALUE,…."""
     name, equals, text = definition.partition("=")
     try:
         values = [int(part, 0) for part in text.split(",") if part.strip()]

@@ -1,4 +1,4 @@
-"""Terms taken apart: what is known of them once some variables are bound, and the rest."""
+"""Splitting terms into the part that bound variables determine, and the rest."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ PARTIAL = ("sum", "mul", "le", "eq", "ne", "and", "or")
 
 
 class Parts:
-    """Splits terms into what is known once some variables are bound, and the rest.
+    """Splits terms into the part that bound variables determine, and the rest.
 
-    Threads may share it: only here are terms made once rows are looked at, and there is one of each.
+    Threads may share it: it is the only place where terms are made after planning, each once.
     """
 
     def __init__(self, terms: Terms) -> None:

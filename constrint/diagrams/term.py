@@ -1,4 +1,4 @@
-"""One term of the planner, and the numpy types that terms are computed in."""
+"""A term of the planner, and the numpy types in which terms are computed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The public functions that build expressions; importing an arithmetic function here enters it everywhere.
+"""The public functions that build expressions; importing an arithmetic function here registers it.
 
-Each of `arithmetic` is a class with its definition, and its function. The text language, JSON, sympy, the
-lowering and the planner know it from the registry `constrint.expr.FUNCTIONS`.
+Each module of `arithmetic` has a class, which is the definition, and its public function. The text language,
+JSON, sympy, the lowering and the planner use the registry `constrint.expr.FUNCTIONS`.
 """
 
 from constrint.expr.arithmetic.absolute import abs_ as abs_

@@ -15,6 +15,7 @@ from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 from cpmpy.expressions.core import BoolVal, Expression
 from cpmpy.expressions.utils import is_boolexpr
 from cpmpy.expressions.variables import NegBoolView, _BoolVarImpl, _NumVarImpl
@@ -123,7 +124,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
     def solve(
         self,
         time_limit: float | None = None,
-        assumptions: Iterable[Any] | None = None,
+        assumptions: Any = None,
         display: Any = None,
         **options: Any,
     ) -> bool:
@@ -131,7 +132,8 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
 
         Args:
             time_limit: Seconds, more than 0.
-            assumptions: Boolean variables that are true in this call; see `get_core`.
+            assumptions: Conditions that are true in this call; see `get_core`. Lists, tuples and arrays of
+                them may be nested.
             display: Expressions to print, or a function to call, at each better solution.
             **options: Further arguments of `constrint.Model.solve`, such as seed, learn or workers.
 
@@ -141,7 +143,8 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         _check_time(time_limit)
         self.solver_vars(list(self.user_vars))
         started = perf_counter()
-        assumed = [] if assumptions is None else list(assumptions)  # numpy arrays have no truth value
+        assumed = [] if assumptions is None else _flat(assumptions)
+        get_variables(assumed, collect=self.user_vars)
         conditions = [self.condition(one) for one in assumed]
         if display is not None:
             options["on_solution"] = functools.partial(self._show, display)
@@ -149,8 +152,9 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
             options["minimize" if self._goal[1] else "maximize"] = self._goal[0]
         result = self._model.solve(assumptions=conditions, time_limit=time_limit, **options)
         self._core = None
-        if assumed and result.conflict is not None:
-            guilty = {id(constraint.expr) for constraint in result.conflict.constraints}
+        if assumptions is not None and result.status is Status.INFEASIBLE:
+            conflict = result.conflict
+            guilty = {id(one.expr) for one in conflict.constraints} if conflict is not None else set()
             pairs = zip(assumed, conditions, strict=True)
             self._core = [one for one, condition in pairs if id(condition) in guilty]
         status = {
@@ -289,6 +293,16 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
 def _check_time(seconds: float | None) -> None:
     if seconds is not None and seconds <= 0:
         raise ValueError(f"time_limit must be more than 0 seconds, not {seconds}")
+
+
+def _flat(assumptions: Any) -> list[Any]:
+    """The conditions of assumptions, which may be one, or nested lists, tuples, sets and arrays of them."""
+    if isinstance(assumptions, Iterable) and not isinstance(assumptions, str):
+        parts = assumptions.flat if isinstance(assumptions, np.ndarray) else assumptions
+        return [one for part in parts for one in _flat(part)]
+    if not _is_boolean(assumptions):
+        raise TypeError(f"assumptions must be Boolean variables or conditions, not {assumptions!r}")
+    return [assumptions]
 
 
 def _is_boolean(expr: Any) -> bool:

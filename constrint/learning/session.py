@@ -156,9 +156,11 @@ class LearningRun:
         return int(self._ls.bound[replaced[0]] >= replaced[1])
 
     def goal_bounds(self) -> tuple[int, int]:
-        """Bounds of the objective's variable before search; (0, 0) without an objective."""
-        box = self._root.box
-        return (0, 0) if self._goal is None else (box.lo[self._goal[0]], box.hi[self._goal[0]])
+        """Proven bounds of the objective of any better solution; (0, 0) without an objective."""
+        if self._goal is None:
+            return 0, 0
+        v = self._goal[0]
+        return int(self._ls.root[2 * v]), -int(self._ls.root[2 * v + 1])
 
     def next(self, checked: bool = True) -> Assignment | None:
         """The next solution, better than the last if there is an objective; None if there is no other.

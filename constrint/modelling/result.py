@@ -88,6 +88,7 @@ class Result:
         values: Value of every variable and let by name; empty without a solution.
         objective: Value of the objective; a tuple for several objectives; None without one.
         statistics: The work of the search.
+        bound: Proven bound of a single objective: no solution has a better one; None if there is none.
         conflict: The guilty assumptions, if the call had assumptions and they leave no solution.
     """
 
@@ -96,6 +97,7 @@ class Result:
     objective: int | tuple[int, ...] | None = None
     statistics: Statistics = field(default_factory=Statistics)
     conflict: Conflict | None = field(default=None, kw_only=True)
+    bound: int | None = field(default=None, kw_only=True)
     _assignment: Mapping[IntExpr, int] = field(default_factory=dict, repr=False)
 
     def __bool__(self) -> bool:
@@ -111,10 +113,18 @@ class Result:
             if goals is None
             else shown_number(goals)
         )
+        bound = None if self.bound is None else shown_number(self.bound)
         return (
             f"Result(status={self.status!r}, values={{{values}}}, objective={objective}, "
-            f"statistics={self.statistics!r}, conflict={self.conflict!r})"
+            f"statistics={self.statistics!r}, bound={bound}, conflict={self.conflict!r})"
         )
+
+    @property
+    def gap(self) -> float | None:
+        """Distance of the objective from its bound, divided by the objective; None if either is unknown."""
+        if self.bound is None or not isinstance(self.objective, int):
+            return None
+        return abs(self.objective - self.bound) / max(1, abs(self.objective))
 
     def __getitem__(self, key: str | IntExpr) -> int:
         """Value of a variable or let by name, or of any expression over the model's variables."""

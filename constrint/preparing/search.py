@@ -82,8 +82,10 @@ class Interrupted(Exception):  # noqa: N818 - carries the best so far to the cal
 
     Attributes:
         best: The best solution so far.
+        bound: What no value of the goal's variable is better than; None where that is not known.
     """
 
-    def __init__(self, best: Assignment | None) -> None:
+    def __init__(self, best: Assignment | None, bound: int | None = None) -> None:
         self.best = best
+        self.bound = bound
         super().__init__()

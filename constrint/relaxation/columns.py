@@ -1,18 +1,18 @@
 """The columns of a linear relaxation: variables, and members "v == value" of domains, as 0/1 columns.
 
-A member that the model has a literal for is that literal's column. For others there is a column that no
-variable stands for: its bounds at a node of the search follow from the domain of v.
+A member with a literal in the model uses that literal's column. Other members get columns without a variable;
+their bounds at a node of the search follow from the domain of v.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from constrint.engine.build import Box
 from constrint.propagators import LinearEqIf, Node
 
-MOST_VALUES = 100  # a variable with more values has no members
+MOST_VALUES = 100  # variables with more values have no member columns
 
 
 class TooLarge(Exception):  # noqa: N818 - an answer, not a fault
@@ -32,7 +32,7 @@ class Affine:
     constant: int = 0
 
     def plus(self, other: Affine, factor: int = 1) -> Affine:
-        """This sum and so many times another one."""
+        """This sum plus a multiple of another one."""
         terms = dict(self.terms)
         for column, a in other.terms.items():
             terms[column] = terms.get(column, 0) + factor * a
@@ -44,13 +44,24 @@ class Affine:
 ZERO, ONE = Affine({}), Affine({}, 1)
 
 
+def total(parts: Iterable[tuple[int, Affine]]) -> Affine:
+    """The sum of parts, each times its factor."""
+    terms: dict[int, int] = {}
+    constant = 0
+    for factor, part in parts:
+        constant += factor * part.constant
+        for column, a in part.terms.items():
+            terms[column] = terms.get(column, 0) + factor * a
+    return Affine({column: a for column, a in terms.items() if a}, constant)
+
+
 class Columns:
     """The columns of one relaxation.
 
     Attributes:
-        variable: Of each column the variable that it is, or whose member it stands for; negative for a row of
-            a table.
-        value: Of each column the member's value, or None for the variable itself.
+        variable: For each column, its variable, or the variable whose member it stands for; negative for a
+            row of a table.
+        value: For each column, the member's value, or None for the variable itself.
     """
 
     def __init__(self, box: Box, nodes: Sequence[Node], most: int) -> None:
@@ -76,21 +87,21 @@ class Columns:
         return column
 
     def free(self, table: int, row: int) -> Affine:
-        """1 where a row of a table is taken; the column of no variable."""
+        """The 0/1 column for taking a row of a table; it belongs to no variable."""
         return Affine({self._new(-table, row): 1})
 
     def of(self, v: int) -> Affine:
-        """A variable."""
+        """The column of a variable, as a sum."""
         lo, hi = self.box.lo[v], self.box.hi[v]
         return Affine({}, lo) if lo == hi else Affine({self._new(v, None): 1})
 
     def literal(self, literal: int) -> Affine:
-        """A literal: 1 where it is true."""
+        """A literal as a sum: 1 if it is true."""
         positive = self.of(literal >> 1)
         return ONE.plus(positive, -1) if literal & 1 else positive
 
     def sum(self, terms: Sequence[tuple[int, int]]) -> Affine:
-        """A sum of variables."""
+        """A linear sum of variables as a sum of columns."""
         factors: dict[int, int] = {}
         constant = 0
         lo, hi = self.box.lo, self.box.hi
@@ -112,7 +123,7 @@ class Columns:
         return len(self.values(v)) <= MOST_VALUES
 
     def equals(self, v: int, value: int) -> Affine:
-        """1 where a variable has a value, 0 elsewhere."""
+        """1 if a variable has a value, else 0."""
         box = self.box
         if value not in self.values(v):
             return ZERO

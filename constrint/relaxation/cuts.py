@@ -1,7 +1,8 @@
-"""Rows that cut off a point of the relaxation and no solution: subtours of circuits.
+"""Cuts: rows that exclude a point of the relaxation, but no solution (subtours of circuits).
 
-A set of nodes that a circuit must leave: Dantzig, Fulkerson and Johnson, Operations Research 2, 1954. Sets
-are found by joining nodes along the arcs that the point takes most, and looking at every set on the way.
+A circuit must leave every proper subset of nodes: Dantzig, Fulkerson and Johnson, Operations Research 2,
+1954. Subsets are found by joining nodes along the arcs with the greatest values, testing every subset on the
+way.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from constrint.relaxation.columns import ZERO
+from constrint.relaxation.columns import total
 from constrint.relaxation.rows import Relaxation, Row
 
 if TYPE_CHECKING:
@@ -56,11 +57,12 @@ def _subtours(relaxation: Relaxation, successors: Sequence[int], point: np.ndarr
 
 
 def _leaves(relaxation: Relaxation, successors: Sequence[int], inside: set[int]) -> Row:
-    """Some node of a set has a successor outside."""
+    """The row that some node of a set has a successor outside."""
     columns = relaxation.columns
-    total = ZERO
-    for i in sorted(inside):
-        for j in columns.values(successors[i]):
-            if j not in inside:
-                total = total.plus(columns.equals(successors[i], j))
-    return Row(dict(total.terms), 1 - total.constant, None)
+    leaving = total(
+        (1, columns.equals(successors[i], j))
+        for i in sorted(inside)
+        for j in columns.values(successors[i])
+        if j not in inside
+    )
+    return Row(dict(leaving.terms), 1 - leaving.constant, None)

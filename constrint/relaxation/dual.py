@@ -19,9 +19,9 @@ from constrint.presolve.joint import Row, connected, rows_of, system
 from constrint.propagators import LinearLe
 from constrint.relaxation.highs import has_highs
 
-MOST_CELLS = 4000  # rows times variables of a program for the exact simplex method
-FEW_CELLS = 400  # … that is solved before HiGHS is loaded
-MOST_ENTRIES = 50_000  # of a program for HiGHS
+MOST_CELLS = 4000  # most rows times variables for the exact simplex method
+FEW_CELLS = 100  # … that is solved before HiGHS is loaded
+MOST_ENTRIES = 50_000  # most entries of a program for HiGHS
 PIVOTS = 300
 SCALES = (1024, 64)  # denominators to which multipliers are rounded
 
@@ -41,7 +41,7 @@ def with_dual_row(root: Root, v: int, direction: str) -> Root:
 
 
 def _multipliers(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping[int, float]:
-    """A multiplier of each row at the optimum of the linear program; none where that was not found."""
+    """A multiplier for each row at the optimum of the linear program; empty if it was not found."""
     inner = {x for terms, _, _ in rows for _, x in terms}
     cells = len(rows) * len(inner)
     if cells > FEW_CELLS and has_highs():
@@ -57,7 +57,8 @@ def _exact(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping[i
 
     lo, hi = root.box.lo, root.box.hi
     simplex = system(rows, lo, hi, LIMIT, PIVOTS)
-    simplex.lo[v] = simplex.hi[v] = None  # a bound of its own would be where the program ends, for no reason
+    # An own bound of the objective would end the linear program for no reason.
+    simplex.lo[v] = simplex.hi[v] = None
     try:
         simplex.find_point()
         simplex.extreme(v, direction == "max")
@@ -87,7 +88,7 @@ def _rounded(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping
     lower, upper = ([ends[x] for x in inner] for ends in (box.lo, box.hi))
     if program.solve(np.array(lower, np.int64), np.array(upper, np.int64)) != OPTIMAL:
         return {}
-    # Its multipliers are positive where the lower side binds.
+    # HiGHS's multipliers are positive if the lower side is tight.
     return {number: -float(dual) for number, dual in enumerate(program.dual) if dual}
 
 

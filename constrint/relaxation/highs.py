@@ -1,4 +1,4 @@
-"""Whether HiGHS is there, in a version that this process can load beside OR-Tools."""
+"""Whether HiGHS is installed, in a version that this process can load next to OR-Tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CLASHES_FROM = (
 
 @cache
 def has_highs() -> bool:
-    """Whether linear programs can be solved; where not, searches go on without relaxations."""
+    """Whether linear programs can be solved; otherwise searches run without relaxations."""
     try:
         numbers = version("highspy").split(".")
         if tuple(int(part) for part in numbers[:2]) >= CLASHES_FROM:

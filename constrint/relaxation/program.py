@@ -1,9 +1,9 @@
-"""A linear program by HiGHS, and bounds that are proven in integers whatever its floating point says.
+"""Linear programs by HiGHS, with bounds that are proven in integers independently of floating point.
 
-For any multipliers y of the rows, c x is at least the sum of y times the sides of the rows (each the side
-that the sign of y asks for) and of (c - A' y) x, whose least value in the box is known: Neumaier and
-Shcherbina, "Safe bounds in linear and mixed-integer linear programming", Mathematical Programming 99, 2004.
-The multipliers of HiGHS are rounded to integers over a common scale; the rest is int64 that cannot overflow.
+For any multipliers y of the rows, c x is at least the sum of y times the sides of the rows (the side that the
+sign of y selects) and of (c - A' y) x, whose least value in the box is known: Neumaier and Shcherbina, "Safe
+bounds in linear and mixed-integer linear programming", Mathematical Programming 99, 2004. The multipliers of
+HiGHS are rounded to integers over a common denominator; the rest is int64 arithmetic that cannot overflow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SCALES = (1 << 22, 1 << 16, 1 << 10)
 SAFE = float(1 << 61)
-HUGE = float(1 << 31)  # a column with greater bounds has none in the program
+HUGE = float(1 << 31)  # columns with greater bounds are unbounded in the program
 OPTIMAL, INFEASIBLE, UNKNOWN = 0, 1, 2
 
 
@@ -115,11 +115,11 @@ class Program:
         self._high: Ints = np.array([row.high or 0 for row in rows], np.int64)
 
     def solve(self, lower: Ints, upper: Ints) -> int:
-        """Find the optimum between bounds: OPTIMAL, INFEASIBLE as far as HiGHS knows, or UNKNOWN."""
+        """Find the optimum within bounds; returns OPTIMAL, INFEASIBLE (by HiGHS, unproven) or UNKNOWN."""
         low, high = lower.astype(np.float64), upper.astype(np.float64)
         low[low <= -HUGE] = -self._infinite
         high[high >= HUGE] = self._infinite
-        # A bound of the goal's own is where the program would end, for no reason.
+        # An own bound of the objective would end the program for no reason.
         low[self._cost], high[self._cost] = -self._infinite, self._infinite
         highs = self._highs
         highs.changeColsBounds(len(low), self._all, low, high)
@@ -141,7 +141,7 @@ class Program:
         return UNKNOWN
 
     def bound(self, lower: Ints, upper: Ints) -> Proof | None:
-        """A proven bound of the cost between bounds, from the last multipliers; None where that failed."""
+        """A proven bound of the cost within bounds, from the last multipliers; None if that fails."""
         for scale in SCALES:
             proof = self._proof(np.rint(self.dual * scale), self._costs * scale, scale, lower, upper)
             if proof is not None:
@@ -149,7 +149,7 @@ class Program:
         return None
 
     def refutation(self, lower: Ints, upper: Ints) -> Proof | None:
-        """A proof that there is no point between bounds, from the last ray; None where that failed."""
+        """A proof that there is no point within bounds, from the last ray; None if that fails."""
         most = float(np.abs(self.dual).max(initial=0.0))
         if not 0 < most < 1e30:
             return None

@@ -15,7 +15,7 @@ from constrint.presolve import Root
 from constrint.presolve.cliques import LEAST_CLIQUE, MOST_PAIRS, cliques
 from constrint.presolve.joint import implied_rows
 from constrint.propagators import Node
-from constrint.relaxation.columns import ZERO, Affine, Columns, TooLarge
+from constrint.relaxation.columns import ZERO, Affine, Columns, TooLarge, total
 from constrint.support.deadline import look
 
 MOST_COLUMNS = 20_000
@@ -48,7 +48,7 @@ class Relaxation:
     Attributes:
         columns: Its columns.
         rows: Its rows.
-        circuits: The successors of each circuit: subtours can be cut off.
+        circuits: The successors of each circuit, for subtour cuts.
     """
 
     columns: Columns
@@ -62,7 +62,7 @@ class Relaxation:
 
 
 def relaxed(root: Root) -> Relaxation | None:
-    """The relaxation of a root; None where it would be too large."""
+    """The relaxation of a root; None if it would be too large."""
     try:
         return _Rows(root).relaxation
     except TooLarge:
@@ -89,30 +89,30 @@ class _Rows:
         for terms, low, high in implied_rows(root.nodes, root.box.lo, root.box.hi):
             self._between(self._columns.sum(terms), low, high)
 
-    def _between(self, total: Affine, low: int | None, high: int | None) -> None:
+    def _between(self, whole: Affine, low: int | None, high: int | None) -> None:
         """A row, unless the box says as much."""
-        low = None if low is None else low - total.constant
-        high = None if high is None else high - total.constant
-        least, most = self._extremes(total)
-        least, most = least - total.constant, most - total.constant
+        low = None if low is None else low - whole.constant
+        high = None if high is None else high - whole.constant
+        least, most = self._extremes(whole)
+        least, most = least - whole.constant, most - whole.constant
         low = None if low is not None and low <= least else low
         high = None if high is not None and high >= most else high
         if low is None and high is None:
             return
-        key = (tuple(sorted(total.terms.items())), low, high)
+        key = (tuple(sorted(whole.terms.items())), low, high)
         if key in self._known:
             return
         self._known.add(key)
-        self._entries += len(total.terms)
+        self._entries += len(whole.terms)
         if self._entries > MOST_ENTRIES:
             raise TooLarge
-        self.relaxation.rows.append(Row(dict(total.terms), low, high))
+        self.relaxation.rows.append(Row(dict(whole.terms), low, high))
 
-    def _extremes(self, total: Affine) -> tuple[int, int]:
+    def _extremes(self, whole: Affine) -> tuple[int, int]:
         """The least and the greatest value of a sum in the box."""
-        least = most = total.constant
+        least = most = whole.constant
         box, columns = self._box, self._columns
-        for column, a in total.terms.items():
+        for column, a in whole.terms.items():
             low, high = 0, 1
             if columns.value[column] is None:
                 v = columns.variable[column]
@@ -123,10 +123,7 @@ class _Rows:
 
     def _sum_of_members(self, v: int, values: Iterable[int]) -> Affine:
         """1 where a variable has one of some values."""
-        total = ZERO
-        for value in values:
-            total = total.plus(self._columns.equals(v, value))
-        return total
+        return total((1, self._columns.equals(v, value)) for value in values)
 
     def _exclude(self, nodes: Sequence[Node]) -> None:
         """At most one of the literals that binary clauses exclude pairwise is true."""
@@ -138,22 +135,19 @@ class _Rows:
         if len(pairs) > MOST_PAIRS:
             return
         for clique in cliques({pair for pair in pairs if len(pair) == 2}, LEAST_CLIQUE):
-            total = ZERO
-            for literal in clique:
-                total = total.plus(self._columns.literal(literal))
-            self._between(total, None, 1)
+            self._between(total((1, self._columns.literal(literal)) for literal in clique), None, 1)
 
     # Members
 
     def _encode(self, node: Node) -> None:
-        """Give the variables of a node that are looked up, counted or permuted their members."""
+        """Give the variables of a node that are looked up, counted or permuted their members.
+
+        Those that only differ from each other have none: their members would say nothing of the goal.
+        """
         if isinstance(node, c.Element | c.Selection):
             self._encode_variable(node.index)
         elif isinstance(node, c.Circuit):
             for v in node.successors:
-                self._encode_variable(v)
-        elif isinstance(node, ALL_DIFFERENT):
-            for _, v, _ in node.views:
                 self._encode_variable(v)
         elif isinstance(node, c.Cardinality):
             for v in node.variables:
@@ -175,9 +169,7 @@ class _Rows:
         self._encoded.add(v)
         if (box.lo[v], box.hi[v]) == (0, 1):
             return
-        weighted = ZERO
-        for value in columns.values(v):
-            weighted = weighted.plus(columns.equals(v, value), value)
+        weighted = total((value, columns.equals(v, value)) for value in columns.values(v))
         self._between(self._sum_of_members(v, columns.values(v)), 1, 1)
         self._between(weighted.plus(columns.of(v), -1), 0, 0)
 
@@ -194,10 +186,7 @@ class _Rows:
         elif isinstance(node, c.LinearEqIf):
             self._equal_if(node)
         elif isinstance(node, c.Clause):
-            total = ZERO
-            for literal in node.literals:
-                total = total.plus(columns.literal(literal))
-            self._between(total, 1, None)
+            self._between(total((1, columns.literal(literal)) for literal in node.literals), 1, None)
         elif isinstance(node, c.Element):
             self._look_up(node)
         elif isinstance(node, c.Selection):
@@ -220,11 +209,11 @@ class _Rows:
     def _has_members(self, v: int) -> bool:
         return v in self._encoded or self._is_fixed(v)
 
-    def _implies(self, literal: Affine, total: Affine, high: int) -> None:
-        """``literal -> total <= high``."""
-        _, most = self._extremes(total)
+    def _implies(self, literal: Affine, whole: Affine, high: int) -> None:
+        """``literal -> whole <= high``."""
+        _, most = self._extremes(whole)
         if most > high:
-            self._between(total.plus(literal, most - high), None, most)
+            self._between(whole.plus(literal, most - high), None, most)
 
     def _at_most_if(self, node: c.LinearLeIf) -> None:
         columns = self._columns
@@ -234,9 +223,9 @@ class _Rows:
             below = self._sum_of_members(v, [x for x in columns.values(v) if a * x <= node.bound])
             self._between(below.plus(literal, -1), 0, 0)
             return
-        total = columns.sum(node.terms)
-        opposite = ZERO.plus(total, -1)
-        self._implies(literal, total, node.bound)
+        terms = columns.sum(node.terms)
+        opposite = ZERO.plus(terms, -1)
+        self._implies(literal, terms, node.bound)
         self._implies(Affine({}, 1).plus(literal, -1), opposite, -node.bound - 1)
 
     def _equal_if(self, node: c.LinearEqIf) -> None:
@@ -248,21 +237,21 @@ class _Rows:
             here = ZERO if value is None else columns.equals(v, value)
             self._between(literal.plus(here, -1), 0, 0)
             return
-        total = columns.sum(node.terms)
-        self._implies(literal, total, node.bound)
-        self._implies(literal, ZERO.plus(total, -1), -node.bound)
+        terms = columns.sum(node.terms)
+        self._implies(literal, terms, node.bound)
+        self._implies(literal, ZERO.plus(terms, -1), -node.bound)
 
     def _look_up(self, node: c.Element) -> None:
         if not self._has_members(node.index):
             return
         columns = self._columns
-        total = ZERO
+        entries = [(-1, columns.of(node.z))]
         for place in columns.values(node.index):
             if 0 <= place < len(node.table):
-                total = total.plus(columns.equals(node.index, place), node.table[place])
+                entries.append((node.table[place], columns.equals(node.index, place)))
             else:
                 self._between(columns.equals(node.index, place), None, 0)
-        self._between(total.plus(columns.of(node.z), -1), 0, 0)
+        self._between(total(entries), 0, 0)
         if columns.has_literal(node.z) and columns.is_small(node.z):
             for value in columns.values(node.z):
                 places = [p for p in columns.values(node.index) if 0 <= p < len(node.table)]
@@ -293,20 +282,15 @@ class _Rows:
                 takers.setdefault(a * x + b, []).append(columns.equals(v, x))
         is_permutation = len(takers) == len(views)
         for members in takers.values():
-            total = ZERO
-            for member in members:
-                total = total.plus(member)
-            self._between(total, 1 if is_permutation else None, 1)
+            self._between(total((1, member) for member in members), 1 if is_permutation else None, 1)
 
     def _count(self, node: c.Cardinality) -> None:
         columns = self._columns
         if not all(self._has_members(v) for v in node.variables):
             return
         for value, count in zip(node.values, node.counts, strict=True):
-            total = ZERO.plus(columns.of(count), -1)
-            for v in node.variables:
-                total = total.plus(columns.equals(v, value))
-            self._between(total, 0, 0)
+            members = [(1, columns.equals(v, value)) for v in node.variables]
+            self._between(total([(-1, columns.of(count)), *members]), 0, 0)
 
     def _mirror(self, node: c.Inverse) -> None:
         columns = self._columns
@@ -325,13 +309,13 @@ class _Rows:
         if not all(self._has_members(v) for v in node.variables):
             return
         self._tables += 1
-        having: dict[tuple[int, int], Affine] = {}
+        having: dict[tuple[int, int], list[tuple[int, Affine]]] = {}
         for number, row in enumerate(node.rows):
             pairs = set(zip(node.variables, row, strict=True))
             if all(x in columns.values(v) for v, x in pairs):
                 taken = columns.free(self._tables, number)
                 for pair in pairs:
-                    having[pair] = having.get(pair, ZERO).plus(taken)
+                    having.setdefault(pair, []).append((-1, taken))
         for v in dict.fromkeys(node.variables):
             for x in columns.values(v):
-                self._between(columns.equals(v, x).plus(having.get((v, x), ZERO), -1), 0, 0)
+                self._between(total([(1, columns.equals(v, x)), *having.get((v, x), [])]), 0, 0)

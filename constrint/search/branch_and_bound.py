@@ -35,7 +35,8 @@ class Climb:
         self._goal = variable, direction
         self._restarts = 0
         self._solutions = 0
-        self._counted = 0  # solutions already in the solver's statistics
+        self._run: Search | None = None  # the one under way
+        self._counted = 0  # solutions that the solver's statistics have
 
     def optimum(self, root: Root, best: Assignment | None) -> tuple[Assignment, int] | None:
         """The best solution and the value of its objective; raises `Interrupted` with the best so far.
@@ -51,7 +52,7 @@ class Climb:
                 raise
             if self._found is not None:
                 check(self._plan, self._found)
-            raise Interrupted(self._found or best) from stop
+            raise Interrupted(self._found or best, self._bound()) from stop
         if self._found is None:
             return None
         check(self._plan, self._found)
@@ -149,9 +150,21 @@ class Climb:
 
     def _improve(self, run: Search) -> None:
         """Record better solutions until there is none."""
+        self._run = run
         while (better := run.next(checked=False)) is not None:
             self._solutions += 1
             self._note(better, run.value(self._goal[0]), run)
+
+    def _bound(self) -> int | None:
+        """What no value of the goal is better than, by the search under way; None where none began."""
+        if self._run is None:
+            return None
+        low, high = self._run.goal_bounds()  # of what is better than the best so far
+        bound, nearest = (low, min) if self._goal[1] == "min" else (high, max)
+        root = self._plan.root
+        if root is None or abs(bound) >= root.huge >> 1:
+            return None  # it stands for all integers
+        return bound if self._found is None else nearest(bound, self._value)
 
     def _left(self, root: Root) -> Root | None:
         """The root restricted to better objectives than the best so far; None if it is empty."""

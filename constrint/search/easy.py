@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Branch, build
-from constrint.errors import UnboundedError, Undefined
+from constrint.errors import ModelError, UnboundedError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.expr.evaluation import Values
 from constrint.preparing.checks import Assignment, check, first_violated

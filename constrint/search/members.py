@@ -1,7 +1,6 @@
-"""The searches of a portfolio, each with its turns: work is counted, in units of about the same time.
+"""The members of a portfolio of searches; their work is counted in units of about equal time.
 
-A unit is a propagation of the compiled engine, or two steps of the learning search; a linear program is as
-many as it has pivots and columns.
+A unit is a propagation of the compiled engine, some 0.1 microseconds; what others count is several units.
 """
 
 from __future__ import annotations
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
     from constrint.search.relaxed import RelaxedRun
 
 TURN = 100  # nodes between two looks at the work of a search by branching
-STEPS_OF_LEARNING = 2  # of the learning search to a unit
+UNITS_OF_STEP = 3  # of the learning search
+UNITS_OF_PROGRAM = 6  # for what a linear program counts
 FADING = 0.5  # of a member's merit with each turn
 MOST_MERIT = 4.0
 
@@ -28,9 +28,9 @@ class Member:
     """A search of a portfolio.
 
     Attributes:
-        weight: The share of the work that it is worth, beside that of others.
-        merit: How much it has found lately.
-        spent: Units of work in its turns, by which the next turn is given.
+        weight: Its share of the work, relative to the other members.
+        merit: Its recent success.
+        spent: Units of work in its turns, by which the next turn is assigned.
     """
 
     weight: float
@@ -44,11 +44,11 @@ class Member:
 
     @property
     def claim(self) -> float:
-        """Who has the least goes on."""
+        """The key of assignment: the member with the least claim gets the next turn."""
         return self.spent / (self.weight * (1 + self.merit))
 
     def begin(self, work: int) -> None:
-        """Begin a turn of so many units."""
+        """Begin a turn of `work` units."""
         raise NotImplementedError
 
     def goes_on(self) -> bool:
@@ -56,11 +56,11 @@ class Member:
         raise NotImplementedError
 
     def over(self, found: int) -> None:
-        """Note at the end of a turn how many better solutions it has found."""
+        """Record at the end of a turn how many better solutions it found."""
         self.merit = min(MOST_MERIT, FADING * self.merit + 2 * (found > 0))
 
     def follow(self, values: Mapping[int, int]) -> None:
-        """Take the values of the best solution, by variable, as a guide."""
+        """Use the values of the best solution, by variable, as a guide."""
 
 
 @dataclass
@@ -95,7 +95,7 @@ class Branching(Member):
         return self.search.propagations + WORK_OF_NODE * self._nodes
 
     def begin(self, work: int) -> None:
-        """Begin a turn of so many units."""
+        """Begin a turn of `work` units."""
         self._noted = self.work
         self._until = self.work + work
         self.search.turn_ends = self._nodes + TURN
@@ -109,21 +109,21 @@ class Branching(Member):
         return False
 
     def follow(self, values: Mapping[int, int]) -> None:
-        """Take the values of the best solution, by variable, as a guide."""
+        """Use the values of the best solution, by variable, as a guide."""
         self.search.follow(values)
 
 
 @dataclass
 class Counting(Member):
-    """A search that counts its own work, as a member.
+    """A member that counts its own work.
 
     Attributes:
         search: The search.
-        steps: What it counts, to a unit.
+        units: How many units each of what it counts is.
     """
 
     search: LearningRun | RelaxedRun
-    steps: int
+    units: int
     _begun: int = field(default=0, init=False)
 
     @property
@@ -133,15 +133,15 @@ class Counting(Member):
 
     @property
     def bound(self) -> int | None:
-        """What its relaxation proves of the goal at the root; None for nothing."""
+        """The bound of the objective that its relaxation proves at the root; None if there is none."""
         return getattr(self.search, "bound", None)
 
     def begin(self, work: int) -> None:
         """Begin a turn of so many units."""
-        self._begun = self.steps * work
+        self._begun = max(1, work // self.units)
         self.search.allowed = self._begun
 
     def goes_on(self) -> bool:
         """Whether a pause is within the turn; otherwise the turn is over."""
-        self.spent += (self._begun - (self.search.allowed or 0)) / self.steps
+        self.spent += (self._begun - (self.search.allowed or 0)) * self.units
         return False

@@ -1,9 +1,9 @@
-"""`learn="auto"`: branching first, and where that proves long, several searches in turns.
+"""`learn="auto"`: branching first; if that proves long, several searches alternate.
 
-Beside branching there are the search that learns and, where something is to be optimised, one that is led
-by a linear relaxation and one of large neighbourhoods of the best solution. Each may end the search, the
-last by the whole searches that it begins now and then. What one finds bounds what the others look for. Turns
-are counted in work, never in seconds, so the same seed gives the same answer at any speed.
+The others are the learning search and, if there is an objective, a search guided by a linear relaxation and
+one of large neighbourhoods of the best solution. Each may complete the search, the last one by its searches
+of the whole space. Solutions of one bound the others. Turns are counted in work, never in seconds, so equal
+seeds give equal answers at any speed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from constrint.propagators import (
     Rectangles,
 )
 from constrint.search.depth_first import Run
-from constrint.search.members import STEPS_OF_LEARNING, Branching, Counting, Member
+from constrint.search.members import UNITS_OF_PROGRAM, UNITS_OF_STEP, Branching, Counting, Member
 from constrint.support.deadline import Deadline, Paused
 
 if TYPE_CHECKING:
@@ -40,23 +40,27 @@ if TYPE_CHECKING:
     from constrint.preparing.prepared import Plan
     from constrint.presolve import Root
 
-LEAST_TURN = 20_000  # units of work
+LEAST_TURN = 100_000  # units of work
 TURN_OF_ALL = 20  # a turn is that part of all work so far, if that is more
 # What branching does alone, in propagations: most models need no more, and for them nothing changes.
 ALONE = 100_000
 ALONE_FOR_EACH_PART = 100  # for each part into which the learning search decomposes the constraints
 ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
 # The weight of the learning search beside branching.
-ON_SCHEDULES, ON_OTHERS, ON_PRODUCTS = 8.0, 1.0, 1 / 16
-RELAXED = 2.0  # the weight of the search that a relaxation leads
-NEAR_BEST = 1.0  # the weight of large neighbourhoods
+ON_SCHEDULES, ON_OTHERS, ON_PRODUCTS = 60.0, 1.0, 0.375
+RELAXED = 4.0  # the weight of the search that a relaxation leads, where its bound is the best value
+WORK_OF_TRIAL = 3_000_000  # units after which that weight is less where the bound is far from the best value
+LEAST_WEIGHT = 0.1
+NEAR_BEST = 1.0  # the weight of large neighbourhoods, which fade while they find nothing
+NEAR_FADES = 0.8
+NEAR_AFTER = 20_000_000  # units of learning, on schedules
 RESTARTING = 1.0  # the weight of the search with restarts, while there is no solution
-MOST_MATCHED = 200  # values for which `all_different` is kept on domains by the search with restarts
+MOST_MATCHED = 200  # most values for which the search with restarts makes `all_different` domain consistent
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
 
 def learning_share(nodes: list[Node]) -> float:
-    """The weight of the learning search beside branching.
+    """The weight of the learning search relative to branching.
 
     Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
     does not suit constraints that it explains by all bounds, such as products.
@@ -77,7 +81,7 @@ def learning_share(nodes: list[Node]) -> float:
 
 
 def alone(root: Root, share: float) -> int:
-    """How many propagations of branching come first: as much as making the learning search costs."""
+    """Propagations of branching that come first: about the cost of building the learning search."""
     size = sum(parts(node, root.box) for node in root.nodes)
     if share == ON_SCHEDULES:
         return ALONE_FOR_EACH_PART_OF_SCHEDULES * size
@@ -94,7 +98,7 @@ def _on_domains(node: Node, box: Box) -> Node:
 
 
 class AlternatingRun:
-    """One search by several ways, with the calls of `run.Run`."""
+    """A search that alternates between several methods; it follows the protocol `Search`."""
 
     def __init__(
         self,
@@ -114,13 +118,14 @@ class AlternatingRun:
         self._started = started
         self._deadline = Deadline(options.time_limit, started)
         self._goal = goal
-        self._share = 0.0  # these two are found out at the end of the first turn: most searches need no more
+        # These two are computed at the end of the first turn, which most searches do not reach.
+        self._share = 0.0
         self._alone = 0
         self._best: int | None = None
         self._bound: int | None = None
         if begun is None:
             branching = Run(plan, root, options, started, goal)
-        else:  # a search that was to end early: its nodes are part of the first turns
+        else:  # a search that ended early: its nodes count as part of the first turns
             branching = begun
             branching.go_on(options)
             self._best = begun.best
@@ -131,7 +136,7 @@ class AlternatingRun:
         self._relaxed: Counting | None = None
         self._restarting: Branching | None = None
         self._near: Branching | None = None
-        self._finder: Member = self._branching  # whose solution is the last
+        self._finder: Member = self._branching  # the member that found the last solution
         self._current: Member = self._branching
         self._found = 0  # better solutions in the present turn
         self._branching.begin(0)
@@ -141,8 +146,11 @@ class AlternatingRun:
         return self._finder.run.value(v)
 
     def goal_bounds(self) -> tuple[int, int]:
-        """Between what the goal's variable is known to lie before search; (0, 0) without a goal."""
+        """Proven bounds of the objective of any better solution; (0, 0) without an objective."""
         low, high = self._branching.run.goal_bounds()
+        if self._learning is not None:
+            least, most = self._learning.run.goal_bounds()
+            low, high = max(low, least), min(high, most)
         if self._goal is None or self._bound is None:
             return low, high
         return (max(low, self._bound), high) if self._goal[1] == "min" else (low, min(high, self._bound))
@@ -183,7 +191,7 @@ class AlternatingRun:
                 return found
 
     def _is_better(self) -> bool:
-        """Whether a solution beats the last one; all searches are to beat it from now on."""
+        """Whether the solution improves the last one; if so, all searches must improve on it."""
         if self._goal is None:
             return True
         v, direction = self._goal
@@ -199,11 +207,15 @@ class AlternatingRun:
         return is_new
 
     def _take_turns(self) -> None:
-        """The present turn is over: say who is next, and for how long."""
+        """End the present turn: choose the next member, and its amount of work."""
         if self._share == 0:
             self._share = learning_share(self._root.nodes)
             self._alone = alone(self._root, self._share)
         self._current.over(self._found)
+        if self._current is self._near:
+            self._near.weight = (
+                NEAR_BEST if self._found else max(LEAST_WEIGHT, self._near.weight * NEAR_FADES)
+            )
         self._found = 0
         self._ask_bound()
         self._join()
@@ -213,21 +225,32 @@ class AlternatingRun:
         )
 
     def _ask_bound(self) -> None:
-        """Note what the relaxation proves; where it proves no more than the root's box, it goes."""
+        """Record the bound that the relaxation proves.
+
+        Remove the member if it proves no more than the root.
+        """
         member = self._relaxed
         if member is None or member not in self._members or self._goal is None:
             return
-        bound = member.bound
-        low, high = self.goal_bounds()
-        if bound is not None and (bound > low if self._goal[1] == "min" else bound < high):
-            self._bound = bound
-        elif self._bound is None:
+        bound, (v, direction) = member.bound, self._goal
+        # The root's box, not what a row from the same program's multipliers makes of it.
+        trivial = self._root.box.lo[v] if direction == "min" else self._root.box.hi[v]
+        if bound is None or abs(bound - trivial) == 0:
             self._members.remove(member)
+            return
+        if self._bound is None:
+            self._bound = bound
+        if self._best is not None:
+            closed = abs(self._bound - trivial) / max(1, abs(self._best - trivial))
+            # A first solution that is far off says nothing of the bound: it is given time to find one.
+            least = 1.0 if member.spent < WORK_OF_TRIAL else LEAST_WEIGHT
+            member.weight = max(least, RELAXED * min(1.0, closed) ** 2)
 
     def _join(self) -> None:
-        """Let those take part from now on whose time has come."""
+        """Add the members whose time has come."""
         branched = self._branching.run.propagations
-        if self._goal is not None and self._is_due("relaxed"):
+        is_linear = self._share != ON_SCHEDULES  # a relaxation says nothing of orders of tasks
+        if self._goal is not None and is_linear and self._is_due("relaxed"):
             self._relaxed = self._relaxation()
         if branched >= ALONE and self._best is None and self._is_due("restarting"):
             self._restarting = self._restarter()
@@ -235,17 +258,21 @@ class AlternatingRun:
             return
         if self._deadline.left > 2 * LOADING and self._is_due("learning"):
             self._learning = self._learner()
-        if self._goal is not None and self._best is not None and self._is_due("near"):
+        # On schedules learning finds good solutions by itself, at first.
+        learned = NEAR_AFTER if is_linear or self._learning is None else self._learning.spent
+        if self._goal is None or self._best is None or learned < NEAR_AFTER:
+            return
+        if self._is_due("near"):
             self._near = self._neighbour()
 
     def _is_due(self, name: str) -> bool:
-        """Whether that one has not been tried yet."""
+        """Whether a member has not been tried yet."""
         is_new = name not in self._tried
         self._tried.add(name)
         return is_new
 
     def _admit(self, member: Member) -> None:
-        """A new member begins where the others are."""
+        """Start a new member with the state of the others."""
         if self._best is not None:
             member.run.demand_better(self._best)
         self._members.append(member)
@@ -255,24 +282,24 @@ class AlternatingRun:
         from constrint.learning.session import LearningRun
 
         run = LearningRun(self.plan, self._root, self._options, self._started, self._goal)
-        member = Counting(self._share, run, STEPS_OF_LEARNING)
+        member = Counting(self._share, run, UNITS_OF_STEP)
         self._admit(member)
         return member
 
     def _relaxation(self) -> Counting | None:
-        """The search that a linear relaxation leads; None where there is none."""
+        """The search guided by a linear relaxation; None if there is no relaxation."""
         from constrint.search.relaxed import relaxed_run
 
         assert self._goal is not None
         run = relaxed_run(self.plan, self._root, self._options, self._started, self._goal)
         if run is None:
             return None
-        member = Counting(RELAXED, run, 1)
+        member = Counting(1.0, run, UNITS_OF_PROGRAM)
         self._admit(member)
         return member
 
     def _restarter(self) -> Branching:
-        """The search for a first solution that begins anew now and then, and keeps domains where it can."""
+        """The search for a first solution with restarts and domain consistency where possible."""
         options = replace(self._options, restarts=Restarts("luby"), brancher=LED_BY_FAILURES)
         root = replace(self._root, nodes=[_on_domains(node, self._root.box) for node in self._root.nodes])
         member = Branching(RESTARTING, Run(self.plan, root, options, self._started, self._goal))
@@ -289,7 +316,7 @@ class AlternatingRun:
         return member
 
     def statistics(self) -> Statistics:
-        """The work of all so far; seconds and solutions are the caller's to add."""
+        """The work of all members so far; the caller adds seconds and solutions."""
         branched = self._branching.run.statistics()
         members = (self._learning, self._relaxed, self._restarting, self._near)
         others = [member for member in members if member is not None]

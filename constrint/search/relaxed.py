@@ -148,7 +148,7 @@ class RelaxedRun(Run):
             outcome = program.solve(lower, upper)
             if self.allowed is not None:
                 self.allowed -= (
-                    COST_OF_PROGRAM + len(lower) // 2 + program.iterations * (8 + len(lower) // 16)
+                    COST_OF_PROGRAM + len(lower) // 2 + program.iterations * (8 + len(lower) // 100)
                 )
             if outcome == INFEASIBLE:
                 proof = program.refutation(lower, upper)

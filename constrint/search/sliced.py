@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 SLICE = (100, 20_000)  # most nodes and propagations of a slice
 FIRST_SLICE = (2, 60)  # if the compiled engine is loaded: the cost of handing over
 COMPILED_SLICE = (5_000, 1_000_000)
-PROPAGATIONS_OF_NODE = 50  # a search of few nodes may not spend more on each
-WORK_OF_NODE = 20  # runs of propagators that a node counts as much as, beside those that it has
-LEAST_OF_NODE = 5  # propagations that a node counts as, for how many make a slice
-NODE_LOOKS = 5  # at the propagations done, before all nodes are
-LOOKS = 400  # at the work done, before all of it is
+PROPAGATIONS_OF_NODE = 50  # propagations per node in searches of few nodes
+WORK_OF_NODE = 20  # work of a node, in addition to its propagator runs
+LEAST_OF_NODE = 5  # propagations that a node counts as when slices are sized
+NODE_LOOKS = 5  # checks of the propagations before the node limit
+LOOKS = 400  # checks of the work before its limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Stepper:
             self._hand_over()
 
     def _set_pace(self) -> None:
-        """Find out anew how much makes a slice: it is searched compiled from now on."""
+        """Reset the size of slices: from now on the search runs compiled."""
         self._pace = Pace(COMPILED_SLICE[1], self._limits.deadline)
         self._node_pace = Pace(COMPILED_SLICE[0], self._limits.deadline)
 
@@ -168,7 +168,7 @@ class Stepper:
             self._look = nodes + max(1, limits.work // WORK_OF_NODE // LOOKS)
 
     def _slice(self) -> int:
-        """Search on for a moment."""
+        """Run one slice."""
         nodes, propagations = self._node_pace.work, self._pace.work
         if self._session is None and self._wanted == "auto" and not self.exact and cache.is_loaded():
             nodes, propagations = min(nodes, FIRST_SLICE[0]), FIRST_SLICE[1]
@@ -184,7 +184,7 @@ class Stepper:
         else:
             outcome = dfs.run(self._state, nodes, propagations)
         took = self._pace.end()
-        if self._state.scalar[NODES] != before:  # what the root takes says nothing of them
+        if self._state.scalar[NODES] != before:  # the root's cost says nothing about nodes
             self._node_pace.adapt(took)
         return outcome
 

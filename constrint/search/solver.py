@@ -69,7 +69,7 @@ class Solver:
         self._learning_gave_up = False
         self._goals: Sequence[Goal] = ()
         self._has_dived = False
-        self._easy: Assignment | None = None  # a solution to give where the time ends before there is another
+        self._easy: Assignment | None = None  # the answer if time runs out before another solution is found
 
     def _plan(
         self,
@@ -98,7 +98,7 @@ class Solver:
         )
 
     def _dive(self, plan: Plan, root: Root) -> None:
-        """Look for a solution that is easy to find, unless one is known."""
+        """Search briefly for a solution that is easy to find, unless one is known."""
         if self._easy is None and not self._has_dived:
             self._has_dived = not (root.exact or is_small(plan, root))
             self._easy = by_diving(plan, root, self.options)
@@ -118,7 +118,7 @@ class Solver:
         self._learning_gave_up = True
 
     def prepared(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Plan:
-        """The model made ready, without a search."""
+        """The plan, without a search."""
         with until(Deadline(self.options.time_limit, self.started)):
             return self._plan(goals, preferences)
 
@@ -182,6 +182,7 @@ class Solver:
             (objective[0] if len(objective) == 1 else objective) if goals else None,
             statistics,
             assignment,
+            bound=objective[0] if len(objective) == 1 and status is Status.OPTIMAL else None,
         )
 
     def tell(self, found: Assignment, work: Statistics) -> None:
@@ -207,7 +208,7 @@ class Solver:
                 return result
             with suppress(Stopped):  # nothing is left to stop
                 self.tell(self._easy, Statistics())
-            return self._result(Status.FEASIBLE, self._easy, [*goals])
+            return replace(self._result(Status.FEASIBLE, self._easy, [*goals]), bound=result.bound)
 
     def _best_of(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         self._goals = goals
@@ -258,7 +259,11 @@ class Solver:
         except Interrupted as interrupted:
             best = interrupted.best or best
             status = Status.UNKNOWN if best is None else Status.FEASIBLE
-            return self._result(status, best, [*goals])
+            bound = None
+            if interrupted.bound is not None and len(plan.goals) == 1 and not plan.preferences:
+                factor, constant = plan.scales.get(plan.goals[0][0], (1, 0))
+                bound = factor * interrupted.bound + constant
+            return replace(self._result(status, best, [*goals]), bound=bound)
         except (Stopped, KeyboardInterrupt) as stop:
             if isinstance(stop, KeyboardInterrupt) and best is None:
                 raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeGuard
 
 from pydantic import Field, StrictBool
 
@@ -55,3 +55,13 @@ def discover_scans(root: Path | None = None) -> Kernels:
         spec.name: ScanCell(spec, folder) for spec, folder in read_cells(root / FAMILY, ScanCellSpec)
     }
     return Kernels(root, forward, cells, backward)
+
+
+def linear_cells(root: Path | None = None) -> dict[str, Cell]:
+    """The cells that are linear in their state: h' = a h + b."""
+    return {name: cell for name, cell in discover_scans(root).cells.items() if not is_nonlinear(cell)}
+
+
+def is_nonlinear(cell: Cell) -> TypeGuard[ScanCell]:
+    """Whether a cell is a scan's with a step of its own."""
+    return isinstance(cell, ScanCell) and cell.nonlinear

@@ -1,4 +1,4 @@
-"""Diagonal cells on a CPU: the references' own functions, compiled by numba, rows and blocks of channels side by side.
+"""Diagonal cells on a CPU: the references' own functions, by numba, rows and blocks of channels side by side.
 
 Steps go in order and numbers are float64 between reading and writing, so the answer is the sequential one.
 """
@@ -52,7 +52,7 @@ def forward(cell: str, inputs: CpuInputs, initial: Floats) -> tuple[Floats, Floa
 def backward(
     cell: str, inputs: CpuInputs, kept: Floats, gradient: Floats, last_gradient: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Gradients by the inputs, `[G, B, T, D]`, the initial states and the weights of each row, `[B, W, D]`."""
+    """Gradients by the inputs, `[G, B, T, D]`, the initial states and each row's weights, `[B, W, D]`."""
     found = np.zeros_like(inputs.read)
     carried = np.array(last_gradient, np.float64)
     by_weights = np.zeros((inputs.read.shape[1], *inputs.weights.shape), np.float64)
@@ -80,7 +80,9 @@ def _compiled(name: str, root: Path | None = None) -> tuple[Callable[..., None],
 
 def _forward_loop(step_of: Any, gates: int, weights: int, states: int) -> Callable[..., None]:
     from numba import njit, prange
-    from numba.np.unsafe.ndarray import to_fixed_tuple
+    from numba.np.unsafe import ndarray
+
+    to_fixed_tuple: Any = ndarray.to_fixed_tuple
 
     @njit(parallel=True, fastmath=False)
     def loop(
@@ -118,7 +120,9 @@ def _backward_loop(
     step_of: Any, backward_of: Any, gates: int, weights: int, states: int
 ) -> Callable[..., None]:
     from numba import njit, prange
-    from numba.np.unsafe.ndarray import to_fixed_tuple
+    from numba.np.unsafe import ndarray
+
+    to_fixed_tuple: Any = ndarray.to_fixed_tuple
 
     @njit(parallel=True, fastmath=False)
     def loop(

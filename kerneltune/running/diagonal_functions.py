@@ -1,4 +1,4 @@
-"""What references of diagonal cells are made of: functions of float64 numbers or arrays, plain enough for numba."""
+"""Functions that references of diagonal cells are made of, of float64 numbers or arrays, fit for numba."""
 
 from __future__ import annotations
 

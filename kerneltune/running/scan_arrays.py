@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kerneltune.compiling.halffloat import decode, encode
 from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.inputs.descriptions import Cell
-from kerneltune.inputs.scan_descriptions import ScanCell
+from kerneltune.inputs.scan_descriptions import is_nonlinear
 from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.running.drawn_input import Allocate, in_memory
 from kerneltune.running.reference import Arrays, Shape, storage
@@ -124,7 +124,7 @@ def drawn_arrays(
 
 def _diagonal(cell: Cell) -> ModuleType | None:
     """What the arrays of a cell that is not linear in its state are."""
-    if not (isinstance(cell, ScanCell) and cell.nonlinear):
+    if not is_nonlinear(cell):
         return None
     from kerneltune.running import diagonal_arrays
 

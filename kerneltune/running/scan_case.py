@@ -10,7 +10,7 @@ import numpy as np
 from kerneltune.compiling.halffloat import decode
 from kerneltune.compiling.scan_arguments import OUTPUTS
 from kerneltune.inputs.descriptions import Cell
-from kerneltune.inputs.scan_descriptions import ScanCell
+from kerneltune.inputs.scan_descriptions import is_nonlinear
 from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.running import diagonal_arrays
 from kerneltune.running.case import Output
@@ -28,6 +28,8 @@ from kerneltune.running.verify import Pair, Verdict, judged
 
 # Relative L2 error: results are rounded to storage, states are float32 throughout.
 TOLERANCE = {"bf16": 3e-3, "fp16": 1e-3, "fp32": 3e-6}
+# Of diagonal cells: gates pass through approximations of 11 bits at every step, where storage has 16 bits.
+DIAGONAL_TOLERANCE = {"bf16": 5e-3, "fp16": 5e-3, "fp32": 3e-5}
 
 
 @dataclass(frozen=True)
@@ -52,19 +54,19 @@ class ScanCase:
         shape = self.problem.batch, self.problem.steps, self.problem.channels
         written = len(self.cell.spec.gates) if self.problem.direction == "backward" else 1
         found = {name: Output(shape, storage(self.problem)) for name in OUTPUTS[:written]}
-        if self._nonlinear:
-            assert isinstance(self.cell, ScanCell)
+        if is_nonlinear(self.cell):
             return found | diagonal_arrays.outputs(self.problem, self.cell)
         return {**found, "final_state": Output(shape[::2], np.dtype(np.float32))}
 
     def judge(self, results: Arrays) -> Verdict:
         """Hold the sample against the float64 reference; of the rest, every number must be one."""
-        verdict = judged(self._pairs(results), TOLERANCE[self.problem.dtype])
+        tolerance = DIAGONAL_TOLERANCE if self._nonlinear else TOLERANCE
+        verdict = judged(self._pairs(results), tolerance[self.problem.dtype])
         return Verdict(verdict.relative_error, verdict.tolerance, self._unwritten(results))
 
     @property
     def _nonlinear(self) -> bool:
-        return isinstance(self.cell, ScanCell) and self.cell.nonlinear
+        return is_nonlinear(self.cell)
 
     def _pairs(self, results: Arrays) -> Iterator[Pair]:
         rows, channels = sample(self.problem)

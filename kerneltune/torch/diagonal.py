@@ -1,12 +1,13 @@
-"""Diagonal cells for PyTorch: recurrent layers whose recurrent weights are diagonal, and which are not linear in their state.
+"""Diagonal cells for PyTorch: layers that are not linear in their state, with diagonal recurrent weights.
 
     from kerneltune.torch import DiagonalGRU, diagonal
 
     layer = DiagonalGRU(512, 1024).to("cuda", torch.bfloat16)
     output, last = layer(x)              # x [B, T, 512] -> [B, T, 1024]; last is [S, B, 1024], float32
 
-The answer is that of the steps in order, whatever computes it. On a GPU the solver decides how: every channel in order, or chunks of time
-at once whose boundaries are verified and repaired. On a CPU numba takes the steps in order.
+The answer is that of the steps in order, whatever computes it. On a GPU the solver decides how: every channel
+in order, or chunks of time at once whose boundaries are verified and repaired. On a CPU numba takes the steps
+in order.
 """
 
 from __future__ import annotations
@@ -19,14 +20,13 @@ import torch
 
 from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.errors import InputError, nearest
-from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans
+from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans, is_nonlinear
 from kerneltune.running.diagonal_cpu import CpuInputs, backward, forward
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 from kerneltune.torch.newton import newton
 from kerneltune.torch.scan import ScanLauncher, _check, _launch_of
 
 PARALLEL = ("sequential", "overlap", "newton")  # besides the solver's choice
-Optional = torch.Tensor | None
 
 
 @cache
@@ -173,7 +173,7 @@ def diagonal(
             lie side by side, or they are copied; batch rows and steps may lie anywhere.
         weights: The recurrent weights of each channel, `[W, D]`, in the order of `cell.yaml`.
         initial: The states before the first step, `[S, B, D]`; zeros if not given.
-        lengths: Steps of each row that count, `[B]`; h is 0 at the others, which leave the states as they are.
+        lengths: Steps of each row that count, `[B]`; h is 0 at the others, which leave the states alone.
         resets: `[B, T]`: true where the states before the step are dropped.
         reverse: Whether the first step is the last that counts.
         parallel: `sequential` or `overlap` instead of what the solver chooses, both exact; or `newton`,
@@ -221,7 +221,7 @@ def diagonal(
 
 
 class _Diagonal(torch.nn.Module):  # type: ignore[misc] # torch has no types here
-    """A diagonal cell with its projection: one matrix product, and then the cell, which reads its parts in place.
+    """A diagonal cell with its projection: one matrix product, whose parts the cell reads in place.
 
     Args:
         input_size: Features of x.
@@ -276,11 +276,7 @@ class DiagonalSLSTM(_Diagonal):
 
 
 def _known(cell: str) -> ScanCell:
-    cells = {
-        name: one
-        for name, one in discover_scans().cells.items()
-        if isinstance(one, ScanCell) and one.nonlinear
-    }
+    cells = {name: one for name, one in discover_scans().cells.items() if is_nonlinear(one)}
     if cell not in cells:
         raise InputError(f"unknown diagonal cell '{cell}': {nearest(cell, cells)}")
     return cells[cell]
@@ -311,7 +307,11 @@ def _empty_gradients(
 
 
 def _cpu(
-    inputs: list[torch.Tensor], weights: torch.Tensor, lengths: Optional, resets: Optional, reverse: bool
+    inputs: list[torch.Tensor],
+    weights: torch.Tensor,
+    lengths: torch.Tensor | None,
+    resets: torch.Tensor | None,
+    reverse: bool,
 ) -> CpuInputs:
     batch, steps, _ = inputs[0].shape
     read = torch.stack([part.detach().float() for part in inputs]).numpy()
@@ -320,5 +320,5 @@ def _cpu(
     return CpuInputs(read, weights.detach().numpy(), counting, dropped, reverse)
 
 
-def _start(like: torch.Tensor, initial: Optional) -> Any:
+def _start(like: torch.Tensor, initial: torch.Tensor | None) -> Any:
     return np.zeros(like.shape, np.float32) if initial is None else initial.detach().numpy()

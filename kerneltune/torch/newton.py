@@ -1,7 +1,7 @@
-"""Newton's method on all steps at once, as it is published for parallel nonlinear recurrences: for comparison.
+"""Newton's method on all steps at once, as published for parallel nonlinear recurrences: for comparison.
 
-Each iteration linearises the cell at the states found so far and solves the linear recurrence by doubling. How many iterations it takes depends on
-the weights; states that neither converge nor stay finite are reported by a warning.
+Each iteration linearises the cell at the states so far and solves the linear recurrence by doubling. How
+many iterations it takes depends on the weights; states that do not converge are reported by a warning.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class NewtonResult(NamedTuple):
         hidden: h after each step, `[B, T, D]`.
         last: The states after the last step, `[S, B, D]`, in float32.
         iterations: How many were made.
-        converged: Of each channel, whether its last iteration changed no state by more than the tolerance, `[B, D]`.
+        converged: Of each channel, `[B, D]`, whether the last iteration moved no state beyond the tolerance.
     """
 
     hidden: torch.Tensor
@@ -80,8 +80,8 @@ def newton(
     if not bool(converged.all()):
         count = int((~converged).sum())
         warnings.warn(
-            f"Newton's method has not converged in {count} of {batch * channels} channels after {done} iterations: "
-            "their states are not those of the steps in order",
+            f"Newton's method has not converged in {count} of {batch * channels} channels "
+            f"after {done} iterations: their states are not those of the steps in order",
             stacklevel=3,
         )
     return NewtonResult(found[0].to(inputs[0].dtype), found[:, :, -1].clone(), done, converged)

@@ -16,7 +16,7 @@ from kerneltune.compiling.halffloat import decode, encode
 from kerneltune.compiling.scan_arguments import ARRAYS, HEADER, STRUCT, scalars
 from kerneltune.compiling.source import KERNEL_NAME, translation_unit
 from kerneltune.inputs.hardware import load_profile
-from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.scan_descriptions import discover_scans, linear_cells
 from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.running.scan_case import ScanCase, random_scan
 from kerneltune.running.scan_reference import ScanInputs, backward, forward
@@ -107,7 +107,7 @@ def drawn_problem(draw: random.Random, cell: str, direction: str, dtypes: tuple[
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
-@pytest.mark.parametrize("cell", sorted(SCANS.cells))
+@pytest.mark.parametrize("cell", sorted(linear_cells()))
 @pytest.mark.parametrize("gpu", ["h100_sxm", "t4"])
 def test_drawn_scans_are_right_in_every_order_of_threads(
     emulator: Emulator, gpu: str, cell: str, direction: str

@@ -11,14 +11,14 @@ from constrint.expr.build import as_expr
 
 
 def listed(values: tuple[IntLike | Iterable[IntLike], ...]) -> tuple[Any, ...]:
-    """The arguments themselves: the members of the one iterable, where there is just that."""
+    """The arguments; if there is a single iterable, its members."""
     if len(values) != 1 or isinstance(values[0], IntExpr) or not isinstance(values[0], Iterable):
         return values
     return tuple(flat(values[0]))
 
 
 def flat(values: Iterable[Any]) -> Iterable[Any]:
-    """The elements, of all axes."""
+    """The elements along all axes."""
     from constrint.expr.arrays import ExprArray
 
     return values.flat if isinstance(values, ExprArray) else values

@@ -1,9 +1,9 @@
-"""What an arithmetic function is: a class that says all that the layers above need to know of it.
+"""The base class of arithmetic functions: one class has everything that the layers above need.
 
-`IntFunction` has a rule for everything. A function that is defined by a relation of integers gives its
-`value`, its `bounds` and that `relation`; the rules here make of them its lowering, its columns and ranges in
-the planner, and its form in text, JSON and sympy. A function with a propagator, or of which the planner knows
-more, overrides the rule in question. The decorator `function` enters it into the registry.
+`IntFunction` has a default rule for everything. A function that is defined by a relation of integers gives
+its `value`, its `bounds` and that `relation`; the default rules derive its lowering, its columns and ranges
+in the planner, and its form in text, JSON and sympy. A function with a propagator, or with better rules for
+the planner, overrides the rule in question. The decorator `function` registers it.
 """
 
 from __future__ import annotations
@@ -36,17 +36,18 @@ class IntFunction(IntExpr):
     """An arithmetic function of integer expressions.
 
     Attributes:
-        value: The definition: the value for operands of these values; raises `Undefined` where there is none.
-        name: What it is called in text, JSON, sympy and messages.
-        symbol: What it is called in JSON, where that is not its name.
-        infix: Whether text has an operator for it, the symbol, and no call.
-        fewest: How few operands it takes.
-        most: How many, if there is a limit.
-        conditions: How many of its first operands are conditions.
-        requires: Which operands must compare with 0 in which way (`>=` or `!=`) for it to have a value.
-        is_isotone: Whether it never falls as an operand rises.
-        grows: Whether a value may be as long as all operands together, or longer.
-        sympy_name: The class of sympy's with this meaning. Without one it is an undefined function there.
+        value: The definition: the value for these values of the operands; raises `Undefined` if there is
+            none.
+        name: Its name in text, JSON, sympy and messages.
+        symbol: Its name in JSON, if that differs.
+        infix: Whether text writes it as an operator (the symbol), not as a call.
+        fewest: Least number of operands.
+        most: Greatest number of operands, or None.
+        conditions: Number of leading operands that are conditions.
+        requires: Operands that must compare with 0 (`>=` or `!=`) for it to be defined.
+        is_isotone: Whether it is non-decreasing in every operand.
+        grows: Whether a value may have as many digits as all operands together, or more.
+        sympy_name: The sympy class with this meaning. Without one it is an undefined function there.
     """
 
     __slots__ = ()
@@ -70,11 +71,11 @@ class IntFunction(IntExpr):
         raise NotImplementedError
 
     def evaluate(self, assignment: Assignment) -> int:
-        """Value under an assignment of the variables; raises `Undefined` where there is none."""
+        """The value under an assignment of the variables; raises `Undefined` if there is none."""
         return self.value(*[child.evaluate(assignment) for child in self.children])
 
     def needs(self) -> tuple[BoolExpr, ...]:
-        """The conditions under which it has a value, its operands having theirs."""
+        """The conditions under which it is defined, provided that its operands are."""
         if not self.requires:
             return ()
         operands = self.children
@@ -94,7 +95,7 @@ class IntFunction(IntExpr):
 
     @classmethod
     def relation(cls, result: IntExpr, *operands: IntExpr) -> Iterable[BoolExpr]:
-        """Conditions that hold together exactly where the result is the value, for operands that have one."""
+        """Conditions that hold exactly if the result is the value, for operands for which it is defined."""
         raise NotImplementedError
 
     def decomposed(self) -> IntExpr | None:
@@ -137,7 +138,7 @@ class IntFunction(IntExpr):
 
 
 def function(cls: Class) -> Class:
-    """Enter a function into the registry."""
+    """Register a function."""
     cls.evaluate = cls.evaluate  # type: ignore[method-assign]  # the class's own, which `share_work` replaces
     share_work(cls)
     FUNCTIONS[cls.name] = cls
@@ -203,14 +204,14 @@ class Nary(IntFunction):
 
 
 def domain_of(expr: IntExpr) -> Domain | None:
-    """The values that a constant or variable can have; None for other expressions."""
+    """The possible values of a constant or variable; None for other expressions."""
     if isinstance(expr, Const):
         return Domain(expr.value, expr.value)
     return expr.domain if isinstance(expr, IntVar) else None
 
 
 def unless_known(expr: IntExpr, way: str) -> tuple[BoolExpr, ...]:
-    """The comparison of an operand with 0, unless its domain says enough."""
+    """The comparison of an operand with 0, unless its domain implies it."""
     domain = domain_of(expr)
     if domain is not None:
         if way == "!=" and 0 not in domain:

@@ -1,4 +1,4 @@
-"""Choices: an entry of a table or of a list of expressions by its place, and one of two by a condition."""
+"""Choices: element on a table or a list of expressions, and if-then-else."""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ struct Math<true> {
     const float rest = fmaf(x, 1.92596303e-8f, fmaf(x, 1.44269504f, -rounded));
     float power;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(rounded));
-    return power < 3.0e38f ? fmaf(power, 0.693147181f * rest, power)
-                           : power;  // infinity times a zero rest is NaN
+    return power > 0.0f && power < 3.0e38f ? fmaf(power, 0.693147181f * rest, power)
+                           : power;  // of infinities the rest is NaN
   }
 
   static __device__ __forceinline__ float sigmoid(float x) {

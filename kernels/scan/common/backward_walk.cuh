@@ -36,12 +36,14 @@ class Walk<Shape, true> {
   __device__ __forceinline__ void run(const ScanArguments& arguments, const Strand<Shape>& strand, WarpRing<Shape>& ring, int first, int written, int end,
                                       Carried<Shape>& carried, Dependence<Shape, DEPENDENCE>& dependence) {
     const int duration = Shape::duration(arguments);
-#pragma unroll
-    for (int stage = 0; stage < Tiling::stages; stage++) ask(arguments, strand, ring, first + stage * steps, end, stage);
     Carried<Shape> entering;
     load_kept(arguments, strand, duration - steps - first, entering);
 #pragma unroll 1
-    for (int time = first; time < end; time += steps) {
+    for (int time = first - Tiling::stages * steps; time < end; time += steps) {  // at first the ring is filled
+      if (time < first) {
+        ask(arguments, strand, ring, time + Tiling::stages * steps, end);
+        continue;
+      }
       const int tile = duration - steps - time;
       const unsigned dropped = strand.resets(arguments, tile), counting = strand.counting(tile);
       const int existing = min(steps, arguments.steps - tile);
@@ -63,23 +65,28 @@ class Walk<Shape, true> {
       ring.wait();
       __syncwarp();
       if (existing == steps && counting == (1ull << steps) - 1 && dropped == 0) {
-#pragma unroll Shape::unrolled
-        for (int step = 0; step < steps; step++) advance(ring, step, step + 1 < steps, false, state.state);
-#pragma unroll Shape::unrolled
-        for (int step = steps - 1; step >= 0; step--) take(ring, step, false, writes, targets, carried, dependence);
+        each_step<Shape, true>(ring, [&](int step, const StepWords<Shape>& read) { advance(read, step, true, false, state.state); });
+        each_step<Shape, false>(ring, [&](int step, const StepWords<Shape>& read) { take(read, step, false, writes, targets, carried, dependence); });
       } else {
 #pragma unroll 1
         for (int step = 0; step < existing; step++)
-          if (counting >> step & 1) advance(ring, step, true, dropped >> step & 1, state.state);
+          if (counting >> step & 1) {
+            StepWords<Shape> read;
+            ring.read(step, read.array);
+            advance(read, step, true, dropped >> step & 1, state.state);
+          }
 #pragma unroll 1
         for (int step = existing - 1; step >= 0; step--)
-          if (counting >> step & 1)
-            take(ring, step, dropped >> step & 1, writes, targets, carried, dependence);
-          else if (writes)
+          if (counting >> step & 1) {
+            StepWords<Shape> read;
+            ring.read(step, read.array);
+            take(read, step, dropped >> step & 1, writes, targets, carried, dependence);
+          } else if (writes) {
             targets.write(step, {});
+          }
       }
       __syncwarp();
-      ask(arguments, strand, ring, time + Tiling::stages * steps, end, 0);
+      ask(arguments, strand, ring, time + Tiling::stages * steps, end);
       ring.pass();
     }
     if (written < end && end == duration) carried.store(arguments, strand, arguments.final_state);
@@ -95,10 +102,10 @@ class Walk<Shape, true> {
   }
 
  private:
-  static __device__ __forceinline__ void ask(const ScanArguments& arguments, const Strand<Shape>& strand, WarpRing<Shape>& ring, int time, int end, int ahead) {
+  static __device__ __forceinline__ void ask(const ScanArguments& arguments, const Strand<Shape>& strand, WarpRing<Shape>& ring, int time, int end) {
     const int tile = Shape::duration(arguments) - steps - time;
     if (time < end)
-      ring.fill(arguments, strand, tile, min(steps, arguments.steps - tile), ahead);
+      ring.fill(arguments, strand, tile, min(steps, arguments.steps - tile));
     else
       ring.skip();
   }
@@ -108,9 +115,7 @@ class Walk<Shape, true> {
   __device__ __forceinline__ float& kept_at(int step, int channel, int state) const { return kept[((step * states + state) * Shape::vector + channel) * 32]; }
 
   // The cell's step, from the state that is kept for the way back.
-  __device__ __forceinline__ void advance(const WarpRing<Shape>& ring, int step, bool goes_on, bool reset, float (&state)[Shape::vector][states]) const {
-    float read[Shape::vector][Pass::loads];
-    ring.read(step, read);
+  __device__ __forceinline__ void advance(const StepWords<Shape>& words, int step, bool goes_on, bool reset, float (&state)[Shape::vector][states]) const {
 #pragma unroll
     for (int c = 0; c < Shape::vector; c++) {
 #pragma unroll
@@ -118,28 +123,29 @@ class Walk<Shape, true> {
         if (reset) state[c][s] = 0.0f;
         kept_at(step, c, s) = state[c][s];
       }
-      float input[inputs];
+      float read[Pass::loads], input[inputs];
+      words.values(c, read);
 #pragma unroll
-      for (int i = 0; i < inputs; i++) input[i] = read[c][i];
+      for (int i = 0; i < inputs; i++) input[i] = read[i];
       if (goes_on) Cell::template step<Functions>(input, weight[c], state[c]);
     }
   }
 
   // One step back.
   template <bool DEPENDENCE>
-  __device__ __forceinline__ void take(const WarpRing<Shape>& ring, int step, bool reset, bool writes, const Targets<Shape>& targets,
+  __device__ __forceinline__ void take(const StepWords<Shape>& words, int step, bool reset, bool writes, const Targets<Shape>& targets,
                                        Carried<Shape>& carried, Dependence<Shape, DEPENDENCE>& dependence) {
-    float read[Shape::vector][Pass::loads], result[inputs][Shape::vector];
-    ring.read(step, read);
+    float result[inputs][Shape::vector];
 #pragma unroll
     for (int c = 0; c < Shape::vector; c++) {
-      float input[inputs], before[states], by_input[inputs], by_weight[Shape::weights];
+      float read[Pass::loads], input[inputs], before[states], by_input[inputs], by_weight[Shape::weights];
+      words.values(c, read);
 #pragma unroll
-      for (int i = 0; i < inputs; i++) input[i] = read[c][i];
+      for (int i = 0; i < inputs; i++) input[i] = read[i];
 #pragma unroll
       for (int s = 0; s < states; s++) before[s] = kept_at(step, c, s);
       if constexpr (DEPENDENCE) chain_jacobian<Functions, Cell, true>(input, weight[c], before, dependence.of[c]);
-      carried.state[c][0] += read[c][Pass::gradient];
+      carried.state[c][0] += read[Pass::gradient];
 #pragma unroll
       for (int s = 0; s < states; s++) carried.magnitude[c] = larger(carried.magnitude[c], fabsf(carried.state[c][s]));
       Cell::template backward<Functions>(input, weight[c], before, carried.state[c], by_input, by_weight);

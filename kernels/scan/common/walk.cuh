@@ -58,6 +58,36 @@ struct Dependence {
   }
 };
 
+// What a lane has read of a step.
+template <class Shape>
+struct StepWords {
+  VectorWords<Shape> array[Shape::Pass::loads];
+
+  __device__ __forceinline__ void values(int channel, float (&value)[Shape::Pass::loads]) const {
+#pragma unroll
+    for (int i = 0; i < Shape::Pass::loads; i++) value[i] = array[i].value(channel);
+  }
+};
+
+// Calls act(step, what the lane has read of it) for a whole tile, in order or from the last step on; some steps are read ahead.
+template <class Shape, bool FORWARD, class Act>
+__device__ __forceinline__ void each_step(const WarpRing<Shape>& ring, const Act& act) {
+  constexpr int at_once = Shape::at_once, steps = Shape::tile_steps;
+  StepWords<Shape> now[at_once], next[at_once];
+#pragma unroll
+  for (int i = 0; i < at_once; i++) ring.read(FORWARD ? i : steps - 1 - i, now[i].array);
+#pragma unroll 1
+  for (int begin = 0; begin < steps; begin += at_once) {
+    const int ahead = begin + at_once < steps ? begin + at_once : begin;
+#pragma unroll
+    for (int i = 0; i < at_once; i++) ring.read(FORWARD ? ahead + i : steps - 1 - ahead - i, next[i].array);
+#pragma unroll
+    for (int i = 0; i < at_once; i++) act(FORWARD ? begin + i : steps - 1 - begin - i, now[i]);
+#pragma unroll
+    for (int i = 0; i < at_once; i++) now[i] = next[i];
+  }
+}
+
 // Where a lane writes its results of a step.
 template <class Shape>
 struct Targets {
@@ -106,11 +136,13 @@ class Walk {
   __device__ __forceinline__ void run(const ScanArguments& arguments, const Strand<Shape>& strand, WarpRing<Shape>& ring, int first, int written, int end,
                                       Carried<Shape>& carried, Dependence<Shape, DEPENDENCE>& dependence) {
 #pragma unroll
-    for (int stage = 0; stage < Tiling::stages; stage++) ask(arguments, strand, ring, first + stage * steps, end, stage);
-#pragma unroll
     for (int c = 0; c < Shape::vector; c++) carried.magnitude[c] = 1.0f;
 #pragma unroll 1
-    for (int tile = first; tile < end; tile += steps) {
+    for (int tile = first - Tiling::stages * steps; tile < end; tile += steps) {  // at first the ring is filled
+      if (tile < first) {
+        ask(arguments, strand, ring, tile + Tiling::stages * steps, end);
+        continue;
+      }
       const unsigned dropped = strand.resets(arguments, tile), counting = strand.counting(tile);
       const int existing = min(steps, end - tile);
       if (tile == written)
@@ -126,8 +158,14 @@ class Walk {
       ring.wait();
       __syncwarp();
       if (existing == steps && counting == (1ull << steps) - 1 && dropped == 0 && (Pass::hidden < 0 || tile + steps < strand.high)) {
-#pragma unroll Shape::unrolled
-        for (int step = 0; step < steps; step++) take(ring, step, false, true, nullptr, writes && strand.exists, targets, carried, dependence);
+        if (writes)
+          each_step<Shape, true>(ring, [&](int step, const StepWords<Shape>& read) {
+            take<true>(read, step, false, true, nullptr, strand.exists, targets, carried, dependence);
+          });
+        else
+          each_step<Shape, true>(ring, [&](int step, const StepWords<Shape>& read) {
+            take<false>(read, step, false, true, nullptr, false, targets, carried, dependence);
+          });
       } else {
 #pragma unroll 1
         for (int step = 0; step < existing; step++) {
@@ -135,14 +173,17 @@ class Walk {
           if (Pass::hidden >= 0 && tile + step + 1 >= strand.high && arguments.first_hidden && strand.exists)
             before = arguments.first_hidden + strand.state_at(arguments, 0);
           const bool stored = Pass::hidden < 0 || tile + step + 1 < strand.high;
-          if (counting >> step & 1)
-            take(ring, step, dropped >> step & 1, stored, before, writes && strand.exists, targets, carried, dependence);
-          else if (writes && strand.exists)
+          if (counting >> step & 1) {
+            StepWords<Shape> read;
+            ring.read(step, read.array);
+            take<true>(read, step, dropped >> step & 1, stored, before, writes && strand.exists, targets, carried, dependence);
+          } else if (writes && strand.exists) {
             targets.write(step, {});
+          }
         }
       }
       __syncwarp();
-      ask(arguments, strand, ring, tile + Tiling::stages * steps, end, 0);
+      ask(arguments, strand, ring, tile + Tiling::stages * steps, end);
       ring.pass();
     }
     if (written < end && end == arguments.steps) carried.store(arguments, strand, arguments.final_state);
@@ -152,32 +193,32 @@ class Walk {
   __device__ __forceinline__ void write_sums(const ScanArguments&, const Strand<Shape>&, float*, Stride) const {}
 
  private:
-  static __device__ __forceinline__ void ask(const ScanArguments& arguments, const Strand<Shape>& strand, WarpRing<Shape>& ring, int tile, int end, int ahead) {
+  static __device__ __forceinline__ void ask(const ScanArguments& arguments, const Strand<Shape>& strand, WarpRing<Shape>& ring, int tile, int end) {
     if (tile < end)
-      ring.fill(arguments, strand, tile, min(steps, end - tile), ahead);
+      ring.fill(arguments, strand, tile, min(steps, end - tile));
     else
       ring.skip();
   }
 
   // One step of all channels of the lane.
-  template <bool DEPENDENCE>
-  __device__ __forceinline__ void take(const WarpRing<Shape>& ring, int step, bool reset, bool stored, const float* first_hidden, bool writes,
+  template <bool WRITES, bool DEPENDENCE>
+  __device__ __forceinline__ void take(const StepWords<Shape>& words, int step, bool reset, bool stored, const float* first_hidden, bool writes,
                                        const Targets<Shape>& targets, Carried<Shape>& carried, Dependence<Shape, DEPENDENCE>& dependence) const {
-    float read[Shape::vector][Pass::loads], result[Pass::outputs][Shape::vector];
-    ring.read(step, read);
+    float result[Pass::outputs][Shape::vector];
     if (DEPENDENCE && reset) dependence.drop();
 #pragma unroll
     for (int c = 0; c < Shape::vector; c++) {
-      float before = 0.0f, out[Pass::outputs];
+      float read[Pass::loads], before = 0.0f, out[Pass::outputs];
+      words.values(c, read);
       if constexpr (Pass::hidden >= 0)
-        if (!reset) before = stored ? read[c][Pass::hidden] : first_hidden ? first_hidden[c] : 0.0f;
+        if (!reset) before = stored ? read[Pass::hidden] : first_hidden ? first_hidden[c] : 0.0f;
       if constexpr (DEPENDENCE)
-        if (!reset) chain_jacobian<Functions, typename Shape::Cell, false>(read[c], weight[c], carried.state[c], dependence.of[c]);
-      Pass::template step<Functions>(read[c], weight[c], before, reset, carried.state[c], out);
+        if (!reset) chain_jacobian<Functions, typename Shape::Cell, false>(read, weight[c], carried.state[c], dependence.of[c]);
+      Pass::template step<Functions>(read, weight[c], before, reset, carried.state[c], out);
 #pragma unroll
       for (int output = 0; output < Pass::outputs; output++) result[output][c] = out[output];
     }
-    if (writes) targets.write(step, result);
+    if (WRITES && writes) targets.write(step, result);
   }
 
   float weight[Shape::vector][Shape::weights > 0 ? Shape::weights : 1];

@@ -29,7 +29,8 @@ struct WalkShape {
   static constexpr bool differentiates = Pass::differentiates;  // backward of a cell that is not linear
   // Steps are counted in the order of the forward pass where a tile is computed twice, and else in the order in which they are computed.
   static constexpr bool from_last = (Tiling::reverse != 0) != differentiates;
-  static constexpr int unrolled = vector * (1 + Pass::outputs) >= 16 ? 2 : vector * (1 + Pass::outputs) >= 8 ? 4 : 8;
+  // Steps whose input is in registers ahead of their use, in code without branches.
+  static constexpr int at_once = words * Pass::loads >= 12 ? 2 : words * Pass::loads >= 5 ? 4 : 8;
   static_assert(vector >= 1 && tile_steps <= 32 && checkpoint_steps % tile_steps == 0, "whole tiles between kept states");
   static_assert(!differentiates || tile_steps == checkpoint_steps, "a tile begins at a kept state");
 

@@ -36,8 +36,9 @@ class WarpRing {
   }
 
   // Asks for a tile of `count` steps, to come behind those that were asked for before. The whole warp has read what was in its place.
-  __device__ __forceinline__ void fill(const ScanArguments& arguments, const Strand<Shape>& strand, int tile, int count, int ahead) {
-    const int stage = (slot + ahead) % stages;
+  __device__ __forceinline__ void fill(const ScanArguments& arguments, const Strand<Shape>& strand, int tile, int count) {
+    const int stage = coming;
+    coming = coming + 1 < stages ? coming + 1 : 0;
     const unsigned target = ring + stage * stage_bytes;
     const int lane = threadIdx.x % 32;
     const int bytes = min(Shape::row_bytes, (arguments.channels - strand.first_channel) * static_cast<int>(sizeof(typename Shape::Scalar)));
@@ -46,20 +47,34 @@ class WarpRing {
       if (lane == 0) barrier(stage).arrive_expecting(bytes * rows);
       __syncwarp();
     }
+    const typename Shape::Scalar* from[Pass::loads];
+    Stride stride[Pass::loads];
+    int here[Pass::loads];
 #pragma unroll
     for (int array = 0; array < Pass::loads; array++) {
       const StridedArray source = array_to_read<Shape>(arguments, array);
-      const int shift = array == Pass::hidden;
-      const int here = shift ? count - missing(strand, tile, count) : count;
-      const auto* const values = static_cast<const typename Shape::Scalar*>(source.pointer) + strand.row * source.batch;
-      if constexpr (bulk) {
-        if (lane < here)
-          copy_bulk(target + array * array_bytes + lane * Shape::row_bytes,
-                    values + Strand<Shape>::position(arguments, tile + lane + shift) * source.step + strand.first_channel, bytes, barrier(stage));
-      } else if (strand.exists) {
-        for (int step = 0; step < here; step++)
-          VectorWords<Shape>::copy(target + array * array_bytes + step * Shape::row_bytes + lane * Shape::vector_bytes,
-                                   values + Strand<Shape>::position(arguments, tile + step + shift) * source.step + strand.channel);
+      const bool shifted = array == Pass::hidden;
+      stride[array] = Shape::from_last ? -source.step : source.step;
+      from[array] = static_cast<const typename Shape::Scalar*>(source.pointer) + strand.row * source.batch +
+                    Strand<Shape>::position(arguments, tile + shifted) * source.step;
+      here[array] = shifted ? count - missing(strand, tile, count) : count;
+    }
+    if constexpr (bulk) {
+#pragma unroll
+      for (int array = 0; array < Pass::loads; array++)
+        if (lane < here[array])
+          copy_bulk(target + array * array_bytes + lane * Shape::row_bytes, from[array] + lane * stride[array] + strand.first_channel, bytes, barrier(stage));
+    } else if (strand.exists) {
+#pragma unroll
+      for (int array = 0; array < Pass::loads; array++) from[array] += strand.channel;
+#pragma unroll 4
+      for (int step = 0; step < count; step++) {
+#pragma unroll
+        for (int array = 0; array < Pass::loads; array++) {
+          if (array != Pass::hidden || step < here[array])
+            VectorWords<Shape>::copy(target + array * array_bytes + step * Shape::row_bytes + lane * Shape::vector_bytes, from[array]);
+          from[array] += stride[array];
+        }
       }
     }
     close_group();
@@ -77,14 +92,10 @@ class WarpRing {
   }
 
   // What the lane has of a step of the oldest tile.
-  __device__ __forceinline__ void read(int step, float (&value)[Shape::vector][Pass::loads]) const {
+  __device__ __forceinline__ void read(int step, VectorWords<Shape> (&words)[Pass::loads]) const {
 #pragma unroll
-    for (int array = 0; array < Pass::loads; array++) {
-      VectorWords<Shape> words;
-      words.load_shared(ring + slot * stage_bytes + array * array_bytes + step * Shape::row_bytes + threadIdx.x % 32 * Shape::vector_bytes);
-#pragma unroll
-      for (int channel = 0; channel < Shape::vector; channel++) value[channel][array] = words.value(channel);
-    }
+    for (int array = 0; array < Pass::loads; array++)
+      words[array].load_shared(ring + slot * stage_bytes + array * array_bytes + step * Shape::row_bytes + threadIdx.x % 32 * Shape::vector_bytes);
   }
 
   // The oldest tile has been read by the whole warp.
@@ -102,6 +113,7 @@ class WarpRing {
 
   unsigned ring, barriers;  // shared addresses
   int slot = 0;             // of the oldest tile
+  int coming = 0;           // where the next tile goes
   unsigned phases = 0;      // of the barriers, as bits
 };
 

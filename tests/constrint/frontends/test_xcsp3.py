@@ -197,7 +197,7 @@ def test_objectives():
     ("text", "message"),
     [
         ("<instance><variables>", "not XML"),
-        ("<model/>", "no XCSP3 instance"),
+        ("<model/>", "not an XCSP3 instance"),
         (instance("<stretch> x[] </stretch>"), "<stretch> x[]: the constraint <stretch> is not supported"),
         (instance("<intension> eq(x[0],q) </intension>"), "no variable is named 'q'"),
         (instance("<intension> eq(x[0], </intension>"), "ends too early"),

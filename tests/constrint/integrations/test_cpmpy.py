@@ -4,6 +4,7 @@ import random
 from itertools import product
 
 import cpmpy as cp
+import numpy as np
 import pytest
 from cpmpy.solvers.solver_interface import ExitStatus
 from cpmpy.tools.explain.mus import mus, quickxplain
@@ -165,6 +166,59 @@ def test_assumptions_and_their_core():
     assert solver.solve()
     with pytest.raises(ValueError, match="assumptions"):
         solver.get_core()
+
+
+_SHAPES = {
+    "list": lambda flags: flags,
+    "array": cp.cpm_array,
+    "two-dimensional array": lambda flags: cp.cpm_array(flags[:4]).reshape(2, 2),
+    "array without dimensions": lambda flags: cp.cpm_array(flags[:1]).reshape(()),
+    "nested lists": lambda flags: [flags[:1], [flags[1:2], [flags[2:]]]],
+    "list of arrays": lambda flags: [cp.cpm_array(flags[:2]), cp.cpm_array(flags[2:])],
+    "tuples and sets": lambda flags: (flags[0], frozenset(flags[1:])),
+    "generator": lambda flags: (flag for flag in flags),
+    "negations": lambda flags: [~flags[0], flags[1:]],
+    "true values": lambda flags: [True, flags, cp.BoolVal(True), np.bool_(True)],
+    "one variable": lambda flags: flags[0],
+    "twice": lambda flags: [flags, flags],
+    "nothing": lambda _: [],
+    "nothing, nested": lambda _: [[], cp.cpm_array([])],
+}
+
+
+@pytest.mark.parametrize("shape", _SHAPES)
+@pytest.mark.parametrize("seed", range(3))
+def test_assumptions_of_every_shape(shape, seed):
+    rng = random.Random(seed)
+    flags, x = list(cp.boolvar(shape=6)), cp.intvar(0, 3, shape=2)
+    model = cp.Model([flag.implies(_condition(rng, list(x), flags, 1)) for flag in flags])
+    model += cp.sum(x) >= 6 if seed else cp.sum(x) >= 7  # the second has no solution without assumptions
+    solver = cp.SolverLookup.get("constrint", model)
+    assumed = _flat(_SHAPES[shape](flags))
+    expected = cp.Model([*model.constraints, *assumed]).solve(solver="ortools")
+    assert solver.solve(assumptions=_SHAPES[shape](flags)) == expected
+    if expected:
+        assert all(bool(one.value()) for one in assumed if hasattr(one, "value"))
+        return
+    core = solver.get_core()
+    assert {str(one) for one in core} <= {str(one) for one in assumed}
+    assert not cp.Model([*model.constraints, *core]).solve(solver="ortools")
+    assert (core == []) == (not cp.Model(model.constraints).solve(solver="ortools"))
+
+
+def _flat(parts):
+    if isinstance(parts, np.ndarray):
+        return list(parts.flat)
+    if isinstance(parts, cp.expressions.core.Expression | bool | np.bool_):
+        return [parts]
+    return [one for part in parts for one in _flat(part)]
+
+
+@pytest.mark.parametrize("wrong", ["text", ["text"], 2, [cp.intvar(0, 3)], [cp.boolvar() + 1]])
+def test_assumptions_that_are_no_conditions_are_refused(wrong):
+    solver = cp.SolverLookup.get("constrint", cp.Model(cp.boolvar()))
+    with pytest.raises(TypeError, match="assumptions must be Boolean"):
+        solver.solve(assumptions=wrong)
 
 
 def test_better_solutions_are_displayed():

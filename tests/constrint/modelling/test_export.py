@@ -74,7 +74,7 @@ def test_pandas_is_imported_only_when_needed():
 def test_missing_packages_are_named(monkeypatch):
     for name in ("pandas", "sympy"):
         monkeypatch.setitem(sys.modules, name, None)
-    for module in ("sympy_bridge", "sympy_writer"):
+    for module in ("sympy.reader", "sympy.writer"):
         monkeypatch.delitem(sys.modules, f"constrint.frontends.{module}", raising=False)
     m = model()
     for call in (m.solve().to_pandas, m.iter_solutions().to_pandas):

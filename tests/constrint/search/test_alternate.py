@@ -32,6 +32,7 @@ def hasty(monkeypatch):
     """Turns of a node, and of a few units of work, from the first node on."""
     monkeypatch.setattr(members, "TURN", 1)
     monkeypatch.setattr(alternate, "LEAST_TURN", 1)
+    monkeypatch.setattr(alternate, "ALONE", 0)
     monkeypatch.setattr(alternate, "alone", lambda root, share: 0)
     monkeypatch.setattr(
         "constrint.search.branch_and_bound.BRIEF", 0
@@ -102,7 +103,7 @@ def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch):
     walks = []
     for engine, most in (("interpreted", 20_000), ("interpreted", 7), ("compiled", 20_000)):
         monkeypatch.setattr(Pace, "FIRST", most)
-        monkeypatch.setattr(Pace, "end", lambda pace: None)
+        monkeypatch.setattr(Pace, "adapt", lambda pace, took: None)
         s = (r := job_shop(draw_jobs(1, 6, 4)).solve(engine=engine, learn="auto")).statistics
         assert (s.engine, s.method) == (engine, "portfolio")
         walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))

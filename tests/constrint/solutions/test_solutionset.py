@@ -200,7 +200,7 @@ def test_costs_by_value():
     assert space.minimum(cost)[0] == least(cost)
     assert space.minimum({"s": {"row": 2, "col": 1}, "n": 1})[1] == {"f": 0.25, "s": "col", "n": 1}
     for bad, message in [
-        ({"s": 2}, "values of 's' are no numbers"),
+        ({"s": 2}, "values of 's' are not numbers"),
         ({"s": {"row": 1}}, "no value for s = 'col'"),
         ({"f": lambda v: None}, "is None, which is not a number"),
         ({"f": "x"}, "a number, a function or a dict"),

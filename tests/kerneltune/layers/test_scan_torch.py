@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from kerneltune.errors import InputError
-from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.scan_descriptions import linear_cells
 from kerneltune.running.scan_reference import ScanInputs, backward, forward
 
 torch: Any = pytest.importorskip("torch")
-CELLS = discover_scans().cells
+CELLS = linear_cells()
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.scan_descriptions import linear_cells
 
 pytestmark = pytest.mark.gpu
 
-CELLS = discover_scans().cells
+CELLS = linear_cells()
 LIMIT = {"bfloat16": 6e-3, "float16": 2e-3, "float32": 1e-5}
 
 

@@ -1,7 +1,7 @@
 // Diagonal LSTM, input and forget gates coupled, with peepholes: f = sigmoid(x_f + u_f h + p_f c), z = tanh(x_z + u_z h), c' = f c + (1 - f) z,
 // o = sigmoid(x_o + u_o h + p_o c'), h' = o tanh(c').
 #pragma once
-#include "../../../common/numeric/activations.cuh"
+#include "../../common/gate.cuh"
 
 namespace kerneltune {
 
@@ -17,10 +17,10 @@ struct DiagonalLstmCell {
   template <class Math>
   static __device__ __forceinline__ Gates gates(const float (&x)[inputs], const float (&u)[weights], const float (&before)[states]) {
     Gates g;
-    g.f = Math::sigmoid(fmaf(u[0], before[0], fmaf(u[3], before[1], x[0])));
+    g.f = Gate<Math>::of(u[0], before[0], fmaf(u[3], before[1], x[0]));
     g.z = Math::tanh(fmaf(u[1], before[0], x[1]));
     g.c = fmaf(g.f, before[1], (1.0f - g.f) * g.z);
-    g.o = Math::sigmoid(fmaf(u[4], g.c, fmaf(u[2], before[0], x[2])));
+    g.o = Gate<Math>::of(u[4], g.c, fmaf(u[2], before[0], x[2]));
     g.t = Math::tanh(g.c);
     return g;
   }
@@ -36,17 +36,20 @@ struct DiagonalLstmCell {
   static __device__ __forceinline__ void backward(const float (&x)[inputs], const float (&u)[weights], const float (&before)[states],
                                                   float (&gradient)[states], float (&by_input)[inputs], float (&by_weight)[weights]) {
     const Gates g = gates<Math>(x, u, before);
-    by_input[2] = gradient[0] * g.t * sigmoid_slope(g.o);
-    const float by_c = gradient[1] + fmaf(gradient[0] * g.o, tanh_slope(g.t), by_input[2] * u[4]);
-    by_input[0] = by_c * (before[1] - g.z) * sigmoid_slope(g.f);
-    by_input[1] = by_c * (1.0f - g.f) * tanh_slope(g.z);
+    // All but the gradients is known ahead of them.
+    const float of_o = g.t * sigmoid_slope(g.o), of_c = fmaf(g.o, tanh_slope(g.t), of_o * u[4]);
+    const float of_f = (before[1] - g.z) * sigmoid_slope(g.f), of_z = (1.0f - g.f) * tanh_slope(g.z);
+    const float by_c = fmaf(gradient[0], of_c, gradient[1]);
+    by_input[0] = by_c * of_f;
+    by_input[1] = by_c * of_z;
+    by_input[2] = gradient[0] * of_o;
     by_weight[0] = by_input[0] * before[0];
     by_weight[1] = by_input[1] * before[0];
     by_weight[2] = by_input[2] * before[0];
     by_weight[3] = by_input[0] * before[1];
     by_weight[4] = by_input[2] * g.c;
-    gradient[0] = fmaf(u[0], by_input[0], fmaf(u[1], by_input[1], u[2] * by_input[2]));
-    gradient[1] = fmaf(g.f, by_c, u[3] * by_input[0]);
+    gradient[0] = fmaf(by_c, fmaf(u[0], of_f, u[1] * of_z), u[2] * by_input[2]);
+    gradient[1] = by_c * fmaf(u[3], of_f, g.f);
   }
 };
 

@@ -2,7 +2,7 @@
 // and z = tanh(x_z + u_z h). It is kept as the mean v = c / n and l = log n, which neither overflow nor need a state that stabilises them:
 // with d = i - log sigmoid(f) - l, the share of the new input is w = sigmoid(d), v' = v + w (z - v), l' = i - log sigmoid(d). Zeros are c = 0, n = 1.
 #pragma once
-#include "../../../common/numeric/activations.cuh"
+#include "../../common/gate.cuh"
 
 namespace kerneltune {
 
@@ -21,7 +21,7 @@ struct DiagonalSlstmCell {
     g.i = fmaf(u[0], before[0], x[0]);
     g.f = fmaf(u[1], before[0], x[1]);
     g.z = Math::tanh(fmaf(u[2], before[0], x[2]));
-    g.o = Math::sigmoid(fmaf(u[3], before[0], x[3]));
+    g.o = Gate<Math>::of(u[3], before[0], x[3]);
     g.d = g.i - Math::log_sigmoid(g.f) - before[2];
     g.v = fmaf(Math::sigmoid(g.d), g.z - before[1], before[1]);
     return g;

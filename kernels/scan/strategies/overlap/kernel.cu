@@ -16,7 +16,7 @@ class Overlap {
   using Vector = typename Boundaries<Shape>::Vector;
   using Sums = float[Shape::vector];
   static constexpr int length = Tiling::chunk_steps;
-  static constexpr int slice = 32;
+  static constexpr int slice = 16;
 
  public:
   static constexpr int shared_bytes = Ring::shared_bytes + Walk<Shape>::shared_bytes;
@@ -41,13 +41,16 @@ class Overlap {
     while (moved) {
       each_job([&](int chunk, int group, const Strand<Shape>& strand) { propose(chunk, group, strand); });
       barrier.wait();
-      each_job([&](int chunk, int group, const Strand<Shape>& strand) { run_again(chunk, group, strand); });
+      if (rounds == 0)  // most often the last
+        each_job([&](int chunk, int group, const Strand<Shape>& strand) { run_again<false>(chunk, group, strand); });
+      else
+        each_job([&](int chunk, int group, const Strand<Shape>& strand) { run_again<true>(chunk, group, strand); });
       barrier.wait();
       const unsigned left = count_moved();
       rounds++;
       const bool halved = 2 * static_cast<unsigned long long>(left) <= moved;
       moved = left;
-      if (!halved) break;
+      if (!halved && rounds > 2) break;  // the third round is the first that knows of dependences
     }
     if (moved) {
       for (int group = first_warp(); group < groups; group += warps()) go_on_in_order(group);
@@ -141,6 +144,7 @@ class Overlap {
     boundaries.put_next(chunk, group, begins);
   }
 
+  template <bool DEPENDENCE>
   __device__ __forceinline__ void run_again(int chunk, int group, const Strand<Shape>& strand) {
     Vector began, begins;
     boundaries.start(chunk, group, began);
@@ -150,7 +154,7 @@ class Overlap {
     for (int c = 0; c < Shape::vector; c++)
 #pragma unroll
       for (int s = 0; s < Shape::states; s++) moved = moved || (strand.exists && __float_as_uint(began[c][s]) != __float_as_uint(begins[c][s]));
-    if (__any_sync(0xffffffffu, moved)) begin_anew<true>(chunk, group, strand, begins);
+    if (__any_sync(0xffffffffu, moved)) begin_anew<DEPENDENCE>(chunk, group, strand, begins);
   }
 
   template <bool DEPENDENCE>
@@ -188,14 +192,12 @@ class Overlap {
   __device__ __forceinline__ void add_up() {
     const int slices = (chunks + slice - 1) / slice;
 #pragma unroll 1
-    for (int task = first_warp(); task < groups * slices; task += warps()) {
-      const int group = task % groups, first = task / groups * slice;
-      for (int w = 0; w < Shape::weights; w++) {
-        Sums sums;
-        sum_of(group, w, first, 1, min(first + slice, chunks), sums);
+    for (int task = first_warp(); task < groups * Shape::weights * slices; task += warps()) {
+      const int group = task % groups, w = task / groups % Shape::weights, first = task / (groups * Shape::weights) * slice;
+      Sums sums;
+      sum_of(group, w, first, 1, min(first + slice, chunks), sums);
 #pragma unroll
-        for (int c = 0; c < Shape::vector; c++) __stcg(boundaries.sums_of(first, group) + w * Shape::row_channels + c, sums[c]);
-      }
+      for (int c = 0; c < Shape::vector; c++) __stcg(boundaries.sums_of(first, group) + w * Shape::row_channels + c, sums[c]);
     }
     barrier.wait();
 #pragma unroll 1
@@ -210,10 +212,10 @@ class Overlap {
           arguments.weight_gradient[(static_cast<Stride>(strand.row) * Shape::weights + w) * arguments.channels + strand.channel + c] = sums[c];
     }
   }
-  __device__ __forceinline__ void sum_of(int group, int w, int from, int by, int to, Sums& sums) const {
+  __device__ void sum_of(int group, int w, int from, int by, int to, Sums& sums) const {
 #pragma unroll
     for (int c = 0; c < Shape::vector; c++) sums[c] = 0.0f;
-#pragma unroll 8
+#pragma unroll 16
     for (int chunk = from; chunk < to; chunk += by)
 #pragma unroll
       for (int c = 0; c < Shape::vector; c++) sums[c] += __ldcg(boundaries.sums_of(chunk, group) + w * Shape::row_channels + c);
