@@ -20,6 +20,8 @@ STABLE = 1
 INTERRUPTED = 2
 
 TURN = 256
+TURN_OF_LAST = TURN - 1  # every TURN propagations the most expensive queue goes first, and before it the
+TURN_OF_MIDDLE = TURN - 2  # middle one: cheap propagators with creeping bounds would starve them
 
 
 @kernel
@@ -100,11 +102,10 @@ def fixpoint(st: State, budget: int) -> int:
     while True:
         if scalar[CHANGED] > 0:
             wake(st)
-        # Every TURN propagations the most expensive queue goes first: cheap propagators with creeping bounds
-        # would starve it.
-        if scalar[PROPAGATIONS] % TURN == TURN - 1 and scalar[HEAD + 2] != scalar[TAIL + 2]:
+        turn = scalar[PROPAGATIONS] % TURN
+        if turn == TURN_OF_LAST and scalar[HEAD + 2] != scalar[TAIL + 2]:
             priority = 2
-        elif scalar[PROPAGATIONS] % TURN == TURN - 2 and scalar[HEAD + 1] != scalar[TAIL + 1]:
+        elif turn == TURN_OF_MIDDLE and scalar[HEAD + 1] != scalar[TAIL + 1]:
             priority = 1
         elif scalar[HEAD] != scalar[TAIL]:
             priority = 0

@@ -120,6 +120,16 @@ class Variables:
         if self.lo[v] == self.hi[v]:
             self.step[v] = 1
 
+    def fix(self, v: int, value: int) -> None:
+        """Keep only one value."""
+        lo, own = self.lo[v], self.values[v]
+        if not lo <= value <= self.hi[v] or (value - lo) % self.step[v]:
+            raise Infeasible
+        if own is not None and value not in own:
+            raise Infeasible
+        self.lo[v] = self.hi[v] = value
+        self.step[v], self.values[v] = 1, None
+
     def keep_values(self, v: int, values: Sequence[int]) -> None:
         """Keep only these values."""
         own = self.values[v]

@@ -19,7 +19,7 @@ from constrint.presolve.factors import list_factors
 from constrint.presolve.joint import joint_bounds
 from constrint.presolve.residues import check_residues
 from constrint.propagators import LinearEq, LinearLe, Node
-from constrint.store.domains import contains, set_hi, set_lo
+from constrint.store.domains import set_hi, set_lo
 from constrint.store.state import BITS, CHANGED, WIDER, State
 from constrint.support.deadline import NEVER, Deadline, Pace
 
@@ -323,19 +323,23 @@ def _box(state: State) -> Box:
         lo, hi = state.lo[v], state.hi[v]
         if lo == hi:
             step[v] = 1
-        elif hi - lo > step[v] and state.hole[v] >= 0 and _has_holes(state, v):
-            values[v] = tuple([x for x in range(lo, hi + 1, step[v]) if contains(state, v, x)])
+        elif hi - lo > step[v] and state.hole[v] >= 0:
+            values[v] = _holed(state, v)
     return Box(list(state.lo), list(state.hi), step, values)
 
 
-def _has_holes(state: State, v: int) -> bool:
+def _holed(state: State, v: int) -> tuple[int, ...] | None:
+    """The values of a domain with a bitset; None if it has no holes."""
     step, base = state.step[v], state.base[v]
     first, last = (state.lo[v] - base) // step, (state.hi[v] - base) // step
     bits = 0
     for word in range(last // BITS, first // BITS - 1, -1):
         bits = bits << BITS | state.words[state.hole[v] + word]
     bits = bits >> first % BITS & ((1 << (last - first + 1)) - 1)
-    return bits.bit_count() <= last - first
+    if bits.bit_count() > last - first:
+        return None
+    lo = state.lo[v]
+    return tuple([lo + i * step for i, bit in enumerate(reversed(f"{bits:b}")) if bit == "1"])
 
 
 def _is_decided(node: Node, box: Box) -> bool:

@@ -130,25 +130,28 @@ def bound_natural_product(st: State, x: int, y: int, z: int) -> bool:
 def product(st: State, c: int) -> bool:
     """``x * y == z``."""
     first = st.start[c]
-    x = st.args[first]
-    y = st.args[first + 1]
-    z = st.args[first + 2]
-    xl = st.lo[x]
-    xh = st.hi[x]
-    yl = st.lo[y]
-    yh = st.hi[y]
+    args = st.args
+    lo = st.lo
+    hi = st.hi
+    x = args[first]
+    y = args[first + 1]
+    z = args[first + 2]
+    xl = lo[x]
+    xh = hi[x]
+    yl = lo[y]
+    yh = hi[y]
     if xl >= 0 and yl >= 0:
         if not bound_natural_product(st, x, y, z):
             return False
     elif not (keep_within_product(st, x, y, z) and bound_factor(st, x, y, z) and bound_factor(st, y, x, z)):
         return False
-    if st.lo[x] == xl and st.hi[x] == xh and st.lo[y] == yl and st.hi[y] == yh:
+    if lo[x] == xl and hi[x] == xh and lo[y] == yl and hi[y] == yh:
         st.scalar[SETTLED] = 1
-    value = st.lo[z]
-    if value != 0 and value == st.hi[z] and (xl != xh or yl != yh):
+    value = lo[z]
+    if value != 0 and value == hi[z] and (xl != xh or yl != yh):
         st.scalar[SETTLED] = 0
-        if st.hole[x] >= 0 and st.lo[x] != st.hi[x] and not keep_divisors(st, x, y, value):
+        if st.hole[x] >= 0 and lo[x] != hi[x] and not keep_divisors(st, x, y, value):
             return False
-        if st.hole[y] >= 0 and st.lo[y] != st.hi[y] and not keep_divisors(st, y, x, value):
+        if st.hole[y] >= 0 and lo[y] != hi[y] and not keep_divisors(st, y, x, value):
             return False
     return True

@@ -90,11 +90,14 @@ def _suits_tables(case: Case) -> bool:
         return False
     if root.exact or not root.stable:
         return False
-    box = root.box
+    lo, hi, step = root.box.lo, root.box.hi, root.box.step
     combinations = 1
     for v in set(plan.variables.values()):
-        combinations *= (box.hi[v] - box.lo[v]) // box.step[v] + 1
-    return combinations >= LEAST_COMBINATIONS
+        if lo[v] < hi[v]:
+            combinations *= (hi[v] - lo[v]) // step[v] + 1
+            if combinations >= LEAST_COMBINATIONS:
+                return True
+    return False
 
 
 def _suits_descent(case: Case) -> bool:

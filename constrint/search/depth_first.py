@@ -132,13 +132,13 @@ class Run(Stepper):
         state.scalar[HAS_PHASE] = 1
 
     def go_on(self, options: Options) -> None:
-        """Remove the limits of nodes and work.
+        """Remove the limits of nodes, work and failures.
 
         Args:
             options: The options from now on; only what is watched may differ.
         """
         self._options = options
-        self._limits = replace(self._limits, nodes=None, work=None)
+        self._limits = replace(self._limits, nodes=None, work=None, failures=None)
         self._node_look = None
 
     def leave(self) -> tuple[Subtree | None, State, bool]:

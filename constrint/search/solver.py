@@ -233,13 +233,14 @@ class Solver:
 
     def _best(self, plan: Plan, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         best: Assignment | None = None
+        begun: Run | None = None
         root = plan.root
         try:
             if root is not None and self.options.time_limit is not None:
                 self._dive(plan, root)
             if root is not None:
                 methods = [choice.method for choice in self.choices(plan, root)]
-                swept = answered_early(plan, root, self.options, self.started, methods, self.add)
+                swept, begun = answered_early(plan, root, self.options, self.started, methods)
                 if swept is not None:
                     return self._swept(swept, goals)
             # The learning search cannot try values in order: it optimises preferences in turn, as goals.
@@ -254,7 +255,7 @@ class Solver:
                 best, value = found
                 root = fixed(root, v, value)
             if root is not None and len(goals_in_turn) < max(1, len(plan.goals) + len(plan.preferences)):
-                best = self._first(plan, root)
+                best = self._first(plan, root, begun)
         except Interrupted as interrupted:
             best = interrupted.best or best
             status = Status.UNKNOWN if best is None else Status.FEASIBLE
@@ -271,7 +272,7 @@ class Solver:
 
     def _swept(self, swept: Swept, goals: Sequence[Goal]) -> Result:
         """The result of a descent, or of the search by tables."""
-        self.total = self.total.plus(swept.statistics, swept.statistics.solutions)
+        self.total = swept.statistics
         if swept.best is not None:
             with suppress(Stopped):  # nothing is left to stop
                 self.tell(swept.best, Statistics())
@@ -279,7 +280,7 @@ class Solver:
             return self._result(Status.FEASIBLE if swept.best else Status.UNKNOWN, swept.best, [*goals])
         return self._result(Status.OPTIMAL if swept.best else Status.INFEASIBLE, swept.best, [*goals])
 
-    def _first(self, plan: Plan, root: Root) -> Assignment | None:
+    def _first(self, plan: Plan, root: Root, begun: Run | None) -> Assignment | None:
         """A solution; the preferred one if the plan has preferences."""
         left: Root | None = root
         if root.postponed:
@@ -291,7 +292,7 @@ class Solver:
         if left is None:
             return None
         try:
-            return self._first_of(plan, left, self.run(plan, left))
+            return self._first_of(plan, left, self.run(plan, left, begun=begun))
         except GaveUp:
             self.give_up_learning()
             return self._first_of(plan, left, self.run(plan, left))
