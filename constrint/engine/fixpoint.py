@@ -12,7 +12,7 @@ from constrint.store.state import (
     SETTLED,
     TAIL,
     State,
-    kernel,
+    compilable,
 )
 
 FAILED = 0
@@ -24,7 +24,7 @@ TURN_OF_LAST = TURN - 1  # every TURN propagations the most expensive queue goes
 TURN_OF_MIDDLE = TURN - 2  # middle one: cheap propagators with creeping bounds would starve them
 
 
-@kernel
+@compilable
 def enqueue(st: State, c: int) -> None:
     """Queue a propagator that is not queued."""
     priority = st.priority[c]
@@ -35,7 +35,7 @@ def enqueue(st: State, c: int) -> None:
     st.queued[c] = 1
 
 
-@kernel
+@compilable
 def enqueue_all(st: State) -> None:
     """Queue every propagator."""
     for c in range(len(st.kind)):
@@ -43,7 +43,7 @@ def enqueue_all(st: State) -> None:
             enqueue(st, c)
 
 
-@kernel
+@compilable
 def wake(st: State) -> None:
     """Queue every propagator that watches an event noted since the last call."""
     scalar = st.scalar
@@ -73,7 +73,7 @@ def wake(st: State) -> None:
     scalar[CHANGED] = 0
 
 
-@kernel
+@compilable
 def clear(st: State) -> None:
     """Clear all events and queues."""
     scalar = st.scalar
@@ -88,7 +88,7 @@ def clear(st: State) -> None:
         scalar[TAIL + priority] = 0
 
 
-@kernel
+@compilable
 def fixpoint(st: State, budget: int) -> int:
     """Propagate until a fixpoint, a failure, or the end of the budget of propagations.
 

@@ -24,7 +24,7 @@ from constrint.lowering.variables import (
 )
 from constrint.propagators import LinearEq, LinearLe, Pairs, Power, Product, Selection
 from constrint.propagators.power import capped_power
-from constrint.store.propagator import Node
+from constrint.store.propagator import Propagator
 
 __all__ = ["FALSE", "HUGE_BITS", "TRUE", "Infeasible", "Linear", "NeedsWiderBounds", "Problem"]
 
@@ -237,7 +237,7 @@ class Problem(Variables):
         key: Hashable,
         values: tuple[int, int] | Domain,
         inputs: Iterable[tuple[int, int]],
-        post: Callable[[int], Node] | None,
+        post: Callable[[int], Propagator] | None,
         step: int = 1,
         anchor: int | None = None,
     ) -> int:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import NeedsWiderBounds
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp
 from constrint.presolve import Root
 from constrint.search.choose import Method
@@ -25,7 +25,7 @@ MOST_FAILURES = 4
 
 
 def answered_early(
-    plan: Plan,
+    prepared: Prepared,
     root: Root,
     options: Options,
     started: float,
@@ -36,7 +36,7 @@ def answered_early(
     The optimum is None where they do not suffice.
 
     Args:
-        plan: The plan.
+        prepared: The prepared model.
         root: The root of the search.
         options: The search options.
         started: Start of the call, by `perf_counter`.
@@ -44,7 +44,7 @@ def answered_early(
     """
     begun: Run | None = None
     if "descent" in methods:
-        run = Run(plan, root, options, started, most_nodes=MOST_NODES, most_failures=MOST_FAILURES)
+        run = Run(prepared, root, options, started, most_nodes=MOST_NODES, most_failures=MOST_FAILURES)
         try:
             best = run.next()
             return Swept(best, True, run.statistics(solutions=int(best is not None))), None
@@ -52,7 +52,7 @@ def answered_early(
             begun = run
         except (NeedsWiderBounds, UnboundedError):
             pass  # tables may do without
-    swept = sweep(plan, root) if "tables" in methods else None
+    swept = sweep(prepared, root) if "tables" in methods else None
     if swept is not None and begun is not None:
         work = begun.statistics().plus(swept.statistics, swept.statistics.solutions)
         return replace(swept, statistics=work), None

@@ -10,7 +10,7 @@ from constrint.store.state import ANY, BOUNDS
 Watch: TypeAlias = tuple[int, int]
 
 
-class Node:
+class Propagator:
     """A propagator over variables numbered from 0; each subclass is one row of the registry.
 
     It is no `ABC`: `isinstance` would cost four times as much, and presolve asks it of every constraint.

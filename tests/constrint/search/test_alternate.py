@@ -20,7 +20,7 @@ from constrint import (
 )
 from constrint.learning import build as learn_build
 from constrint.learning import session
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.search import members
 from constrint.search import portfolio as alternate
 from constrint.search.portfolio import ON_OTHERS, ON_PRODUCTS, ON_SCHEDULES, learning_share
@@ -121,7 +121,7 @@ def test_search_goes_on_without_learning_where_reasons_are_too_many(hasty, monke
 
 def test_the_share_follows_the_structure():
     def share(m: Model) -> int:
-        root = Plan(m, (), ()).root
+        root = Prepared(m, (), ()).root
         assert root is not None
         return learning_share(root.nodes)
 

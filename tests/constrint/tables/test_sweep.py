@@ -17,10 +17,10 @@ from random_models import draw_model
 import constrint as ci
 from constrint.search import choose
 from constrint.tables import operation, operations, optimum, swept
-from constrint.tables import table as table_of_rows
+from constrint.tables import rows as table_of_rows
 from constrint.tables.operation import Unsuitable
 from constrint.tables.optimum import Optimum
-from constrint.tables.table import Structure, Table
+from constrint.tables.rows import Rows, Structure
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks" / "solver"))
 
@@ -41,7 +41,7 @@ def solutions_of(instance: Instance) -> set[tuple[int, ...]]:
     """All solutions of an instance, by one table."""
     numbers = range(len(instance.domains))
     structure = Structure(box_of(instance.domains), [instance.node], numbers, [], {})
-    table = Table(structure, numbers)
+    table = Rows(structure, numbers)
     with np.errstate(all="ignore"):
         table.settle()
         while table.count and (v := table.next()) is not None:

@@ -9,7 +9,7 @@ import random
 import pytest
 
 import constrint as ci
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.tables import swept
 
 MODELS = int(os.environ.get("CONSTRINT_PARTS", "150"))
@@ -89,16 +89,16 @@ def test_the_best_of_all_parts_together(seed):
     for _ in range(MODELS // 3):
         model = draw_model(rng)
         expected = best_by_force(model)
-        plan = Plan(model, model.goals, model.preferences)
-        root = plan.root
+        prepared = Prepared(model, model.goals, model.preferences)
+        root = prepared.root
         if root is None:
             assert expected is None, model.to_text()
             continue
-        found = swept.sweep(plan, root)
+        found = swept.sweep(prepared, root)
         if found is None:
             continue
         seen["swept"] += 1
-        seen["parts"] += len(list(swept._linked(plan, root, [v for v, _ in plan.goals]))) > 1
+        seen["parts"] += len(list(swept._linked(prepared, root, [v for v, _ in prepared.goals]))) > 1
         assert found.is_proven
         if expected is None:
             seen["none"] += 1
