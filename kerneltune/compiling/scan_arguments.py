@@ -13,8 +13,8 @@ STRUCT = "ScanArguments"
 INPUTS = ("input0", "input1", "input2")
 OUTPUTS = ("output0", "output1", "output2")
 ARRAYS = (*INPUTS, "hidden", "gradient", *OUTPUTS)  # [B, T, D], with strides
-_OTHERS = ("initial", "first_hidden", "final_state", "lengths", "resets", "workspace")
-_SIZES = ("steps", "batch", "channels")
+_OTHERS = ("initial", "first_hidden", "final_state", "lengths", "resets", "boundaries", "workspace")
+_SIZES = ("steps", "batch", "channels", "sequences")
 _LAYOUT = np.dtype(
     [(name, np.uint64) for name in (*ARRAYS, *_OTHERS)]
     + [(f"{name}_{axis}", np.int64) for name in ARRAYS for axis in ("batch", "step")]

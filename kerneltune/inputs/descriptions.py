@@ -51,6 +51,7 @@ class KernelSpec(BaseModel):
     workspace_kept: StrictBool = (
         False  # filled before the first launch only: what a launch leaves is for the next
     )
+    wide_states: StrictBool = False  # of scans: cells whose h is several numbers are taken
     parameters: tuple[Identifier, ...]
     knobs: dict[Identifier, str] = {}
 

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pydantic import StrictBool
+from typing import Annotated
+
+from pydantic import Field, StrictBool, model_validator
 
 from kerneltune.inputs.descriptions import DESCRIPTIONS, Cell, CellSpec, Kernels, read_cells, read_strategies
 from kerneltune.inputs.folders import data_folder
+from kerneltune.inputs.yamlfile import disagreement
 
 FAMILY = "scan"
 
@@ -18,6 +21,22 @@ class ScanCellSpec(CellSpec):
     """A scan's cell (``cell.yaml``): its gates are the arrays that it reads."""
 
     computes: StrictBool = False  # whether coefficients are dear enough to keep them
+    widths: tuple[Annotated[int, Field(ge=1, le=4)], ...] = ()  # numbers of a channel in each input; 1 of all
+    state_width: Annotated[int, Field(ge=1, le=2)] = 1  # numbers of a channel in h
+    gradient_inputs: Annotated[int, Field(ge=0)] | None = None  # inputs that gradients depend on: the first ones
+
+    @model_validator(mode="after")
+    def _every_input_has_a_width(self) -> ScanCellSpec:
+        if self.widths and len(self.widths) != len(self.gates):
+            raise disagreement("widths", f"there are {len(self.widths)}, but {len(self.gates)} gates")
+        if (self.gradient_inputs or 0) > len(self.gates):
+            raise disagreement("gradient_inputs", f"is {self.gradient_inputs}: there are {len(self.gates)} gates")
+        return self
+
+    @property
+    def input_widths(self) -> tuple[int, ...]:
+        """Numbers of a channel in each input."""
+        return self.widths or (1,) * len(self.gates)
 
 
 @dataclass(frozen=True)
@@ -28,7 +47,19 @@ class ScanCell(Cell):
 
     def constants(self) -> dict[str, int]:
         """The names by which a constraint file knows the cell."""
-        return {"inputs": len(self.spec.gates), "computes": int(self.spec.computes)}
+        widths, state = self.spec.input_widths, self.spec.state_width
+        backward_reads = len(widths) if self.spec.gradient_inputs is None else self.spec.gradient_inputs
+        return {
+            "inputs": len(widths),
+            "computes": int(self.spec.computes),
+            "gradient_inputs": backward_reads,
+            "state_width": state,
+            "widest": max(*widths, state),
+            "link_numbers": widths[0] + state if widths[0] > 1 else 2,
+            "forward_reads": sum(widths),
+            "backward_reads": sum(widths[:backward_reads]) + 2 * state,
+            "backward_writes": sum(widths),
+        }
 
 
 @cache

@@ -55,7 +55,7 @@ def case_bytes(problem: Request, kernels: Kernels) -> int:
     cell = kernels_for(problem, kernels).cell(problem.cell)
     if isinstance(problem, ScanProblem):
         wide = scan_arrays.expected_shapes(problem, cell)
-        stored = {**scan_arrays.drawn_shapes(problem, cell), **scan_arrays.made_shapes(problem)}
+        stored = {**scan_arrays.drawn_shapes(problem, cell), **scan_arrays.made_shapes(problem, cell)}
         drawn_bytes = 0
     else:
         wide = expected_shapes(problem, cell)
@@ -142,7 +142,7 @@ def _fill_by_processes(
 def _make_scan(problem: ScanProblem, cell: Cell, seed: int, folder: Path, allocate: Allocate) -> None:
     """The same of a scan, whose reference takes all rows and channels a step: this process computes it."""
     arrays = scan_arrays.drawn_arrays(problem, cell, seed, allocate)
-    made = {name: allocate(name, *about) for name, about in scan_arrays.made_shapes(problem).items()}
+    made = {name: allocate(name, *about) for name, about in scan_arrays.made_shapes(problem, cell).items()}
     shapes = scan_arrays.expected_shapes(problem, cell)
     expected = {name: allocate(name, shape, np.dtype(np.float64)) for name, shape in shapes.items()}
     scan_arrays.fill(problem, cell, arrays, {**made, **expected})

@@ -14,13 +14,18 @@ from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.running.case import Output
 from kerneltune.running.reference import Arrays, storage
 from kerneltune.running.scan_arrays import (
+    chosen,
     drawn_arrays,
     expected_shapes,
     fill,
     made_shapes,
     row_blocks,
     sample,
+    state_width,
+    states_shape,
+    steps_shape,
     wide,
+    widths_of,
 )
 from kerneltune.running.verify import Pair, Verdict, judged
 
@@ -47,10 +52,21 @@ class ScanCase:
     @property
     def outputs(self) -> Mapping[str, Output]:
         """What the launch writes."""
-        shape = self.problem.batch, self.problem.steps, self.problem.channels
-        written = len(self.cell.spec.gates) if self.problem.direction == "backward" else 1
-        found = {name: Output(shape, storage(self.problem)) for name in OUTPUTS[:written]}
-        return {**found, "final_state": Output(shape[::2], np.dtype(np.float32))}
+        widths = (state_width(self.cell),)
+        if self.problem.direction == "backward":
+            widths = widths_of(self.cell)
+        found = {
+            name: Output(steps_shape(self.problem, width), storage(self.problem))
+            for name, width in zip(OUTPUTS, widths, strict=False)
+        }
+        return {**found, "final_state": Output(states_shape(self.problem, self.cell), np.dtype(np.float32))}
+
+    @property
+    def strides(self) -> dict[str, tuple[int, int]]:
+        """From one batch row, and from one step, to the next, of every array `[B, T, D]`, in elements."""
+        shapes = {name: array.shape for name, array in self.inputs.items()}
+        shapes |= {name: output.shape for name, output in self.outputs.items()}
+        return {name: (shape[1] * shape[2], shape[2]) for name, shape in shapes.items() if len(shape) == 3}
 
     def judge(self, results: Arrays) -> Verdict:
         """Hold the sample against the float64 reference; of the rest, every number must be one."""
@@ -65,8 +81,10 @@ class ScanCase:
         for name, expected in self.expected.items():
             if name != last:
                 output = name.removeprefix("by_") if name != "after" else OUTPUTS[0]
-                yield [(wide(results[output][rows, :, channels], self.problem.dtype), expected)]
-        yield [(results["final_state"][rows, channels].astype(np.float64), self.expected[last])]
+                found = chosen(self.problem, results[output], rows, channels)
+                yield [(wide(found, self.problem.dtype), expected)]
+        found = chosen(self.problem, results["final_state"], rows, channels)
+        yield [(found.astype(np.float64), self.expected[last])]
 
     def _unwritten(self, results: Arrays) -> int:
         count = int(np.count_nonzero(np.isnan(results["final_state"])))
@@ -80,7 +98,7 @@ class ScanCase:
 def random_scan(problem: ScanProblem, cell: Cell, seed: int) -> ScanCase:
     """A launch of a scan with random input."""
     arrays = drawn_arrays(problem, cell, seed)
-    made = {name: np.empty(*about) for name, about in made_shapes(problem).items()}
+    made = {name: np.empty(*about) for name, about in made_shapes(problem, cell).items()}
     expected = {name: np.zeros(shape) for name, shape in expected_shapes(problem, cell).items()}
     fill(problem, cell, arrays, {**made, **expected})
     return ScanCase(problem, cell, {**arrays, **made}, expected)

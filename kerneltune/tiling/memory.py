@@ -15,10 +15,12 @@ def arrays_of(request: Request, cell: Cell) -> dict[str, int]:
 
 def scan_arrays(problem: ScanProblem, cell: Cell) -> dict[str, int]:
     """Bytes of a scan's arrays; those of backward are the forward pass's input, h, and as many gradients."""
-    inputs = len(cell.spec.gates)
+    known = cell.constants()
     one = problem.batch * problem.steps * problem.channels * problem.dtype_bytes
-    states = 4 * problem.batch * problem.channels
-    count = 2 * inputs + 2 if problem.direction == "backward" else inputs + 1
+    states = 4 * problem.rows_of_states * problem.channels * known["state_width"]
+    count = known["forward_reads"] + known["state_width"]
+    if problem.direction == "backward":
+        count = known["backward_reads"] + known["backward_writes"]
     return {f"{count} arrays [B,T,D]": count * one, "states [B,D]": 3 * states}
 
 

@@ -1,7 +1,8 @@
 // What every scan kernel is given, by value, as its one parameter.
 //
 // Shapes: B batch, T steps, D channels. Arrays are [B, T, D]; channels lie side by side, batch rows and steps as far apart as the strides
-// say, in elements. Stored as Tiling::Scalar; states that enter and leave are float32, [B, D].
+// say, in elements. Stored as Tiling::Scalar; states that enter and leave are float32, [B, D]. Where a channel is more than a number, its numbers
+// lie side by side: a complex a is [B, T, D, 2], a matrix [B, T, D, 2, 2], their h [B, T, D, 2] and the states [B, D, 2].
 #pragma once
 
 namespace kerneltune {
@@ -23,6 +24,7 @@ struct ScanArguments {
   float* final_state;         // the state that leaves: forward the last h, backward the gradient by h before the first step; may be null
   const int* lengths;           // [B]: steps of each row that count; read if Tiling::lengths
   const Byte* resets;  // [B, T]: not 0 where h before the step is dropped; read if Tiling::resets
+  const int* boundaries;  // [N + 1]: where the sequences of the one row begin, and T; read if Tiling::sequences. States are then [N, D]
   void* workspace;              // bytes as the tiling says, 0 before the first launch; what a launch leaves is for the next
   Stride input0_batch;
   Stride input0_step;
@@ -43,6 +45,7 @@ struct ScanArguments {
   int steps;     // T
   int batch;     // B
   int channels;  // D
+  int sequences;  // N, or 0
 };
 
 }  // namespace kerneltune
