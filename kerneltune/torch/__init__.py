@@ -10,14 +10,17 @@ current stream, on torch's memory.
 """
 
 from kerneltune.torch.rnn import RNN, DeviceLauncher, Launcher, launcher, parameter_gradients, recurrence
-from kerneltune.torch.scan import MinGRU, MinLSTM, linear_recurrence
+from kerneltune.torch.scan import linear_recurrence
+from kerneltune.torch.scan_layers import LinearRecurrence, MinGRU, MinimalBlock, MinLSTM
 
 __all__ = [
     "RNN",
     "DeviceLauncher",
     "Launcher",
+    "LinearRecurrence",
     "MinGRU",
     "MinLSTM",
+    "MinimalBlock",
     "launcher",
     "linear_recurrence",
     "parameter_gradients",
