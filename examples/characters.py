@@ -1,7 +1,7 @@
 """A character model of stacked minimal blocks: convolution, minGRU (or minLSTM), MLP.
 
     python examples/characters.py                                  # its own source, on a CPU, seconds
-    python examples/characters.py --text book.txt --device cuda --size 384 --blocks 3 --steps 2000 --length 256
+    python examples/characters.py --text book.txt --device cuda --size 384 --steps 2000 --length 256
 
 Prints the loss in nats a character on the last tenth of the text, which is not trained on, before and after.
 """
@@ -32,7 +32,9 @@ class CharacterModel(torch.nn.Module):  # type: ignore[misc] # torch has no type
         self.out = torch.nn.Linear(size, characters)
 
     def forward(self, text: torch.Tensor) -> torch.Tensor:
-        return self.out(self.norm(self.blocks(self.embedding(text))))
+        """Logits of the next characters."""
+        logits: torch.Tensor = self.out(self.norm(self.blocks(self.embedding(text))))
+        return logits
 
 
 def drawn(text: torch.Tensor, batch: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -78,6 +80,7 @@ def trained(options: argparse.Namespace) -> tuple[float, float, float]:
 
 
 def main() -> None:
+    """Train and say how it went."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

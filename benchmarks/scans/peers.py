@@ -76,7 +76,7 @@ def compiled_scan(torch: Any) -> Callable[[Any, Any], Any]:
 
 
 def log_space(a: Any, b: Any) -> Any:
-    """The scan of Heinsen (2023) in log space, b taken as positive: cumulative sums and logarithms of sums."""
+    """The scan of Heinsen (2023) in log space, b taken as positive."""
     passed = a.log().cumsum(1)
     return (passed + ((b.abs() + 1e-9).log() - passed).logcumsumexp(1)).exp()
 

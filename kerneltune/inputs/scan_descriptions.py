@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
 from typing import Annotated
 
 from pydantic import Field, StrictBool, model_validator
@@ -23,14 +22,16 @@ class ScanCellSpec(CellSpec):
     computes: StrictBool = False  # whether coefficients are dear enough to keep them
     widths: tuple[Annotated[int, Field(ge=1, le=4)], ...] = ()  # numbers of a channel in each input; 1 of all
     state_width: Annotated[int, Field(ge=1, le=2)] = 1  # numbers of a channel in h
-    gradient_inputs: Annotated[int, Field(ge=0)] | None = None  # inputs that gradients depend on: the first ones
+    gradient_inputs: Annotated[int, Field(ge=0)] | None = None  # the first, which gradients depend on
 
     @model_validator(mode="after")
     def _every_input_has_a_width(self) -> ScanCellSpec:
         if self.widths and len(self.widths) != len(self.gates):
             raise disagreement("widths", f"there are {len(self.widths)}, but {len(self.gates)} gates")
         if (self.gradient_inputs or 0) > len(self.gates):
-            raise disagreement("gradient_inputs", f"is {self.gradient_inputs}: there are {len(self.gates)} gates")
+            raise disagreement(
+                "gradient_inputs", f"is {self.gradient_inputs}: there are {len(self.gates)} gates"
+            )
         return self
 
     @property

@@ -61,7 +61,7 @@ class ScanProblem:
             raise InputError(f"steps is {self.steps}: it must be below 2^30")
         if self.sequences < 0 or (self.sequences and (self.batch > 1 or self.lengths)):
             raise InputError(
-                f"sequences is {self.sequences}: sequences lie in one row, without lengths, and number at least 0"
+                f"sequences is {self.sequences}: they lie in one row, without lengths, and are at least 0"
             )
         if self.alignment and (self.alignment % self.dtype_bytes or self.alignment < 0):
             raise InputError(

@@ -52,7 +52,7 @@ class ScanCase:
     @property
     def outputs(self) -> Mapping[str, Output]:
         """What the launch writes."""
-        widths = (state_width(self.cell),)
+        widths: tuple[int, ...] = (state_width(self.cell),)
         if self.problem.direction == "backward":
             widths = widths_of(self.cell)
         found = {

@@ -1,8 +1,8 @@
 """The linear recurrence on a CPU in float32: rows, blocks of channels and chunks of time side by side.
 
-Where there are few rows and channels, time is cut into chunks of a fixed length: each is first reduced to what
-it does to the state, then states pass from chunk to chunk, and then every chunk is computed from its own. How
-many threads there are changes no bit.
+Where there are few rows and channels, time is cut into chunks of a fixed length: each is first reduced to
+what it does to the state, then states pass from chunk to chunk, and then every chunk is computed from its
+own. How many threads there are changes no bit.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ JOBS = 8  # rows times blocks of channels from which on time is not cut
 
 
 class Rows(NamedTuple):
-    """Where the runs of steps lie: `count` steps from `first` on of row `batch`, each `[R]`."""
+    """Where the runs of steps lie: `length` steps from `first` on of row `batch`, each `[R]`."""
 
     batch: NDArray[np.int64]
     first: NDArray[np.int64]
-    count: NDArray[np.int64]
+    length: NDArray[np.int64]
 
     @classmethod
     def of(
@@ -91,7 +91,7 @@ def _numbers() -> Callable[..., None]:
     @njit(inline="always")
     def bounds(rows: Any, row: int, chunk: int, number: int) -> tuple[int, int]:
         begin = number * chunk
-        return begin, min(begin + chunk, rows.count[row])
+        return begin, min(begin + chunk, rows.length[row])
 
     @njit(fastmath=False, cache=False)
     def walk(a: Any, b: Any, state: Any, before: Any) -> None:
@@ -131,7 +131,7 @@ def _numbers() -> Callable[..., None]:
                 unused = np.empty(CHANNELS_AT_ONCE, np.float32)
                 state, whole = entering[row, number, some], product[row, number, some]
                 for i in range(begin, end):
-                    step = rows.first[row] + (rows.count[row] - 1 - i if reverse else i)
+                    step = rows.first[row] + (rows.length[row] - 1 - i if reverse else i)
                     if resets[batch, step]:
                         state[:] = b[batch, step, some]
                         whole[:] = np.float32(0.0)
@@ -146,7 +146,9 @@ def _numbers() -> Callable[..., None]:
                     state = last[row, channel]
                     entering[row, number, channel] = state
                     if chunks > 1:
-                        kept = np.float32(0.0) if lost[row, number, 0] else product[row, number, channel] * state
+                        kept = (
+                            np.float32(0.0) if lost[row, number, 0] else product[row, number, channel] * state
+                        )
                         last[row, channel] = kept + passed
         for job in prange(count * chunks * blocks):
             row, number, block = job // blocks // chunks, job // blocks % chunks, job % blocks
@@ -155,13 +157,13 @@ def _numbers() -> Callable[..., None]:
             some = slice(first, min(first + CHANNELS_AT_ONCE, channels))
             state = entering[row, number, some]
             for i in range(begin, end):
-                step = rows.first[row] + (rows.count[row] - 1 - i if reverse else i)
+                step = rows.first[row] + (rows.length[row] - 1 - i if reverse else i)
                 if resets[batch, step]:
                     state[:] = b[batch, step, some]
                 else:
                     walk(a[batch, step, some], b[batch, step, some], state, before[batch, step, some])
                 after[batch, step, some] = state
-            if end == rows.count[row] and begin < end:
+            if end == rows.length[row] and begin < end:
                 last[row, some] = state
 
     compiled: Callable[..., None] = scan
@@ -180,8 +182,8 @@ def _matrices() -> Callable[..., None]:
         for job in prange(last.shape[0] * channels):
             row, channel = job // channels, job % channels
             batch = rows.batch[row]
-            for i in range(rows.count[row]):
-                step = rows.first[row] + (rows.count[row] - 1 - i if reverse else i)
+            for i in range(rows.length[row]):
+                step = rows.first[row] + (rows.length[row] - 1 - i if reverse else i)
                 dropped = resets[batch, step]
                 x = np.float32(0.0) if dropped else last[row, channel, 0]
                 y = np.float32(0.0) if dropped else last[row, channel, 1]

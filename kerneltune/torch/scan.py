@@ -226,8 +226,8 @@ def scan(
         reverse: Whether the scan begins at the last step that counts.
 
     Returns:
-        h after each step, `[B, T, D]`, and after the last, `[B, D]` or `[N, D]` in float32. Raises `InputError` for
-        tensors that do not fit each other.
+        h after each step, `[B, T, D]`, and after the last, `[B, D]` or `[N, D]` in float32. Raises
+        `InputError` for tensors that do not fit each other.
     """
     cells = discover_scans().cells
     if cell not in cells:
@@ -263,7 +263,7 @@ def linear_recurrence(a: torch.Tensor, b: torch.Tensor, **options: Any) -> tuple
     if a.dim() == 5:
         if a.shape[3:] != (2, 2) or b.shape != a.shape[:4]:
             raise InputError(
-                f"with matrices a is [B, T, D, 2, 2] and b [B, T, D, 2], not {list(a.shape)} and {list(b.shape)}"
+                f"a is [B, T, D, 2, 2] and b [B, T, D, 2], not {list(a.shape)} and {list(b.shape)}"
             )
         return _of_pairs("matrix2", _same, _same, a, b, options)
     return scan("linear", a, b, **options)

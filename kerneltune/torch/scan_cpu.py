@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from kerneltune.running.scan_cpu import linear_scan
 
+
 class Options(NamedTuple):
     """What a scan takes besides its inputs, as the operator has it."""
 

@@ -1,9 +1,9 @@
 """Layers of scans, and the block that stacks them.
 
-    from kerneltune.torch import LinearRecurrence, MinGRU, MinimalBlock
+from kerneltune.torch import LinearRecurrence, MinGRU, MinimalBlock
 
-    layer = MinGRU(512, 1024).to("cuda", torch.bfloat16)
-    output, last = layer(x)                       # x [B, T, 512] -> [B, T, 1024]
+layer = MinGRU(512, 1024).to("cuda", torch.bfloat16)
+output, last = layer(x)                       # x [B, T, 512] -> [B, T, 1024]
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class LinearRecurrence(_Projected):
 
 
 class MinimalBlock(torch.nn.Module):  # type: ignore[misc] # torch has no types here
-    """The block of "Were RNNs all we needed?": convolution, scan and MLP, each with a norm ahead and a bypass.
+    """Convolution, scan and MLP of "Were RNNs all we needed?", each with a norm ahead and a bypass.
 
     Args:
         size: Features.

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import runpy
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -105,7 +109,7 @@ def test_sequences_in_one_row_are_rows_of_their_own(cell: str, reverse: bool) ->
     weight, last_weight = torch.randn_like(h), torch.randn_like(last)
     mine = torch.autograd.grad((h * weight).sum() + (last * last_weight).sum(), [*read, initial])
     loss = torch.zeros(())
-    for row, (begin, end) in enumerate(zip(ends, ends[1:], strict=False)):
+    for row, (begin, end) in enumerate(pairwise(ends)):
         if begin == end:
             torch.testing.assert_close(last[row], initial[row])
             loss = loss + (initial[row] * last_weight[row]).sum()
@@ -169,3 +173,14 @@ def test_heads_do_not_see_each_other_and_blocks_do_not_see_ahead() -> None:
     later[:, 3:] += 1.0
     assert torch.equal(model(x)[:, :3], model(later)[:, :3])
     assert not torch.equal(model(x)[:, 3:], model(later)[:, 3:])
+
+
+def test_the_character_model_of_the_examples_learns(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = Path(__file__).parents[2] / "examples" / "characters.py"
+    words = ["--size", "16", "--blocks", "1", "--steps", "25", "--length", "32", "--rate", "0.01"]
+    monkeypatch.setattr("sys.argv", [str(example), *words])
+    runpy.run_path(str(example), run_name="__main__")
+    before, after = re.findall(r"(\d+\.\d+) -> (\d+\.\d+)", capsys.readouterr().out)[0]
+    assert float(after) < float(before) - 0.5

@@ -1,4 +1,4 @@
-"""The linear recurrence in complex numbers, in float64; real and imaginary parts alternate along the last axis."""
+"""The linear recurrence in complex numbers, in float64; real and imaginary parts alternate."""
 
 from __future__ import annotations
 

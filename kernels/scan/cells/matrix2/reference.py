@@ -1,4 +1,4 @@
-"""The linear recurrence of pairs in float64; the numbers of a channel lie side by side along the last axis."""
+"""The linear recurrence of pairs in float64; the numbers of a channel lie side by side."""
 
 from __future__ import annotations
 
