@@ -159,8 +159,8 @@ def main() -> None:
         Model().solve(engine="compiled")
         from constrint.learning.compiled import load
 
-        for has_kernels in (True, False):
-            load(has_kernels)
+        for has_propagators in (True, False):
+            load(has_propagators)
         if not measure(names, options.limit, options.seconds, options.out):
             print("not done: call again")
             return

@@ -1,4 +1,4 @@
-"""`Model.plan`: the methods that solve a model, and the diagrams that count its solutions."""
+"""`Model.prepared`: the methods that solve a model, and the diagrams that count its solutions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def explain_methods(model: Declarations, time_limit: float | None = None) -> lis
     """The methods that `solve` tries, in order, each with the condition that makes it so."""
     solver = Solver(model, options_of(time_limit=time_limit, learn="auto", has_goal=bool(model.goals)))
     try:
-        plan = solver.prepared(model.goals, model.preferences)
+        prepared = solver.prepare(model.goals, model.preferences)
     except Stopped:
         return ["solve: the time limit did not suffice to lower and presolve the model"]
-    if plan.root is None:
+    if prepared.root is None:
         return ["solve: presolve proves that there is no solution"]
-    return [f"solve {n}: {choice}" for n, choice in enumerate(solver.choices(plan, plan.root), 1)]
+    return [f"solve {n}: {choice}" for n, choice in enumerate(solver.choices(prepared, prepared.root), 1)]
 
 
 def explain(model: Declarations, time_limit: float | None = None) -> Explanation:

@@ -26,7 +26,7 @@ from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Goal
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.checks import Assignment, check
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
 from constrint.search.solver import values_of
 from constrint.support.deadline import Deadline, Stopped, look, until
@@ -65,14 +65,14 @@ def solve(
     targets = [*goals, *preferences]
     try:
         with until(deadline):
-            plan = Plan(model, targets, (), deadline=deadline)
-            if plan.root is None:
+            prepared = Prepared(model, targets, (), deadline=deadline)
+            if prepared.root is None:
                 return Result(Status.INFEASIBLE, statistics=_statistics(started))
-            translation = Translation(plan, plan.root)
+            translation = Translation(prepared, prepared.root)
     except Stopped:
         return Result(Status.UNKNOWN, statistics=_statistics(started))
     status, assignment = Status.UNKNOWN, None
-    steps: list[tuple[int, str] | None] = [*plan.goals] or [None]
+    steps: list[tuple[int, str] | None] = [*prepared.goals] or [None]
     for goal in steps:
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = workers
@@ -88,7 +88,7 @@ def solve(
             return Result(Status.INFEASIBLE, statistics=_statistics(started))
         if answer in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             assignment = translation.read(solver)
-            check(plan, assignment)
+            check(prepared, assignment)
         status = {cp_model.OPTIMAL: Status.OPTIMAL, cp_model.UNKNOWN: Status.UNKNOWN}.get(
             answer, Status.FEASIBLE
         )
@@ -145,13 +145,13 @@ class Translation:
         box: The domains of the normal form.
     """
 
-    def __init__(self, plan: Plan, root: Root) -> None:
+    def __init__(self, prepared: Prepared, root: Root) -> None:
         self.model: Any = cp_model.CpModel()
         self.variables: dict[int, Any] = {}
-        self._plan = plan
+        self._prepared = prepared
         self.box = root.box
-        used = {v for node in root.nodes for v in node.scope()} | set(plan.variables.values())
-        for v in sorted(used | {v for v, _ in plan.goals}):
+        used = {v for node in root.nodes for v in node.scope()} | set(prepared.variables.values())
+        for v in sorted(used | {v for v, _ in prepared.goals}):
             look()
             self.variables[v] = self._variable(v)
         for node in root.nodes:
@@ -171,13 +171,13 @@ class Translation:
 
     def read(self, solver: cp_model.CpSolver) -> Assignment:
         """The solution that was found."""
-        return {variable: solver.value(self.variables[v]) for variable, v in self._plan.variables.items()}
+        return {variable: solver.value(self.variables[v]) for variable, v in self._prepared.variables.items()}
 
     def _variable(self, v: int) -> Any:
         box = self.box
         lo, hi, step, values = box.lo[v], box.hi[v], box.step[v], box.values[v]
         if max(-lo, hi) >= LARGEST:
-            name = self._plan.name_of(v)
+            name = self._prepared.name_of(v)
             if max(-lo, hi) >= self._plan_finite():
                 raise UnboundedError(name)
             raise ModelError(
@@ -194,7 +194,7 @@ class Translation:
         return variable
 
     def _plan_finite(self) -> int:
-        return 1 << self._plan.bits // 2
+        return 1 << self._prepared.bits // 2
 
     @property
     def bounds(self) -> tuple[Sequence[int], Sequence[int]]:

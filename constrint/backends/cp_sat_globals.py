@@ -121,7 +121,7 @@ def _cumulative(t: Translation, node: c.Cumulative) -> None:
     t.model.add_cumulative(intervals, t.of(node.demands), t.variables[node.capacity])
 
 
-RULES: dict[type[c.Node], Callable[[Translation, Any], None]] = {
+RULES: dict[type[c.Propagator], Callable[[Translation, Any], None]] = {
     c.AllDifferent: _all_different,
     c.AllDifferentBounds: _all_different,
     c.AllDifferentDomain: _all_different,

@@ -140,7 +140,7 @@ def _lcm(t: Translation, node: c.Lcm) -> None:
     t.listed([node.x, node.y], node.z, lcm)
 
 
-def listed(t: Translation, node: c.Node) -> None:
+def listed(t: Translation, node: c.Propagator) -> None:
     """Any constraint over a few values, as the table of what its definition allows."""
     scope = list(dict.fromkeys(node.scope()))
     domains = [t.members(v) for v in scope]
@@ -156,7 +156,7 @@ def listed(t: Translation, node: c.Node) -> None:
     t.model.add_allowed_assignments(t.of(scope), rows) if rows else t.model.add_bool_or([])
 
 
-RULES: dict[type[c.Node], Callable[[Translation, Any], None]] = {
+RULES: dict[type[c.Propagator], Callable[[Translation, Any], None]] = {
     c.LinearLe: lambda t, node: _noted(t.model.add(t.sum(node.terms) <= node.bound)),
     c.LinearEq: lambda t, node: _noted(t.model.add(t.sum(node.terms) == node.bound)),
     c.LinearNe: _linear_ne,

@@ -94,6 +94,10 @@ def reported() -> Iterator[None]:
     except (ConstrintError, BadInputError) as error:
         typer.secho(str(error) if isinstance(error, ParseError) else f"error: {error}", err=True)
         raise typer.Exit(BAD_INPUT) from None
+    except RecursionError:
+        message = "error: an expression is nested too deeply\nhint: name inner parts: y := …"
+        typer.secho(message, err=True)
+        raise typer.Exit(BAD_INPUT) from None
     except BrokenPipeError:
         # The reader has closed the pipe, as in `constrint solve --all … | head`: nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

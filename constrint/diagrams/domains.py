@@ -69,15 +69,15 @@ def listed(
 
 def _propagated(model: Declarations, variables: Sequence[IntVar | BoolVar]) -> list[Domain]:
     """Domains after propagation at the root, for models with very wide or open ones."""
-    from constrint.search.solver import Plan
+    from constrint.search.solver import Prepared
 
-    plan = Plan(model, (), (), deadline=present())
-    if plan.root is None:
+    prepared = Prepared(model, (), (), deadline=present())
+    if prepared.root is None:
         return [EMPTY for _ in variables]
-    box, huge = plan.root.box, plan.root.huge
+    box, huge = prepared.root.box, prepared.root.huge
     found = []
     for variable in variables:
-        v = plan.variables[variable]
+        v = prepared.variables[variable]
         lo, hi, values = box.lo[v], box.hi[v], box.values[v]
         if values is not None:
             found.append(Domain.of_values(values))

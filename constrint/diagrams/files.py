@@ -17,7 +17,7 @@ import numpy as np
 from constrint.diagrams.archives import Archive, DamagedArchive
 from constrint.diagrams.diagram import Diagram, Layer
 from constrint.diagrams.terms import OBJECT, Array
-from constrint.errors import ModelError
+from constrint.errors import ModelError, ParseError
 from constrint.support.json_text import read_json
 from constrint.support.limits import Budget, LimitExceeded, Limits, read_bytes
 from constrint.support.placing import placed
@@ -122,7 +122,7 @@ def read(content: bytes, name: str, budget: Budget) -> tuple[list[Diagram] | Non
     """Read diagrams and their header; raises `ModelError` if the file is another one, or damaged."""
     try:
         stored = Archive(content, budget)
-        header = read_json(stored["header"].tobytes().decode(), budget)
+        header = read_json(stored["header"].tobytes().decode(), name, budget)
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise ModelError(f"{name}: no solution set")
         if header["version"] != VERSION:
@@ -138,7 +138,7 @@ def read(content: bytes, name: str, budget: Budget) -> tuple[list[Diagram] | Non
         return diagrams, header
     except LimitExceeded as problem:
         raise LimitExceeded(problem.name, problem.limit, problem.where or name) from None
-    except (*BROKEN, DamagedArchive) as problem:
+    except (*BROKEN, DamagedArchive, ParseError) as problem:
         raise _bad(name, problem) from problem
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from constrint.diagrams.evaluate import Frame, Parts
 from constrint.diagrams.terms import FLOAT, INT64, OBJECT, Array, Term, Terms, bits
-from constrint.support.deadline import look
+from constrint.support.deadline import look, watched
 
 SAMPLES = 512
 BEAM = 6
@@ -105,7 +105,7 @@ class Order:
             return dict.fromkeys(self._conditions, -1.0)
         columns: dict[Term, Array] = {}
         mask = 0
-        for v in self._variables:
+        for v in watched(self._variables):
             columns[self._terms.var(v)] = _sample(self._terms, v)
             mask |= 1 << v
         found = {}

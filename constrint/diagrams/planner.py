@@ -24,7 +24,7 @@ from constrint.diagrams.order import Order, components
 from constrint.diagrams.sums import count_sum
 from constrint.diagrams.terms import FLOAT, INT64, Array, Term, Terms, Unsupported
 from constrint.diagrams.translate import Translator, conjuncts
-from constrint.diagrams.wide import Group, count_wide
+from constrint.diagrams.wide import Subproblem, count_wide
 from constrint.errors import LimitError
 from constrint.expr import IntExpr
 from constrint.expr.domain import Domain
@@ -96,7 +96,7 @@ class ModelCondition:
 
     def term(self, terms: Terms) -> Term:
         """The term of the condition."""
-        return terms.truth(self.numbering.translator(terms).term(self.expr))
+        return self.numbering.translator(terms).condition(self.expr)
 
 
 @dataclass
@@ -326,18 +326,18 @@ def _is_true(term: Term) -> bool:
 
 def plan_model(model: Declarations) -> Planner:
     """The plan of a model; raises `Unsupported` if the planner cannot handle it."""
-    whole = Group(list(model.variables.values()))
+    whole = Subproblem(list(model.variables.values()))
     for constraint in model.constraints:
         look()
         whole.conditions += conjuncts(constraint.expr)
-    return _plan_group(whole, boxed_domains(model))
+    return _plan_subproblem(whole, boxed_domains(model))
 
 
-def _plan_group(group: Group, boxed: dict[str, Domain]) -> Planner:
+def _plan_subproblem(subproblem: Subproblem, boxed: dict[str, Domain]) -> Planner:
     """The plan of some variables of a model with the conditions that connect them."""
-    numbering = Numbering({variable.name: i for i, variable in enumerate(group.variables)})
-    domains, limits = listed(group.variables, boxed)
-    conditions: list[Condition] = [ModelCondition(part, numbering) for part in group.conditions]
+    numbering = Numbering({variable.name: i for i, variable in enumerate(subproblem.variables)})
+    domains, limits = listed(subproblem.variables, boxed)
+    conditions: list[Condition] = [ModelCondition(part, numbering) for part in subproblem.conditions]
     return Planner(domains, limits, conditions)
 
 
@@ -386,7 +386,7 @@ def count_planned(model: Declarations, time_limit: float | None) -> int | None:
             if not any(map(is_wide, boxed.values())):
                 return plan_model(model).count(budget)
             factor, rest = count_wide(model, boxed, MOST_VALUES, deadline)
-            return factor and factor * _plan_group(rest, boxed).count(budget)
+            return factor and factor * _plan_subproblem(rest, boxed).count(budget)
     except (Unsupported, TooLarge, OverflowError, RecursionError):  # search has no such limits
         return None
 

@@ -36,7 +36,7 @@ Variable = e.IntVar | e.BoolVar
 
 
 @dataclass
-class Group:
+class Subproblem:
     """Variables that conditions connect.
 
     Attributes:
@@ -48,8 +48,8 @@ class Group:
     conditions: list[e.BoolExpr] = field(default_factory=list)
 
 
-def groups(model: Declarations) -> list[Group]:
-    """The groups of variables that conditions connect; constant conditions form groups of their own."""
+def subproblems(model: Declarations) -> list[Subproblem]:
+    """The subproblems that conditions connect; each constant condition is one of its own."""
     leader: dict[str, str] = {name: name for name in model.variables}
 
     def find(name: str) -> str:
@@ -63,18 +63,18 @@ def groups(model: Declarations) -> list[Group]:
     for _, names in scoped:
         for name in names[1:]:
             leader[find(name)] = find(names[0])
-    found: dict[str, Group] = {}
+    found: dict[str, Subproblem] = {}
     for name, variable in model.variables.items():
-        found.setdefault(find(name), Group()).variables.append(variable)
+        found.setdefault(find(name), Subproblem()).variables.append(variable)
     for node, names in scoped:
-        found.setdefault(find(names[0]) if names else "", Group()).conditions.append(node)
+        found.setdefault(find(names[0]) if names else "", Subproblem()).conditions.append(node)
     return list(found.values())
 
 
 def count_wide(
     model: Declarations, domains: dict[str, Domain], most_values: int, deadline: float | None
-) -> tuple[int, Group]:
-    """The number of solutions of the groups with wide variables, as a factor, and the group of the rest.
+) -> tuple[int, Subproblem]:
+    """The number of solutions of the parts with wide variables, as a factor, and the subproblem of the rest.
 
     Args:
         model: The model.
@@ -82,37 +82,37 @@ def count_wide(
         most_values: A variable with more values is wide.
         deadline: When to give up.
     """
-    factor, rest = 1, Group()
-    for group in groups(model):
+    factor, rest = 1, Subproblem()
+    for subproblem in subproblems(model):
         found = None
-        if all(domains[variable.name].is_finite for variable in group.variables):
-            found = _count_group(group, domains, most_values, deadline)
+        if all(domains[variable.name].is_finite for variable in subproblem.variables):
+            found = _count_subproblem(subproblem, domains, most_values, deadline)
         if found is not None:
             factor *= found
             continue
-        rest.variables += group.variables
-        rest.conditions += group.conditions
+        rest.variables += subproblem.variables
+        rest.conditions += subproblem.conditions
     return factor, rest
 
 
-def _count_group(
-    group: Group, domains: dict[str, Domain], most_values: int, deadline: float | None
+def _count_subproblem(
+    subproblem: Subproblem, domains: dict[str, Domain], most_values: int, deadline: float | None
 ) -> int | None:
-    """The number of solutions of a group; None if this method does not apply."""
-    if not group.conditions:
-        return math.prod(_size(domains[variable.name]) for variable in group.variables)
-    wide = [v for v in group.variables if _size(domains[v.name]) > most_values]
-    tried = [v for v in group.variables if _size(domains[v.name]) <= most_values]
+    """The number of solutions of a subproblem; None if this method does not apply."""
+    if not subproblem.conditions:
+        return math.prod(_size(domains[variable.name]) for variable in subproblem.variables)
+    wide = [v for v in subproblem.variables if _size(domains[v.name]) > most_values]
+    tried = [v for v in subproblem.variables if _size(domains[v.name]) <= most_values]
     if math.prod(_size(domains[v.name]) for v in tried) > MOST_TRIED or not wide:
         return None
     for free in sorted(wide, key=lambda variable: _size(domains[variable.name])):
         if domains[free.name].values is not None:
             continue
-        functions = _functions(group.conditions, [v for v in wide if v is not free])
+        functions = _functions(subproblem.conditions, [v for v in wide if v is not free])
         if functions is None:
             continue
         try:
-            return _Count(group, domains, free, tried, functions, deadline).run()
+            return _Count(subproblem, domains, free, tried, functions, deadline).run()
         except (Unsupported, TooLarge):
             continue
     return None
@@ -167,9 +167,9 @@ def _solved(condition: e.IntExpr, variable: Variable) -> e.IntExpr | None:
 
 @dataclass
 class _Count:
-    """The count of one group, over the values of one variable."""
+    """The count of one subproblem, over the values of one variable."""
 
-    group: Group
+    subproblem: Subproblem
     domains: dict[str, Domain]
     free: Variable
     tried: list[Variable]
@@ -260,7 +260,7 @@ class _Count:
             if inside is FALSE:
                 return False
             is_open = is_open or inside is not TRUE
-        for condition in self.group.conditions:
+        for condition in self.subproblem.conditions:
             holds = evaluation.of(condition)
             if not holds.hi:
                 return False
@@ -278,4 +278,4 @@ class _Count:
                     return False
         except Undefined:
             return False
-        return all(condition.evaluate(assignment) for condition in self.group.conditions)
+        return all(condition.evaluate(assignment) for condition in self.subproblem.conditions)

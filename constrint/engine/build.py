@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 
-from constrint.store.propagator import Node
+from constrint.store.propagator import Propagator
 from constrint.store.state import (
     ASKED_FROM,
     BITS,
@@ -103,7 +103,7 @@ def _bitset(values: tuple[int, ...] | None, lo: int, hi: int, step: int, words: 
     return place
 
 
-def build(box: Box, nodes: Sequence[Node], branch: Branch, huge: int = LIMIT) -> State:
+def build(box: Box, nodes: Sequence[Propagator], branch: Branch, huge: int = LIMIT) -> State:
     """Make the state of a search that starts at the root with every propagator queued.
 
     Args:
@@ -273,7 +273,7 @@ def _entries(n: int, branch: Branch) -> Cells:
     return entry
 
 
-def _watches(n: int, nodes: Sequence[Node]) -> tuple[Cells, Cells, Cells]:
+def _watches(n: int, nodes: Sequence[Propagator]) -> tuple[Cells, Cells, Cells]:
     """The watch lists of all variables, one after the other."""
     watching: list[Cells] = [[] for _ in range(n)]  # constraint and mask alternate
     for c, node in enumerate(nodes):

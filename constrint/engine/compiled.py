@@ -33,8 +33,8 @@ from constrint.engine.build import full, grow
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, STABLE
 from constrint.propagators import dispatch
 from constrint.store.state import (
+    COMPILABLE,
     EXHAUSTED,
-    KERNELS,
     LEVEL,
     NODES,
     PATIENCE,
@@ -71,19 +71,19 @@ _STATE = StructureType([(name, _CELLS) for name in State._fields])
 
 
 def twins_of(
-    kernels: Sequence[Callable[..., Any]], part: str, known: Mapping[int, Any] | None = None
+    functions: Sequence[Callable[..., Any]], part: str, known: Mapping[int, Any] | None = None
 ) -> dict[int, Any]:
     """Numba's version of each function, by the function's identity; callees come before callers.
 
     Each is compiled as a part of its callers.
 
     Args:
-        kernels: The functions.
+        functions: The functions.
         part: The part that they are compiled for; it becomes part of their names.
         known: Existing versions to use.
     """
     twins: dict[int, Any] = dict(known or {})
-    for function in kernels:
+    for function in functions:
         if id(function) not in twins:
             names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
             # Propagators never divide by zero (interpreted, that would raise), so numba's checks are left
@@ -191,7 +191,7 @@ def compiled_dispatch() -> Any:
     return loaded_or_made("dispatch", dispatch, _DISPATCH, lambda: twins_of(_CALLED, "dispatch"))
 
 
-_CALLED = [function for function in KERNELS if function is not dispatch and function is not dfs.run]
+_CALLED = [function for function in COMPILABLE if function is not dispatch and function is not dfs.run]
 
 
 @once
@@ -288,7 +288,7 @@ def arrays_of(state: State) -> tuple[list[Any], list[int]]:
     return arrays, addresses
 
 
-class Session:
+class CompiledSearch:
     """A search that runs compiled.
 
     Attributes:
@@ -353,13 +353,13 @@ _DOMAINS = ("lo", "hi", "step", "hole", "base", "words")
 NEVER_SPLIT = 1 << 40
 
 
-def propagate(session: Session, budget: int) -> int:
+def propagate(session: CompiledSearch, budget: int) -> int:
     """`fixpoint` for a session whose state has not begun to search and has no decisions."""
     session.state.scalar[PATIENCE] = NEVER_SPLIT
     return _AT_ROOT[session.run(1, budget)]
 
 
-def read_at_root(session: Session) -> State:
+def read_at_root(session: CompiledSearch) -> State:
     """A read-only view of a session's state, with lists for the domains."""
     read = {name: np.asarray(getattr(session.state, name)).tolist() for name in _DOMAINS}
     return session.state._replace(**read)

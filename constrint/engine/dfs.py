@@ -52,14 +52,14 @@ from constrint.store.state import (
     WEIGHING,
     WORD_TRAIL,
     State,
-    kernel,
+    compilable,
 )
 
 # A node that takes more than CREEPING times the patience, with bounds still moving, has creeping bounds.
 CREEPING = 10
 
 
-@kernel
+@compilable
 def has_room(st: State) -> bool:
     """Whether the trails and the level stack have space for one more level, whatever it changes."""
     scalar = st.scalar
@@ -72,7 +72,7 @@ def has_room(st: State) -> bool:
     )
 
 
-@kernel
+@compilable
 def tighten_goal(st: State) -> bool:
     """Require an objective better than the best solution's."""
     scalar = st.scalar
@@ -83,7 +83,7 @@ def tighten_goal(st: State) -> bool:
     return set_lo(st, scalar[GOAL_VARIABLE], scalar[BOUND])
 
 
-@kernel
+@compilable
 def note_refuted(st: State, level: int) -> None:
     """Record that the subtree below the decision of a level is exhausted."""
     top = st.scalar[REFUTED]
@@ -94,7 +94,7 @@ def note_refuted(st: State, level: int) -> None:
     st.scalar[REFUTED] = top + 1
 
 
-@kernel
+@compilable
 def leave(st: State) -> int:
     """Undo the deepest level; returns its number."""
     scalar = st.scalar
@@ -106,7 +106,7 @@ def leave(st: State) -> int:
     return level
 
 
-@kernel
+@compilable
 def backtrack(st: State) -> bool:
     """Leave the deepest left branch for its right branch; False if there is none."""
     scalar = st.scalar
@@ -125,7 +125,7 @@ def backtrack(st: State) -> bool:
     return False
 
 
-@kernel
+@compilable
 def descend(st: State) -> None:
     """Open a level and apply the decision that is written in it."""
     scalar = st.scalar
@@ -140,7 +140,7 @@ def descend(st: State) -> None:
         scalar[PHASE] = BACKTRACK
 
 
-@kernel
+@compilable
 def back_to_root(st: State) -> bool:
     """Leave all levels and queue every propagator; False if no better solution is left there."""
     scalar = st.scalar
@@ -154,7 +154,7 @@ def back_to_root(st: State) -> bool:
     return tighten_goal(st)
 
 
-@kernel
+@compilable
 def relax(st: State) -> bool:
     """From the root, fix the variables to keep to their values in the best solution; False if impossible.
 
@@ -175,7 +175,7 @@ def relax(st: State) -> bool:
     return True
 
 
-@kernel
+@compilable
 def resume(st: State) -> int:
     """Do what the phase says, up to the next fixpoint.
 
@@ -199,7 +199,7 @@ def resume(st: State) -> int:
     return PAUSED
 
 
-@kernel
+@compilable
 def propagate(st: State, budget: int) -> int:
     """Propagate constraints and nogoods to a fixpoint."""
     while True:
@@ -214,7 +214,7 @@ def propagate(st: State, budget: int) -> int:
             return STABLE
 
 
-@kernel
+@compilable
 def note_solution(st: State) -> None:
     """Store the values of the solution, to search near them."""
     for i in range(len(st.branch)):
@@ -222,13 +222,13 @@ def note_solution(st: State) -> None:
     st.scalar[HAS_PHASE] = 1
 
 
-@kernel
+@compilable
 def is_unbounded(st: State, v: int) -> bool:
     """Whether a domain has no finite bound to branch on."""
     return st.lo[v] <= -st.scalar[HUGE] or st.hi[v] >= st.scalar[HUGE]
 
 
-@kernel
+@compilable
 def decide(st: State, i: int, creeps: bool) -> int:
     """Decide on an entry of `branch`; returns PAUSED, or the obstacle: NEEDS_BOUND, FULL or ASK."""
     scalar = st.scalar
@@ -248,7 +248,7 @@ def decide(st: State, i: int, creeps: bool) -> int:
     return PAUSED
 
 
-@kernel
+@compilable
 def run(st: State, nodes: int, propagations: int) -> int:
     """Search until a solution, the end, or a limit; the state then is at a node boundary.
 

@@ -12,7 +12,7 @@ from constrint.store.state import (
     SETTLED,
     TAIL,
     State,
-    kernel,
+    compilable,
 )
 
 FAILED = 0
@@ -20,9 +20,11 @@ STABLE = 1
 INTERRUPTED = 2
 
 TURN = 256
+TURN_OF_LAST = TURN - 1  # every TURN propagations the most expensive queue goes first, and before it the
+TURN_OF_MIDDLE = TURN - 2  # middle one: cheap propagators with creeping bounds would starve them
 
 
-@kernel
+@compilable
 def enqueue(st: State, c: int) -> None:
     """Queue a propagator that is not queued."""
     priority = st.priority[c]
@@ -33,7 +35,7 @@ def enqueue(st: State, c: int) -> None:
     st.queued[c] = 1
 
 
-@kernel
+@compilable
 def enqueue_all(st: State) -> None:
     """Queue every propagator."""
     for c in range(len(st.kind)):
@@ -41,7 +43,7 @@ def enqueue_all(st: State) -> None:
             enqueue(st, c)
 
 
-@kernel
+@compilable
 def wake(st: State) -> None:
     """Queue every propagator that watches an event noted since the last call."""
     scalar = st.scalar
@@ -71,7 +73,7 @@ def wake(st: State) -> None:
     scalar[CHANGED] = 0
 
 
-@kernel
+@compilable
 def clear(st: State) -> None:
     """Clear all events and queues."""
     scalar = st.scalar
@@ -86,7 +88,7 @@ def clear(st: State) -> None:
         scalar[TAIL + priority] = 0
 
 
-@kernel
+@compilable
 def fixpoint(st: State, budget: int) -> int:
     """Propagate until a fixpoint, a failure, or the end of the budget of propagations.
 
@@ -100,11 +102,10 @@ def fixpoint(st: State, budget: int) -> int:
     while True:
         if scalar[CHANGED] > 0:
             wake(st)
-        # Every TURN propagations the most expensive queue goes first: cheap propagators with creeping bounds
-        # would starve it.
-        if scalar[PROPAGATIONS] % TURN == TURN - 1 and scalar[HEAD + 2] != scalar[TAIL + 2]:
+        turn = scalar[PROPAGATIONS] % TURN
+        if turn == TURN_OF_LAST and scalar[HEAD + 2] != scalar[TAIL + 2]:
             priority = 2
-        elif scalar[PROPAGATIONS] % TURN == TURN - 2 and scalar[HEAD + 1] != scalar[TAIL + 1]:
+        elif turn == TURN_OF_MIDDLE and scalar[HEAD + 1] != scalar[TAIL + 1]:
             priority = 1
         elif scalar[HEAD] != scalar[TAIL]:
             priority = 0

@@ -12,14 +12,14 @@ a refuted decision that holds makes the open one false. After the second open de
 from __future__ import annotations
 
 from constrint.store.domains import contains, fix, remove, set_hi, set_lo
-from constrint.store.state import AT_LEAST, AT_MOST, NOGOODS, State, kernel
+from constrint.store.state import AT_LEAST, AT_MOST, NOGOODS, State, compilable
 
 OPEN = 0
 TRUE = 1
 FALSE = 2
 
 
-@kernel
+@compilable
 def apply(st: State, v: int, decision: int, value: int) -> bool:
     """Apply a decision."""
     if decision == AT_MOST:
@@ -29,7 +29,7 @@ def apply(st: State, v: int, decision: int, value: int) -> bool:
     return fix(st, v, value)
 
 
-@kernel
+@compilable
 def deny(st: State, v: int, decision: int, value: int) -> bool:
     """Apply the opposite of a decision."""
     if decision == AT_MOST:
@@ -39,7 +39,7 @@ def deny(st: State, v: int, decision: int, value: int) -> bool:
     return remove(st, v, value)
 
 
-@kernel
+@compilable
 def truth(st: State, place: int) -> int:
     """Whether a decision of a path holds: OPEN, TRUE or FALSE."""
     v = st.path_variable[place]
@@ -56,7 +56,7 @@ def truth(st: State, place: int) -> int:
     return TRUE if lo == hi else OPEN
 
 
-@kernel
+@compilable
 def keep_path(st: State, path: int) -> bool:
     """Propagate the nogoods of a path; False if one is violated."""
     opened = -1
@@ -79,7 +79,7 @@ def keep_path(st: State, path: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def keep_nogoods(st: State) -> bool:
     """Propagate all nogoods once; False if one is violated."""
     for path in range(st.scalar[NOGOODS]):  # noqa: SIM110 - compiled code has no generators

@@ -37,7 +37,7 @@ from constrint.store.state import (
     UNIT,
     WEIGHING,
     State,
-    kernel,
+    compilable,
 )
 
 # Domains up to this width are tried value by value, wider ones are halved; both in the rule's order.
@@ -48,7 +48,7 @@ MOST_SCORED_MEMBERS = 1 << 31
 MOST_SCORE = 1 << 30
 
 
-@kernel
+@compilable
 def measure(st: State, i: int, v: int, size: int, rule: int) -> int:
     """The key that a rule minimises, for a variable with this many values."""
     if rule == MOST:
@@ -68,7 +68,7 @@ def measure(st: State, i: int, v: int, size: int, rule: int) -> int:
     return st.lo[v] - second
 
 
-@kernel
+@compilable
 def select_between(st: State, first: int, last: int, rule: int) -> int:
     """Index of the variable to decide next among some entries of `branch`; -1 if all are fixed."""
     branch = st.branch
@@ -103,7 +103,7 @@ def select_between(st: State, first: int, last: int, rule: int) -> int:
     return best
 
 
-@kernel
+@compilable
 def select_variable(st: State) -> int:
     """Index into `branch` of the variable to decide next; -1 if all are fixed."""
     first = 0
@@ -116,7 +116,7 @@ def select_variable(st: State) -> int:
     return -1
 
 
-@kernel
+@compilable
 def raise_score(st: State, i: int, amount: int) -> None:
     """Raise the score of an entry; if it grows too large, divide all scores by the same number."""
     score = st.score
@@ -127,7 +127,7 @@ def raise_score(st: State, i: int, amount: int) -> None:
         st.scalar[UNIT] = max(LEAST_UNIT, st.scalar[UNIT] >> 10)
 
 
-@kernel
+@compilable
 def learn_scores(st: State, failed: bool) -> None:
     """Update scores after a node: by its failure, or by the variables that it changed."""
     scalar = st.scalar
@@ -144,7 +144,7 @@ def learn_scores(st: State, failed: bool) -> None:
                 raise_score(st, i, scalar[UNIT])
 
 
-@kernel
+@compilable
 def draw(st: State, n: int) -> int:
     """A pseudo-random number below n, at most 2**31; equal in both engines."""
     state = (st.scalar[RANDOM] * 1103515245 + 12345) % 2147483648
@@ -152,7 +152,7 @@ def draw(st: State, n: int) -> int:
     return (state >> 8) % n
 
 
-@kernel
+@compilable
 def median_member(st: State, v: int) -> int:
     """The median of a bitset variable's members; the lower one of two."""
     x = st.lo[v]
@@ -161,7 +161,7 @@ def median_member(st: State, v: int) -> int:
     return x
 
 
-@kernel
+@compilable
 def choose_near(st: State, level: int, v: int, goal: int) -> None:
     """Write the decision that moves v towards a value: its lower bound first, then its upper bound."""
     lo = st.lo[v]
@@ -175,7 +175,7 @@ def choose_near(st: State, level: int, v: int, goal: int) -> None:
     st.level_value[level] = value
 
 
-@kernel
+@compilable
 def choose_value(st: State, level: int, i: int) -> None:
     """Write the decision for an entry of `branch` into the level."""
     v = st.branch[i]

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from constrint.errors import ParseError, Position, Undefined
-from constrint.expr import Const, IntExpr, Sum
+from constrint.expr import Const, IntExpr, IntVar, Sum
 from constrint.expr.position import Span
 from constrint.expr.values import Values
 from constrint.frontends.text.syntax import Source
@@ -148,7 +148,7 @@ class ConstantReader:
         """The value of an expression without variables; None if it has variables, or is undefined."""
         if type(expr) is Const:
             return expr.value
-        if next(expr.variables(), None) is not None:
+        if type(expr) is IntVar or next(expr.variables(), None) is not None:
             return None
         try:
             return self.value_of(tree, expr)

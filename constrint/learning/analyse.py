@@ -7,7 +7,7 @@ analysis, so that explanations see the bounds from before the entry that they ex
 from __future__ import annotations
 
 from constrint.learning.clauses import attach, explain_clause
-from constrint.learning.generic import explain_kernel
+from constrint.learning.generic import explain_propagator
 from constrint.learning.heap import age, bump
 from constrint.learning.layout import (
     ARENA,
@@ -36,7 +36,7 @@ from constrint.learning.layout import (
     TRAIL,
     USED,
     Learner,
-    learn_kernel,
+    learn_compilable,
 )
 from constrint.learning.linear import add_premise, explain_at_most, explain_different
 from constrint.learning.resource import explain_resource
@@ -46,7 +46,7 @@ from constrint.store.state import State
 DEEPEST = 200  # most entries that the test for redundancy visits
 
 
-@learn_kernel
+@learn_compilable
 def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
     """Collect the premises of the atom (b, k) before an entry, or of a contradiction if b is NOTHING."""
     ls.scalar[PREMISES] = 0
@@ -61,10 +61,10 @@ def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
     elif ls.kind[number] == RESOURCE:
         explain_resource(ls, st, number, b, k, at)
     else:
-        explain_kernel(ls, number, at)
+        explain_propagator(ls, number, at)
 
 
-@learn_kernel
+@learn_compilable
 def resolve_premises(ls: Learner) -> None:
     """Mark the entries that made the premises true.
 
@@ -94,7 +94,7 @@ def resolve_premises(ls: Learner) -> None:
             scalar[LITERALS] += 1
 
 
-@learn_kernel
+@learn_compilable
 def conflict_level(ls: Learner) -> int:
     """The highest level that the premises need."""
     level = 0
@@ -105,7 +105,7 @@ def conflict_level(ls: Learner) -> int:
     return level
 
 
-@learn_kernel
+@learn_compilable
 def first_implication_point(ls: Learner, st: State) -> None:
     """Resolve the conflict until one atom of its level is left; its entry becomes `clause_entry[0]`."""
     scalar = ls.scalar
@@ -125,7 +125,7 @@ def first_implication_point(ls: Learner, st: State) -> None:
         at -= 1
 
 
-@learn_kernel
+@learn_compilable
 def is_redundant(ls: Learner, st: State, start: int) -> bool:
     """Whether the other members of the clause imply the atom of an entry, by reasons of any depth."""
     stamp = ls.scalar[STAMP]
@@ -169,7 +169,7 @@ def is_redundant(ls: Learner, st: State, start: int) -> bool:
     return holds
 
 
-@learn_kernel
+@learn_compilable
 def merge_members(ls: Learner) -> None:
     """Keep one member for each bound, the strongest, and mark the levels of the remaining members."""
     scalar = ls.scalar
@@ -194,7 +194,7 @@ def merge_members(ls: Learner) -> None:
         ls.level_seen[ls.trail_level[entries[i]]] = scalar[STAMP]
 
 
-@learn_kernel
+@learn_compilable
 def drop_redundant(ls: Learner, st: State) -> None:
     """Remove the members that the others imply; the first one stays."""
     entries = ls.clause_entry
@@ -206,7 +206,7 @@ def drop_redundant(ls: Learner, st: State) -> None:
     ls.scalar[LITERALS] = left
 
 
-@learn_kernel
+@learn_compilable
 def store_clause(ls: Learner) -> int:
     """Write the clause into the arena and watch it; returns its place."""
     scalar = ls.scalar
@@ -237,7 +237,7 @@ def store_clause(ls: Learner) -> int:
     return clause
 
 
-@learn_kernel
+@learn_compilable
 def write_log(ls: Learner) -> None:
     """Append the clause under construction to the log: its size and its members."""
     scalar = ls.scalar
@@ -251,7 +251,7 @@ def write_log(ls: Learner) -> None:
     scalar[LOG] = end + 1 + 2 * scalar[LITERALS]
 
 
-@learn_kernel
+@learn_compilable
 def learn(ls: Learner, st: State) -> bool:
     """Learn from the noted conflict, and backtrack to where the new clause propagates; False at the end.
 

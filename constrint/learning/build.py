@@ -16,9 +16,9 @@ from constrint.learning.layout import (
     HEAD_CELLS,
     INCREMENT,
     KEEP,
-    KERNEL,
     MUST,
     NOTHING,
+    PROPAGATOR,
     QUEUE_TAIL,
     RESOURCE,
     RESTART_AT,
@@ -31,7 +31,7 @@ from constrint.learning.layout import (
 from constrint.learning.loop import RESTART_UNIT
 from constrint.learning.normal import Atom, Normal, Task, Terms
 from constrint.learning.resource import ROOM_OF_TASK
-from constrint.propagators import Node
+from constrint.propagators import Propagator
 from constrint.store.state import FIXED, LOWER, UPPER
 from constrint.support.deadline import look
 
@@ -101,7 +101,7 @@ class _Propagators:
             self.factor += [task[place] for task in tasks]
         self._finish(RESOURCE, None, capacity)
 
-    def kernel(self, place: int, node: Node, box: Box) -> None:
+    def propagator(self, place: int, node: Propagator, box: Box) -> None:
         """Add a constraint with its own propagation function."""
         for v, mask in node.watches():
             if mask & (LOWER | FIXED):
@@ -111,7 +111,7 @@ class _Propagators:
         for v in sorted(set(node.scope())):
             self.term.append(2 * v)
             self.factor.append(1)
-        self._finish(KERNEL, None, place)
+        self._finish(PROPAGATOR, None, place)
 
     def arrays(self, bounds: int) -> dict[str, Cells]:
         """All arrays of propagators, by field."""
@@ -159,12 +159,12 @@ class Guide:
     activity: Sequence[int]
 
 
-def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Learner:
+def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -> Learner:
     """Make the learner at the root with every propagator queued.
 
     Args:
         normal: The problem.
-        nodes: The constraints to whose places `normal.kernels` refers.
+        nodes: The constraints to whose places `normal.propagators` refers.
         box: Root domains.
         guide: How to decide.
     """
@@ -177,9 +177,9 @@ def build(normal: Normal, nodes: Sequence[Node], box: Box, guide: Guide) -> Lear
         propagators.different(condition, terms, limit)
     for tasks, capacity in normal.resources:
         propagators.resource(tasks, capacity)
-    for place in normal.kernels:
+    for place in normal.propagators:
         look()
-        propagators.kernel(place, nodes[place], box)
+        propagators.propagator(place, nodes[place], box)
     bound = [b for v in range(n) for b in (box.lo[v], -box.hi[v])]
     room = FIRST_TRAIL + 4 * n
     cells = sum(HEAD_CELLS + 2 * len(clause) for clause in normal.clauses) + 20 * room

@@ -21,7 +21,7 @@ from constrint.learning.layout import (
     WATCH,
     WATCHES,
     Learner,
-    learn_kernel,
+    learn_compilable,
 )
 from constrint.learning.linear import add_premise, contradict
 from constrint.learning.trail import raise_bound
@@ -32,7 +32,7 @@ RECENT = 2000  # clauses used in this many last conflicts are kept for now
 MOST_LEVELS = 64
 
 
-@learn_kernel
+@learn_compilable
 def hang(ls: Learner, node: int, clause: int, b: int, k: int) -> None:
     """Add a watch on the member (b, k) of a clause."""
     watched = b ^ 1
@@ -42,7 +42,7 @@ def hang(ls: Learner, node: int, clause: int, b: int, k: int) -> None:
     ls.watch_head[watched] = node
 
 
-@learn_kernel
+@learn_compilable
 def attach(ls: Learner, clause: int) -> None:
     """Watch the first two members of a clause."""
     node = ls.scalar[WATCHES]
@@ -53,7 +53,7 @@ def attach(ls: Learner, clause: int) -> None:
     hang(ls, node + 1, clause, ls.arena[at + 2], ls.arena[at + 3])
 
 
-@learn_kernel
+@learn_compilable
 def pass_on(ls: Learner, st: State, b: int, old: int, new: int) -> bool:
     """Visit the clauses with a watched member that became false when bound b rose."""
     arena = ls.arena
@@ -107,7 +107,7 @@ def pass_on(ls: Learner, st: State, b: int, old: int, new: int) -> bool:
     return True
 
 
-@learn_kernel
+@learn_compilable
 def explain_clause(ls: Learner, clause: int, b: int) -> None:
     """Add the negations of a clause's members, except the one on bound b (NOTHING: of all), as premises."""
     arena = ls.arena
@@ -118,14 +118,14 @@ def explain_clause(ls: Learner, clause: int, b: int) -> None:
             add_premise(ls, arena[at] ^ 1, 1 - arena[at + 1])
 
 
-@learn_kernel
+@learn_compilable
 def is_old(ls: Learner, clause: int) -> bool:
     """Whether a clause was learned, joins many levels and was not used recently."""
     arena = ls.arena
     return arena[clause + LEVELS] > CORE_LEVELS and ls.scalar[CONFLICTS] - arena[clause + USED] > RECENT
 
 
-@learn_kernel
+@learn_compilable
 def widest_to_drop(ls: Learner) -> int:
     """The number of levels above which clauses are dropped, so that about half of the old ones stay."""
     arena = ls.arena
@@ -147,7 +147,7 @@ def widest_to_drop(ls: Learner) -> int:
     return MOST_LEVELS
 
 
-@learn_kernel
+@learn_compilable
 def tidy(ls: Learner, clause: int, to: int, widest: int) -> int:
     """Move a clause down the arena without members that are false at the root; returns the next place."""
     arena = ls.arena
@@ -171,7 +171,7 @@ def tidy(ls: Learner, clause: int, to: int, widest: int) -> int:
     return to + HEAD_CELLS + 2 * left
 
 
-@learn_kernel
+@learn_compilable
 def reduce(ls: Learner) -> None:
     """At a settled root: drop clauses that hold at the root, and learned ones of little use."""
     scalar = ls.scalar

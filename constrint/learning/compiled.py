@@ -23,9 +23,9 @@ from constrint.engine.compiled import (
 )
 from constrint.learning import generic, loop
 from constrint.learning.build import full
-from constrint.learning.layout import FAULT, LEARN_KERNELS, Learner
+from constrint.learning.layout import FAULT, LEARN_COMPILABLE, Learner
 from constrint.propagators import dispatch
-from constrint.store.state import KERNELS, State
+from constrint.store.state import COMPILABLE, State
 
 
 @structref.register
@@ -46,8 +46,8 @@ structref.define_proxy(LearnerStructure, LearnerType, list(Learner._fields))  # 
 _LEARNER = LearnerType([(name, _CELLS) for name in Learner._fields])
 
 
-def no_kernel(ls: Any, st: Any, p: int) -> bool:
-    """Replaces `run_kernel` if no propagator needs it, so that its callees need not be compiled.
+def no_propagator(ls: Any, st: Any, p: int) -> bool:
+    """Replaces `run_propagator` if no propagator needs it, so that its callees need not be compiled.
 
     It is never called. If it is, the search ends as `BROKEN`, since a constraint was left out.
     """
@@ -56,18 +56,18 @@ def no_kernel(ls: Any, st: Any, p: int) -> bool:
 
 
 @once
-def _run(has_kernels: bool) -> Callable[[Any, Any, int], int]:
+def _run(has_propagators: bool) -> Callable[[Any, Any, int], int]:
     """`loop.run`, compiled or loaded."""
-    part = "learn" if has_kernels else "learn-sums"
+    part = "learn" if has_propagators else "learn-sums"
 
     def twins() -> dict[int, Any]:
-        called = [function for function in [*KERNELS, *LEARN_KERNELS] if function is not loop.run]
-        if has_kernels:
+        called = [function for function in [*COMPILABLE, *LEARN_COMPILABLE] if function is not loop.run]
+        if has_propagators:
             return twins_of(called, part, {id(dispatch): compiled_dispatch()})
         return twins_of(
             called,
             part,
-            {id(generic.run_kernel): numba.njit(error_model="numpy")(named_copy(no_kernel, part))},
+            {id(generic.run_propagator): numba.njit(error_model="numpy")(named_copy(no_propagator, part))},
         )
 
     run = loaded_or_made(part, loop.run, RUN, twins)
@@ -78,13 +78,13 @@ def _run(has_kernels: bool) -> Callable[[Any, Any, int], int]:
 RUN = numba.int64(_LEARNER, _STATE, numba.int64)
 
 
-def load(has_kernels: bool) -> None:
+def load(has_propagators: bool) -> None:
     """Load a compiled version, or compile it."""
     with cache.LOADING:
-        _run(has_kernels)
+        _run(has_propagators)
 
 
-class Session:
+class CompiledLearning:
     """A learning search that runs compiled.
 
     Attributes:
@@ -92,9 +92,9 @@ class Session:
         st: The engine's state on which propagators of the registry run.
     """
 
-    def __init__(self, ls: Learner, st: State, has_kernels: bool) -> None:
+    def __init__(self, ls: Learner, st: State, has_propagators: bool) -> None:
         with cache.LOADING:
-            self._compiled = _run(has_kernels)
+            self._compiled = _run(has_propagators)
         arrays = [np.array(cells, dtype=np.int64) for cells in st]
         self.st = State(*cast("list[list[int]]", arrays))
         self._state, _ = structure_of(Structure, _STATE, arrays)

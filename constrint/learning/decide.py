@@ -11,7 +11,7 @@ from constrint.learning.layout import (
     LEVEL,
     TRAIL,
     Learner,
-    learn_kernel,
+    learn_compilable,
 )
 from constrint.learning.trail import raise_bound
 from constrint.store.state import State
@@ -22,7 +22,7 @@ LEAST = 1
 GREATEST = 2
 
 
-@learn_kernel
+@learn_compilable
 def open_level(ls: Learner) -> None:
     """Open a decision level."""
     level = ls.scalar[LEVEL] + 1
@@ -30,7 +30,7 @@ def open_level(ls: Learner) -> None:
     ls.level_start[level] = ls.scalar[TRAIL]
 
 
-@learn_kernel
+@learn_compilable
 def slack_at_middle(ls: Learner, p: int) -> int:
     """Twice the slack of a sum if every variable is in the middle of its domain."""
     slack = 2 * ls.limit[p]
@@ -40,7 +40,7 @@ def slack_at_middle(ls: Learner, p: int) -> int:
     return slack
 
 
-@learn_kernel
+@learn_compilable
 def value_to_try(ls: Learner, v: int) -> int:
     """The value towards which a variable is decided."""
     if ls.rule[v] == LEAST:
@@ -54,7 +54,7 @@ def value_to_try(ls: Learner, v: int) -> int:
     return ls.phase[v]
 
 
-@learn_kernel
+@learn_compilable
 def decide(ls: Learner, st: State) -> bool:
     """Open a level with a decision; False if every variable is fixed."""
     bound = ls.bound

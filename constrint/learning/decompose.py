@@ -38,9 +38,9 @@ from constrint.propagators import (
     LinearNe,
     Maximum,
     Minimum,
-    Node,
     NoOverlap,
     Pairs,
+    Propagator,
     Rectangles,
     Selection,
     Table,
@@ -64,7 +64,7 @@ class Decomposition:
     def __init__(self, root: Root, deadline: Deadline = NEVER) -> None:
         box = self._box = root.box
         self._lo, self._hi = list(box.lo), list(box.hi)
-        self._nodes: list[Node] = []
+        self._nodes: list[Propagator] = []
         self._clauses = 0
         self._literals: dict[tuple[int, int], int] = {}
         self.equalities: list[int] = []
@@ -79,7 +79,7 @@ class Decomposition:
         wider = Box(self._lo, self._hi, [*box.step, *[1] * new], [*box.values, *[None] * new])
         self.root = replace(root, box=wider, nodes=self._nodes)
 
-    def _add(self, node: Node) -> None:
+    def _add(self, node: Propagator) -> None:
         if isinstance(node, LinearNe):
             self._differ_by_values(node)
             return

@@ -8,7 +8,7 @@ propagator did.
 
 from __future__ import annotations
 
-from constrint.learning.layout import BY_TERMS, Learner, learn_kernel
+from constrint.learning.layout import BY_TERMS, Learner, learn_compilable
 from constrint.learning.linear import add_premise, contradict
 from constrint.learning.trail import raise_to_member, value_before
 from constrint.propagators import dispatch
@@ -16,8 +16,8 @@ from constrint.store.domains import pop_level, push_level
 from constrint.store.state import CHANGED, State
 
 
-@learn_kernel
-def run_kernel(ls: Learner, st: State, p: int) -> bool:
+@learn_compilable
+def run_propagator(ls: Learner, st: State, p: int) -> bool:
     """Run a propagator of the registry, and keep the bounds that it derives."""
     bound = ls.bound
     for i in range(ls.start[p], ls.start[p + 1]):
@@ -42,8 +42,8 @@ def run_kernel(ls: Learner, st: State, p: int) -> bool:
     return holds or contradict(ls, why)
 
 
-@learn_kernel
-def explain_kernel(ls: Learner, p: int, at: int) -> None:
+@learn_compilable
+def explain_propagator(ls: Learner, p: int, at: int) -> None:
     """Add the bounds of all variables of a constraint, before an entry, as premises."""
     for i in range(ls.start[p], ls.start[p + 1]):
         b = ls.term[i]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from constrint.learning.layout import HEAP, INCREMENT, Learner, learn_kernel
+from constrint.learning.layout import HEAP, INCREMENT, Learner, learn_compilable
 
 MOST_ACTIVE = 1 << 50
 FIRST_INCREMENT = 1 << 16
 
 
-@learn_kernel
+@learn_compilable
 def goes_first(ls: Learner, u: int, v: int) -> bool:
     """Whether u is decided before v."""
     if ls.tier[u] != ls.tier[v]:
@@ -18,7 +18,7 @@ def goes_first(ls: Learner, u: int, v: int) -> bool:
     return u < v
 
 
-@learn_kernel
+@learn_compilable
 def sift_up(ls: Learner, i: int) -> None:
     """Move a variable towards the top."""
     heap = ls.heap
@@ -35,7 +35,7 @@ def sift_up(ls: Learner, i: int) -> None:
     place[v] = i
 
 
-@learn_kernel
+@learn_compilable
 def sift_down(ls: Learner, i: int) -> None:
     """Move a variable towards the bottom."""
     heap = ls.heap
@@ -55,7 +55,7 @@ def sift_down(ls: Learner, i: int) -> None:
     place[v] = i
 
 
-@learn_kernel
+@learn_compilable
 def push(ls: Learner, v: int) -> None:
     """Put a variable on the heap."""
     size = ls.scalar[HEAP]
@@ -65,7 +65,7 @@ def push(ls: Learner, v: int) -> None:
     sift_up(ls, size)
 
 
-@learn_kernel
+@learn_compilable
 def pop(ls: Learner) -> int:
     """Take the first variable off the heap."""
     v = ls.heap[0]
@@ -79,7 +79,7 @@ def pop(ls: Learner) -> int:
     return v
 
 
-@learn_kernel
+@learn_compilable
 def bump(ls: Learner, v: int) -> None:
     """Raise the activity of a variable that took part in a conflict."""
     activity = ls.activity
@@ -92,7 +92,7 @@ def bump(ls: Learner, v: int) -> None:
         sift_up(ls, ls.place[v])
 
 
-@learn_kernel
+@learn_compilable
 def age(ls: Learner) -> None:
     """Raise the increment by about 5 %, so that later conflicts count for more."""
     ls.scalar[INCREMENT] += ls.scalar[INCREMENT] // 19

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 Cells: TypeAlias = list[int]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Every function of the learning search in order of definition; see `engine.state.kernel`.
-LEARN_KERNELS: list[Callable[..., Any]] = []
+# Every function of the learning search in order of definition; see `compilable`.
+LEARN_COMPILABLE: list[Callable[..., Any]] = []
 
 
-def learn_kernel(function: Function) -> Function:
+def learn_compilable(function: Function) -> Function:
     """Register a function for compilation, and return it unchanged."""
-    LEARN_KERNELS.append(function)
+    LEARN_COMPILABLE.append(function)
     return function
 
 
@@ -35,7 +35,7 @@ DECISION = -1
 AT_MOST = 0  # [literal ->] sum of factor * bound <= limit, all factors positive
 DIFFERENT = 1  # [literal ->] sum of factor * variable != limit
 RESOURCE = 2  # tasks whose demands never exceed a limit
-KERNEL = 3  # a constraint of the registry, with its own propagator
+PROPAGATOR = 3  # a constraint of the registry, with its own propagator
 
 # A clause in the arena: a head and its atoms, two cells each.
 SIZE = 0

@@ -14,13 +14,13 @@ from constrint.learning.layout import (
     NOTHING,
     PREMISES,
     Learner,
-    learn_kernel,
+    learn_compilable,
 )
 from constrint.learning.trail import raise_bound, value_before, weakest
 from constrint.store.state import State
 
 
-@learn_kernel
+@learn_compilable
 def add_premise(ls: Learner, b: int, k: int) -> None:
     """Add an atom to the premises, unless it holds at the root."""
     if k > ls.root[b]:
@@ -30,7 +30,7 @@ def add_premise(ls: Learner, b: int, k: int) -> None:
         ls.scalar[PREMISES] = count + 1
 
 
-@learn_kernel
+@learn_compilable
 def contradict(ls: Learner, why: int) -> bool:
     """Record that a propagator or a clause cannot hold; returns False."""
     ls.scalar[FAILED_BOUND] = NOTHING
@@ -38,7 +38,7 @@ def contradict(ls: Learner, why: int) -> bool:
     return False
 
 
-@learn_kernel
+@learn_compilable
 def keep_at_most(ls: Learner, st: State, p: int) -> bool:
     """Propagate ``[literal ->] sum <= limit``."""
     bound = ls.bound
@@ -73,7 +73,7 @@ def keep_at_most(ls: Learner, st: State, p: int) -> bool:
     return True
 
 
-@learn_kernel
+@learn_compilable
 def keep_different(ls: Learner, st: State, p: int) -> bool:
     """Propagate ``[literal ->] sum != limit``; acts when at most one variable is open."""
     bound = ls.bound
@@ -111,7 +111,7 @@ def keep_different(ls: Learner, st: State, p: int) -> bool:
     return True
 
 
-@learn_kernel
+@learn_compilable
 def explain_sum(ls: Learner, p: int, skipped: int, at: int, spare: int) -> None:
     """Add the least values of a sum's terms, before an entry, as premises, relaxed by `spare` in all."""
     term = ls.term
@@ -137,7 +137,7 @@ def explain_sum(ls: Learner, p: int, skipped: int, at: int, spare: int) -> None:
             spare %= a
 
 
-@learn_kernel
+@learn_compilable
 def explain_at_most(ls: Learner, st: State, p: int, b: int, k: int, how: int, at: int) -> None:
     """Add the premises from which `AT_MOST` p derives the atom (b, k), or a contradiction if b is NOTHING."""
     if how == BY_TERMS and ls.literal[p] != NOTHING:
@@ -156,7 +156,7 @@ def explain_at_most(ls: Learner, st: State, p: int, b: int, k: int, how: int, at
     explain_sum(ls, p, own, at, total - enough)
 
 
-@learn_kernel
+@learn_compilable
 def explain_different(ls: Learner, p: int, b: int, how: int, at: int) -> None:
     """Add the premises from which `DIFFERENT` p derives an atom of bound b, or a contradiction."""
     if how == BY_TERMS and ls.literal[p] != NOTHING:

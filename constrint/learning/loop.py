@@ -5,7 +5,7 @@ from __future__ import annotations
 from constrint.learning.analyse import learn
 from constrint.learning.clauses import pass_on, reduce
 from constrint.learning.decide import decide
-from constrint.learning.generic import run_kernel
+from constrint.learning.generic import run_propagator
 from constrint.learning.layout import (
     ARENA,
     AT_MOST,
@@ -38,7 +38,7 @@ from constrint.learning.layout import (
     TRAIL,
     WATCHES,
     Learner,
-    learn_kernel,
+    learn_compilable,
 )
 from constrint.learning.linear import keep_at_most, keep_different
 from constrint.learning.resource import keep_resource
@@ -53,7 +53,7 @@ RESTART_UNIT = 64
 CONFLICT_COST = 100  # cost of a conflict's analysis in the budget
 
 
-@learn_kernel
+@learn_compilable
 def has_room(ls: Learner) -> bool:
     """Whether the arrays have space for whatever one propagator, conflict or decision adds."""
     scalar = ls.scalar
@@ -66,7 +66,7 @@ def has_room(ls: Learner) -> bool:
     )
 
 
-@learn_kernel
+@learn_compilable
 def wake(ls: Learner, b: int) -> None:
     """Queue the propagators that depend on a bound."""
     scalar = ls.scalar
@@ -86,7 +86,7 @@ def wake(ls: Learner, b: int) -> None:
             scalar[QUEUE_TAIL + which] = tail + 1
 
 
-@learn_kernel
+@learn_compilable
 def propagate(ls: Learner, st: State) -> int:
     """Propagate to a fixpoint: AT_REST, CONTRADICTION, or INTERRUPTED, to be called again."""
     scalar = ls.scalar
@@ -126,12 +126,12 @@ def propagate(ls: Learner, st: State) -> int:
             scalar[BUDGET] -= ls.start[p + 1] - ls.start[p]
             holds = keep_resource(ls, st, p)
         else:
-            holds = run_kernel(ls, st, p)
+            holds = run_propagator(ls, st, p)
         if not holds:
             return CONTRADICTION
 
 
-@learn_kernel
+@learn_compilable
 def luby(i: int) -> int:
     """The i-th number, from 1, of Luby's sequence 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8."""
     while True:
@@ -143,7 +143,7 @@ def luby(i: int) -> int:
         i -= power // 2 - 1
 
 
-@learn_kernel
+@learn_compilable
 def restart(ls: Learner) -> None:
     """Return to the root, and set the next restart."""
     scalar = ls.scalar
@@ -152,7 +152,7 @@ def restart(ls: Learner) -> None:
     scalar[RESTART_AT] = scalar[CONFLICTS] + RESTART_UNIT * luby(scalar[RESTARTS])
 
 
-@learn_kernel
+@learn_compilable
 def note_solution(ls: Learner) -> None:
     """Store the values of the solution, to search near them."""
     for v in range(len(ls.best)):
@@ -160,7 +160,7 @@ def note_solution(ls: Learner) -> None:
     ls.scalar[HAS_SOLUTION] = 1
 
 
-@learn_kernel
+@learn_compilable
 def run(ls: Learner, st: State, budget: int) -> int:
     """Search until a solution, the end, the end of the budget of propagations, or full arrays."""
     scalar = ls.scalar

@@ -24,7 +24,7 @@ from constrint.propagators import (
     LinearLe,
     LinearLeIf,
     LinearNe,
-    Node,
+    Propagator,
 )
 from constrint.support.deadline import NEVER, Deadline
 
@@ -58,7 +58,7 @@ class Normal:
         different: (condition or None, terms, limit): ``condition -> sum != limit``.
         clauses: Members; at least one is true.
         resources: Tasks and capacity of each resource with variables for starts only.
-        kernels: Places, in the list of nodes, of constraints with their own propagators.
+        propagators: Places, in the list of nodes, of constraints with their own propagators.
         replaced: Replaced variables: the atom that is true if the variable is 1.
         implied: Clauses of literals that sums with several limits imply.
     """
@@ -67,14 +67,14 @@ class Normal:
     different: dict[tuple[Atom | None, Terms, int], None] = field(default_factory=dict)
     clauses: list[tuple[Atom, ...]] = field(default_factory=list)
     resources: list[tuple[list[Task], int]] = field(default_factory=list)
-    kernels: list[int] = field(default_factory=list)
+    propagators: list[int] = field(default_factory=list)
     replaced: dict[int, Atom] = field(default_factory=dict)
     implied: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def part(self) -> str:
-        """The part of the machine code that it needs; the one without kernels is compiled much faster."""
-        return "learn" if self.kernels else "learn-sums"
+        """The part of the machine code that it needs; the one without propagators is compiled much faster."""
+        return "learn" if self.propagators else "learn-sums"
 
 
 class Translation:
@@ -84,7 +84,7 @@ class Translation:
     """
 
     def __init__(
-        self, nodes: Sequence[Node], box: Box, kept: Iterable[int], deadline: Deadline = NEVER
+        self, nodes: Sequence[Propagator], box: Box, kept: Iterable[int], deadline: Deadline = NEVER
     ) -> None:
         self.box = box
         self.nodes = nodes
@@ -183,7 +183,7 @@ class Translation:
 
     # Constraints
 
-    def _add(self, place: int, node: Node) -> None:
+    def _add(self, place: int, node: Propagator) -> None:
         if isinstance(node, LinearLe):
             self._at_most(None, node.terms, node.bound)
         elif isinstance(node, LinearEq):
@@ -203,7 +203,7 @@ class Translation:
         elif isinstance(node, Cumulative) and is_known(node, self.box):
             self._share(node)
         else:
-            self.normal.kernels.append(place)
+            self.normal.propagators.append(place)
 
     def _share(self, node: Cumulative) -> None:
         """A resource with fixed durations and demands; tasks without either are left out."""
@@ -300,7 +300,7 @@ def _opposite(terms: Terms) -> Terms:
     return tuple((-a, v) for a, v in terms)
 
 
-def _arguments(node: Node) -> Iterable[int]:
+def _arguments(node: Propagator) -> Iterable[int]:
     """The variables of a constraint that occur in it as more than literals."""
     if isinstance(node, Clause):
         return ()

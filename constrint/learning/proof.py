@@ -24,7 +24,7 @@ from typing import Any, TextIO
 from constrint.engine.build import Box
 from constrint.errors import ModelError
 from constrint.learning.normal import Atom
-from constrint.propagators import Node
+from constrint.propagators import Propagator
 
 
 class ProofLog:
@@ -33,7 +33,7 @@ class ProofLog:
     def __init__(self, file: TextIO) -> None:
         self._file = file
 
-    def begin(self, box: Box, nodes: Sequence[Node], goal: tuple[int, str] | None) -> None:
+    def begin(self, box: Box, nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
         """Write the start of a search: its domains and constraints."""
         self._line("search")
         for v, values in enumerate(box.values):
@@ -94,5 +94,5 @@ def _written(atom: Atom) -> str:
     return f"{b >> 1} <= {-k}" if b & 1 else f"{b >> 1} >= {k}"
 
 
-def _arguments(node: Node) -> dict[str, Any]:
+def _arguments(node: Propagator) -> dict[str, Any]:
     return {name: getattr(node, name) for name in node.__match_args__}  # type: ignore[attr-defined] # every node is a record

@@ -16,7 +16,7 @@ these bounds.
 
 from __future__ import annotations
 
-from constrint.learning.layout import BY_TERMS, NOTHING, TRAIL, Learner, learn_kernel
+from constrint.learning.layout import BY_TERMS, NOTHING, TRAIL, Learner, learn_compilable
 from constrint.learning.linear import add_premise, contradict
 from constrint.learning.trail import raise_bound, value_before, weakest
 from constrint.propagators.all_different import sort_by
@@ -30,7 +30,7 @@ ROOM_OF_TASK = 12
 CONTRADICTED, UNCHANGED, MOVED = 0, 1, 2
 
 
-@learn_kernel
+@learn_compilable
 def push_within(ls: Learner, st: State, p: int, b: int, k: int, begin: int, end: int) -> bool:
     """Make an atom true with a window as the reason."""
     at = ls.scalar[TRAIL]
@@ -39,7 +39,7 @@ def push_within(ls: Learner, st: State, p: int, b: int, k: int, begin: int, end:
     return raise_bound(ls, st, b, k, 4 * p + BY_TERMS)
 
 
-@learn_kernel
+@learn_compilable
 def contradict_within(ls: Learner, p: int, begin: int, end: int) -> bool:
     """Record that a window is too short for its tasks; returns False."""
     at = ls.scalar[TRAIL]
@@ -48,7 +48,7 @@ def contradict_within(ls: Learner, p: int, begin: int, end: int) -> bool:
     return contradict(ls, 4 * p + BY_TERMS)
 
 
-@learn_kernel
+@learn_compilable
 def compulsory(ls: Learner, s: int, duration: int, begin: int, end: int) -> int:
     """The length of a task's compulsory part between two times."""
     first = max(begin, -ls.bound[s ^ 1])
@@ -56,7 +56,7 @@ def compulsory(ls: Learner, s: int, duration: int, begin: int, end: int) -> int:
     return max(0, last - first)
 
 
-@learn_kernel
+@learn_compilable
 def make_profile(ls: Learner, p: int, n: int) -> int:
     """Write the times at which compulsory parts start or end, in order, and the demand after each.
 
@@ -87,7 +87,7 @@ def make_profile(ls: Learner, p: int, n: int) -> int:
     return count
 
 
-@learn_kernel
+@learn_compilable
 def fit_after(ls: Learner, st: State, p: int, n: int, count: int, i: int) -> bool:
     """Start a task after the times at which the profile leaves too little capacity.
 
@@ -116,7 +116,7 @@ def fit_after(ls: Learner, st: State, p: int, n: int, count: int, i: int) -> boo
     return True
 
 
-@learn_kernel
+@learn_compilable
 def fit_before(ls: Learner, st: State, p: int, n: int, count: int, i: int) -> bool:
     """End a task before the times at which the profile leaves too little capacity; False on contradiction."""
     room = ls.room
@@ -141,7 +141,7 @@ def fit_before(ls: Learner, st: State, p: int, n: int, count: int, i: int) -> bo
     return True
 
 
-@learn_kernel
+@learn_compilable
 def keep_profile(ls: Learner, st: State, p: int, n: int) -> bool:
     """Time-table filtering; False on contradiction."""
     room = ls.room
@@ -164,7 +164,7 @@ def keep_profile(ls: Learner, st: State, p: int, n: int) -> bool:
     return True
 
 
-@learn_kernel
+@learn_compilable
 def note_windows(ls: Learner, p: int, n: int) -> None:
     """Write least starts and greatest ends, their orders, and the compulsory energy from each of them on."""
     room = ls.room
@@ -195,7 +195,7 @@ def note_windows(ls: Learner, p: int, n: int) -> None:
                     room[SPENT_FROM_END * n + i] += demand * (end - at)
 
 
-@learn_kernel
+@learn_compilable
 def free_energy(ls: Learner, p: int, n: int, j: int) -> int:
     """The energy of a task without its compulsory part."""
     at = ls.start[p] + j
@@ -205,7 +205,7 @@ def free_energy(ls: Learner, p: int, n: int, j: int) -> int:
     return ls.factor[at + n] * (ls.factor[at] - fixed)
 
 
-@learn_kernel
+@learn_compilable
 def start_after_windows(ls: Learner, st: State, p: int, n: int) -> int:
     """Check all windows, and delay the task that would exceed a window the most, one for each window."""
     room = ls.room
@@ -252,7 +252,7 @@ def start_after_windows(ls: Learner, st: State, p: int, n: int) -> int:
     return MOVED if moved > 0 else UNCHANGED
 
 
-@learn_kernel
+@learn_compilable
 def end_before_windows(ls: Learner, st: State, p: int, n: int) -> bool:
     """Advance the ends of tasks that would exceed a window; False on contradiction."""
     room = ls.room
@@ -295,7 +295,7 @@ def end_before_windows(ls: Learner, st: State, p: int, n: int) -> bool:
     return True
 
 
-@learn_kernel
+@learn_compilable
 def keep_resource(ls: Learner, st: State, p: int) -> bool:
     """Propagate a resource; False on contradiction. Changes of its own tasks queue it again."""
     n = (ls.start[p + 1] - ls.start[p]) // 2
@@ -311,7 +311,7 @@ def keep_resource(ls: Learner, st: State, p: int) -> bool:
     return end_before_windows(ls, st, p, n)
 
 
-@learn_kernel
+@learn_compilable
 def explain_resource(ls: Learner, st: State, p: int, b: int, k: int, at: int) -> None:
     """Add the premises from which a window derives the atom (b, k), or a contradiction if b is NOTHING.
 

@@ -38,14 +38,14 @@ from constrint.modelling.result import Statistics
 from constrint.preparing.branching import directions
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp
 from constrint.presolve import Root
 from constrint.store.state import GREATEST, State
 from constrint.support.deadline import Deadline, Pace, Paused
 
 if TYPE_CHECKING:
-    from constrint.learning.compiled import Session
+    from constrint.learning.compiled import CompiledLearning
     from constrint.preparing.proof import Proof
 
 SLICE = 20_000  # propagations between two looks at the clock, at most
@@ -58,10 +58,10 @@ ENTRIES_OF_VARIABLE = 20  # … unless there are this many entries for each vari
 NARROW, WIDE, GOAL, LAST = 0, 1, 2, 3
 
 
-def _load(has_kernels: bool) -> None:
+def _load(has_propagators: bool) -> None:
     from constrint.learning.compiled import load
 
-    load(has_kernels)
+    load(has_propagators)
 
 
 class LearningRun:
@@ -73,9 +73,14 @@ class LearningRun:
     """
 
     def __init__(
-        self, plan: Plan, root: Root, options: Options, started: float, goal: tuple[int, str] | None = None
+        self,
+        prepared: Prepared,
+        root: Root,
+        options: Options,
+        started: float,
+        goal: tuple[int, str] | None = None,
     ) -> None:
-        self.plan = plan
+        self.prepared = prepared
         self.engine = "interpreted"
         self._deadline = Deadline(options.time_limit, started)
         self._pace = Pace(SLICE, self._deadline)
@@ -84,7 +89,7 @@ class LearningRun:
         self._options = options
         self._goal = goal
         self.allowed: int | None = None
-        self._session: Session | None = None
+        self._session: CompiledLearning | None = None
         self._is_over = False
         try:
             self._normal = Translation(
@@ -111,11 +116,11 @@ class LearningRun:
     def _guide(self, root: Root, equalities: Sequence[int]) -> Guide:
         """The guide: declared variables before functions of them, wide ones towards a better objective."""
         lo, hi = root.box.lo, root.box.hi
-        branch = self.plan.branch(root, self._options, self._goal)
+        branch = self.prepared.branch(root, self._options, self._goal)
         tier = [NARROW if hi[v] - lo[v] <= 1 else LAST for v in range(len(lo))]
         rule = [decide.AS_BEFORE] * len(lo)
         phase = list(lo)
-        towards = directions(self._goal[0], self.plan.inputs) if self._goal else {}
+        towards = directions(self._goal[0], self.prepared.inputs) if self._goal else {}
         sign = -1 if self._goal and self._goal[1] == "max" else 1
         for v, value_rule in zip(branch.variables, branch.values, strict=True):
             if value_rule == GREATEST:
@@ -133,12 +138,12 @@ class LearningRun:
         return Guide(tier, rule, phase, activity)
 
     def _hand_over(self) -> None:
-        has_kernels = bool(self._normal.kernels)
-        compiling.obtain(self._normal.part, partial(_load, has_kernels), self._deadline)
+        has_propagators = bool(self._normal.propagators)
+        compiling.obtain(self._normal.part, partial(_load, has_propagators), self._deadline)
         with compiling.loading(self._deadline):
-            from constrint.learning.compiled import Session
+            from constrint.learning.compiled import CompiledLearning
 
-            self._session = Session(self._ls, self._state, has_kernels)
+            self._session = CompiledLearning(self._ls, self._state, has_propagators)
         self._pace = Pace(COMPILED_SLICE, self._deadline)
         self._ls = self._session.ls
         self.engine = "compiled"
@@ -186,9 +191,9 @@ class LearningRun:
                 self._write_proof(self._options.proof, outcome == SOLUTION)
             if outcome == SOLUTION:
                 self._tighten()
-                assignment = {variable: self.value(v) for variable, v in self.plan.variables.items()}
+                assignment = {variable: self.value(v) for variable, v in self.prepared.variables.items()}
                 if checked:
-                    check(self.plan, assignment)
+                    check(self.prepared, assignment)
                 return assignment
             if outcome == EXHAUSTED:
                 break

@@ -12,8 +12,8 @@ from constrint.propagators import (
     Cumulative,
     Element,
     Inverse,
-    Node,
     NoOverlap,
+    Propagator,
     Rectangles,
     Table,
 )
@@ -21,7 +21,7 @@ from constrint.propagators import (
 DISJUNCTION = 3  # a clause and two conditional sums
 
 
-def parts(node: Node, box: Box) -> int:
+def parts(node: Propagator, box: Box) -> int:
     """The number of clauses and sums, and of cells of long ones."""
     scope = [v for v in node.scope() if box.lo[v] < box.hi[v]]
     n = len(scope)

@@ -14,13 +14,13 @@ from constrint.learning.layout import (
     QUEUE_TAIL,
     TRAIL,
     Learner,
-    learn_kernel,
+    learn_compilable,
 )
 from constrint.store.domains import next_member, previous_member
 from constrint.store.state import State
 
 
-@learn_kernel
+@learn_compilable
 def round_up(st: State, b: int, k: int) -> int:
     """The least value of bound b, from k on, in the root domain; there must be one."""
     v = b >> 1
@@ -36,7 +36,7 @@ def round_up(st: State, b: int, k: int) -> int:
     return k
 
 
-@learn_kernel
+@learn_compilable
 def weakest(ls: Learner, st: State, b: int, k: int) -> int:
     """The least k' for which the atoms (b, k') and (b, k) are equivalent in the root domain."""
     v = b >> 1
@@ -55,7 +55,7 @@ def weakest(ls: Learner, st: State, b: int, k: int) -> int:
     return x + 1
 
 
-@learn_kernel
+@learn_compilable
 def raise_to_member(ls: Learner, b: int, k: int, why: int) -> bool:
     """Make an atom true whose k is a member of the domain; if it is false, record the conflict."""
     bound = ls.bound
@@ -81,7 +81,7 @@ def raise_to_member(ls: Learner, b: int, k: int, why: int) -> bool:
     return True
 
 
-@learn_kernel
+@learn_compilable
 def raise_bound(ls: Learner, st: State, b: int, k: int, why: int) -> bool:
     """Make an atom true; if it is false, record the conflict and return False."""
     if ls.plain[b >> 1] == 0 and ls.bound[b] < k <= -ls.bound[b ^ 1]:
@@ -89,7 +89,7 @@ def raise_bound(ls: Learner, st: State, b: int, k: int, why: int) -> bool:
     return raise_to_member(ls, b, k, why)
 
 
-@learn_kernel
+@learn_compilable
 def undo_last(ls: Learner) -> None:
     """Remove the last entry from the trail; a variable that was fixed keeps its value as its phase."""
     scalar = ls.scalar
@@ -106,7 +106,7 @@ def undo_last(ls: Learner) -> None:
     ls.top[b] = ls.trail_before[at]
 
 
-@learn_kernel
+@learn_compilable
 def clear_queues(ls: Learner) -> None:
     """Clear the queues of propagators."""
     scalar = ls.scalar
@@ -118,7 +118,7 @@ def clear_queues(ls: Learner) -> None:
         scalar[QUEUE_TAIL + which] = 0
 
 
-@learn_kernel
+@learn_compilable
 def back_to(ls: Learner, level: int) -> None:
     """Undo all levels above one, and clear the queues: lower levels were at a fixpoint."""
     scalar = ls.scalar
@@ -131,7 +131,7 @@ def back_to(ls: Learner, level: int) -> None:
     scalar[NEXT] = scalar[TRAIL]
 
 
-@learn_kernel
+@learn_compilable
 def value_before(ls: Learner, b: int, at: int) -> int:
     """The value of bound b before an entry was made."""
     entry = ls.top[b]
@@ -142,7 +142,7 @@ def value_before(ls: Learner, b: int, at: int) -> int:
     return ls.trail_old[entry]
 
 
-@learn_kernel
+@learn_compilable
 def entry_of(ls: Learner, b: int, k: int) -> int:
     """The entry that made a true atom true; NOTHING for the root domain."""
     if k <= ls.root[b]:
@@ -153,7 +153,7 @@ def entry_of(ls: Learner, b: int, k: int) -> int:
     return entry
 
 
-@learn_kernel
+@learn_compilable
 def settle_root(ls: Learner) -> None:
     """At level 0 at a fixpoint: make present bounds permanent, so that they need no reasons."""
     scalar = ls.scalar

@@ -151,16 +151,19 @@ class Arithmetic(PartialTerms, ABC):
         return Linear(terms, constant)
 
     def _mul(self, node: e.Mul) -> Linear:
-        problem = self.problem
-        sums = [self.sum_of(arg) for arg in node.args]
-        if len(sums) == 2:
-            left, right = sums
-            if len(left.terms) == 1 == len(right.terms) and left.constant == 0 == right.constant:
-                ((x, a),), ((y, b),) = left.terms.items(), right.terms.items()
-                return self.known(problem.product(x, y)).scaled(a * b)
+        problem, variables = self.problem, self.variables
+        lo, hi = problem.lo, problem.hi
         factor = 1
         powers: dict[int, int] = {}
-        for part in sums:
+        for arg in node.args:
+            known = variables.get(arg)
+            if known is not None:
+                if lo[known] == hi[known]:
+                    factor *= lo[known]
+                else:
+                    powers[known] = powers.get(known, 0) + 1
+                continue
+            part = self.sum_of(arg)
             if not part.terms:
                 factor *= part.constant
                 continue
@@ -175,19 +178,11 @@ class Arithmetic(PartialTerms, ABC):
             return Linear({}, factor)
         factors = [v if n == 1 else problem.power(v, problem.constant(n)) for v, n in powers.items()]
         while len(factors) > 2:
-            x, y = self._next_pair(factors)
+            x, y = problem.next_pair(factors)
             factors.remove(x)
             factors.remove(y)
             factors.insert(0, problem.product(x, y))
         return self.known(problem.product(*factors) if len(factors) == 2 else factors[0]).scaled(factor)
-
-    def _next_pair(self, factors: list[int]) -> tuple[int, int]:
-        """Two factors whose product has a variable already, or the first two."""
-        for i, x in enumerate(factors):
-            for y in factors[:i]:
-                if x != y and self.problem.has_product(x, y):
-                    return y, x
-        return factors[0], factors[1]
 
     def operands(self, node: e.IntFunction) -> list[Linear]:
         """The operands of a function, which always have a value of it: others stand for those that do not."""

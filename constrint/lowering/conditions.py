@@ -110,7 +110,7 @@ class Lowering(Arithmetic):
     def _difference(self, node: e.Comparison) -> Linear:
         """The left side minus the right side."""
         left, right = self.sum_of(node.left), node.right
-        if isinstance(right, e.Const):
+        if type(right) is e.Const:
             return Linear(left.terms, left.constant - self.check(right.value))
         return left.plus(self.sum_of(right), -1)
 
@@ -129,9 +129,9 @@ class Lowering(Arithmetic):
         Or its truth.
         """
         modulo, other = node.left, node.right
-        if not isinstance(modulo, e.Mod):
+        if type(modulo) is not e.Mod:
             modulo, other = other, modulo
-        if not isinstance(modulo, e.Mod) or id(modulo) in self._sums:
+        if type(modulo) is not e.Mod or id(modulo) in self._sums:
             return None
         residue = self.sum_of(other)
         divisor = self.sum_of(modulo.right)

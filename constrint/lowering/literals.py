@@ -136,6 +136,8 @@ class Conditions:
         linear = self.problem.shortened(self._simplified(linear))
         if not linear.terms:
             return linear.constant == 0
+        if len(linear.terms) == 1:
+            return self._normal_single(linear)
         common = gcd(*linear.terms.values())
         if linear.constant % common:
             return False
@@ -155,6 +157,17 @@ class Conditions:
             if (bound - low) % stride:
                 return False
         return linear, bound
+
+    def _normal_single(self, linear: Linear) -> tuple[Linear, int] | bool:
+        """``variable == value`` for ``linear == 0`` over one variable; or False."""
+        problem = self.problem
+        ((v, a),) = linear.terms.items()
+        value, rest = divmod(-linear.constant, a)
+        if rest or not problem.lo[v] <= value <= problem.hi[v]:
+            return False
+        if (value - problem.lo[v]) % problem.step[v]:
+            return False
+        return Linear({v: 1}, 0), value
 
     def equal(self, linear: Linear, target: int | None) -> int:
         """The literal of ``linear == 0``."""
@@ -184,8 +197,8 @@ class Conditions:
         if normal is False:
             raise Infeasible
         terms, bound = normal
-        if len(terms.terms) == 1:
-            self.problem.keep_values(next(iter(terms.terms)), (bound,))
+        if len(terms.terms) == 1:  # in lowest terms: the coefficient is 1
+            self.problem.fix(next(iter(terms.terms)), bound)
             return
         self.problem.nodes.append(LinearEq(_pairs(terms), bound))
 

@@ -8,7 +8,7 @@ numbers that can occur.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from math import gcd
 
 from constrint.expr.domain import Domain
@@ -24,7 +24,7 @@ from constrint.lowering.variables import (
 )
 from constrint.propagators import LinearEq, LinearLe, Pairs, Power, Product, Selection
 from constrint.propagators.power import capped_power
-from constrint.store.propagator import Node
+from constrint.store.propagator import Propagator
 
 __all__ = ["FALSE", "HUGE_BITS", "TRUE", "Infeasible", "Linear", "NeedsWiderBounds", "Problem"]
 
@@ -48,11 +48,12 @@ class Problem(Variables):
 
     def define(self, z: int, inputs: Iterable[tuple[int, int]]) -> None:
         """Record the arguments of a new variable; raises if its finite bounds are close to `huge`."""
-        self.inputs[z] = tuple(inputs)
-        limit = self.finite
-        if (self.lo[z] <= -limit or self.hi[z] >= limit) and not any(
-            self.lo[v] <= -limit or self.hi[v] >= limit for v, _ in self.inputs[z]
-        ):
+        self.inputs[z] = of = tuple(inputs)
+        lo, hi, limit = self.lo, self.hi, self.finite
+        if lo[z] <= -limit or hi[z] >= limit:
+            for v, _ in of:
+                if lo[v] <= -limit or hi[v] >= limit:
+                    return
             raise NeedsWiderBounds
 
     def bounds(self, linear: Linear) -> tuple[int, int]:
@@ -135,7 +136,7 @@ class Problem(Variables):
             if xl < 0 or yl < 0:
                 corners = (low, high, xl * yh, xh * yl)
                 low, high = min(corners), max(corners)
-            s, t = self.stride(x), self.stride(y)
+            s, t = self.step[x] if xl < xh else 0, self.step[y] if yl < yh else 0
             if s != 1 or t != 1:
                 # (a + s i) (b + t j) is congruent to a b modulo each of a t, b s, s t.
                 step = gcd(xl * t, yl * s, s * t) or 1
@@ -147,9 +148,14 @@ class Problem(Variables):
                 self._take_apart(self._paired[x, y])
         return z
 
-    def has_product(self, x: int, y: int) -> bool:
-        """Whether x * y has a variable already."""
-        return ("product", min(x, y), max(x, y)) in self._shared
+    def next_pair(self, factors: Sequence[int]) -> tuple[int, int]:
+        """Two factors whose product has a variable already, or the first two."""
+        shared = self._shared
+        for i, x in enumerate(factors):
+            for y in factors[:i]:
+                if (x < y and ("product", x, y) in shared) or (y < x and ("product", y, x) in shared):
+                    return y, x
+        return factors[0], factors[1]
 
     def require_pairs(self, pairs: Mapping[tuple[int, int], int], low: int, high: int) -> bool:
         """Post ``low <= sum(coefficient * x * y) <= high`` without variables for the products.
@@ -231,7 +237,7 @@ class Problem(Variables):
         key: Hashable,
         values: tuple[int, int] | Domain,
         inputs: Iterable[tuple[int, int]],
-        post: Callable[[int], Node] | None,
+        post: Callable[[int], Propagator] | None,
         step: int = 1,
         anchor: int | None = None,
     ) -> int:

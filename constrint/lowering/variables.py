@@ -8,7 +8,7 @@ from math import gcd
 from constrint.errors import ModelError
 from constrint.expr.domain import Domain
 from constrint.expr.sums import Linear as Linear
-from constrint.propagators import Member, Node
+from constrint.propagators import Member, Propagator
 from constrint.propagators.member import intervals_of
 
 TRUE = 0  # the literal of variable 0, which is the constant 1
@@ -54,7 +54,7 @@ class Variables:
         self.hi: list[int] = []
         self.step: list[int] = []
         self.values: list[tuple[int, ...] | None] = []
-        self.nodes: list[Node] = []
+        self.nodes: list[Propagator] = []
         self._shared: dict[Hashable, int] = {}
 
     def variable(self, lo: int, hi: int, step: int = 1, anchor: int | None = None) -> int:
@@ -119,6 +119,16 @@ class Variables:
             raise Infeasible
         if self.lo[v] == self.hi[v]:
             self.step[v] = 1
+
+    def fix(self, v: int, value: int) -> None:
+        """Keep only one value."""
+        lo, own = self.lo[v], self.values[v]
+        if not lo <= value <= self.hi[v] or (value - lo) % self.step[v]:
+            raise Infeasible
+        if own is not None and value not in own:
+            raise Infeasible
+        self.lo[v] = self.hi[v] = value
+        self.step[v], self.values[v] = 1, None
 
     def keep_values(self, v: int, values: Sequence[int]) -> None:
         """Keep only these values."""

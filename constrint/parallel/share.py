@@ -1,9 +1,9 @@
 """A share: one part of a parallel search, with its input and answer as text.
 
 A worker gets the engine's state at the root as numbers, and a part of the tree (`subtrees`). It needs neither
-the model nor the plan, so both sides see the same numbers; the model is sent only if the worker checks many
-solutions itself. Work is counted in nodes and propagator runs, not in seconds, so a share has the same answer
-on every machine.
+the model nor its prepared form, so both sides see the same numbers; the model is sent only if the worker
+checks many solutions itself. Work is counted in nodes and propagator runs, not in seconds, so a share has the
+same answer on every machine.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Common:
         """The root as numpy arrays, which are faster to copy."""
         import numpy as np
 
-        return State(*[np.array(cells, dtype=np.int64) for cells in self.root])  # type: ignore[arg-type] # as in Session
+        return State(*[np.array(cells, dtype=np.int64) for cells in self.root])  # type: ignore[arg-type] # as in CompiledSearch
 
     @cached_property
     def checked(self) -> Declarations:

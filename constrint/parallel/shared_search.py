@@ -25,7 +25,7 @@ from constrint.parallel.share import Answer, Common, Memory, Share, Wanted, answ
 from constrint.parallel.workers import AHEAD, Workers
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp, Interrupted
 from constrint.presolve import Root
 from constrint.search.depth_first import Run
@@ -95,7 +95,7 @@ class SharedRun:
 
     def __init__(
         self,
-        plan: Plan,
+        prepared: Prepared,
         root: Root,
         options: Options,
         started: float,
@@ -106,7 +106,7 @@ class SharedRun:
         """Start alone.
 
         Args:
-            plan: The model.
+            prepared: The model.
             root: The root of the search.
             options: How to search.
             started: Start of the time limit, by `perf_counter`.
@@ -114,14 +114,14 @@ class SharedRun:
             goal: The objective that each further solution must improve.
             is_every: Whether all solutions are wanted; otherwise, without a goal, the first.
         """
-        self.plan = plan
+        self.prepared = prepared
         self._options = options
         self._workers = workers
         self._goal = goal
         self._wanted: Wanted = "better" if goal else "all" if is_every else "first"
         self._deadline = Deadline(options.time_limit, started)
         self._began = perf_counter()
-        self._alone = Run(plan, root, options, started, goal, most_work=WORK_ALONE)
+        self._alone = Run(prepared, root, options, started, goal, most_work=WORK_ALONE)
         self._shared: Iterator[Assignment] | None = None
         self._total: Statistics | None = None
         self._value = 0
@@ -144,7 +144,7 @@ class SharedRun:
                 self._shared = self._search()
         found = next(self._shared, None)
         if found is not None and checked and self._wanted != "all":
-            check(self.plan, found)
+            check(self.prepared, found)
         return found
 
     def value(self, v: int) -> int:
@@ -185,8 +185,8 @@ class SharedRun:
                     continue
                 if self._wanted == "first" and answer.found:
                     first = self._assignment(answer.found[0])
-                    check(self.plan, first)
-                    if not self.plan.preferences:
+                    check(self.prepared, first)
+                    if not self.prepared.preferences:
                         break
                     tree.drop_from(part)  # solutions to the left may be preferred
                     continue
@@ -205,15 +205,15 @@ class SharedRun:
 
     def _hand_out(self) -> tuple[Subtree | None, Memory]:
         """The open part of the search that ran alone; that search ends here."""
-        plan, wanted = self.plan, self._wanted
+        prepared, wanted = self.prepared, self._wanted
         left, state, is_settled = self._alone.leave()
         memory = Memory.of(state)
         self._is_wider = bool(state.scalar[WIDER])
         if left is None:
             return None, memory
         self._bound = int(state.scalar[BOUND]) if state.scalar[HAS_BOUND] else None
-        model = to_json(plan.model) if wanted == "all" else ""
-        numbers = list(plan.variables.values())
+        model = to_json(prepared.model) if wanted == "all" else ""
+        numbers = list(prepared.variables.values())
         self._common = Common(state, self._alone.exact, is_settled, numbers, wanted, model)
         self._text = written(self._common)
         self._workers.start(self._is_compiled())
@@ -274,15 +274,15 @@ class SharedRun:
         if answer.end == "stopped":
             raise Stopped
         if answer.end == "unbounded":
-            raise UnboundedError(self.plan.name_of(answer.unbounded))
+            raise UnboundedError(self.prepared.name_of(answer.unbounded))
 
     def _check_wider(self, first: Assignment | None) -> None:
         """Raise `NeedsWiderBounds` if solutions may have been missed."""
-        if self._is_wider and (first is None or self.plan.preferences):
+        if self._is_wider and (first is None or self.prepared.preferences):
             raise NeedsWiderBounds
 
     def _assignment(self, values: Sequence[int]) -> Assignment:
-        return dict(zip(self.plan.variables, values, strict=True))
+        return dict(zip(self.prepared.variables, values, strict=True))
 
 
 class SharedSearches:
@@ -301,7 +301,7 @@ class SharedSearches:
 
     def start(
         self,
-        plan: Plan,
+        prepared: Prepared,
         root: Root,
         options: Options,
         started: float,
@@ -311,7 +311,7 @@ class SharedSearches:
         """Start a search; see `SearchFactory.start`."""
         if self._workers is None:
             self._workers = Workers(self._count, self._executor)
-        return SharedRun(plan, root, options, started, self._workers, goal, is_every)
+        return SharedRun(prepared, root, options, started, self._workers, goal, is_every)
 
     def close(self) -> None:
         """Release the workers."""

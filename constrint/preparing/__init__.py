@@ -1,1 +1,1 @@
-"""A model made ready for search: plan, options, branching, and the protocol of searches."""
+"""A model made ready for search: prepared, options, branching, and the protocol of searches."""

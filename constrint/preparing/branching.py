@@ -32,7 +32,7 @@ from constrint.store.state import (
 
 if TYPE_CHECKING:
     from constrint.preparing.callbacks import Decide
-    from constrint.propagators import Node
+    from constrint.propagators import Propagator
 
 VariableSelector: TypeAlias = Literal[
     "auto",
@@ -182,12 +182,12 @@ def as_brancher(branching: Branching | None) -> Brancher:
 Inputs: TypeAlias = Mapping[int, tuple[tuple[int, int], ...]]
 
 
-def dependents(count: int, nodes: Sequence[Node], inputs: Inputs) -> list[int]:
+def dependents(count: int, nodes: Sequence[Propagator], inputs: Inputs) -> list[int]:
     """For each variable, the number of constraints on it, or on functions of it."""
     return [bits.bit_count() for bits in reached_by(count, nodes, inputs)]
 
 
-def reached_by(count: int, nodes: Sequence[Node], inputs: Inputs) -> list[int]:
+def reached_by(count: int, nodes: Sequence[Propagator], inputs: Inputs) -> list[int]:
     """For each variable, the constraints on it or on functions of it, as a bit mask."""
     reached = [0] * count
     for number, node in enumerate(nodes):

@@ -11,14 +11,14 @@ from constrint.expr.evaluation import Values, is_light
 from constrint.modelling.declarations import Constraint, Declarations
 
 if TYPE_CHECKING:
-    from constrint.preparing.prepared import Plan
+    from constrint.preparing.prepared import Prepared
 
 Assignment: TypeAlias = dict[IntExpr, int]
 
 
-def check(plan: Plan, assignment: Assignment) -> None:
+def check(prepared: Prepared, assignment: Assignment) -> None:
     """Check a solution by evaluating the model's own expressions exactly; raises `InternalError`."""
-    check_solution(plan.model, assignment)
+    check_solution(prepared.model, assignment)
 
 
 def check_solution(model: Declarations, assignment: Assignment) -> None:

@@ -1,4 +1,4 @@
-"""`Plan`: a model lowered to the normal form and propagated at the root."""
+"""`Prepared`: a model lowered to the normal form and propagated at the root."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LOWERING_FRAMES = 10_000
 """The most nested calls of lowering: about twenty for each level of an expression of usual depth."""
 
 
-class Plan:
+class Prepared:
     """A model lowered and propagated at the root; raises `Stopped` at the deadline.
 
     Attributes:
@@ -64,7 +64,7 @@ class Plan:
         deadline: Deadline = NEVER,
         may_compile: bool = False,
         may_postpone: bool = False,
-        before_presolve: Callable[[Plan, Root], None] | None = None,
+        before_presolve: Callable[[Prepared, Root], None] | None = None,
     ) -> None:
         """Make a model ready.
 
@@ -77,7 +77,7 @@ class Plan:
             deadline: When this must end.
             may_compile: Whether the compiled engine may propagate, where this process has that.
             may_postpone: Whether root reasoning may be left for later, see `presolve`.
-            before_presolve: Is shown the plan and its root before anything is reasoned about it.
+            before_presolve: Is shown the prepared model and its root before anything is reasoned about it.
         """
         self.model = model
         self.targets = [expr for expr, _ in [*goals, *preferences]]

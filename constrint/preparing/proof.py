@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from constrint.engine.build import Box
-from constrint.propagators import Node
+from constrint.propagators import Propagator
 
 
 class Proof(Protocol):
     """Takes the steps of a proof, in order. An atom (b, k) bounds the variable b >> 1 by k."""
 
-    def begin(self, box: Box, nodes: Sequence[Node], goal: tuple[int, str] | None) -> None:
+    def begin(self, box: Box, nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
         """A search starts with these domains and constraints."""
 
     def learned(self, atoms: Iterable[tuple[int, int]]) -> None:

@@ -9,7 +9,7 @@ from constrint.preparing.checks import Assignment
 
 if TYPE_CHECKING:
     from constrint.preparing.options import Options
-    from constrint.preparing.prepared import Plan
+    from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
 
 
@@ -17,10 +17,10 @@ class Search(Protocol):
     """A search that can be resumed after each solution.
 
     Attributes:
-        plan: The plan.
+        prepared: The prepared model.
     """
 
-    plan: Plan
+    prepared: Prepared
 
     def next(self, checked: bool = True) -> Assignment | None:
         """The next solution, better than the last if there is an objective; None if there is no other.
@@ -51,7 +51,7 @@ class SearchFactory(Protocol):
 
     def start(
         self,
-        plan: Plan,
+        prepared: Prepared,
         root: Root,
         options: Options,
         started: float,
@@ -61,7 +61,7 @@ class SearchFactory(Protocol):
         """Start a search.
 
         Args:
-            plan: The plan.
+            prepared: The prepared model.
             root: The root of the search.
             options: How to search.
             started: Start of the time limit, by `perf_counter`.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
 
-from constrint.propagators import AllDifferent, AllDifferentBounds, LinearNe, Node
+from constrint.propagators import AllDifferent, AllDifferentBounds, LinearNe, Propagator
 from constrint.support.deadline import look
 
 MOST_PAIRS = 200_000
@@ -18,7 +18,9 @@ TIGHT = 1.5  # as for `all_different`: with fewer values than this times the var
 Vertex = TypeVar("Vertex", bound=Hashable)
 
 
-def with_cliques(nodes: Sequence[Node], lo: Sequence[int], hi: Sequence[int]) -> list[Node] | None:
+def with_cliques(
+    nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]
+) -> list[Propagator] | None:
     """The nodes with cliques of disequalities as one node each; None where there are none."""
     pairs: dict[frozenset[int], int] = {}
     for number, node in enumerate(nodes):

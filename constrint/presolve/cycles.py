@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from constrint.propagators import LinearEq, LinearLe, Node
+from constrint.propagators import LinearEq, LinearLe, Propagator
 from constrint.support.deadline import watched
 
 
-def has_negative_cycle(nodes: Iterable[Node]) -> bool:
+def has_negative_cycle(nodes: Iterable[Propagator]) -> bool:
     """Whether the constraints x - y <= c contradict each other around a cycle, for any bounds."""
     edges: list[tuple[int, int, int]] = []
     for node in nodes:

@@ -8,7 +8,7 @@ from math import gcd
 from typing import Protocol
 
 from constrint.presolve.diophantine import Affine, System, TooHard
-from constrint.propagators import LinearEq, Node
+from constrint.propagators import LinearEq, Propagator
 from constrint.store.domains import set_class, set_hi, set_lo
 from constrint.store.state import State
 
@@ -31,7 +31,7 @@ class Domains(Protocol):
         """Distances between values."""
 
 
-def narrower_classes(domains: Domains, nodes: Sequence[Node]) -> list[tuple[int, int, int]]:
+def narrower_classes(domains: Domains, nodes: Sequence[Propagator]) -> list[tuple[int, int, int]]:
     """Residue classes that the equations prove beyond the domains: (variable, modulus, residue).
 
     Modulus 0 means that the variable has the value `residue`. Raises `Infeasible` if the equations have no
@@ -64,7 +64,7 @@ def keep_classes(state: State, classes: Iterable[tuple[int, int, int]]) -> bool:
     return True
 
 
-def parametrised(domains: Domains, nodes: Sequence[Node]) -> dict[int, Affine]:
+def parametrised(domains: Domains, nodes: Sequence[Propagator]) -> dict[int, Affine]:
     """Variables as integer sums over free parameters, for connected systems of equations.
 
     Raises `Infeasible` if the equations have no integer solution.
@@ -89,7 +89,7 @@ def anchor(domains: Domains, v: int) -> int:
     return domains.lo[v] % domains.step[v]
 
 
-def core_equations(domains: Domains, nodes: Sequence[Node]) -> list[Affine]:
+def core_equations(domains: Domains, nodes: Sequence[Propagator]) -> list[Affine]:
     """The equations in units of steps, without those that only define a variable that occurs nowhere else."""
     equations = []
     lo, hi, step = domains.lo, domains.hi, domains.step

@@ -20,8 +20,8 @@ from constrint.propagators import (
     LinearLeIf,
     Maximum,
     Minimum,
-    Node,
     Product,
+    Propagator,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ Terms = tuple[tuple[int, int], ...]
 Row: TypeAlias = "tuple[Terms, Bound, Bound]"
 
 
-def rows_of(nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
+def rows_of(nodes: Iterable[Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
     """The unconditional linear constraints, as terms between two bounds."""
     rows: list[Row] = []
     for node in nodes:
@@ -88,7 +88,7 @@ def system(rows: Sequence[Row], lo: Sequence[int], hi: Sequence[int], finite: in
     return simplex
 
 
-def implied_rows(nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
+def implied_rows(nodes: Iterable[Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
     """Linear constraints implied by others: by extremes, absolute values, and products in a box."""
     rows: list[Row] = []
     for node in nodes:
@@ -107,7 +107,7 @@ def implied_rows(nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int]) ->
 
 
 def relaxed_bounds(
-    nodes: Sequence[Node], lo: Sequence[int], hi: Sequence[int], v: int
+    nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int], v: int
 ) -> tuple[Bound, Bound]:
     """Bounds of one variable from linear constraints and those that others imply; None for no bound.
 
@@ -136,7 +136,7 @@ def relaxed_bounds(
 
 
 def joint_bounds(
-    nodes: Iterable[Node], lo: Sequence[int], hi: Sequence[int], finite: int, wanted: Iterable[int]
+    nodes: Iterable[Propagator], lo: Sequence[int], hi: Sequence[int], finite: int, wanted: Iterable[int]
 ) -> dict[int, tuple[Bound, Bound]]:
     """Bounds of the wanted variables.
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from constrint.lowering.problem import Infeasible
-from constrint.propagators import LinearEq, Node, Power
+from constrint.propagators import LinearEq, Power, Propagator
 from constrint.store.state import State
 
 MODULI = (3, 4, 5, 7, 8, 9, 11, 13, 16)
 
 
-def check_residues(state: State, nodes: Iterable[Node]) -> None:
+def check_residues(state: State, nodes: Iterable[Propagator]) -> None:
     """Raise `Infeasible` if an equation of powers has no solution modulo a small number."""
     powers = {
         node.z: (node.x, state.lo[node.y])

@@ -18,13 +18,13 @@ from constrint.presolve.equations import keep_classes, narrower_classes
 from constrint.presolve.factors import list_factors
 from constrint.presolve.joint import joint_bounds
 from constrint.presolve.residues import check_residues
-from constrint.propagators import LinearEq, LinearLe, Node
-from constrint.store.domains import contains, set_hi, set_lo
+from constrint.propagators import LinearEq, LinearLe, Propagator
+from constrint.store.domains import set_hi, set_lo
 from constrint.store.state import BITS, CHANGED, WIDER, State
 from constrint.support.deadline import NEVER, Deadline, Pace
 
 if TYPE_CHECKING:
-    from constrint.engine.compiled import Session
+    from constrint.engine.compiled import CompiledSearch
     from constrint.presolve.simplex import Bound
 
 ROOT_PROPAGATIONS = 20_000  # creeping bounds are left to search after this many propagations
@@ -51,9 +51,9 @@ class Settled:
     """
 
     box: Box
-    nodes: list[Node]
+    nodes: list[Propagator]
     state: State
-    session: Session | None
+    session: CompiledSearch | None
     is_taken: bool = False
 
 
@@ -72,14 +72,14 @@ class Root:
     """
 
     box: Box
-    nodes: list[Node]
+    nodes: list[Propagator]
     exact: bool
     huge: int
     stable: bool
     settled: Settled | None = None
     postponed: bool = False
 
-    def begin(self, branch: Branch, may_compile: bool) -> tuple[State, Session | None]:
+    def begin(self, branch: Branch, may_compile: bool) -> tuple[State, CompiledSearch | None]:
         """The state of a search, and its session if it runs in the compiled engine already."""
         settled = self.settled
         # A root that was narrowed since has other domains than the state.
@@ -159,20 +159,20 @@ def untouched(problem: Problem) -> Root | None:
 
 def _first_fixpoint(
     problem: Problem, deadline: Deadline, may_compile: bool
-) -> tuple[Session | None, State, int]:
+) -> tuple[CompiledSearch | None, State, int]:
     """Propagate all constraints; with a session, the state has arrays for all fields but the domains."""
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
     if may_compile and is_loaded() and _is_large(problem.nodes) and not _exceeds_int64(box, problem.nodes):
-        from constrint.engine.compiled import Session, propagate, read_at_root
+        from constrint.engine.compiled import CompiledSearch, propagate, read_at_root
 
-        session = Session(build(box, problem.nodes, Branch()))
+        session = CompiledSearch(build(box, problem.nodes, Branch()))
         outcome = _propagate(partial(propagate, session), deadline)
         return session, read_at_root(session), outcome
     state = build(box, problem.nodes, Branch(), problem.huge)
     return None, state, _propagate(partial(fixpoint, state), deadline)
 
 
-def _is_large(nodes: list[Node]) -> bool:
+def _is_large(nodes: list[Propagator]) -> bool:
     """Whether handing over to the compiled engine pays."""
     size = 0
     for node in nodes:
@@ -298,7 +298,7 @@ def _absorb(problem: Problem, box: Box) -> None:
     problem.step[:], problem.values[:] = box.step, box.values
 
 
-def _root(problem: Problem, box: Box, state: State, session: Session | None, outcome: int) -> Root:
+def _root(problem: Problem, box: Box, state: State, session: CompiledSearch | None, outcome: int) -> Root:
     nodes = problem.nodes
     if outcome != INTERRUPTED:
         are_fixed = sum(map(eq, box.lo, box.hi)) > 1  # more than the constant 1 is fixed
@@ -323,22 +323,26 @@ def _box(state: State) -> Box:
         lo, hi = state.lo[v], state.hi[v]
         if lo == hi:
             step[v] = 1
-        elif hi - lo > step[v] and state.hole[v] >= 0 and _has_holes(state, v):
-            values[v] = tuple([x for x in range(lo, hi + 1, step[v]) if contains(state, v, x)])
+        elif hi - lo > step[v] and state.hole[v] >= 0:
+            values[v] = _holed(state, v)
     return Box(list(state.lo), list(state.hi), step, values)
 
 
-def _has_holes(state: State, v: int) -> bool:
+def _holed(state: State, v: int) -> tuple[int, ...] | None:
+    """The values of a domain with a bitset; None if it has no holes."""
     step, base = state.step[v], state.base[v]
     first, last = (state.lo[v] - base) // step, (state.hi[v] - base) // step
     bits = 0
     for word in range(last // BITS, first // BITS - 1, -1):
         bits = bits << BITS | state.words[state.hole[v] + word]
     bits = bits >> first % BITS & ((1 << (last - first + 1)) - 1)
-    return bits.bit_count() <= last - first
+    if bits.bit_count() > last - first:
+        return None
+    lo = state.lo[v]
+    return tuple([lo + i * step for i, bit in enumerate(reversed(f"{bits:b}")) if bit == "1"])
 
 
-def _is_decided(node: Node, box: Box) -> bool:
+def _is_decided(node: Propagator, box: Box) -> bool:
     """Whether every assignment within the box satisfies a constraint."""
     if isinstance(node, LinearLe):
         most = sum(a * (box.hi[v] if a > 0 else box.lo[v]) for a, v in node.terms)
@@ -350,7 +354,7 @@ def _is_decided(node: Node, box: Box) -> bool:
     return True
 
 
-def _exceeds_int64(box: Box, nodes: list[Node]) -> bool:
+def _exceeds_int64(box: Box, nodes: list[Propagator]) -> bool:
     lo, hi = box.lo, box.hi
     if max(-min(lo, default=0), max(hi, default=0)) >= LIMIT >> 1:
         return True

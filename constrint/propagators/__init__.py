@@ -57,8 +57,8 @@ from constrint.propagators.product import PRODUCT, Product, product
 from constrint.propagators.rectangles import RECTANGLES, Rectangles, rectangles
 from constrint.propagators.selection import SELECTION, Selection, selection
 from constrint.propagators.table import TABLE, Table, table
-from constrint.store.propagator import Node
-from constrint.store.state import State, kernel
+from constrint.store.propagator import Propagator
+from constrint.store.state import State, compilable
 
 __all__ = [
     "LINEAR_EQ",
@@ -92,10 +92,10 @@ __all__ = [
     "Member",
     "Minimum",
     "NoOverlap",
-    "Node",
     "Pairs",
     "Power",
     "Product",
+    "Propagator",
     "Rectangles",
     "Selection",
     "Table",
@@ -107,7 +107,7 @@ __all__ = [
     "linear_ne",
 ]
 
-REGISTRY: tuple[type[Node], ...] = (
+REGISTRY: tuple[type[Propagator], ...] = (
     LinearLe,
     LinearEq,
     LinearNe,
@@ -142,7 +142,7 @@ REGISTRY: tuple[type[Node], ...] = (
 )
 
 
-@kernel
+@compilable
 def dispatch(st: State, c: int) -> bool:
     """Run the propagation function of propagator c; False if a domain became empty."""
     kind = st.kind[c]

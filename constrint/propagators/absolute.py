@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_bounds
-from constrint.store.state import State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
+from constrint.store.state import State, compilable
 from constrint.support.record import record
 
 ABSOLUTE = 11
 
 
 @record()
-class Absolute(Node):
+class Absolute(Propagator):
     """``z == abs(x)``."""
 
     x: int
@@ -38,7 +38,7 @@ class Absolute(Node):
         return max(magnitude(lo, hi, self.x), magnitude(lo, hi, self.z)) + 1
 
 
-@kernel
+@compilable
 def absolute(st: State, c: int) -> bool:
     """``z == abs(x)``."""
     first = st.start[c]

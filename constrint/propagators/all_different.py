@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import remove, set_hi, set_lo, set_word
-from constrint.store.propagator import Node, Watch
-from constrint.store.state import BOUNDS, FIXED, State, kernel
+from constrint.store.propagator import Propagator, Watch
+from constrint.store.state import BOUNDS, FIXED, State, compilable
 from constrint.support.record import record
 
 ALL_DIFFERENT = 20
@@ -29,7 +29,7 @@ def view_value(view: View, values: Sequence[int]) -> int:
     return a * values[v] + b
 
 
-class Views(Node):
+class Views(Propagator):
     """Base class of the all_different propagators."""
 
     __slots__ = ()
@@ -87,19 +87,19 @@ class AllDifferentBounds(Views):
         return [(v, BOUNDS) for _, v, _ in self.views]
 
 
-@kernel
+@compilable
 def view_lo(st: State, a: int, v: int, b: int) -> int:
     """The least value of a view."""
     return a * st.lo[v] + b if a > 0 else a * st.hi[v] + b
 
 
-@kernel
+@compilable
 def view_hi(st: State, a: int, v: int, b: int) -> int:
     """The greatest value of a view."""
     return a * st.hi[v] + b if a > 0 else a * st.lo[v] + b
 
 
-@kernel
+@compilable
 def set_view_lo(st: State, a: int, v: int, b: int, x: int) -> bool:
     """Require that a view is at least x."""
     if a > 0:
@@ -107,7 +107,7 @@ def set_view_lo(st: State, a: int, v: int, b: int, x: int) -> bool:
     return set_hi(st, v, (x - b) // a)
 
 
-@kernel
+@compilable
 def set_view_hi(st: State, a: int, v: int, b: int, x: int) -> bool:
     """Require that a view is at most x."""
     if a > 0:
@@ -115,7 +115,7 @@ def set_view_hi(st: State, a: int, v: int, b: int, x: int) -> bool:
     return set_lo(st, v, -((b - x) // a))
 
 
-@kernel
+@compilable
 def take_value(st: State, first: int, done: int, x: int) -> bool:
     """Remove x from all views of the order from place `done` on."""
     args = st.args
@@ -133,7 +133,7 @@ def take_value(st: State, first: int, done: int, x: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def is_taken(st: State, first: int, done: int, x: int) -> bool:
     """Whether a view of the order before place `done` has the value x."""
     args = st.args
@@ -146,7 +146,7 @@ def is_taken(st: State, first: int, done: int, x: int) -> bool:
     return False
 
 
-@kernel
+@compilable
 def all_different(st: State, c: int) -> bool:
     """Propagate by value: remove the value of each fixed view from the others, once for each view."""
     first = st.start[c]
@@ -181,7 +181,7 @@ def all_different(st: State, c: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def sort_by(args: list[int], order: int, key: int, n: int) -> None:
     """Sort the numbers args[order:order + n] by their keys args[key + number]; insertion sort."""
     for i in range(1, n):
@@ -194,7 +194,7 @@ def sort_by(args: list[int], order: int, key: int, n: int) -> None:
         args[order + j + 1] = k
 
 
-@kernel
+@compilable
 def path_end(args: list[int], tree: int, i: int) -> int:
     """The end of the path of ascending links from i."""
     while args[tree + i] > i:
@@ -202,7 +202,7 @@ def path_end(args: list[int], tree: int, i: int) -> int:
     return i
 
 
-@kernel
+@compilable
 def set_path(args: list[int], tree: int, start: int, end: int, target: int) -> None:
     """Link every node of a path, except its end, to the target."""
     i = start
@@ -212,7 +212,7 @@ def set_path(args: list[int], tree: int, start: int, end: int, target: int) -> N
         i = following
 
 
-@kernel
+@compilable
 def rank_bounds(args: list[int], n: int, low: int, high: int, orders: int, bounds: int) -> int:
     """List the distinct ends of the views' intervals [low, high + 1); returns their number.
 
@@ -249,7 +249,7 @@ def rank_bounds(args: list[int], n: int, low: int, high: int, orders: int, bound
     return count
 
 
-@kernel
+@compilable
 def raise_lows(args: list[int], n: int, low: int, high: int, by_high: int, bounds: int, count: int) -> int:
     """Raise least values out of Hall intervals; returns -1 on failure, 1 if a value rose, else 0.
 
@@ -295,7 +295,7 @@ def raise_lows(args: list[int], n: int, low: int, high: int, by_high: int, bound
     return changed
 
 
-@kernel
+@compilable
 def prune_side(st: State, first: int, sign: int, orders: int) -> bool:
     """Raise the least values of the views (sign 1) or lower the greatest (sign -1, on the negated views)."""
     args = st.args
@@ -321,7 +321,7 @@ def prune_side(st: State, first: int, sign: int, orders: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def all_different_bounds(st: State, c: int) -> bool:
     """Propagate that no two views are equal: bounds consistency."""
     first = st.start[c]

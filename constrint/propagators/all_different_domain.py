@@ -15,7 +15,7 @@ from typing import ClassVar
 from constrint.propagators.all_different import View, Views
 from constrint.store.domains import contains, remove
 from constrint.store.propagator import Watch, watch_all
-from constrint.store.state import State, kernel
+from constrint.store.state import State, compilable
 from constrint.support.record import record
 
 ALL_DIFFERENT_DOMAIN = 22
@@ -43,7 +43,7 @@ class AllDifferentDomain(Views):
         return watch_all(*(v for _, v, _ in self.views))
 
 
-@kernel
+@compilable
 def view_contains(st: State, place: int, n: int, x: int) -> bool:
     """Whether a view can have a value."""
     args = st.args
@@ -52,7 +52,7 @@ def view_contains(st: State, place: int, n: int, x: int) -> bool:
     return rest % a == 0 and contains(st, args[place], rest // a)
 
 
-@kernel
+@compilable
 def augment(st: State, first: int, k: int) -> bool:
     """Find a value for view k by an augmenting path (breadth first); False if there is none."""
     args = st.args
@@ -96,7 +96,7 @@ def augment(st: State, first: int, k: int) -> bool:
     return False
 
 
-@kernel
+@compilable
 def mend_matching(st: State, first: int) -> bool:
     """Match every view to a value of its own; False if that is impossible."""
     args = st.args
@@ -115,7 +115,7 @@ def mend_matching(st: State, first: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def next_neighbour(st: State, first: int, i: int, cursor: int) -> int:
     """The next successor of view i in the matching's graph: a view, n for the sink, -1 for none.
 
@@ -146,7 +146,7 @@ def next_neighbour(st: State, first: int, i: int, cursor: int) -> int:
     return -1
 
 
-@kernel
+@compilable
 def find_components(st: State, first: int) -> int:
     """Number the strongly connected components (Tarjan); returns the place of the component numbers."""
     args = st.args
@@ -203,7 +203,7 @@ def find_components(st: State, first: int) -> int:
     return low
 
 
-@kernel
+@compilable
 def all_different_domain(st: State, c: int) -> bool:
     """Propagate that no two views are equal: domain consistency."""
     first = st.start[c]

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import contains, fix, remove, set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_all, watch_bounds
-from constrint.store.state import BITS, State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_all, watch_bounds
+from constrint.store.state import BITS, State, compilable
 from constrint.support.record import record
 
 CARDINALITY = 23
 
 
 @record()
-class Cardinality(Node):
+class Cardinality(Propagator):
     """``counts[j]`` variables equal ``values[j]``; if closed, every variable equals a listed value.
 
     The values are distinct and ascending.
@@ -64,7 +64,7 @@ class Cardinality(Node):
         return 2 * (most + max(map(abs, self.values)) + total + n) + 2
 
 
-@kernel
+@compilable
 def is_range(st: State, v: int) -> bool:
     """Whether a variable has every value between its bounds."""
     if st.step[v] != 1:
@@ -83,7 +83,7 @@ def is_range(st: State, v: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def count_range(st: State, first: int, v: int, ends: int) -> bool:
     """Note the listed values of a variable without inner holes as possible; True if it may have others."""
     args = st.args
@@ -97,7 +97,7 @@ def count_range(st: State, first: int, v: int, ends: int) -> bool:
     return st.lo[v] < least or st.hi[v] >= least + span
 
 
-@kernel
+@compilable
 def count_members(st: State, first: int, v: int, numbers: int, sure: int) -> bool:
     """Count the listed values of an open variable as possible; returns whether it may have others."""
     args = st.args
@@ -134,7 +134,7 @@ def count_members(st: State, first: int, v: int, numbers: int, sure: int) -> boo
     return outside
 
 
-@kernel
+@compilable
 def bound_counts(st: State, first: int, sure: int, outside: int) -> bool:
     """Bound each count by its sure and possible occurrences, and by the sum of all counts."""
     args = st.args
@@ -163,7 +163,7 @@ def bound_counts(st: State, first: int, sure: int, outside: int) -> bool:
     return n - outside <= most and least <= n
 
 
-@kernel
+@compilable
 def settle_value(st: State, first: int, value: int, is_full: bool) -> bool:
     """Fix the open variables that can have a value to it; or, if is_full, remove the value from them."""
     args = st.args
@@ -178,7 +178,7 @@ def settle_value(st: State, first: int, value: int, is_full: bool) -> bool:
     return True
 
 
-@kernel
+@compilable
 def cardinality(st: State, c: int) -> bool:
     """Propagate that ``counts[j]`` variables equal ``values[j]``."""
     first = st.start[c]

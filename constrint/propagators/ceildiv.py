@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_bounds
-from constrint.store.state import SETTLED, State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
+from constrint.store.state import SETTLED, State, compilable
 from constrint.support.record import record
 
 CEILDIV = 17
 
 
 @record()
-class CeilDiv(Node):
+class CeilDiv(Propagator):
     """``x >= 0 and y >= 1 and q == -(-x // y)``."""
 
     x: int
@@ -39,7 +39,7 @@ class CeilDiv(Node):
         return x + y * (q + 1) + 2
 
 
-@kernel
+@compilable
 def ceildiv(st: State, c: int) -> bool:
     """Propagate ``q == ceil(x / y)``, which is (q - 1) y < x <= q y."""
     first = st.start[c]

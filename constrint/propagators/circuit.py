@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import contains, remove, set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_all
-from constrint.store.state import State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
+from constrint.store.state import State, compilable
 from constrint.support.record import record
 
 CIRCUIT = 24
@@ -31,7 +31,7 @@ def is_circuit(successors: Sequence[int]) -> bool:
 
 
 @record()
-class Circuit(Node):
+class Circuit(Propagator):
     """The variables are successors that form one cycle."""
 
     successors: tuple[int, ...]
@@ -55,7 +55,7 @@ class Circuit(Node):
         return max(magnitude(lo, hi, v) for v in self.successors) + len(self.successors) + 1
 
 
-@kernel
+@compilable
 def note_chains(st: State, first: int) -> int:
     """Write the fixed successor and predecessor of each node, or -1; returns the number of fixed successors.
 
@@ -82,7 +82,7 @@ def note_chains(st: State, first: int) -> int:
     return fixed
 
 
-@kernel
+@compilable
 def goes_round(args: list[int], after: int, n: int) -> bool:
     """Whether the walk from node 0 returns after n steps and not before."""
     node = args[after]
@@ -93,7 +93,7 @@ def goes_round(args: list[int], after: int, n: int) -> bool:
     return steps == n
 
 
-@kernel
+@compilable
 def close_chains(st: State, first: int) -> bool:
     """Remove the start of each chain of fixed successors from the domain of its end.
 
@@ -123,7 +123,7 @@ def close_chains(st: State, first: int) -> bool:
     return on_chains == fixed or (on_chains == 0 and fixed == n and goes_round(args, after, n))
 
 
-@kernel
+@compilable
 def reaches_all(st: State, first: int, backwards: bool) -> bool:
     """Whether every node is reachable from node 0; backwards: whether node 0 is reachable from every node."""
     args = st.args
@@ -150,7 +150,7 @@ def reaches_all(st: State, first: int, backwards: bool) -> bool:
     return tail == n
 
 
-@kernel
+@compilable
 def circuit(st: State, c: int) -> bool:
     """Propagate that the variables are successors that form one cycle."""
     first = st.start[c]

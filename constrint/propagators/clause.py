@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import literal_value, set_literal
-from constrint.store.propagator import Node, Watch, literal_holds
-from constrint.store.state import LOWER, UPPER, State, kernel
+from constrint.store.propagator import Propagator, Watch, literal_holds
+from constrint.store.state import LOWER, UPPER, State, compilable
 from constrint.support.record import record
 
 CLAUSE = 13
 
 
 @record()
-class Clause(Node):
+class Clause(Propagator):
     """At least one literal is true; a clause without literals is false."""
 
     literals: tuple[int, ...]
@@ -38,7 +38,7 @@ class Clause(Node):
         return 1
 
 
-@kernel
+@compilable
 def clause(st: State, c: int) -> bool:
     """At least one literal is true."""
     args = st.args

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from constrint.propagators.all_different import sort_by
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_bounds
-from constrint.store.state import State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
+from constrint.store.state import State, compilable
 from constrint.support.record import record
 
 CUMULATIVE = 28
@@ -28,7 +28,7 @@ def fits(starts: Sequence[int], durations: Sequence[int], demands: Sequence[int]
 
 
 @record()
-class Cumulative(Node):
+class Cumulative(Propagator):
     """Durations, demands and capacity are non-negative, and running tasks never exceed the capacity."""
 
     starts: tuple[int, ...]
@@ -66,7 +66,7 @@ class Cumulative(Node):
         return 2 * (start + duration + demand + energy + window) + 2
 
 
-@kernel
+@compilable
 def make_profile(st: State, first: int) -> int:
     """Write the times at which compulsory parts start or end, sorted, and the demand after each.
 
@@ -109,7 +109,7 @@ def make_profile(st: State, first: int) -> int:
     return count
 
 
-@kernel
+@compilable
 def fit_task(st: State, first: int, count: int, i: int) -> bool:
     """Move one task's bounds off the times at which the other tasks leave too little capacity."""
     args = st.args
@@ -148,7 +148,7 @@ def fit_task(st: State, first: int, count: int, i: int) -> bool:
     return duration == 0 or demand == 0 or (set_lo(st, s, low) and set_hi(st, s, high))
 
 
-@kernel
+@compilable
 def has_room(st: State, first: int) -> bool:
     """Overload check: in each window from a least start to a greatest end, the tasks inside it fit."""
     args = st.args
@@ -172,7 +172,7 @@ def has_room(st: State, first: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def cumulative(st: State, c: int) -> bool:
     """Propagate that running tasks together never exceed the capacity."""
     first = st.start[c]

@@ -14,15 +14,15 @@ from constrint.store.domains import (
     set_literal,
     set_lo,
 )
-from constrint.store.propagator import Node, Watch, literal_holds, magnitude, watch_all
-from constrint.store.state import FIXED, State, kernel
+from constrint.store.propagator import Propagator, Watch, literal_holds, magnitude, watch_all
+from constrint.store.state import FIXED, State, compilable
 from constrint.support.record import record
 
 DIVIDES = 8
 
 
 @record()
-class Divides(Node):
+class Divides(Propagator):
     """``literal <-> d divides x``."""
 
     literal: int
@@ -48,7 +48,7 @@ class Divides(Node):
         return (2 * x + d + 1) * (d + 1) + x + d + 2
 
 
-@kernel
+@compilable
 def keep_divisors_of(st: State, d: int, x: int, keep: bool) -> bool:
     """Keep the values of a bitset variable d that divide a fixed x != 0; without `keep`, the others."""
     value = st.lo[d]
@@ -61,7 +61,7 @@ def keep_divisors_of(st: State, d: int, x: int, keep: bool) -> bool:
     return True
 
 
-@kernel
+@compilable
 def force_divides(st: State, d: int, x: int) -> bool:
     """Propagate that d divides x."""
     dl = st.lo[d]
@@ -87,7 +87,7 @@ def force_divides(st: State, d: int, x: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def forbid_divides(st: State, d: int, x: int) -> bool:
     """Propagate that d does not divide x."""
     if not remove(st, x, 0):  # everything divides 0
@@ -121,7 +121,7 @@ def forbid_divides(st: State, d: int, x: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def divides_state(st: State, d: int, x: int) -> int:
     """1 if d surely divides x, 0 if it surely does not, -1 if that is open."""
     dl = st.lo[d]
@@ -151,7 +151,7 @@ def divides_state(st: State, d: int, x: int) -> int:
     return -1
 
 
-@kernel
+@compilable
 def divides(st: State, c: int) -> bool:
     """``literal <-> d divides x``."""
     first = st.start[c]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrint.store.domains import contains, remove, set_class, set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_all
-from constrint.store.state import SETTLED, State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
+from constrint.store.state import SETTLED, State, compilable
 from constrint.support.record import record
 
 DIVMOD = 7
 
 
 @record()
-class DivMod(Node):
+class DivMod(Propagator):
     """``y != 0 and x // y == q and x % y == r``."""
 
     x: int
@@ -41,13 +41,13 @@ class DivMod(Node):
         return 2 * x + q * y + r + y + 2 + (2 * x + y + 1) * (y + 1)
 
 
-@kernel
+@compilable
 def exclude_zero(st: State, v: int) -> bool:
     """Remove 0 from v; inside the bounds only if v has a bitset."""
     return remove(st, v, 0)
 
 
-@kernel
+@compilable
 def bound_quotient(st: State, x: int, y: int, q: int) -> bool:
     """Bound q by the quotients of the bounds of x and y."""
     xl = st.lo[x]
@@ -66,7 +66,7 @@ def bound_quotient(st: State, x: int, y: int, q: int) -> bool:
     return set_lo(st, q, min(min(a, b), min(c, d))) and set_hi(st, q, max(max(a, b), max(c, d)))
 
 
-@kernel
+@compilable
 def bound_remainder(st: State, x: int, y: int, r: int) -> bool:
     """Bound r by the divisor, and by x where neither is negative."""
     yl = st.lo[y]
@@ -80,7 +80,7 @@ def bound_remainder(st: State, x: int, y: int, r: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def bound_dividend(st: State, x: int, y: int, q: int, r: int) -> bool:
     """Bound x by q * y + r, and r by x - q * y."""
     yl = st.lo[y]
@@ -98,7 +98,7 @@ def bound_dividend(st: State, x: int, y: int, q: int, r: int) -> bool:
     return set_lo(st, r, st.lo[x] - high) and set_hi(st, r, st.hi[x] - low)
 
 
-@kernel
+@compilable
 def sign_divisor(st: State, x: int, y: int, q: int) -> bool:
     """Fix the sign of y if the signs of x and of a non-zero quotient are known."""
     sign = 1 if st.lo[q] >= 1 else -1 if st.hi[q] < 0 else 0
@@ -109,7 +109,7 @@ def sign_divisor(st: State, x: int, y: int, q: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def bound_divisor(st: State, x: int, y: int, q: int, r: int) -> bool:
     """Bound y by x - r, a multiple of it; for x >= 0 and y > 0 also by x // q and x // (q + 1)."""
     if st.lo[x] < 0 or st.lo[y] <= 0:
@@ -131,7 +131,7 @@ def bound_divisor(st: State, x: int, y: int, q: int, r: int) -> bool:
     return set_lo(st, y, max(st.lo[x] // (st.hi[q] + 1), st.lo[r]) + 1)
 
 
-@kernel
+@compilable
 def keep_supported_divisors(st: State, x: int, y: int, q: int, r: int) -> bool:
     """For a fixed x, keep the values of a bitset variable y whose quotient is in q and remainder in r."""
     dividend = st.lo[x]
@@ -147,7 +147,7 @@ def keep_supported_divisors(st: State, x: int, y: int, q: int, r: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def keep_supported_dividends(st: State, x: int, y: int, q: int, r: int) -> bool:
     """For a fixed y, keep the values of a bitset variable x whose quotient is in q and remainder in r."""
     divisor = st.lo[y]
@@ -163,7 +163,7 @@ def keep_supported_dividends(st: State, x: int, y: int, q: int, r: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def division(st: State, c: int) -> bool:
     """Propagate ``y != 0 and x // y == q and x % y == r``."""
     first = st.start[c]

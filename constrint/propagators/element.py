@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import contains, remove, set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_all
-from constrint.store.state import State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
+from constrint.store.state import State, compilable
 from constrint.support.record import record
 
 ELEMENT = 14
 
 
 @record()
-class Element(Node):
+class Element(Propagator):
     """``0 <= index < len(table) and table[index] == z``."""
 
     table: tuple[int, ...]
@@ -40,7 +40,7 @@ class Element(Node):
         return max([magnitude(lo, hi, self.z), magnitude(lo, hi, self.index), *map(abs, self.table)]) + 1
 
 
-@kernel
+@compilable
 def element(st: State, c: int) -> bool:
     """``table[index] == z``."""
     first = st.start[c]

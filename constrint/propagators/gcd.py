@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from constrint.store.domains import fix, greatest_common_divisor, remove, set_class, set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_all
-from constrint.store.state import State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
+from constrint.store.state import State, compilable
 from constrint.support.record import record
 
 GCD = 15
@@ -15,7 +15,7 @@ LCM = 16
 
 
 @record()
-class _Pair(Node):
+class _Pair(Propagator):
     x: int
     y: int
     z: int
@@ -57,13 +57,13 @@ class Lcm(_Pair):
         return math.lcm(values[self.x], values[self.y]) == values[self.z]
 
 
-@kernel
+@compilable
 def excludes_zero(st: State, v: int) -> bool:
     """Whether 0 is outside the bounds of v."""
     return st.lo[v] > 0 or st.hi[v] < 0
 
 
-@kernel
+@compilable
 def gcd(st: State, c: int) -> bool:
     """Bound z by the arguments; compute it when they are fixed."""
     first = st.start[c]
@@ -95,7 +95,7 @@ def gcd(st: State, c: int) -> bool:
     )
 
 
-@kernel
+@compilable
 def keep_divisors(st: State, v: int, multiple: int) -> bool:
     """Keep the divisors of a multiple that is not 0; without a bitset, bound the variable by them."""
     if not (set_lo(st, v, -multiple) and set_hi(st, v, multiple)):
@@ -112,7 +112,7 @@ def keep_divisors(st: State, v: int, multiple: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def lcm(st: State, c: int) -> bool:
     """Bound z by the arguments; compute it when they are fixed."""
     first = st.start[c]

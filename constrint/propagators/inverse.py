@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import contains, fix, remove, set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_all
-from constrint.store.state import State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
+from constrint.store.state import State, compilable
 from constrint.support.record import record
 
 INVERSE = 25
 
 
 @record()
-class Inverse(Node):
+class Inverse(Propagator):
     """``xs`` and ``ys`` are permutations of 0 … n - 1, each the inverse of the other."""
 
     xs: tuple[int, ...]
@@ -45,7 +45,7 @@ class Inverse(Node):
         return max(magnitude(lo, hi, v) for v in self.scope()) + len(self.xs) + 1
 
 
-@kernel
+@compilable
 def keep_inverse(st: State, xs: int, ys: int, n: int) -> bool:
     """Remove j from x[i] if y[j] has lost i; fix y[j] to i if x[i] is j."""
     args = st.args
@@ -63,7 +63,7 @@ def keep_inverse(st: State, xs: int, ys: int, n: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def inverse_functions(st: State, c: int) -> bool:
     """Propagate ``x[i] == j`` exactly if ``y[j] == i``."""
     first = st.start[c]

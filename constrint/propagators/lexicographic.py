@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import literal_value, set_hi, set_literal, set_lo
-from constrint.store.propagator import Node, Watch, literal_holds, magnitude, watch_bounds
-from constrint.store.state import FIXED, State, kernel
+from constrint.store.propagator import Propagator, Watch, literal_holds, magnitude, watch_bounds
+from constrint.store.state import FIXED, State, compilable
 from constrint.support.record import record
 
 LEXICOGRAPHIC = 26
 
 
 @record()
-class Lexicographic(Node):
+class Lexicographic(Propagator):
     """``literal <-> xs < ys`` for lists of equal length; ``<=`` unless strict."""
 
     literal: int
@@ -45,7 +45,7 @@ class Lexicographic(Node):
         return max([1, *(magnitude(lo, hi, v) for v in self.scope())]) + 1
 
 
-@kernel
+@compilable
 def rest_can_follow(st: State, xs: int, ys: int, i: int, n: int, strict: bool) -> bool:
     """Whether the bounds allow the lists from place i on to be in order."""
     args = st.args
@@ -58,7 +58,7 @@ def rest_can_follow(st: State, xs: int, ys: int, i: int, n: int, strict: bool) -
     return not strict
 
 
-@kernel
+@compilable
 def is_ordered(st: State, xs: int, ys: int, n: int, strict: bool) -> bool:
     """Whether the bounds prove that the lists are in order."""
     args = st.args
@@ -72,7 +72,7 @@ def is_ordered(st: State, xs: int, ys: int, n: int, strict: bool) -> bool:
     return not strict
 
 
-@kernel
+@compilable
 def put_in_order(st: State, xs: int, ys: int, n: int, strict: bool) -> bool:
     """Propagate that the lists are in order."""
     args = st.args
@@ -89,7 +89,7 @@ def put_in_order(st: State, xs: int, ys: int, n: int, strict: bool) -> bool:
     return not strict
 
 
-@kernel
+@compilable
 def lexicographic(st: State, c: int) -> bool:
     """``literal <-> xs < ys``."""
     first = st.start[c]

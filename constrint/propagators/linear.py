@@ -13,8 +13,8 @@ from constrint.store.domains import (
     set_literal,
     set_lo,
 )
-from constrint.store.propagator import Node, Watch, literal_holds
-from constrint.store.state import ANY, BOUNDS, FIXED, HOLES, LOWER, SETTLED, UPPER, State, kernel
+from constrint.store.propagator import Propagator, Watch, literal_holds
+from constrint.store.state import ANY, BOUNDS, FIXED, HOLES, LOWER, SETTLED, UPPER, State, compilable
 from constrint.support.record import record
 
 LINEAR_LE = 0
@@ -35,7 +35,7 @@ Terms = tuple[tuple[int, int], ...]
 LONG = 4  # longer sums run after all cheaper propagators
 
 
-class _Sum(Node):
+class _Sum(Propagator):
     """Base class of all linear propagators, plain and reified."""
 
     __slots__ = ()
@@ -152,7 +152,7 @@ class LinearEqIf(_LinearIf):
         return [(self.literal >> 1, FIXED)] + [(v, inner) for _, v in self.terms]
 
 
-@kernel
+@compilable
 def prune_le(st: State, first: int, last: int, sign: int, bound: int) -> bool:
     """Propagate sign * sum <= bound for the terms in args[first:last]."""
     args = st.args
@@ -180,7 +180,7 @@ def prune_le(st: State, first: int, last: int, sign: int, bound: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def prune_eq(st: State, first: int, last: int, bound: int) -> int:
     """Propagate sum == bound for the terms in args[first:last].
 
@@ -236,7 +236,7 @@ def prune_eq(st: State, first: int, last: int, bound: int) -> int:
     return changed
 
 
-@kernel
+@compilable
 def prune_ne(st: State, first: int, last: int, bound: int) -> bool:
     """Propagate sum != bound for the terms in args[first:last]; acts when at most one variable is open."""
     args = st.args
@@ -259,14 +259,14 @@ def prune_ne(st: State, first: int, last: int, bound: int) -> bool:
     return remove(st, args[open_term + 1], rest // args[open_term])
 
 
-@kernel
+@compilable
 def linear_le(st: State, c: int) -> bool:
     """``sum <= bound``."""
     first = st.start[c]
     return prune_le(st, first + 2, st.start[c + 1], 1, st.args[first])
 
 
-@kernel
+@compilable
 def linear_eq(st: State, c: int) -> bool:
     """``sum == bound``."""
     first = st.start[c]
@@ -277,14 +277,14 @@ def linear_eq(st: State, c: int) -> bool:
     return changed != FAILED
 
 
-@kernel
+@compilable
 def linear_ne(st: State, c: int) -> bool:
     """``sum != bound``."""
     first = st.start[c]
     return prune_ne(st, first + 2, st.start[c + 1], st.args[first])
 
 
-@kernel
+@compilable
 def linear_le_if(st: State, c: int) -> bool:
     """``literal <-> sum <= bound``."""
     first = st.start[c]
@@ -315,7 +315,7 @@ def linear_le_if(st: State, c: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def linear_eq_if(st: State, c: int) -> bool:
     """``literal <-> sum == bound``."""
     first = st.start[c]

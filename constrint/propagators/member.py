@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from constrint.store.domains import contains, literal_value, remove, set_hi, set_literal, set_lo
-from constrint.store.propagator import Node, Watch, literal_holds, magnitude, watch_all
-from constrint.store.state import FIXED, State, kernel
+from constrint.store.propagator import Propagator, Watch, literal_holds, magnitude, watch_all
+from constrint.store.state import FIXED, State, compilable
 from constrint.support.record import record
 
 MEMBER = 12
@@ -29,7 +29,7 @@ def intervals_of(values: Iterable[int]) -> tuple[int, ...]:
 
 
 @record()
-class Member(Node):
+class Member(Propagator):
     """``literal <-> x in intervals``; intervals are (first, last, first, last, …), ascending and disjoint."""
 
     literal: int
@@ -55,7 +55,7 @@ class Member(Node):
         return max([magnitude(lo, hi, self.x), *map(abs, self.intervals)]) + 1
 
 
-@kernel
+@compilable
 def interval_from(st: State, first: int, last: int, value: int) -> int:
     """Index of the first interval in args[first:last] that ends at or after value, or `last`."""
     low = 0
@@ -69,7 +69,7 @@ def interval_from(st: State, first: int, last: int, value: int) -> int:
     return first + 2 * low
 
 
-@kernel
+@compilable
 def force_member(st: State, x: int, first: int, last: int) -> bool:
     """Propagate that x lies in one of the intervals."""
     args = st.args
@@ -106,7 +106,7 @@ def force_member(st: State, x: int, first: int, last: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def forbid_member(st: State, x: int, first: int, last: int) -> bool:
     """Propagate that x lies in none of the intervals."""
     args = st.args
@@ -135,7 +135,7 @@ def forbid_member(st: State, x: int, first: int, last: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def sides_of(st: State, x: int, i: int, last: int) -> int:
     """INSIDE, OUTSIDE or BOTH: where a bitset variable's values lie, for the intervals from place i on."""
     args = st.args
@@ -154,7 +154,7 @@ def sides_of(st: State, x: int, i: int, last: int) -> int:
     return sides
 
 
-@kernel
+@compilable
 def member(st: State, c: int) -> bool:
     """``literal <-> x in intervals``."""
     first = st.start[c]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_bounds
-from constrint.store.state import SETTLED, State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
+from constrint.store.state import SETTLED, State, compilable
 from constrint.support.record import record
 
 MAXIMUM = 9
@@ -14,7 +14,7 @@ MINIMUM = 10
 
 
 @record()
-class _Extreme(Node):
+class _Extreme(Propagator):
     z: int
     xs: tuple[int, ...]
 
@@ -51,7 +51,7 @@ class Minimum(_Extreme):
         return values[self.z] == min(values[x] for x in self.xs)
 
 
-@kernel
+@compilable
 def maximum(st: State, c: int) -> bool:
     """``z == max(xs)``."""
     first = st.start[c]
@@ -85,7 +85,7 @@ def maximum(st: State, c: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def minimum(st: State, c: int) -> bool:
     """``z == min(xs)``."""
     first = st.start[c]

@@ -12,15 +12,15 @@ from typing import ClassVar
 
 from constrint.propagators.all_different import sort_by
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_bounds
-from constrint.store.state import State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
+from constrint.store.state import State, compilable
 from constrint.support.record import record
 
 NO_OVERLAP = 27
 
 
 @record()
-class NoOverlap(Node):
+class NoOverlap(Propagator):
     """Durations are non-negative, and of any two tasks one ends before the other starts."""
 
     starts: tuple[int, ...]
@@ -52,7 +52,7 @@ class NoOverlap(Node):
         return 2 * (most + sum(magnitude(lo, hi, d) for d in self.durations)) + 2
 
 
-@kernel
+@compilable
 def note_tasks(st: State, first: int, sign: int, tasks: int) -> None:
     """Write the least start, greatest end and duration of each task; sign -1 reverses time."""
     args = st.args
@@ -70,7 +70,7 @@ def note_tasks(st: State, first: int, sign: int, tasks: int) -> None:
         args[tasks + 3 * n + i] = args[tasks + i]
 
 
-@kernel
+@compilable
 def find_precedences(args: list[int], n: int, by_start: int, tasks: int) -> None:
     """Detectable precedences: start each task after the earliest end of the tasks that it cannot precede."""
     ends = tasks + n
@@ -91,7 +91,7 @@ def find_precedences(args: list[int], n: int, by_start: int, tasks: int) -> None
             args[started + i] = max(args[started + i], at)
 
 
-@kernel
+@compilable
 def find_edges(args: list[int], n: int, by_start: int, end: int, tasks: int) -> bool:
     """Edge finding for the tasks that must end by `end`; False if they do not fit.
 
@@ -131,7 +131,7 @@ def find_edges(args: list[int], n: int, by_start: int, end: int, tasks: int) -> 
     return True
 
 
-@kernel
+@compilable
 def push_starts(st: State, first: int, sign: int) -> bool:
     """Raise the least starts (sign 1) or lower the greatest ends (sign -1)."""
     args = st.args
@@ -161,7 +161,7 @@ def push_starts(st: State, first: int, sign: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def no_overlap(st: State, c: int) -> bool:
     """Propagate that of any two tasks one ends before the other starts."""
     first = st.start[c]

@@ -7,15 +7,15 @@ from itertools import chain
 from typing import ClassVar
 
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Node, Watch
-from constrint.store.state import BOUNDS, State, kernel
+from constrint.store.propagator import Propagator, Watch
+from constrint.store.state import BOUNDS, State, compilable
 from constrint.support.record import record
 
 PAIRS = 30
 
 
 @record()
-class Pairs(Node):
+class Pairs(Propagator):
     """``low <= sum(a * x * y) <= high`` for terms (a, x, y) of 0/1 variables, where no a is 0."""
 
     terms: tuple[tuple[int, int, int], ...]
@@ -40,7 +40,7 @@ class Pairs(Node):
         return abs(self.low) + abs(self.high) + 2 * sum([abs(a) for a, _, _ in self.terms]) + 2
 
 
-@kernel
+@compilable
 def pairs(st: State, c: int) -> bool:
     """``low <= sum(a * x * y) <= high``."""
     args = st.args

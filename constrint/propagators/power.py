@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_bounds
-from constrint.store.state import CAP, HUGE, State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
+from constrint.store.state import CAP, HUGE, State, compilable
 from constrint.support.record import record
 
 POWER = 6
 
 
 @record()
-class Power(Node):
+class Power(Propagator):
     """``x ** y == z`` with y >= 0."""
 
     x: int
@@ -39,7 +39,7 @@ class Power(Node):
         return max(magnitude(lo, hi, v) for v in self.scope()) + 2
 
 
-@kernel
+@compilable
 def bit_length(n: int) -> int:
     """Number of binary digits of n >= 0."""
     bits = 0
@@ -58,7 +58,7 @@ def bit_length(n: int) -> int:
     return bits
 
 
-@kernel
+@compilable
 def capped_power(base: int, exponent: int, cap: int) -> int:
     """``min(base ** exponent, cap)`` for base >= 0."""
     if base <= 1:
@@ -80,7 +80,7 @@ def capped_power(base: int, exponent: int, cap: int) -> int:
         base *= base
 
 
-@kernel
+@compilable
 def root(n: int, exponent: int, most: int, cap: int) -> int:
     """The greatest r <= most with r ** exponent <= n, for n >= 0 and exponent >= 1.
 
@@ -108,7 +108,7 @@ def root(n: int, exponent: int, most: int, cap: int) -> int:
         guess = better
 
 
-@kernel
+@compilable
 def logarithm(n: int, base: int) -> int:
     """The greatest e with base ** e <= n; for n >= 1 and base >= 2."""
     digits = bit_length(n)
@@ -124,7 +124,7 @@ def logarithm(n: int, base: int) -> int:
     return low
 
 
-@kernel
+@compilable
 def odd_root_at_most(n: int, exponent: int, most: int, cap: int) -> int:
     """The greatest r with r ** exponent <= n and abs(r) <= most + 1, for an odd exponent."""
     if n >= 0:
@@ -132,7 +132,7 @@ def odd_root_at_most(n: int, exponent: int, most: int, cap: int) -> int:
     return -(root(-n - 1, exponent, most, cap) + 1)
 
 
-@kernel
+@compilable
 def power_of_constant_exponent(st: State, x: int, exponent: int, z: int) -> bool:
     """Propagate ``x ** exponent == z`` for a fixed exponent."""
     cap = st.scalar[CAP]
@@ -173,7 +173,7 @@ def power_of_constant_exponent(st: State, x: int, exponent: int, z: int) -> bool
     return True
 
 
-@kernel
+@compilable
 def power_of_positive_base(st: State, x: int, y: int, z: int) -> bool:
     """Propagate ``x ** y == z`` for a base of at least 1 and an open exponent."""
     cap = st.scalar[CAP]
@@ -197,7 +197,7 @@ def power_of_positive_base(st: State, x: int, y: int, z: int) -> bool:
     return xh < 2 or zl <= 1 or set_lo(st, y, logarithm(zl - 1, xh) + 1)
 
 
-@kernel
+@compilable
 def power(st: State, c: int) -> bool:
     """``x ** y == z``."""
     first = st.start[c]

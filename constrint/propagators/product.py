@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrint.store.domains import contains, remove, set_hi, set_lo
-from constrint.store.propagator import Node, Watch, watch_all
-from constrint.store.state import SETTLED, State, kernel
+from constrint.store.propagator import Propagator, Watch, watch_all
+from constrint.store.state import SETTLED, State, compilable
 from constrint.support.record import record
 
 PRODUCT = 5
 
 
 @record()
-class Product(Node):
+class Product(Propagator):
     """``x * y == z``."""
 
     x: int
@@ -38,7 +38,7 @@ class Product(Node):
         return max(-lo[x], hi[x]) * max(-lo[y], hi[y]) + max(-lo[z], hi[z]) + 2
 
 
-@kernel
+@compilable
 def keep_within_product(st: State, x: int, y: int, z: int) -> bool:
     """Bound z by the products of the bounds of x and y."""
     xl = st.lo[x]
@@ -54,7 +54,7 @@ def keep_within_product(st: State, x: int, y: int, z: int) -> bool:
     return set_lo(st, z, min(min(a, b), min(c, d))) and set_hi(st, z, max(max(a, b), max(c, d)))
 
 
-@kernel
+@compilable
 def bound_factor(st: State, x: int, y: int, z: int) -> bool:
     """Bound x by the quotients of the bounds of z and y."""
     yl = st.lo[y]
@@ -83,7 +83,7 @@ def bound_factor(st: State, x: int, y: int, z: int) -> bool:
     return set_lo(st, x, low) and set_hi(st, x, high)
 
 
-@kernel
+@compilable
 def keep_divisors(st: State, x: int, y: int, product: int) -> bool:
     """Keep the values of a bitset variable x that divide a product, not 0, with a cofactor within y."""
     value = st.lo[x]
@@ -98,7 +98,7 @@ def keep_divisors(st: State, x: int, y: int, product: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def bound_natural_product(st: State, x: int, y: int, z: int) -> bool:
     """Bounds of x * y == z for x, y >= 0: the common case, without calls that change nothing."""
     lo = st.lo
@@ -126,29 +126,32 @@ def bound_natural_product(st: State, x: int, y: int, z: int) -> bool:
     return xh * yl >= zl or set_lo(st, y, -(-zl // xh))
 
 
-@kernel
+@compilable
 def product(st: State, c: int) -> bool:
     """``x * y == z``."""
     first = st.start[c]
-    x = st.args[first]
-    y = st.args[first + 1]
-    z = st.args[first + 2]
-    xl = st.lo[x]
-    xh = st.hi[x]
-    yl = st.lo[y]
-    yh = st.hi[y]
+    args = st.args
+    lo = st.lo
+    hi = st.hi
+    x = args[first]
+    y = args[first + 1]
+    z = args[first + 2]
+    xl = lo[x]
+    xh = hi[x]
+    yl = lo[y]
+    yh = hi[y]
     if xl >= 0 and yl >= 0:
         if not bound_natural_product(st, x, y, z):
             return False
     elif not (keep_within_product(st, x, y, z) and bound_factor(st, x, y, z) and bound_factor(st, y, x, z)):
         return False
-    if st.lo[x] == xl and st.hi[x] == xh and st.lo[y] == yl and st.hi[y] == yh:
+    if lo[x] == xl and hi[x] == xh and lo[y] == yl and hi[y] == yh:
         st.scalar[SETTLED] = 1
-    value = st.lo[z]
-    if value != 0 and value == st.hi[z] and (xl != xh or yl != yh):
+    value = lo[z]
+    if value != 0 and value == hi[z] and (xl != xh or yl != yh):
         st.scalar[SETTLED] = 0
-        if st.hole[x] >= 0 and st.lo[x] != st.hi[x] and not keep_divisors(st, x, y, value):
+        if st.hole[x] >= 0 and lo[x] != hi[x] and not keep_divisors(st, x, y, value):
             return False
-        if st.hole[y] >= 0 and st.lo[y] != st.hi[y] and not keep_divisors(st, y, x, value):
+        if st.hole[y] >= 0 and lo[y] != hi[y] and not keep_divisors(st, y, x, value):
             return False
     return True

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_bounds
-from constrint.store.state import State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
+from constrint.store.state import State, compilable
 from constrint.support.record import record
 
 RECTANGLES = 29
 
 
 @record()
-class Rectangles(Node):
+class Rectangles(Propagator):
     """No side is negative; of any two rectangles, one lies left of, right of, above or below the other."""
 
     xs: tuple[int, ...]
@@ -50,13 +50,13 @@ class Rectangles(Node):
         return 4 * max(magnitude(lo, hi, v) for v in self.scope()) + 4
 
 
-@kernel
+@compilable
 def can_precede(st: State, x: int, size: int, y: int) -> bool:
     """Whether x + size <= y can hold."""
     return st.lo[x] + st.lo[size] <= st.hi[y]
 
 
-@kernel
+@compilable
 def precede(st: State, x: int, size: int, y: int) -> bool:
     """Propagate x + size <= y."""
     return (
@@ -66,7 +66,7 @@ def precede(st: State, x: int, size: int, y: int) -> bool:
     )
 
 
-@kernel
+@compilable
 def part_pair(st: State, first: int, i: int, j: int) -> bool:
     """Propagate that two rectangles do not overlap."""
     args = st.args
@@ -91,7 +91,7 @@ def part_pair(st: State, first: int, i: int, j: int) -> bool:
     return precede(st, args[at + a], args[at + 2 * n + a], args[at + b])
 
 
-@kernel
+@compilable
 def rectangles(st: State, c: int) -> bool:
     """No two rectangles overlap."""
     first = st.start[c]

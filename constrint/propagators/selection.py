@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.store.domains import contains, remove, set_hi, set_lo
-from constrint.store.propagator import Node, Watch, magnitude, watch_all
-from constrint.store.state import State, kernel
+from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
+from constrint.store.state import State, compilable
 
 SELECTION = 18
 
 
 @dataclass(frozen=True, slots=True)
-class Selection(Node):
+class Selection(Propagator):
     """``0 <= index < len(xs) and xs[index] == z``."""
 
     xs: tuple[int, ...]
@@ -45,7 +45,7 @@ class Selection(Node):
         return max(magnitude(lo, hi, v) for v in self.scope()) + 1
 
 
-@kernel
+@compilable
 def may_equal(st: State, x: int, z: int) -> bool:
     """Whether x and z may be equal, judged by their bounds, and by value if one of them is fixed."""
     if st.lo[x] > st.hi[z] or st.hi[x] < st.lo[z]:
@@ -55,7 +55,7 @@ def may_equal(st: State, x: int, z: int) -> bool:
     return st.lo[z] != st.hi[z] or contains(st, x, st.lo[z])
 
 
-@kernel
+@compilable
 def force_same(st: State, x: int, z: int) -> bool:
     """Give two variables the same bounds."""
     return (
@@ -66,7 +66,7 @@ def force_same(st: State, x: int, z: int) -> bool:
     )
 
 
-@kernel
+@compilable
 def selection(st: State, c: int) -> bool:
     """``xs[index] == z``."""
     first = st.start[c]

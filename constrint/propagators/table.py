@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import contains, literal_value, remove, set_hi, set_literal, set_lo, set_word
-from constrint.store.propagator import Node, Watch, literal_holds, magnitude, watch_all
-from constrint.store.state import BITS, FIXED, State, kernel
+from constrint.store.propagator import Propagator, Watch, literal_holds, magnitude, watch_all
+from constrint.store.state import BITS, FIXED, State, compilable
 from constrint.support.record import record
 
 TABLE = 19
@@ -20,7 +20,7 @@ WIDEST_MARKED = 4096 // BITS + 2  # words of the widest bitset whose values are 
 
 
 @record()
-class Table(Node):
+class Table(Propagator):
     """``literal <-> (value of each variable) in rows``."""
 
     literal: int
@@ -52,7 +52,7 @@ class Table(Node):
         return max([0, *(magnitude(lo, hi, v) for v in self.variables), *entries]) + 1
 
 
-@kernel
+@compilable
 def keep_live_rows(st: State, first: int, word: int) -> int:
     """Swap the rows that the domains exclude behind the live ones; returns the number of live rows."""
     args = st.args
@@ -83,7 +83,7 @@ def keep_live_rows(st: State, first: int, word: int) -> int:
     return found
 
 
-@kernel
+@compilable
 def keep_column(st: State, first: int, column: int, found: int) -> bool:
     """Keep the values of one variable that occur in a live row."""
     args = st.args
@@ -118,7 +118,7 @@ def keep_column(st: State, first: int, column: int, found: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def forbid_rows(st: State, first: int, found: int) -> bool:
     """Propagate that no live row is taken; acts when at most one variable is open."""
     args = st.args
@@ -148,7 +148,7 @@ def forbid_rows(st: State, first: int, found: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def table(st: State, c: int) -> bool:
     """``literal <-> (value of each variable) in rows``."""
     first = st.start[c]

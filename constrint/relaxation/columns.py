@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from constrint.engine.build import Box
-from constrint.propagators import LinearEqIf, Node
+from constrint.propagators import LinearEqIf, Propagator
 
 MOST_VALUES = 100  # variables with more values have no member columns
 
@@ -64,7 +64,7 @@ class Columns:
         value: For each column, the member's value, or None for the variable itself.
     """
 
-    def __init__(self, box: Box, nodes: Sequence[Node], most: int) -> None:
+    def __init__(self, box: Box, nodes: Sequence[Propagator], most: int) -> None:
         self.box = box
         self.variable: list[int] = []
         self.value: list[int | None] = []

@@ -14,7 +14,7 @@ from constrint import propagators as c
 from constrint.presolve import Root
 from constrint.presolve.cliques import LEAST_CLIQUE, MOST_PAIRS, cliques
 from constrint.presolve.joint import implied_rows
-from constrint.propagators import Node
+from constrint.propagators import Propagator
 from constrint.relaxation.columns import ZERO, Affine, Columns, TooLarge, total
 from constrint.support.deadline import look
 
@@ -125,7 +125,7 @@ class _Rows:
         """1 where a variable has one of some values."""
         return total((1, self._columns.equals(v, value)) for value in values)
 
-    def _exclude(self, nodes: Sequence[Node]) -> None:
+    def _exclude(self, nodes: Sequence[Propagator]) -> None:
         """At most one of the literals that binary clauses exclude pairwise is true."""
         pairs = {
             frozenset(literal ^ 1 for literal in node.literals)
@@ -139,7 +139,7 @@ class _Rows:
 
     # Members
 
-    def _encode(self, node: Node) -> None:
+    def _encode(self, node: Propagator) -> None:
         """Give the variables of a node that are looked up, counted or permuted their members.
 
         Those that only differ from each other have none: their members would say nothing of the goal.
@@ -175,7 +175,7 @@ class _Rows:
 
     # Constraints
 
-    def _add(self, node: Node) -> None:
+    def _add(self, node: Propagator) -> None:
         columns = self._columns
         if isinstance(node, c.LinearLe):
             self._between(columns.sum(node.terms), None, node.bound)

@@ -15,7 +15,7 @@ from constrint.search.probes import Probes
 from constrint.support.deadline import Stopped
 
 if TYPE_CHECKING:
-    from constrint.preparing.prepared import Plan
+    from constrint.preparing.prepared import Prepared
     from constrint.preparing.search import Search
     from constrint.presolve import Root
     from constrint.search.solver import Solver
@@ -27,11 +27,11 @@ BRIEF = 1000  # nodes before the dual row is added
 class Climb:
     """A running optimisation: the objective, and the best solution so far."""
 
-    def __init__(self, solver: Solver, plan: Plan, variable: int, direction: str) -> None:
+    def __init__(self, solver: Solver, prepared: Prepared, variable: int, direction: str) -> None:
         self._found: Assignment | None = None
         self._value = 0
         self._solver = solver
-        self._plan = plan
+        self._prepared = prepared
         self._goal = variable, direction
         self._restarts = 0
         self._solutions = 0
@@ -51,11 +51,11 @@ class Climb:
             if isinstance(stop, KeyboardInterrupt) and (self._found or best) is None:
                 raise
             if self._found is not None:
-                check(self._plan, self._found)
+                check(self._prepared, self._found)
             raise Interrupted(self._found or best, self._bound()) from stop
         if self._found is None:
             return None
-        check(self._plan, self._found)
+        check(self._prepared, self._found)
         return self._found, self._value
 
     def _search(self, root: Root) -> None:
@@ -64,7 +64,7 @@ class Climb:
         if left is not None and self._solver.options.proof is None:
             left = self._probed(left, run)
         while left is not None:
-            left, run = self._go_on(left, run or self._solver.run(self._plan, left, self._goal)), None
+            left, run = self._go_on(left, run or self._solver.run(self._prepared, left, self._goal)), None
 
     def _is_plain(self, root: Root) -> bool:
         """Whether the search starts with plain branching and may change its method after a short while."""
@@ -76,7 +76,7 @@ class Climb:
         """The root after some probes for good values of the objective; None if nothing is left."""
         if self._solver.options.brancher.decide is not None:
             return root
-        probes = Probes(self._solver, self._plan, root, self._goal, self._note)
+        probes = Probes(self._solver, self._prepared, root, self._goal, self._note)
         if self._found is not None:
             probes.value = self._value
         probes.run()
@@ -94,7 +94,7 @@ class Climb:
         """Record a better solution."""
         self._found, self._value = better, value
         if self._solver.options.on_solution is not None:
-            check(self._plan, better)
+            check(self._prepared, better)
             self._solver.tell(better, run.statistics())
 
     def _begin(self, root: Root) -> tuple[Root | None, Search | None]:
@@ -104,7 +104,7 @@ class Climb:
             The remaining root, and the search that continues there if it has begun.
         """
         solver = self._solver
-        brief = Run(self._plan, root, solver.options, solver.started, self._goal, most_nodes=BRIEF)
+        brief = Run(self._prepared, root, solver.options, solver.started, self._goal, most_nodes=BRIEF)
         resumed: Search | None = None
         try:
             self._improve(brief)
@@ -116,7 +116,7 @@ class Climb:
 
             longer = with_dual_row(root, *self._goal) if is_linear(root, self._goal[0]) else root
             if longer is root and not solver.has_workers:
-                resumed = solver.run(self._plan, root, self._goal, begun=brief)
+                resumed = solver.run(self._prepared, root, self._goal, begun=brief)
                 return root, resumed
             left = self._left(root)
             return (None if left is None else replace(left, nodes=longer.nodes)), None
@@ -137,7 +137,7 @@ class Climb:
             # A solution bounds the objective, and that may bound what search needs to continue.
             self._restarts += 1
             try:
-                near = solver.nearby(self._plan, root, self._goal)
+                near = solver.nearby(self._prepared, root, self._goal)
             except Infeasible:
                 return None  # the equations have no better solution
             if near is None or self._restarts > MOST_RESTARTS:
@@ -161,7 +161,7 @@ class Climb:
             return None
         low, high = self._run.goal_bounds()  # of what is better than the best so far
         bound, nearest = (low, min) if self._goal[1] == "min" else (high, max)
-        root = self._plan.root
+        root = self._prepared.root
         if root is None or abs(bound) >= root.huge >> 1:
             return None  # it stands for all integers
         return bound if self._found is None else nearest(bound, self._value)

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from constrint.preparing.branching import PLAIN
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
 
 Method: TypeAlias = Literal[
@@ -45,13 +45,13 @@ class Case:
     """The facts on which the choice depends.
 
     Attributes:
-        plan: The plan.
+        prepared: The prepared model.
         root: The root after presolve.
         options: The search options.
         learning_gave_up: Whether the learning search was tried and gave up.
     """
 
-    plan: Plan
+    prepared: Prepared
     root: Root
     options: Options
     learning_gave_up: bool = False
@@ -83,22 +83,25 @@ def may_search_briefly(options: Options, learning_gave_up: bool = False) -> bool
 
 
 def _suits_tables(case: Case) -> bool:
-    plan, root, options = case.plan, case.root, case.options
-    if not (plan.goals or plan.preferences):
+    prepared, root, options = case.prepared, case.root, case.options
+    if not (prepared.goals or prepared.preferences):
         return False
     if options.engine != "auto" or options.learn is True or options.brancher != PLAIN:
         return False
     if root.exact or not root.stable:
         return False
-    box = root.box
+    lo, hi, step = root.box.lo, root.box.hi, root.box.step
     combinations = 1
-    for v in set(plan.variables.values()):
-        combinations *= (box.hi[v] - box.lo[v]) // box.step[v] + 1
-    return combinations >= LEAST_COMBINATIONS
+    for v in set(prepared.variables.values()):
+        if lo[v] < hi[v]:
+            combinations *= (hi[v] - lo[v]) // step[v] + 1
+            if combinations >= LEAST_COMBINATIONS:
+                return True
+    return False
 
 
 def _suits_descent(case: Case) -> bool:
-    return not case.plan.goals and case.options.sharing is None and _suits_tables(case)
+    return not case.prepared.goals and case.options.sharing is None and _suits_tables(case)
 
 
 def _suits_portfolio(case: Case) -> bool:
@@ -108,7 +111,7 @@ def _suits_portfolio(case: Case) -> bool:
         and options.brancher.decide is None
         and options.restarts is None
         and not options.lns
-        and not case.plan.preferences
+        and not case.prepared.preferences
         and not root.exact
         and root.stable
         and all(

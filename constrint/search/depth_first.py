@@ -1,4 +1,4 @@
-"""A resumable depth-first search over a plan; every solution is checked exactly."""
+"""A resumable depth-first search over a prepared model; every solution is checked exactly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from constrint.lowering.problem import NeedsWiderBounds
 from constrint.preparing.callbacks import ask
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
 from constrint.search.sliced import Limits, Stepper
 from constrint.search.steering import steering_of
@@ -48,7 +48,7 @@ class Run(Stepper):
 
     def __init__(
         self,
-        plan: Plan,
+        prepared: Prepared,
         root: Root,
         options: Options,
         started: float,
@@ -57,9 +57,9 @@ class Run(Stepper):
         most_work: int | None = None,
         most_failures: int | None = None,
     ) -> None:
-        self.plan = plan
+        self.prepared = prepared
         self._options = options
-        branch = plan.branch(root, options, goal)
+        branch = prepared.branch(root, options, goal)
         state, session = root.begin(branch, not root.exact and options.engine != "interpreted")
         if most_work is not None and any(is_unbounded(state, v) for v in state.branch):
             most_work = None  # interruptions are handled by the whole search, not a share of it
@@ -74,8 +74,8 @@ class Run(Stepper):
         if {AS_BEST, AS_BEST_OR_GREATEST} & set(branch.values):
             self._state.scalar[GUIDED] = 1
         if options.brancher.decide is not None:
-            self._state.scalar[ASKED_FROM] = len(plan.preferences)
-        self._steering = steering_of(plan, root, options, goal, branch.variables)
+            self._state.scalar[ASKED_FROM] = len(prepared.preferences)
+        self._steering = steering_of(prepared, root, options, goal, branch.variables)
         if self._steering is not None:
             begun = self._steering.begin(self._state)
             if begun is not self._state:
@@ -98,9 +98,9 @@ class Run(Stepper):
                 self._tighten()
                 if self._steering is not None:
                     self._steering.solved()
-                assignment = read(self.plan, self._state)
+                assignment = read(self.prepared, self._state)
                 if checked:
-                    check(self.plan, assignment)
+                    check(self.prepared, assignment)
                 return assignment
             if outcome == EXHAUSTED:
                 if self._state.scalar[WIDER]:
@@ -112,12 +112,12 @@ class Run(Stepper):
             elif outcome == ASK:
                 self._decide()
             elif outcome == NEEDS_BOUND:
-                raise UnboundedError(self.plan.name_of(int(self._state.scalar[UNBOUNDED])))
+                raise UnboundedError(self.prepared.name_of(int(self._state.scalar[UNBOUNDED])))
 
     def _decide(self) -> None:
         """Take the decision that the engine asks for."""
         assert self._options.brancher.decide is not None
-        ask(self._options.brancher.decide, self.plan.variables, self._state)
+        ask(self._options.brancher.decide, self.prepared.variables, self._state)
 
     @property
     def decided(self) -> Sequence[int]:
@@ -132,13 +132,13 @@ class Run(Stepper):
         state.scalar[HAS_PHASE] = 1
 
     def go_on(self, options: Options) -> None:
-        """Remove the limits of nodes and work.
+        """Remove the limits of nodes, work and failures.
 
         Args:
             options: The options from now on; only what is watched may differ.
         """
         self._options = options
-        self._limits = replace(self._limits, nodes=None, work=None)
+        self._limits = replace(self._limits, nodes=None, work=None, failures=None)
         self._node_look = None
 
     def leave(self) -> tuple[Subtree | None, State, bool]:
@@ -164,6 +164,6 @@ class Run(Stepper):
         return int(self._state.lo[v]), int(self._state.hi[v])
 
 
-def read(plan: Plan, state: State) -> Assignment:
+def read(prepared: Prepared, state: State) -> Assignment:
     """The values of the fixed variables."""
-    return {variable: int(state.lo[v]) for variable, v in plan.variables.items()}
+    return {variable: int(state.lo[v]) for variable, v in prepared.variables.items()}

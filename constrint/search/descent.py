@@ -6,13 +6,14 @@ value is free, so the first descent ends with it, in far less time than tables t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from dataclasses import replace
 
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import NeedsWiderBounds
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import Plan
-from constrint.preparing.search import GaveUp, Search
+from constrint.preparing.prepared import Prepared
+from constrint.preparing.search import GaveUp
 from constrint.presolve import Root
 from constrint.search.choose import Method
 from constrint.search.depth_first import Run
@@ -24,28 +25,35 @@ MOST_FAILURES = 4
 
 
 def answered_early(
-    plan: Plan,
+    prepared: Prepared,
     root: Root,
     options: Options,
     started: float,
     methods: Collection[Method],
-    add: Callable[[Search, int], None],
-) -> Swept | None:
-    """The optimum by the methods that come before all others; None where they do not suffice.
+) -> tuple[Swept | None, Run | None]:
+    """The optimum by the methods that come before all others, and a descent that gave up, to be continued.
+
+    The optimum is None where they do not suffice.
 
     Args:
-        plan: The plan.
+        prepared: The prepared model.
         root: The root of the search.
         options: The search options.
         started: Start of the call, by `perf_counter`.
         methods: The chosen methods.
-        add: Takes a search that gave up, and the number of its solutions.
     """
+    begun: Run | None = None
     if "descent" in methods:
-        run = Run(plan, root, options, started, most_nodes=MOST_NODES, most_failures=MOST_FAILURES)
+        run = Run(prepared, root, options, started, most_nodes=MOST_NODES, most_failures=MOST_FAILURES)
         try:
             best = run.next()
-            return Swept(best, True, run.statistics(solutions=int(best is not None)))
-        except (GaveUp, NeedsWiderBounds, UnboundedError):
-            add(run, 0)
-    return sweep(plan, root) if "tables" in methods else None
+            return Swept(best, True, run.statistics(solutions=int(best is not None))), None
+        except GaveUp:
+            begun = run
+        except (NeedsWiderBounds, UnboundedError):
+            pass  # tables may do without
+    swept = sweep(prepared, root) if "tables" in methods else None
+    if swept is not None and begun is not None:
+        work = begun.statistics().plus(swept.statistics, swept.statistics.solutions)
+        return replace(swept, statistics=work), None
+    return swept, begun

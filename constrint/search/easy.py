@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
     from constrint.modelling.objectives import Goal
     from constrint.preparing.options import Options
-    from constrint.preparing.prepared import Plan
+    from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
 
 SMALL = 500  # variables and constraints: the first solution of a model with fewer is left to its search
@@ -77,37 +77,37 @@ def _ends(model: Declarations) -> Iterator[Assignment]:
             yield ends
 
 
-def by_diving(plan: Plan, root: Root, options: Options) -> Assignment | None:
+def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | None:
     """A solution of a large model by a short search in order of declaration; None if it finds none.
 
     Each variable takes the end of its domain that satisfies more of the inequalities and equations.
     """
-    if is_small(plan, root) or root.exact or options.proof is not None:
+    if is_small(prepared, root) or root.exact or options.proof is not None:
         return None
     rising = _rising(root)
     box = root.box
-    ends = {variable: box.hi[v] if rising[v] else box.lo[v] for variable, v in plan.variables.items()}
-    if _is_solution(plan.model, ends, plan.targets):
+    ends = {variable: box.hi[v] if rising[v] else box.lo[v] for variable, v in prepared.variables.items()}
+    if _is_solution(prepared.model, ends, prepared.targets):
         return ends
-    variables = list(dict.fromkeys(plan.variables.values()))
+    variables = list(dict.fromkeys(prepared.variables.values()))
     rules = [GREATEST if rising[v] else LEAST for v in variables]
     branch = Branch(variables, rules, groups=[(len(variables), IN_ORDER)])
     outer = present()
     limits = Limits(Deadline(SHARE * outer.left), len(variables) + MORE_NODES)
     try:
         state = build(root.box, root.nodes, branch, root.huge)
-        found = _Dive(state, options.engine, False, limits).solution(plan)
+        found = _Dive(state, options.engine, False, limits).solution(prepared)
     except (GaveUp, Stopped, UnboundedError):
         outer.check()
         return None
     if found is not None:
-        check(plan, found)
+        check(prepared, found)
     return found
 
 
-def is_small(plan: Plan, root: Root) -> bool:
+def is_small(prepared: Prepared, root: Root) -> bool:
     """Whether the first solution of a model is left to its search."""
-    return len(root.nodes) + len(plan.variables) < SMALL
+    return len(root.nodes) + len(prepared.variables) < SMALL
 
 
 def _rising(root: Root) -> list[bool]:
@@ -131,9 +131,9 @@ def _rising(root: Root) -> list[bool]:
 class _Dive(Stepper):
     """A short search for a first solution."""
 
-    def solution(self, plan: Plan) -> Assignment | None:
+    def solution(self, prepared: Prepared) -> Assignment | None:
         """The first solution; None if there is none, or if an obstacle stops the search."""
         self._start()
         if self._advance() != SOLUTION:
             return None
-        return {variable: self.value(v) for variable, v in plan.variables.items()}
+        return {variable: self.value(v) for variable, v in prepared.variables.items()}

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 from constrint.engine.build import Box
 from constrint.presolve import Root
 from constrint.presolve.equations import parametrised
-from constrint.propagators import LinearEq, Node
+from constrint.propagators import LinearEq, Propagator
 
 if TYPE_CHECKING:
-    from constrint.preparing.prepared import Plan
+    from constrint.preparing.prepared import Prepared
 
 NEARBY_NODES = 400  # nodes of search for each pair of bounds
 DISTANCES = (1 << 3, 1 << 7, 1 << 12, 1 << 24, 1 << 48)
 
 
-def nearby_roots(plan: Plan, root: Root) -> Iterator[Root]:
+def nearby_roots(prepared: Prepared, root: Root) -> Iterator[Root]:
     """The root with finite bounds for unbounded variables, tight ones first."""
     limit = 1 << (root.huge.bit_length() // 2)
     lo, hi = root.box.lo, root.box.hi
-    unbounded = [v for v in plan.variables.values() if lo[v] <= -limit or hi[v] >= limit]
+    unbounded = [v for v in prepared.variables.values() if lo[v] <= -limit or hi[v] >= limit]
     general = _on_parameters(root, set(unbounded))
     for distance in DISTANCES:
         yield replace(root, box=_bounded(root.box, unbounded, limit, distance))
@@ -59,7 +59,7 @@ def _on_parameters(root: Root, unbounded: set[int]) -> Root | None:
     parameters = sorted({p for affine in solution.values() for p in affine.terms})
     first = len(root.box.lo)
     number = {p: first + i for i, p in enumerate(parameters)}
-    nodes: list[Node] = list(root.nodes)
+    nodes: list[Propagator] = list(root.nodes)
     for v, affine in solution.items():
         terms = tuple((-a, number[p]) for p, a in affine.terms.items())
         nodes.append(LinearEq(((1, v), *terms), affine.constant))

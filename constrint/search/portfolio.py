@@ -25,10 +25,10 @@ from constrint.propagators import (
     Cumulative,
     DivMod,
     LinearLeIf,
-    Node,
     NoOverlap,
     Power,
     Product,
+    Propagator,
     Rectangles,
 )
 from constrint.search.depth_first import Run
@@ -37,7 +37,7 @@ from constrint.support.deadline import Deadline, Paused
 
 if TYPE_CHECKING:
     from constrint.preparing.options import Options
-    from constrint.preparing.prepared import Plan
+    from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
 
 LEAST_TURN = 100_000  # units of work
@@ -59,7 +59,7 @@ MOST_MATCHED = 200  # most values for which the search with restarts makes `all_
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
 
-def learning_share(nodes: list[Node]) -> float:
+def learning_share(nodes: list[Propagator]) -> float:
     """The weight of the learning search relative to branching.
 
     Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
@@ -88,7 +88,7 @@ def alone(root: Root, share: float) -> int:
     return max(ALONE, ALONE_FOR_EACH_PART * size)
 
 
-def _on_domains(node: Node, box: Box) -> Node:
+def _on_domains(node: Propagator, box: Box) -> Propagator:
     """The constraint, on domains instead of bounds where that is an `all_different` of few values."""
     if not isinstance(node, AllDifferentBounds):
         return node
@@ -102,7 +102,7 @@ class AlternatingRun:
 
     def __init__(
         self,
-        plan: Plan,
+        prepared: Prepared,
         root: Root,
         options: Options,
         started: float,
@@ -112,7 +112,7 @@ class AlternatingRun:
         watch = options.watch
         if watch is not None:
             options = replace(options, watch=lambda _: watch(self))
-        self.plan = plan
+        self.prepared = prepared
         self._root = root
         self._options = options
         self._started = started
@@ -124,7 +124,7 @@ class AlternatingRun:
         self._best: int | None = None
         self._bound: int | None = None
         if begun is None:
-            branching = Run(plan, root, options, started, goal)
+            branching = Run(prepared, root, options, started, goal)
         else:  # a search that ended early: its nodes count as part of the first turns
             branching = begun
             branching.go_on(options)
@@ -187,7 +187,7 @@ class AlternatingRun:
                 if found is not None:
                     self._found += 1
                     if checked:
-                        check(self.plan, found)
+                        check(self.prepared, found)
                 return found
 
     def _is_better(self) -> bool:
@@ -281,7 +281,7 @@ class AlternatingRun:
         """The learning search."""
         from constrint.learning.session import LearningRun
 
-        run = LearningRun(self.plan, self._root, self._options, self._started, self._goal)
+        run = LearningRun(self.prepared, self._root, self._options, self._started, self._goal)
         member = Counting(self._share, run, UNITS_OF_STEP)
         self._admit(member)
         return member
@@ -291,7 +291,7 @@ class AlternatingRun:
         from constrint.search.relaxed import relaxed_run
 
         assert self._goal is not None
-        run = relaxed_run(self.plan, self._root, self._options, self._started, self._goal)
+        run = relaxed_run(self.prepared, self._root, self._options, self._started, self._goal)
         if run is None:
             return None
         member = Counting(1.0, run, UNITS_OF_PROGRAM)
@@ -302,14 +302,14 @@ class AlternatingRun:
         """The search for a first solution with restarts and domain consistency where possible."""
         options = replace(self._options, restarts=Restarts("luby"), brancher=LED_BY_FAILURES)
         root = replace(self._root, nodes=[_on_domains(node, self._root.box) for node in self._root.nodes])
-        member = Branching(RESTARTING, Run(self.plan, root, options, self._started, self._goal))
+        member = Branching(RESTARTING, Run(self.prepared, root, options, self._started, self._goal))
         self._admit(member)
         return member
 
     def _neighbour(self) -> Branching:
         """The search of large neighbourhoods, around the best solution."""
         options = replace(self._options, lns=True, restarts=None, brancher=LED_BY_FAILURES)
-        run = Run(self.plan, self._root, options, self._started, self._goal)
+        run = Run(self.prepared, self._root, options, self._started, self._goal)
         member = Branching(NEAR_BEST, run)
         self._admit(member)
         member.follow({v: self.value(v) for v in member.decided})

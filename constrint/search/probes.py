@@ -21,7 +21,7 @@ from constrint.presolve.joint import relaxed_bounds
 from constrint.search.depth_first import Run
 
 if TYPE_CHECKING:
-    from constrint.preparing.prepared import Plan
+    from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
     from constrint.search.solver import Solver
 
@@ -38,7 +38,7 @@ class Probes:
 
     Attributes:
         solver: The solver, which counts the work.
-        plan: The plan.
+        prepared: The prepared model.
         root: The root; refuted values of the objective are removed from its range.
         goal: The variable and the direction.
         note: Called with each better solution, its objective, and the search that found it.
@@ -47,7 +47,7 @@ class Probes:
     """
 
     solver: Solver
-    plan: Plan
+    prepared: Prepared
     root: Root
     goal: tuple[int, str]
     note: Callable[[Assignment, int, Run], None]
@@ -124,7 +124,7 @@ class Probes:
     def _nodes(self) -> int:
         """Nodes of a probe: enough for a probe without failures to finish, even if domains are halved."""
         lo, hi = self.root.box.lo, self.root.box.hi
-        halves = sum([(hi[v] - lo[v]).bit_length() for v in set(self.plan.variables.values())])
+        halves = sum([(hi[v] - lo[v]).bit_length() for v in set(self.prepared.variables.values())])
         return NODES + min(2 * halves, MOST_HALVES)
 
     def _sign(self) -> int:
@@ -154,7 +154,7 @@ class Probes:
             return False
         solver = self.solver
         options = replace(solver.options, lns=False, restarts=None, watch=None)
-        run = Run(self.plan, part, options, solver.started, self.goal, most_nodes=self._nodes())
+        run = Run(self.prepared, part, options, solver.started, self.goal, most_nodes=self._nodes())
         better = None
         try:
             better = run.next(checked=False)

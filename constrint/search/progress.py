@@ -49,12 +49,12 @@ class Progress:
 
     def _bound_of(self, run: Search) -> int | None:
         """A bound on the first objective of all solutions; None if unknown."""
-        plan = run.plan
-        if len(plan.goals) != 1:
+        prepared = run.prepared
+        if len(prepared.goals) != 1:
             return None
-        ((v, direction),) = plan.goals
+        ((v, direction),) = prepared.goals
         low, high = run.goal_bounds()
-        factor, constant = plan.scales.get(v, (1, 0))
+        factor, constant = prepared.scales.get(v, (1, 0))
         bound = low if direction == "min" else high
         return factor * bound + constant
 

@@ -17,7 +17,7 @@ from constrint.engine.fixpoint import clear
 from constrint.engine.select import choose_value
 from constrint.preparing.branching import PLAIN
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
 from constrint.relaxation.cuts import cuts
 from constrint.relaxation.domains import Bounds
@@ -64,7 +64,7 @@ class RelaxedRun(Run):
 
     def __init__(
         self,
-        plan: Plan,
+        prepared: Prepared,
         root: Root,
         options: Options,
         started: float,
@@ -73,7 +73,7 @@ class RelaxedRun(Run):
     ) -> None:
         self.allowed: int | None = None
         self.bound: int | None = None
-        super().__init__(plan, root, options, started, goal)
+        super().__init__(prepared, root, options, started, goal)
         self._state.scalar[ASKED_FROM] = 0
         self._goal = goal[0]
         self._sign = 1 if goal[1] == "min" else -1
@@ -291,7 +291,7 @@ def _write(state: State, level: int, v: int, decision: int, value: int) -> bool:
 
 
 def relaxed_run(
-    plan: Plan, root: Root, options: Options, started: float, goal: tuple[int, str]
+    prepared: Prepared, root: Root, options: Options, started: float, goal: tuple[int, str]
 ) -> RelaxedRun | None:
     """A search that a relaxation leads; None where that is too large or says nothing of the goal."""
     if not has_highs():
@@ -300,4 +300,4 @@ def relaxed_run(
     if relaxation is None or not relaxation.is_about(goal[0]):
         return None
     options = replace(options, brancher=PLAIN, restarts=None, lns=False)
-    return RelaxedRun(plan, root, options, started, goal, relaxation)
+    return RelaxedRun(prepared, root, options, started, goal, relaxation)

@@ -26,7 +26,7 @@ from constrint.store.state import (
 from constrint.support.deadline import NEVER, Deadline, Pace, Paused
 
 if TYPE_CHECKING:
-    from constrint.engine.compiled import Session
+    from constrint.engine.compiled import CompiledSearch
     from constrint.preparing.options import Engine
 
 SLICE = (100, 20_000)  # most nodes and propagations of a slice
@@ -72,7 +72,7 @@ class Stepper:
         engine: Engine,
         exact: bool,
         limits: Limits,
-        session: Session | None = None,
+        session: CompiledSearch | None = None,
     ) -> None:
         self.exact = exact
         self.engine = "interpreted"
@@ -108,9 +108,9 @@ class Stepper:
 
     def _hand_over(self) -> None:
         compiling.obtain("engine", compiling.load_engine, self._limits.deadline)
-        from constrint.engine.compiled import Session
+        from constrint.engine.compiled import CompiledSearch
 
-        self._session = Session(self._state)
+        self._session = CompiledSearch(self._state)
         self._set_pace()
         self._state = self._session.state
         self.engine = "compiled"

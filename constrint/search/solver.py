@@ -1,7 +1,7 @@
 """`Solver`: the first solution, all solutions, the optimum, the lexicographic optimum, and limits.
 
-`preparing.prepared.Plan` is a model made ready, `search.depth_first.Run` a search over it. Every solution is
-checked against the model's own expressions before anyone sees it.
+`preparing.prepared.Prepared` is a model made ready, `search.depth_first.Run` a search over it. Every solution
+is checked against the model's own expressions before anyone sees it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from constrint.lowering.problem import HUGE_BITS, NeedsWiderBounds
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.checks import Assignment
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import WIDEST_BITS, Plan
+from constrint.preparing.prepared import WIDEST_BITS, Prepared
 from constrint.preparing.search import GaveUp, Interrupted, Search
 from constrint.presolve import Root
 from constrint.search.branch_and_bound import Climb
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
     from constrint.modelling.objectives import Goal
 
-__all__ = ["Options", "Plan", "Run", "Solver"]
+__all__ = ["Options", "Prepared", "Run", "Solver"]
 
 BRIEFEST = 100  # nodes before the equations are solved together
 
@@ -71,21 +71,21 @@ class Solver:
         self._has_dived = False
         self._easy: Assignment | None = None  # the answer if time runs out before another solution is found
 
-    def _plan(
+    def _prepare(
         self,
         goals: Sequence[Goal],
         preferences: Sequence[Goal],
         bits: int = HUGE_BITS,
         is_every: bool = False,
-    ) -> Plan:
-        """The plan; raises `Stopped` at the time limit."""
+    ) -> Prepared:
+        """The prepared model; raises `Stopped` at the time limit."""
         options = self.options
         deadline = Deadline(options.time_limit, self.started)
         may_compile = options.engine != "interpreted"
         is_first = not (goals or preferences or is_every)
         may_postpone = is_first and may_search_briefly(options, self._learning_gave_up)
         dives = deadline.is_set and not is_every and self._easy is None
-        return Plan(
+        return Prepared(
             self.model,
             goals,
             preferences,
@@ -97,11 +97,11 @@ class Solver:
             before_presolve=self._dive if dives else None,
         )
 
-    def _dive(self, plan: Plan, root: Root) -> None:
+    def _dive(self, prepared: Prepared, root: Root) -> None:
         """Search briefly for a solution that is easy to find, unless one is known."""
         if self._easy is None and not self._has_dived:
-            self._has_dived = not (root.exact or is_small(plan, root))
-            self._easy = by_diving(plan, root, self.options)
+            self._has_dived = not (root.exact or is_small(prepared, root))
+            self._easy = by_diving(prepared, root, self.options)
 
     @property
     def has_workers(self) -> bool:
@@ -117,18 +117,18 @@ class Solver:
         """Note that the learning search gave up: branching searches the rest."""
         self._learning_gave_up = True
 
-    def prepared(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Plan:
-        """The plan, without a search."""
+    def prepare(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Prepared:
+        """The prepared model, without a search."""
         with until(Deadline(self.options.time_limit, self.started)):
-            return self._plan(goals, preferences)
+            return self._prepare(goals, preferences)
 
-    def choices(self, plan: Plan, root: Root) -> list[Choice]:
+    def choices(self, prepared: Prepared, root: Root) -> list[Choice]:
         """The methods that are tried, in order; see `choose`."""
-        return choose(Case(plan, root, self.options, self._learning_gave_up))
+        return choose(Case(prepared, root, self.options, self._learning_gave_up))
 
     def run(
         self,
-        plan: Plan,
+        prepared: Prepared,
         root: Root,
         goal: tuple[int, str] | None = None,
         is_every: bool = False,
@@ -137,28 +137,28 @@ class Solver:
         """Start a search of the chosen kind: for one solution, for all, or for better ones.
 
         Args:
-            plan: The plan.
+            prepared: The prepared model.
             root: The root of the search.
             goal: The objective that each further solution must improve, or None.
             is_every: Whether all solutions are wanted.
             begun: A branching search that ended early, to be continued; not with workers.
         """
         options, started = self.options, self.started
-        method = main_method(Case(plan, root, options, self._learning_gave_up)).method
+        method = main_method(Case(prepared, root, options, self._learning_gave_up)).method
         if method == "learning":
             from constrint.learning.session import LearningRun
 
-            return LearningRun(plan, root, options, started, goal)
+            return LearningRun(prepared, root, options, started, goal)
         if options.proof is not None:
             raise ModelError("a proof needs numbers that fit int64: bound the variables")
         if options.sharing is not None:
-            return options.sharing.start(plan, root, options, started, goal, is_every)
+            return options.sharing.start(prepared, root, options, started, goal, is_every)
         if method == "portfolio":
-            return AlternatingRun(plan, root, options, started, goal, begun)
+            return AlternatingRun(prepared, root, options, started, goal, begun)
         if begun is not None:
             begun.go_on(options)
             return begun
-        return Run(plan, root, options, started, goal)
+        return Run(prepared, root, options, started, goal)
 
     def _close(self) -> None:
         """Release the workers."""
@@ -217,50 +217,52 @@ class Solver:
             try:
                 if self.options.time_limit is not None and self._easy is None:
                     self._easy = at_an_end(self.model, [*goals, *preferences])
-                plan = self._plan(goals, preferences, bits)
+                prepared = self._prepare(goals, preferences, bits)
             except Stopped:
                 return self._result(Status.UNKNOWN)
-            if plan.root is None and self.options.proof is not None:
+            if prepared.root is None and self.options.proof is not None:
                 self.options.proof.presolved()
             try:
-                return self._best(plan, goals, preferences)
+                return self._best(prepared, goals, preferences)
             except NeedsWiderBounds:
-                if plan.bits >= WIDEST_BITS:
-                    raise UnboundedError(plan.first_unbounded()) from None
+                if prepared.bits >= WIDEST_BITS:
+                    raise UnboundedError(prepared.first_unbounded()) from None
             finally:
                 self._close()
-            bits = 4 * plan.bits
+            bits = 4 * prepared.bits
 
-    def _best(self, plan: Plan, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
+    def _best(self, prepared: Prepared, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         best: Assignment | None = None
-        root = plan.root
+        begun: Run | None = None
+        root = prepared.root
         try:
             if root is not None and self.options.time_limit is not None:
-                self._dive(plan, root)
+                self._dive(prepared, root)
             if root is not None:
-                methods = [choice.method for choice in self.choices(plan, root)]
-                swept = answered_early(plan, root, self.options, self.started, methods, self.add)
+                methods = [choice.method for choice in self.choices(prepared, root)]
+                swept, begun = answered_early(prepared, root, self.options, self.started, methods)
                 if swept is not None:
                     return self._swept(swept, goals)
             # The learning search cannot try values in order: it optimises preferences in turn, as goals.
             learns = self.learns and root is not None and not root.exact
-            goals_in_turn = [*plan.goals, *(plan.preferences if learns else ())]
+            goals_in_turn = [*prepared.goals, *(prepared.preferences if learns else ())]
             for v, direction in goals_in_turn:
                 if root is None:
                     break
-                found = Climb(self, plan, v, direction).optimum(root, best)
+                found = Climb(self, prepared, v, direction).optimum(root, best)
                 if found is None:
                     return self._result(Status.INFEASIBLE)
                 best, value = found
                 root = fixed(root, v, value)
-            if root is not None and len(goals_in_turn) < max(1, len(plan.goals) + len(plan.preferences)):
-                best = self._first(plan, root)
+            wanted = len(prepared.goals) + len(prepared.preferences)
+            if root is not None and len(goals_in_turn) < max(1, wanted):
+                best = self._first(prepared, root, begun)
         except Interrupted as interrupted:
             best = interrupted.best or best
             status = Status.UNKNOWN if best is None else Status.FEASIBLE
             bound = None
-            if interrupted.bound is not None and len(plan.goals) == 1 and not plan.preferences:
-                factor, constant = plan.scales.get(plan.goals[0][0], (1, 0))
+            if interrupted.bound is not None and len(prepared.goals) == 1 and not prepared.preferences:
+                factor, constant = prepared.scales.get(prepared.goals[0][0], (1, 0))
                 bound = factor * interrupted.bound + constant
             return replace(self._result(status, best, [*goals]), bound=bound)
         except (Stopped, KeyboardInterrupt) as stop:
@@ -271,7 +273,7 @@ class Solver:
 
     def _swept(self, swept: Swept, goals: Sequence[Goal]) -> Result:
         """The result of a descent, or of the search by tables."""
-        self.total = self.total.plus(swept.statistics, swept.statistics.solutions)
+        self.total = swept.statistics
         if swept.best is not None:
             with suppress(Stopped):  # nothing is left to stop
                 self.tell(swept.best, Statistics())
@@ -279,24 +281,24 @@ class Solver:
             return self._result(Status.FEASIBLE if swept.best else Status.UNKNOWN, swept.best, [*goals])
         return self._result(Status.OPTIMAL if swept.best else Status.INFEASIBLE, swept.best, [*goals])
 
-    def _first(self, plan: Plan, root: Root) -> Assignment | None:
-        """A solution; the preferred one if the plan has preferences."""
+    def _first(self, prepared: Prepared, root: Root, begun: Run | None) -> Assignment | None:
+        """A solution; the preferred one if the prepared model has preferences."""
         left: Root | None = root
         if root.postponed:
-            run = Run(plan, root, self.options, self.started, most_nodes=BRIEFEST)
+            run = Run(prepared, root, self.options, self.started, most_nodes=BRIEFEST)
             try:
-                return self._first_of(plan, root, run)
+                return self._first_of(prepared, root, run)
             except GaveUp:
-                left = plan.reason()
+                left = prepared.reason()
         if left is None:
             return None
         try:
-            return self._first_of(plan, left, self.run(plan, left))
+            return self._first_of(prepared, left, self.run(prepared, left, begun=begun))
         except GaveUp:
             self.give_up_learning()
-            return self._first_of(plan, left, self.run(plan, left))
+            return self._first_of(prepared, left, self.run(prepared, left))
 
-    def _first_of(self, plan: Plan, root: Root, run: Search) -> Assignment | None:
+    def _first_of(self, prepared: Prepared, root: Root, run: Search) -> Assignment | None:
         """The first solution of a search."""
         found: Assignment | None = None
         try:
@@ -305,7 +307,7 @@ class Solver:
                 with suppress(Stopped):  # it is the last
                     self.tell(found, run.statistics())
         except UnboundedError:
-            near = None if plan.preferences else self.nearby(plan, root, None)
+            near = None if prepared.preferences else self.nearby(prepared, root, None)
             if near is None:
                 raise
             found = near[0]
@@ -315,10 +317,12 @@ class Solver:
             self.add(run, 1 if found else 0)
         return found
 
-    def nearby(self, plan: Plan, root: Root, goal: tuple[int, str] | None) -> tuple[Assignment, int] | None:
+    def nearby(
+        self, prepared: Prepared, root: Root, goal: tuple[int, str] | None
+    ) -> tuple[Assignment, int] | None:
         """A solution near 0 that is better than others there, and the value of its objective."""
-        for bounded in nearby_roots(plan, root):
-            run = Run(plan, bounded, self.options, self.started, goal, most_nodes=NEARBY_NODES)
+        for bounded in nearby_roots(prepared, root):
+            run = Run(prepared, bounded, self.options, self.started, goal, most_nodes=NEARBY_NODES)
             best: tuple[Assignment, int] | None = None
             try:
                 while (found := run.next()) is not None:
@@ -359,11 +363,11 @@ class Solver:
 
     def _all(self) -> Iterator[Assignment]:
         """All solutions; if bounds leave the range that stands for all integers, those of a wider range."""
-        plan = self._plan((), (), is_every=True)
-        is_bounded = all(domain_of(variable).is_finite for variable in plan.variables)
+        prepared = self._prepare((), (), is_every=True)
+        is_bounded = all(domain_of(variable).is_finite for variable in prepared.variables)
         known: set[tuple[int, ...]] = set()
-        while plan.root is not None:
-            run = self.run(plan, plan.root, is_every=True)
+        while prepared.root is not None:
+            run = self.run(prepared, prepared.root, is_every=True)
             try:
                 while (found := run.next()) is not None:
                     if not is_bounded:
@@ -375,9 +379,9 @@ class Solver:
                     yield found
                 return
             except NeedsWiderBounds:
-                if plan.bits >= WIDEST_BITS:
-                    raise UnboundedError(plan.first_unbounded()) from None
-                plan = self._plan((), (), 4 * plan.bits, is_every=True)
+                if prepared.bits >= WIDEST_BITS:
+                    raise UnboundedError(prepared.first_unbounded()) from None
+                prepared = self._prepare((), (), 4 * prepared.bits, is_every=True)
 
     def count(self) -> tuple[int, bool]:
         """The number of solutions found, and whether they are all."""

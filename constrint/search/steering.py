@@ -7,7 +7,7 @@ from typing import Protocol
 
 from constrint.preparing.branching import directions, reached_by
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
 from constrint.store.state import State
 
@@ -29,15 +29,15 @@ class Steering(Protocol):
 
 
 def steering_of(
-    plan: Plan, root: Root, options: Options, goal: tuple[int, str] | None, variables: Sequence[int]
+    prepared: Prepared, root: Root, options: Options, goal: tuple[int, str] | None, variables: Sequence[int]
 ) -> Steering | None:
     """The steering that the options ask for; None for a search from left to right."""
     if options.lns and goal is not None:
         from constrint.search.lns import Neighbourhoods
 
-        reached = reached_by(len(root.box.lo), root.nodes, plan.inputs)
+        reached = reached_by(len(root.box.lo), root.nodes, prepared.inputs)
         sign = 1 if goal[1] == "min" else -1
-        better = directions(goal[0], plan.inputs)
+        better = directions(goal[0], prepared.inputs)
         return Neighbourhoods(
             options.seed, [reached[v] for v in variables], [sign * better.get(v, 0) for v in variables]
         )
@@ -49,7 +49,7 @@ def steering_of(
         from constrint.search.late_weights import LateWeights
 
         named = [*(group.variables for group in options.brancher.groups), options.brancher.variables]
-        first = 1 if plan.preferences else 0
+        first = 1 if prepared.preferences else 0
         learning = [number for number, selector in enumerate(named, first) if selector == "auto"]
-        return LateWeights(variables, root, plan.inputs, learning)
+        return LateWeights(variables, root, prepared.inputs, learning)
     return None

@@ -23,11 +23,11 @@ from constrint.store.state import (
     WIDER,
     WORD_TRAIL,
     State,
-    kernel,
+    compilable,
 )
 
 
-@kernel
+@compilable
 def contains(st: State, v: int, x: int) -> bool:
     """Whether x is in the domain of v."""
     lo = st.lo[v]
@@ -42,7 +42,7 @@ def contains(st: State, v: int, x: int) -> bool:
     return (st.words[hole + bit // BITS] >> (bit % BITS)) & 1 == 1
 
 
-@kernel
+@compilable
 def next_member(st: State, v: int, x: int) -> int:
     """The least member >= x of a bitset variable; x is in its residue class and at most hi."""
     step = st.step[v]
@@ -59,7 +59,7 @@ def next_member(st: State, v: int, x: int) -> int:
     return base + bit * step
 
 
-@kernel
+@compilable
 def previous_member(st: State, v: int, x: int) -> int:
     """The greatest member <= x of a bitset variable; x is in its residue class and at least lo."""
     step = st.step[v]
@@ -75,7 +75,7 @@ def previous_member(st: State, v: int, x: int) -> int:
     return base + bit * step
 
 
-@kernel
+@compilable
 def member_count(st: State, v: int) -> int:
     """Number of members of a bitset variable."""
     step = st.step[v]
@@ -95,7 +95,7 @@ def member_count(st: State, v: int) -> int:
     return count
 
 
-@kernel
+@compilable
 def save(st: State, v: int, event: int) -> None:
     """Record the domain of v once per level, and note the event for its watchers."""
     scalar = st.scalar
@@ -116,7 +116,7 @@ def save(st: State, v: int, event: int) -> None:
     st.dirty[v] = dirty | event
 
 
-@kernel
+@compilable
 def set_lo(st: State, v: int, x: int) -> bool:
     """Remove the values below x."""
     lo = st.lo[v]
@@ -140,7 +140,7 @@ def set_lo(st: State, v: int, x: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def set_hi(st: State, v: int, x: int) -> bool:
     """Remove the values above x."""
     hi = st.hi[v]
@@ -164,13 +164,13 @@ def set_hi(st: State, v: int, x: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def fix(st: State, v: int, x: int) -> bool:
     """Fix v to x."""
     return contains(st, v, x) and set_lo(st, v, x) and set_hi(st, v, x)
 
 
-@kernel
+@compilable
 def set_word(st: State, word: int, value: int) -> None:
     """Write a word of a bitset or of a propagator's own memory; backtracking restores it."""
     scalar = st.scalar
@@ -185,7 +185,7 @@ def set_word(st: State, word: int, value: int) -> None:
     st.words[word] = value
 
 
-@kernel
+@compilable
 def clear_bit(st: State, v: int, x: int) -> None:
     """Clear the bit of an inner member of a bitset variable."""
     bit = (x - st.base[v]) // st.step[v]
@@ -194,7 +194,7 @@ def clear_bit(st: State, v: int, x: int) -> None:
     save(st, v, HOLES)
 
 
-@kernel
+@compilable
 def remove(st: State, v: int, x: int) -> bool:
     """Remove x. Inside the bounds of a variable without a bitset it stays: watch the bounds."""
     lo = st.lo[v]
@@ -210,7 +210,7 @@ def remove(st: State, v: int, x: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def greatest_common_divisor(a: int, b: int) -> int:
     """The greatest common divisor of two integers, never negative."""
     while b != 0:
@@ -218,7 +218,7 @@ def greatest_common_divisor(a: int, b: int) -> int:
     return a if a >= 0 else -a
 
 
-@kernel
+@compilable
 def inverse(a: int, m: int) -> int:
     """The inverse of a modulo m, for a coprime to m >= 1."""
     r0 = m
@@ -232,7 +232,7 @@ def inverse(a: int, m: int) -> int:
     return t0 % m
 
 
-@kernel
+@compilable
 def set_class(st: State, v: int, modulus: int, residue: int) -> bool:
     """Keep the values congruent to residue modulo modulus >= 1."""
     if modulus == 1:
@@ -283,7 +283,7 @@ def set_class(st: State, v: int, modulus: int, residue: int) -> bool:
     return True
 
 
-@kernel
+@compilable
 def set_literal(st: State, literal: int) -> bool:
     """Make a literal true; literal 2 v stands for v == 1, literal 2 v + 1 for v == 0."""
     if literal & 1:
@@ -291,7 +291,7 @@ def set_literal(st: State, literal: int) -> bool:
     return set_lo(st, literal >> 1, 1)
 
 
-@kernel
+@compilable
 def literal_value(st: State, literal: int) -> int:
     """1 if a literal is true, 0 if it is false, -1 if it is open."""
     v = literal >> 1
@@ -301,7 +301,7 @@ def literal_value(st: State, literal: int) -> int:
     return lo ^ (literal & 1)
 
 
-@kernel
+@compilable
 def push_level(st: State, level: int) -> None:
     """Open a level: later changes can be undone by `pop_level`."""
     scalar = st.scalar
@@ -312,7 +312,7 @@ def push_level(st: State, level: int) -> None:
     scalar[NEXT_STAMP] += 1
 
 
-@kernel
+@compilable
 def pop_level(st: State, level: int) -> None:
     """Undo all changes since the level was opened, and close it."""
     scalar = st.scalar

@@ -1,7 +1,7 @@
 """The engine's state: a NamedTuple of integer arrays, and the constants that index and fill them.
 
 Interpreted, every field is a list of Python integers: unbounded, so the same code is the exact path.
-Compiled, every field is an int64 numpy array. Functions decorated with `kernel` run on both.
+Compiled, every field is an int64 numpy array. Functions decorated with `propagator` run on both.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ Cells: TypeAlias = list[int]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Every decorated function in order of definition: numba must see a callee before its callers.
-KERNELS: list[Callable[..., Any]] = []
+COMPILABLE: list[Callable[..., Any]] = []
 
 
-def kernel(function: Function) -> Function:
+def compilable(function: Function) -> Function:
     """Register a function for compilation, and return it unchanged."""
-    KERNELS.append(function)
+    COMPILABLE.append(function)
     return function
 
 

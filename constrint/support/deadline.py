@@ -90,7 +90,7 @@ def look() -> None:
     constraint, expression or thousand numbers.
     """
     deadline = _present.deadline
-    if deadline.is_set:
+    if deadline._at < inf:
         deadline.check()
 
 

@@ -63,7 +63,8 @@ class Limits:
 
 DEFAULT = Limits()
 _PIECE = 1 << 20
-_FRAMES_OF_DEPTH, _VERY_DEEP = 8, 100_000
+_FRAMES_OF_DEPTH = 50  # calls for one pair of brackets: all ranks of operators stand between it and the next
+_VERY_DEEP = 20_000  # levels, where there is no limit
 
 
 class LimitExceeded(ModelError):  # noqa: N818 - what happened, as in `LimitExceeded: model.json: …`

@@ -99,7 +99,7 @@ def rows_of(at: Columns, variables: Sequence[int]) -> list[tuple[int, ...]]:
     return list(zip(*lists, strict=True))
 
 
-def row_by_row(node: c.Node) -> Operation:
+def row_by_row(node: c.Propagator) -> Operation:
     """Any constraint, by its definition."""
     scope = tuple(dict.fromkeys(node.scope()))
     values = [0] * (max(scope, default=-1) + 1)

@@ -1,6 +1,6 @@
 """Constraints as operations on columns: which rows satisfy them, and what they compute.
 
-`Node.holds` is the definition of a constraint. What stands here says the same of many rows at once; a
+`Propagator.holds` is the definition of a constraint. What stands here says the same of many rows at once; a
 constraint without an entry is asked row by row. Values out of the domains of the root may overflow, but only
 in rows that are dead.
 """
@@ -46,7 +46,7 @@ def _linear_eq(node: c.LinearEq, bounds: Bounds) -> list[Operation]:
     return [Operation(node.scope(), lambda at: total(at, terms) == bound, outputs)]
 
 
-def _are_distinct(node: c.Node) -> bool:
+def _are_distinct(node: c.Propagator) -> bool:
     scope = node.scope()
     return len(set(scope)) == len(scope)
 
@@ -274,7 +274,7 @@ TRANSLATIONS: dict[type, Callable[[Any, Bounds], list[Operation]]] = {
 }
 
 
-def operations(nodes: Sequence[c.Node], bounds: Bounds) -> list[Operation]:
+def operations(nodes: Sequence[c.Propagator], bounds: Bounds) -> list[Operation]:
     """The operations of the constraints, within the bounds."""
     found: list[Operation] = []
     for node in nodes:
@@ -287,7 +287,7 @@ def operations(nodes: Sequence[c.Node], bounds: Bounds) -> list[Operation]:
     return found + _quotients(nodes)
 
 
-def _quotients(nodes: Sequence[c.Node]) -> list[Operation]:
+def _quotients(nodes: Sequence[c.Propagator]) -> list[Operation]:
     """Pairs of inequalities ``low <= sum - d q < low + d``, which determine q."""
     upper: dict[frozenset[tuple[int, int]], int] = {}
     found = []

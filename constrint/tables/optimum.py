@@ -14,10 +14,10 @@ import numpy as np
 
 from constrint.engine.build import Box
 from constrint.preparing.branching import Inputs
-from constrint.propagators import Node
+from constrint.propagators import Propagator
 from constrint.support.deadline import Stopped, look
 from constrint.tables.operation import Unsuitable
-from constrint.tables.table import Structure, Table
+from constrint.tables.rows import Rows, Structure
 
 ROWS = 8192  # most rows of a part
 FIRST_ROWS = 2048  # rows of the first part: an early solution prunes more rows
@@ -46,7 +46,7 @@ class Optimum:
     def __init__(
         self,
         box: Box,
-        nodes: Sequence[Node],
+        nodes: Sequence[Propagator],
         declared: Sequence[int],
         goals: Goals,
         inputs: Inputs,
@@ -68,7 +68,7 @@ class Optimum:
         self._winner: list[tuple[int, int]] = []
         with np.errstate(all="ignore"):  # dead rows may divide by zero or overflow
             try:
-                self._explore(Table(self._structure, [v for v, _ in self._goals]))
+                self._explore(Rows(self._structure, [v for v, _ in self._goals]))
             except Stopped:
                 self.is_proven = False
             if self._best is not None:
@@ -81,7 +81,7 @@ class Optimum:
             structure.operations
         ) >= OPERATIONS_OF_FREE * len(free)
 
-    def _explore(self, table: Table) -> None:
+    def _explore(self, table: Rows) -> None:
         """Find the best row that extends the rows of a table."""
         self.parts += 1
         while True:
@@ -104,7 +104,7 @@ class Optimum:
                 return
             table.multiply(v, self._structure.values(v))
 
-    def _explore_parts(self, table: Table, v: int) -> None:
+    def _explore_parts(self, table: Rows, v: int) -> None:
         """Extend the best rows of a table, then the next best, as long as they may be better."""
         values = self._structure.values(v)
         goal = self._next_goal(table)
@@ -126,7 +126,7 @@ class Optimum:
                 start = end
         self._explore_rows(table, order[start:], v, values)
 
-    def _explore_rows(self, table: Table, order: Any, v: int, values: Any) -> None:
+    def _explore_rows(self, table: Rows, order: Any, v: int, values: Any) -> None:
         """Extend rows in their order, each with all values."""
         first = 0
         while first < len(order):
@@ -134,7 +134,7 @@ class Optimum:
             first += len(rows)
             self._explore_part(table, rows, v, values)
 
-    def _explore_part(self, table: Table, rows: Any, v: int, values: Any) -> None:
+    def _explore_part(self, table: Rows, rows: Any, v: int, values: Any) -> None:
         part = table.part(rows)
         self._prune(part)
         if part.count:
@@ -147,7 +147,7 @@ class Optimum:
             self._depth -= 1
             self._rows = min(ROWS, 2 * self._rows)
 
-    def _ordered(self, table: Table) -> tuple[Any, list[int]]:
+    def _ordered(self, table: Rows) -> tuple[Any, list[int]]:
         """The rows, best first by the known goals, and the end of each group of equal ones."""
         keys = [column if sign > 0 else -column for column, sign in self._known(table) if _is_array(column)]
         if not keys:
@@ -158,14 +158,14 @@ class Optimum:
             differs |= np.diff(key[order]) != 0
         return order, [*(differs.nonzero()[0] + 1).tolist(), table.count]
 
-    def _next_goal(self, table: Table) -> tuple[int, str] | None:
+    def _next_goal(self, table: Rows) -> tuple[int, str] | None:
         """The first goal that is not known, if it is a variable of the model."""
         for v, direction in self._goals:
             if table.at[v] is None:
                 return (v, direction) if v in self._declared else None
         return None
 
-    def _known(self, table: Table) -> list[tuple[Any, int]]:
+    def _known(self, table: Rows) -> list[tuple[Any, int]]:
         """The columns of the leading known goals, each with 1 if less is better, else -1."""
         known = []
         for v, direction in self._goals:
@@ -174,7 +174,7 @@ class Optimum:
             known.append((table.column(v), 1 if direction == "min" else -1))
         return known
 
-    def _prune(self, table: Table) -> None:
+    def _prune(self, table: Rows) -> None:
         """Drop the rows that cannot improve on the best row so far."""
         if self._best is None or not table.count:
             return
@@ -188,7 +188,7 @@ class Optimum:
         table.keep(better if len(known) == len(self._goals) else better | equal)
         table.compress()
 
-    def _take_best(self, table: Table) -> None:
+    def _take_best(self, table: Rows) -> None:
         """Record the best row of a table without open variables; all its rows improve on the last best."""
         rows = np.arange(table.count)
         best = []
@@ -207,7 +207,7 @@ class Optimum:
 
     def _completed(self, declared: Sequence[int]) -> dict[int, int]:
         """The values of all variables, completed from those that the best row still had."""
-        table = Table(self._structure, ())
+        table = Rows(self._structure, ())
         for v, value in self._winner:
             table.learn(v, value)
         table.settle()

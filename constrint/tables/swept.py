@@ -10,9 +10,9 @@ from constrint.modelling.result import Statistics
 from constrint.preparing.checks import Assignment, check
 
 if TYPE_CHECKING:
-    from constrint.preparing.prepared import Plan
+    from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
-    from constrint.propagators import Node
+    from constrint.propagators import Propagator
 
 MOST_WORK = 2_000_000  # rows evaluated by all constraints together, some ten nanoseconds each
 
@@ -32,13 +32,13 @@ class Swept:
     statistics: Statistics
 
 
-def sweep(plan: Plan, root: Root) -> Swept | None:
+def sweep(prepared: Prepared, root: Root) -> Swept | None:
     """The optimum by tables; None where the constraints do not suit that, or it is too much work.
 
     Parts of the model that no constraint links have their optima apart: the lexicographic optimum of all is
     those of the parts together, as each goal is a variable of one part.
     """
-    goals = [*plan.goals, *plan.preferences]
+    goals = [*prepared.goals, *prepared.preferences]
     from constrint.tables.operation import Unsuitable
     from constrint.tables.optimum import Optimum
 
@@ -46,14 +46,14 @@ def sweep(plan: Plan, root: Root) -> Swept | None:
     is_proven = has_solution = True
     work = parts = improvements = 0
     try:
-        for nodes, numbers in _linked(plan, root, [v for v, _ in goals]):
+        for nodes, numbers in _linked(prepared, root, [v for v, _ in goals]):
             own = set(numbers)
             found = Optimum(
                 root.box,
                 nodes,
                 numbers,
                 [goal for goal in goals if goal[0] in own],
-                plan.inputs,
+                prepared.inputs,
                 MOST_WORK - work,
             )
             work, parts, improvements = (
@@ -71,12 +71,14 @@ def sweep(plan: Plan, root: Root) -> Swept | None:
     statistics = Statistics(nodes=parts, solutions=improvements, engine="tables")
     if not has_solution:
         return Swept(None, False, statistics)
-    best = {variable: values[v] for variable, v in plan.variables.items()}
-    check(plan, best)
+    best = {variable: values[v] for variable, v in prepared.variables.items()}
+    check(prepared, best)
     return Swept(best, is_proven, statistics)
 
 
-def _linked(plan: Plan, root: Root, goals: Sequence[int]) -> Iterator[tuple[Sequence[Node], list[int]]]:
+def _linked(
+    prepared: Prepared, root: Root, goals: Sequence[int]
+) -> Iterator[tuple[Sequence[Propagator], list[int]]]:
     """The constraints, and the variables of model and goals, of each part that shares no open variable."""
     lo, hi = root.box.lo, root.box.hi
     leader = list(range(len(lo)))
@@ -97,9 +99,9 @@ def _linked(plan: Plan, root: Root, goals: Sequence[int]) -> Iterator[tuple[Sequ
                 leader[v] = first
         firsts.append(first)
     numbers: dict[int, list[int]] = {}
-    for v in dict.fromkeys([*plan.variables.values(), *goals]):
+    for v in dict.fromkeys([*prepared.variables.values(), *goals]):
         numbers.setdefault(leader_of(v) if lo[v] < hi[v] else -1, []).append(v)
-    nodes: dict[int, list[Node]] = {}
+    nodes: dict[int, list[Propagator]] = {}
     for node, first in zip(root.nodes, firsts, strict=True):
         nodes.setdefault(first if first < 0 else leader_of(first), []).append(node)
     for which in dict.fromkeys([*nodes, *numbers]):

@@ -47,32 +47,10 @@ def read_file(path: str | Path, budget: Budget | None = None) -> Mapping[str, An
 
 def read_text(text: str, filename: str = "<json>", budget: Budget | None = None) -> Mapping[str, Any]:
     """The JSON object in a text; duplicate names are errors."""
-    try:
-        data = read_json(text, budget or Budget(), _object)
-    except json.JSONDecodeError as problem:
-        raise ParseError(
-            f"this is not JSON: {problem.msg}",
-            filename=filename,
-            line=problem.lineno,
-            column=problem.colno,
-            source_line=_source_line(text, problem.lineno),
-        ) from None
-    except UnicodeEncodeError:
-        raise ModelError(f"{filename}: a string has a lone surrogate, which is not a character") from None
-    except (ValueError, RecursionError) as problem:
-        raise ModelError(f"{filename}: this is not JSON: {problem}") from None
-    except LimitExceeded as problem:
-        raise LimitExceeded(problem.name, problem.limit, problem.where or filename) from None
-    except ModelError as problem:
-        raise ModelError(f"{filename}: {problem}") from None
+    data = read_json(text, filename, budget or Budget())
     if not isinstance(data, dict):
         raise ModelError(f"{filename}: a search space is a JSON object, not a {type(data).__name__}")
     return data
-
-
-def _source_line(text: str, number: int) -> str:
-    line = text.split("\n")[number - 1]
-    return line if len(line) <= LONGEST and line.isprintable() else ""
 
 
 def _shown(value: Any) -> str:
@@ -86,15 +64,6 @@ def _shown(value: Any) -> str:
     return (
         json.dumps(value) if value is None or isinstance(value, bool | int | float) else repr(value)[:LONGEST]
     )
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise ModelError(f"the name {_shown(name)} occurs twice in one object")
-        found[name] = value
-    return found
 
 
 def is_space(data: Mapping[str, Any]) -> bool:
@@ -159,8 +128,10 @@ def _values(name: str, kind: Any, given: Any, budget: Budget) -> list[Any]:
     values = given
     if isinstance(given, str):
         try:
-            values = read_json(given, budget)  # some programs write true and false
-        except (ValueError, RecursionError):
+            values = read_json(given, _shown(name), budget)  # some programs write true and false
+        except LimitExceeded:
+            raise
+        except (ParseError, ModelError):
             values = _Reader(name, given, budget).values()
     if not isinstance(values, list | tuple):
         raise ModelError(f"{_shown(name)}: {_shown(given)} is not a list of values")

@@ -9,7 +9,7 @@ from constrint.expr.base import BoolExpr, IntExpr
 from constrint.expr.domain import Domain
 from constrint.expr.ranges import Known
 from constrint.expr.sums import Linear
-from constrint.store.propagator import Node
+from constrint.store.propagator import Propagator
 
 if TYPE_CHECKING:
     from constrint.expr.arithmetic.base import IntFunction
@@ -63,7 +63,7 @@ class Problem(Protocol):
         key: Hashable,
         values: tuple[int, int] | Domain,
         inputs: Iterable[tuple[int, int]],
-        post: Callable[[int], Node] | None,
+        post: Callable[[int], Propagator] | None,
         step: int = 1,
         anchor: int | None = None,
     ) -> int:

@@ -17,8 +17,8 @@ from constrint.expr.domain import Domain
 from constrint.expr.values import Depths
 from constrint.frontends.json.nodes import READERS, WRITERS
 from constrint.frontends.json.places import Place
-from constrint.frontends.json.text import parsed
 from constrint.modelling.declarations import Constraint, Declarations
+from constrint.support.json_text import read_json
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
 Json: TypeAlias = Any
@@ -45,7 +45,7 @@ def from_json(text: str, filename: str = "<json>", budget: Budget | None = None)
     """The model that a text describes; see `Model.from_json`."""
     budget = budget or Budget()
     budget.size(len(text), filename)
-    document = parsed(text, filename, budget, _no_float)
+    document = read_json(text, filename, budget, number=_no_float, levels=4, is_text=False)
     with recursion_room(budget.frames):
         return _Reader(filename, budget).model(document)
 

@@ -188,7 +188,7 @@ class ExpressionReader(ConstantReader):
         return linear([(-1 if tree.children[0] == "-" else 1, operand)])
 
     def _power(self, tree: Node) -> IntExpr:
-        base, exponent = (self.integer(as_tree(child)) for child in tree.children)
+        base, exponent = [self.integer(as_tree(child)) for child in tree.children]
         self.check_power(tree, base, exponent)
         return Pow(base, exponent)
 
@@ -347,10 +347,10 @@ _NESTING = frozenset(["group", "call", "index", "not_", "unary", "power", "impli
 """Nodes that add to the depth of an expression; a sum in brackets is as deep as the brackets."""
 
 _EXPRESSIONS: dict[str, Callable[[ExpressionReader, Node], IntExpr]] = {
-    "iff": lambda reader, tree: Iff(*(reader.boolean(as_tree(child)) for child in tree.children)),
-    "implies": lambda reader, tree: Implies(*(reader.boolean(as_tree(child)) for child in tree.children)),
-    "or_": lambda reader, tree: Or(tuple(reader.boolean(as_tree(child)) for child in tree.children)),
-    "and_": lambda reader, tree: And(tuple(reader.boolean(as_tree(child)) for child in tree.children)),
+    "iff": lambda reader, tree: Iff(*[reader.boolean(as_tree(child)) for child in tree.children]),
+    "implies": lambda reader, tree: Implies(*[reader.boolean(as_tree(child)) for child in tree.children]),
+    "or_": lambda reader, tree: Or(tuple([reader.boolean(as_tree(child)) for child in tree.children])),
+    "and_": lambda reader, tree: And(tuple([reader.boolean(as_tree(child)) for child in tree.children])),
     "not_": lambda reader, tree: Not(reader.boolean(as_tree(tree.children[-1]))),
     "chain": ExpressionReader._chain,
     "sum": ExpressionReader._sum,

@@ -30,10 +30,12 @@ Node: TypeAlias = Any
 
 MOST_CHOICES = 10_000
 """The most combinations of list values in a comparison that are enumerated."""
-_COUNTED = re.compile(r"[()\[\]]|[0-9]+")
+SHORT_NUMBER = 3  # digits; shorter numbers are not counted
+_LONG_NUMBER = re.compile(rf"[0-9][0-9]{{{SHORT_NUMBER},}}+")
+_ANY_BRACKET = re.compile(r"[()\[\]]")
+_BRACKET = re.compile(r"[()]")
 POSITIVE = Domain(1, None)
 _WORD = re.compile(r"\w")
-SHORT_NUMBER = 3  # digits; shorter numbers are not counted
 
 
 def read_constraints(
@@ -60,15 +62,13 @@ def read_constraints(
 
 def _check_size(source: Source, code: str, budget: Budget) -> None:
     """Count nested brackets and the digits of numbers before parsing."""
-    depth = 0
-    for token in _COUNTED.finditer(code):
-        if token[0] in "([":
-            depth += 1
-            budget.depth(depth, partial(_where, source, token.start()))
-        elif token[0] in ")]":
-            depth -= 1
-        elif len(token[0]) > SHORT_NUMBER:
-            budget.digits(token[0], partial(_where, source, token.start()))
+    depth, most = 0, budget.limits.depth
+    if most is not None and code.count("(") + code.count("[") > most:
+        for bracket in _ANY_BRACKET.finditer(code):
+            depth += 1 if bracket[0] in "([" else -1
+            budget.depth(depth, partial(_where, source, bracket.start()))
+    for number in _LONG_NUMBER.finditer(code):
+        budget.digits(number[0], partial(_where, source, number.start()))
     budget.node(len(code) // 8, source.filename)
 
 
@@ -264,11 +264,13 @@ class _Reader(PlainReader):
 
 def _compared(sides: Sequence[IntExpr], operators: Sequence[str]) -> BoolExpr:
     """Each side compared with the next."""
+    if len(sides) == 2:
+        return Comparison(operators[0], *sides)
     links = [
         Comparison(operator, left, right)
         for operator, left, right in zip(operators, sides, sides[1:], strict=False)
     ]
-    return links[0] if len(links) == 1 else And(tuple(links))
+    return And(tuple(links))
 
 
 def _with_brackets(text: str, start: int, end: int) -> tuple[int, int]:
@@ -277,10 +279,10 @@ def _with_brackets(text: str, start: int, end: int) -> tuple[int, int]:
     Brackets that enclose a ';' belong to several constraints, and are left out.
     """
     depth = lowest = 0
-    if "(" in text[start:end] or ")" in text[start:end]:
-        for character in text[start:end]:
-            depth += (character == "(") - (character == ")")
-            lowest = min(lowest, depth)
+    for bracket in _BRACKET.finditer(text, start, end):
+        depth += 1 if bracket[0] == "(" else -1
+        if depth < lowest:
+            lowest = depth
     before, after = text.rfind(";", 0, start) + 1, text.find(";", end)
     for _ in range(-lowest):
         place = text.rfind("(", before, start)

@@ -27,9 +27,10 @@ _PLAIN = re.compile(rf"{_BLANK}{_SIDE}(?:(?:[<>]=?+|[=!]=){_BLANK}{_SIDE})++")
 _LISTED = re.compile(
     rf"{_BLANK}([^\W\d]\w*+){_BLANK}=={_BLANK}\[({_BLANK}{_NUMBER}{_BLANK}(?:,{_BLANK}{_NUMBER}{_BLANK})*+)\]{_BLANK}"
 )
-_TOKEN = re.compile(r"\w++|[<>=!]=|\S")
+_TOKEN = re.compile(r"\w++|[^\w\s]=?+")  # of plain constraints
 _BRACKET = re.compile(r"[()]")
 _EMPTY = re.compile(rf"\({_BLANK}\)")
+_ONLY_VARIABLES = frozenset([IntVar])
 _NO_BRACKETS = str.maketrans("()", "  ")
 
 
@@ -134,6 +135,6 @@ class PlainReader(ExpressionReader):
         return Pow(base, exponent)
 
     def _product_of(self, plain: Plain, factors: list[IntExpr]) -> IntExpr:
-        if len(factors) <= MOST_FACTORS and set(map(type, factors)) == {IntVar}:
+        if len(factors) <= MOST_FACTORS and _ONLY_VARIABLES.issuperset(map(type, factors)):
             return Mul(tuple(factors))
         return self._multiplied(cast(Any, plain), factors)

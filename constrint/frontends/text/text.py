@@ -11,7 +11,7 @@ from operator import index
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from constrint.errors import ModelError
+from constrint.errors import ModelError, ParseError
 from constrint.expr import BoolExpr, Const
 from constrint.expr.domain import Domain
 from constrint.expr.values import Depths
@@ -60,8 +60,17 @@ def read_model(
             read_constraints(source, model, _check_constants(constants or {}), budget)
         return model
     reader = _Reader(source, constants or {}, budget)
-    with recursion_room(budget.frames):
-        reader.read()
+    try:
+        with recursion_room(budget.frames):
+            reader.read()
+    except RecursionError:  # without a limit of depth
+        raise ParseError(
+            "this statement is nested too deeply to be read",
+            filename=filename,
+            line=reader.line,
+            column=1,
+            hint="name inner parts: y := …",
+        ) from None
     return reader.model
 
 

@@ -134,9 +134,9 @@ def test_models_one_after_the_other_in_drawn_orders(filled, seed):
 
 
 def test_a_stub_that_is_called_is_no_answer(monkeypatch):
-    from constrint.learning.compiled import no_kernel
+    from constrint.learning.compiled import no_propagator
 
-    monkeypatch.setattr(loop, "run_kernel", no_kernel)
+    monkeypatch.setattr(loop, "run_propagator", no_propagator)
     with pytest.raises(InternalError, match="compiled without"):
         products().solve(learn=True, engine="interpreted")
 
@@ -145,8 +145,8 @@ def test_a_stub_that_is_called_is_no_answer_compiled(filled, monkeypatch):
     """The version without kernels is made to search a model that has some."""
     from constrint.learning import compiled
 
-    run = compiled._run(has_kernels=False)
-    monkeypatch.setattr(compiled, "_run", lambda has_kernels: run)
+    run = compiled._run(has_propagators=False)
+    monkeypatch.setattr(compiled, "_run", lambda has_propagators: run)
     for goal in ({}, {"minimize": "y0"}, {"maximize": "y1"}):
         m = products()
         named = {way: m.variables[name] for way, name in goal.items()}

@@ -20,7 +20,7 @@ from constrint import Model, ModelError, Status, sum_
 from constrint.cli.main import app
 from constrint.learning import build as learn_build
 from constrint.learning import heap, loop, session, trail
-from constrint.learning.layout import DECISION, LEARN_KERNELS, TRAIL
+from constrint.learning.layout import DECISION, LEARN_COMPILABLE, TRAIL
 from constrint.learning.normal import Translation
 
 BLOCK = 100
@@ -289,9 +289,9 @@ def test_two_orders_of_a_disjunction_are_one_variable():
     m = Model()
     s, t = m.int_var("s", 0, 30), m.int_var("t", 0, 30)
     m.add((s + 5 <= t) | (t + 7 <= s))
-    from constrint.preparing.prepared import Plan
+    from constrint.preparing.prepared import Prepared
 
-    root = Plan(m, (), ()).root
+    root = Prepared(m, (), ()).root
     assert root is not None
     normal = Translation(root.nodes, root.box, []).normal
     assert len(normal.replaced) == 1
@@ -302,10 +302,10 @@ def test_two_orders_of_a_disjunction_are_one_variable():
 def test_kernels_stand_before_their_callers():
     """Numba must have seen a callee before it compiles who calls it."""
     seen = []
-    for function in LEARN_KERNELS:
+    for function in LEARN_COMPILABLE:
         for step in dis.get_instructions(function):
             called = function.__globals__.get(step.argval) if step.opname == "LOAD_GLOBAL" else None
-            if called in LEARN_KERNELS:
+            if called in LEARN_COMPILABLE:
                 assert called in seen, f"{function.__name__} calls {step.argval}, which is defined later"
         seen.append(function)
 

@@ -11,7 +11,7 @@ from linked_models import LinkedModel, best_of, draw_linked
 from constrint import Model, Status, lex_less, table
 from constrint.engine.build import Box
 from constrint.learning.normal import Translation
-from constrint.propagators import Clause, LinearLeIf, Node
+from constrint.propagators import Clause, LinearLeIf, Propagator
 
 BLOCK = int(os.environ.get("CONSTRINT_LINKED_MODELS", "400"))
 """Models of each of four blocks; three solves each."""
@@ -67,7 +67,7 @@ def test_rows_of_chained_tables():
 def test_what_replaces_a_variable_is_not_itself_replaced():
     """Equal literals in chains, drawn in every order: each stands for an atom that search decides."""
     for chain in itertools.permutations((2, 4, 6, 8)):
-        nodes: list[Node] = [LinearLeIf(chain[-1], ((1, 0),), 3)]
+        nodes: list[Propagator] = [LinearLeIf(chain[-1], ((1, 0),), 3)]
         for one, other in itertools.pairwise(chain):
             nodes += [Clause((one ^ 1, other)), Clause((one, other ^ 1))]
         box = Box([0] * 5, [9, 1, 1, 1, 1], [1] * 5, [None] * 5)

@@ -9,7 +9,7 @@ import pytest
 from proof_checker import check_proof
 
 from constrint import Model, Status, element, if_then_else, sum_
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.propagators import Selection
 
 
@@ -71,7 +71,7 @@ def test_proofs_follow(tmp_path):
 
 
 def kinds(m: Model) -> list[type]:
-    root = Plan(m, (), ()).root
+    root = Prepared(m, (), ()).root
     assert root is not None
     return [type(node) for node in root.nodes]
 
@@ -90,7 +90,7 @@ def test_choices_that_are_written_out_select_by_their_conditions():
     x, y, z, i = (m.int_var(name, 0, 4) for name in "xyzi")
     inside = element([0, 1, 2], i)
     m.add(if_then_else(inside == 1, x, if_then_else(inside == 0, y, z)) == x + 1)
-    root = Plan(m, (), ()).root
+    root = Prepared(m, (), ()).root
     assert root is not None
     assert {len(node.xs) for node in root.nodes if isinstance(node, Selection)} == {2}
     r = m.solve(minimize=x + y + z + i)
@@ -102,11 +102,11 @@ def test_what_bounds_tell():
     xs = [m.int_var("a", 0, 3), m.int_var("b", 5, 8), m.int_var("c", 4, 6)]
     i, z = m.int_var("i", 0, 9), m.int_var("z", 5, 30)
     m.add(element(xs, i) == z)
-    plan = Plan(m, (), ())
-    assert plan.root is not None
-    box = plan.root.box
-    assert (box.lo[plan.variables[i]], box.hi[plan.variables[i]]) == (1, 2)
-    assert (box.lo[plan.variables[z]], box.hi[plan.variables[z]]) == (5, 8)
+    prepared = Prepared(m, (), ())
+    assert prepared.root is not None
+    box = prepared.root.box
+    assert (box.lo[prepared.variables[i]], box.hi[prepared.variables[i]]) == (1, 2)
+    assert (box.lo[prepared.variables[z]], box.hi[prepared.variables[z]]) == (5, 8)
     m.add(z >= 7)
     r = m.solve(engine="interpreted")
     assert (r["i"], r["b"]) == (1, r["z"])

@@ -24,7 +24,7 @@ from constrint.engine import background_compile as compiling
 from constrint.engine import cache, claims
 from constrint.learning import compile_part, compiled
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.search import easy
 from constrint.support import deadline
 from constrint.support.deadline import Deadline, Pace, Stopped
@@ -85,9 +85,9 @@ def test_every_phase_looks_at_the_clock(clock, stops, learn):
         assert r.status in (Status.UNKNOWN, Status.FEASIBLE)
         assert limit <= clock.looks <= limit + 8
         limit += 1 + limit // 4
-    phases = {"Plan._lower", "_propagate", "Stepper._check_limits"}
+    phases = {"Prepared._lower", "_propagate", "Stepper._check_limits"}
     if learn:
-        phases = {"Plan._lower", "_propagate", "Decomposition.__init__", "Translation.__init__"}
+        phases = {"Prepared._lower", "_propagate", "Decomposition.__init__", "Translation.__init__"}
         phases.add("LearningRun.next")
     assert phases <= set(stops)
 
@@ -221,11 +221,11 @@ def test_a_dive_finds_what_ends_do_not(monkeypatch):
     m.add(
         *[b >= a + 1 for a, b in itertools.pairwise(x)], *[a + b != 3 * n for a, b in itertools.pairwise(x)]
     )
-    plan = Plan(m, [(x[-1], "min")], [])
-    assert not easy.is_small(plan, plan.root)
+    prepared = Prepared(m, [(x[-1], "min")], [])
+    assert not easy.is_small(prepared, prepared.root)
     assert easy.at_an_end(m, []) is None
     with deadline.until(Deadline(1e6)):
-        found = easy.by_diving(plan, plan.root, Options(engine="interpreted"))
+        found = easy.by_diving(prepared, prepared.root, Options(engine="interpreted"))
     assert found is not None
     assert all(constraint.expr.evaluate(found) for constraint in m.constraints)
 

@@ -20,7 +20,7 @@ from constrint.store.state import EXHAUSTED, FULL, IN_ORDER, SOLUTION, State
 
 @dataclass(frozen=True)
 class Instance:
-    node: c.Node
+    node: c.Propagator
     domains: tuple[Domain, ...]
 
     def assignments(self) -> Iterator[tuple[int, ...]]:
@@ -96,55 +96,55 @@ class Drawing:
         return self.new(Domain.of_values(chosen))
 
 
-def _linear_eq(d: Drawing) -> c.Node:
+def _linear_eq(d: Drawing) -> c.Propagator:
     terms = d.terms()
     point = [d.rng.choice(list(domain)) for domain in d.domains]
     return c.LinearEq(terms, sum(a * point[v] for a, v in terms) + d.rng.choice([0, 0, 0, 1]))
 
 
-def _division(d: Drawing) -> c.Node:
+def _division(d: Drawing) -> c.Propagator:
     x, y = d.old(), d.old()
     q = d.result(lambda a, b: a // b if b else None, x, y)
     return c.DivMod(x, y, q, d.result(lambda a, b: a % b if b else None, x, y))
 
 
-def _power(d: Drawing) -> c.Node:
+def _power(d: Drawing) -> c.Propagator:
     x = d.old()
     y = d.new(draw_domain(d.rng, -1, 3)) if d.rng.random() < 0.8 else d.old()
     return c.Power(x, y, d.result(lambda a, b: a**b if 0 <= b < 12 else None, x, y))
 
 
-def _extreme(d: Drawing, greatest: bool) -> c.Node:
+def _extreme(d: Drawing, greatest: bool) -> c.Propagator:
     xs = tuple(d.old() for _ in range(d.rng.randint(1, 3)))
     z = d.result(max if greatest else min, *xs) if len(xs) > 1 else d.old()
     return c.Maximum(z, xs) if greatest else c.Minimum(z, xs)
 
 
-def _element(d: Drawing) -> c.Node:
+def _element(d: Drawing) -> c.Propagator:
     table = tuple(d.rng.randint(-6, 9) for _ in range(d.rng.randint(1, 7)))
     index = d.old()
     return c.Element(table, index, d.result(lambda i: table[i] if 0 <= i < len(table) else None, index))
 
 
-def _pair(kind: type, function: Callable[..., int | None]) -> Callable[[Drawing], c.Node]:
-    def draw(d: Drawing) -> c.Node:
+def _pair(kind: type, function: Callable[..., int | None]) -> Callable[[Drawing], c.Propagator]:
+    def draw(d: Drawing) -> c.Propagator:
         x, y = d.old(), d.old()
         return kind(x, y, d.result(function, x, y))
 
     return draw
 
 
-def _absolute(d: Drawing) -> c.Node:
+def _absolute(d: Drawing) -> c.Propagator:
     x = d.old()
     return c.Absolute(x, d.result(abs, x))
 
 
-def _member(d: Drawing) -> c.Node:
+def _member(d: Drawing) -> c.Propagator:
     values = [d.rng.randint(-8, 14) for _ in range(d.rng.randint(1, 9))]
     return c.Member(d.literal(), d.old(), intervals_of(values))
 
 
-def _selection(d: Drawing) -> c.Node:
+def _selection(d: Drawing) -> c.Propagator:
     xs = tuple(d.old() for _ in range(d.rng.randint(1, 3)))
     index = d.old()
     if len(set(xs)) == 1:
@@ -152,7 +152,7 @@ def _selection(d: Drawing) -> c.Node:
     return c.Selection(xs, index, d.result(lambda *a: a[-1], *xs))
 
 
-def _table(d: Drawing) -> c.Node:
+def _table(d: Drawing) -> c.Propagator:
     literal, variables = d.literal(), tuple(d.old() for _ in range(d.rng.randint(1, 3)))
     rows = {tuple(d.rng.choice([*d.domains[v], -9]) for v in variables) for _ in range(d.rng.randint(0, 9))}
     return c.Table(literal, variables, tuple(sorted(rows)))
@@ -170,7 +170,7 @@ def _hull(d: Drawing, views: tuple[tuple[int, int, int], ...]) -> tuple[int, int
     return least, max(values) - least + 1 + d.rng.randint(0, 2)
 
 
-def _all_different_domain(d: Drawing) -> c.Node:
+def _all_different_domain(d: Drawing) -> c.Propagator:
     views = _views(d)
     return c.AllDifferentDomain(views, *_hull(d, views))
 
@@ -186,7 +186,7 @@ def _smalls(d: Drawing, count: int, low: int = 0, high: int = 3) -> tuple[int, .
     return tuple(_small(d, low, high) for _ in range(count))
 
 
-def _cardinality(d: Drawing) -> c.Node:
+def _cardinality(d: Drawing) -> c.Propagator:
     values = sorted({d.rng.randint(-1, 4) for _ in range(d.rng.randint(1, 3))})
     if d.rng.random() < 0.5:
         values = list(range(values[0], values[-1] + 1))
@@ -201,22 +201,22 @@ def _places(d: Drawing, n: int) -> tuple[int, ...]:
     return tuple(d.new(whole) if d.rng.random() < 0.6 else _small(d, -1, n) for _ in range(n))
 
 
-def _circuit(d: Drawing) -> c.Node:
+def _circuit(d: Drawing) -> c.Propagator:
     return c.Circuit(_places(d, d.rng.randint(1, 5)))
 
 
-def _inverse(d: Drawing) -> c.Node:
+def _inverse(d: Drawing) -> c.Propagator:
     n = d.rng.randint(1, 3)
     return c.Inverse(_places(d, n), _places(d, n))
 
 
-def _lexicographic(d: Drawing) -> c.Node:
+def _lexicographic(d: Drawing) -> c.Propagator:
     n = d.rng.randint(1, 3)
     literal = d.literal()
     return c.Lexicographic(literal, _smalls(d, n), _smalls(d, n), d.rng.random() < 0.5)
 
 
-def _no_overlap(d: Drawing) -> c.Node:
+def _no_overlap(d: Drawing) -> c.Propagator:
     n = d.rng.randint(1, 4)
     starts = _smalls(d, n, -2, 8)
     return c.NoOverlap(starts, tuple(_duration(d) for _ in range(n)))
@@ -228,21 +228,21 @@ def _duration(d: Drawing) -> int:
     return d.new(Domain.of_values([d.rng.randint(0, 4)]))
 
 
-def _cumulative(d: Drawing) -> c.Node:
+def _cumulative(d: Drawing) -> c.Propagator:
     n = d.rng.randint(1, 4)
     starts = _smalls(d, n, -2, 6)
     durations, demands = (tuple(_duration(d) for _ in range(n)) for _ in range(2))
     return c.Cumulative(starts, durations, demands, _small(d, 1, 5))
 
 
-def _rectangles(d: Drawing) -> c.Node:
+def _rectangles(d: Drawing) -> c.Propagator:
     n = d.rng.randint(1, 3)
     xs, ys = _smalls(d, n, 0, 4), _smalls(d, n, 0, 4)
     widths, heights = (tuple(_duration(d) for _ in range(n)) for _ in range(2))
     return c.Rectangles(xs, ys, widths, heights)
 
 
-def _pairs(d: Drawing) -> c.Node:
+def _pairs(d: Drawing) -> c.Propagator:
     def factor() -> int:
         return d.literal() >> 1
 
@@ -253,7 +253,7 @@ def _pairs(d: Drawing) -> c.Node:
     return c.Pairs(terms, low, low + d.rng.choice([0, 0, 1, 2, 5]))
 
 
-FACTORIES: dict[type[c.Node], Callable[[Drawing], c.Node]] = {
+FACTORIES: dict[type[c.Propagator], Callable[[Drawing], c.Propagator]] = {
     c.LinearLe: lambda d: c.LinearLe(d.terms(), d.rng.randint(-12, 20)),
     c.LinearEq: _linear_eq,
     c.LinearNe: lambda d: c.LinearNe(d.terms(), d.rng.randint(-6, 10)),
@@ -288,7 +288,7 @@ FACTORIES: dict[type[c.Node], Callable[[Drawing], c.Node]] = {
 }
 
 
-def draw_instance(kind: type[c.Node], seed: int) -> Instance:
+def draw_instance(kind: type[c.Propagator], seed: int) -> Instance:
     while True:
         rng = random.Random(seed)
         drawing = Drawing(rng)

@@ -8,14 +8,14 @@ from constrint.engine.build import build as build_state
 from constrint.learning.build import Guide
 from constrint.learning.build import build as build_learner
 from constrint.learning.normal import Normal
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 
 
 def learner(values_of_x: tuple[int, ...] | range):
     """A learner of one variable, x, and its engine state."""
     m = Model()
     m.int_var("x", values=values_of_x)
-    root = Plan(m, (), ()).root
+    root = Prepared(m, (), ()).root
     assert root is not None
     n = len(root.box.lo)
     ls = build_learner(Normal(), [], root.box, Guide([1] * n, [0] * n, root.box.lo, [0] * n))

@@ -30,7 +30,7 @@ from constrint.parallel import shared_search as shared_run
 from constrint.parallel.walker import Walker
 from constrint.preparing.branching import ValueSelector, VariableSelector
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.search import subtree as subtrees
 from constrint.search.depth_first import Run
 from constrint.search.sliced import Limits
@@ -189,11 +189,11 @@ def walk(path: list[Any], fixed: tuple[Any, ...] = ()) -> list[tuple[int, ...]]:
     m = ci.Model()
     x, y = m.int_var("x", 0, 1), m.int_var("y", 0, 1)
     m.add(x != y)
-    plan = Plan(m, (), (), brancher=ci.Brancher("input_order"))
-    assert plan.root is not None
-    state = Run(plan, plan.root, Options(engine="interpreted"), 0.0)._state
+    prepared = Prepared(m, (), (), brancher=ci.Brancher("input_order"))
+    assert prepared.root is not None
+    state = Run(prepared, prepared.root, Options(engine="interpreted"), 0.0)._state
     walker = Walker(state, "interpreted", False, Limits())
-    numbers = {name: plan.variables[variable] for name, variable in m.variables.items()}
+    numbers = {name: prepared.variables[variable] for name, variable in m.variables.items()}
     steps = [[(numbers[v], *step) for v, *step in items] for items in (fixed, path)]
     outcome = walker.descend(subtrees.Subtree(*steps))
     found = []

@@ -10,7 +10,7 @@ from differential_checks import wrong_answers
 from random_models import draw_model
 
 from constrint import Model, Status, all_different, sum_
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.relaxation import dual
 from constrint.relaxation.dual import with_dual_row
 from constrint.search import branch_and_bound as climb
@@ -60,17 +60,17 @@ def test_every_solution_satisfies_the_row(block):
             if all(holds[way](sum(map(int.__mul__, factors, p)), total) for factors, way, total in rows)
         ]
         for direction in ("min", "max"):
-            plan = Plan(model, [(expr, direction)], [])
-            if plan.root is None:
+            prepared = Prepared(model, [(expr, direction)], [])
+            if prepared.root is None:
                 assert not points
                 continue
-            v, way = plan.goals[0]
-            root = with_dual_row(plan.root, v, way)
-            if len(root.nodes) == len(plan.root.nodes):
+            v, way = prepared.goals[0]
+            root = with_dual_row(prepared.root, v, way)
+            if len(root.nodes) == len(prepared.root.nodes):
                 continue
             added += 1
-            factor, constant = plan.scales.get(v, (1, 0))
-            numbers = {plan.variables[x]: i for i, x in enumerate(xs)}
+            factor, constant = prepared.scales.get(v, (1, 0))
+            numbers = {prepared.variables[x]: i for i, x in enumerate(xs)}
             for p in points:
                 worth = sum(map(int.__mul__, goal, p))
                 values = {v: (worth - constant) // factor}

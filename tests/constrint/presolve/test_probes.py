@@ -114,17 +114,17 @@ def test_wide_objectives_are_proved(goal, best, options):
 
 
 def test_bounds_from_implied_rows_hold_every_solution():
-    from constrint.preparing.prepared import Plan
+    from constrint.preparing.prepared import Prepared
 
     for seed in range(DRAWN):
         m, x, goal, _ = drawn(seed, 3)
-        plan = Plan(m, [(goal, "min")], [])
+        prepared = Prepared(m, [(goal, "min")], [])
         best = brute_force(m, x, goal, "minimize"), brute_force(m, x, goal, "maximize")
-        if plan.root is None or best[0] is None:
+        if prepared.root is None or best[0] is None:
             continue
-        v = plan.goals[0][0]
-        low, high = relaxed_bounds(plan.root.nodes, plan.root.box.lo, plan.root.box.hi, v)
-        factor, constant = plan.scales.get(v, (1, 0))
+        v = prepared.goals[0][0]
+        low, high = relaxed_bounds(prepared.root.nodes, prepared.root.box.lo, prepared.root.box.hi, v)
+        factor, constant = prepared.scales.get(v, (1, 0))
         ends = sorted((b - constant) // factor for b in best)
         assert low is None or low <= ends[0], seed
         assert high is None or high >= ends[1], seed

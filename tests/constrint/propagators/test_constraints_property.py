@@ -37,7 +37,7 @@ def test_every_constraint_is_registered_and_drawn():
     for module in pkgutil.iter_modules(constraints.__path__, "constrint.propagators."):
         for _, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             if (
-                issubclass(kind, constraints.Node)
+                issubclass(kind, constraints.Propagator)
                 and hasattr(kind, "kind")
                 and kind.__module__ == module.name
             ):
@@ -63,7 +63,7 @@ def test_compiled_equals_interpreted(kind):
     for seed in range(40):
         instance = draw_instance(kind, seed)
         interpreted = search(instance, state_of(instance), dfs.run, grow)
-        session = compiled.Session(state_of(instance))
+        session = compiled.CompiledSearch(state_of(instance))
         run, grown = (lambda _, *limits, s=session: s.run(*limits)), (lambda _, s=session: s.grow())
         twin = search(instance, session.state, run, grown)
         assert twin == interpreted, f"{instance}: solutions, nodes, failures or propagations differ"

@@ -13,7 +13,7 @@ from random_models import build, draw_model
 from constrint import Model, all_different, circuit, element, global_cardinality, inverse, sum_, table
 from constrint.answers.options import options_of
 from constrint.modelling.objectives import as_goals
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.relaxation.cuts import cuts
 from constrint.relaxation.domains import Bounds
 from constrint.relaxation.program import OPTIMAL, Program
@@ -25,10 +25,10 @@ MOST_SOLUTIONS = 300
 UNKNOWN = -(10**15)  # the value of a column that no variable stands for
 
 
-def points(plan: Plan, relaxation: Relaxation) -> list[np.ndarray]:
+def points(prepared: Prepared, relaxation: Relaxation) -> list[np.ndarray]:
     """The values of all columns in solutions; a row of a table is UNKNOWN."""
-    assert plan.root is not None
-    run = Run(plan, plan.root, options_of(engine="interpreted"), perf_counter())
+    assert prepared.root is not None
+    run = Run(prepared, prepared.root, options_of(engine="interpreted"), perf_counter())
     columns = relaxation.columns
     bounds = Bounds(columns, run._state)
     found = []
@@ -77,12 +77,12 @@ def permuted(kind: int) -> tuple[Model, object]:
     return m, cost
 
 
-def checked(plan: Plan) -> int:
-    """Rows that were held against all solutions of a plan; raises where one is broken."""
-    assert plan.root is not None
-    relaxation = relaxed(plan.root)
+def checked(prepared: Prepared) -> int:
+    """Rows that were held against all solutions of a prepared model; raises where one is broken."""
+    assert prepared.root is not None
+    relaxation = relaxed(prepared.root)
     assert relaxation is not None
-    found = points(plan, relaxation)
+    found = points(prepared, relaxation)
     for row in relaxation.rows:
         assert not any(broken(row, point) for point in found), row
     return len(relaxation.rows) * len(found)
@@ -94,16 +94,16 @@ def test_every_solution_of_random_models_satisfies_all_rows(block):
     for seed in range(7000 + 70 * block, 7000 + 70 * (block + 1)):
         drawn = draw_model(seed)
         m = drawn.build()
-        plan = Plan(m, as_goals([(build(drawn.objective, {**m.variables, **m.lets}), "min")]), ())
-        if plan.root is not None and not plan.root.exact and max(plan.root.box.hi) < 1 << 40:
-            held += checked(plan)
+        prepared = Prepared(m, as_goals([(build(drawn.objective, {**m.variables, **m.lets}), "min")]), ())
+        if prepared.root is not None and not prepared.root.exact and max(prepared.root.box.hi) < 1 << 40:
+            held += checked(prepared)
     assert held > 1000
 
 
 @pytest.mark.parametrize("kind", range(6))
 def test_every_solution_of_permutations_and_counts_satisfies_all_rows(kind):
     m, cost = permuted(kind)
-    assert checked(Plan(m, as_goals([(cost, "min")]), ())) > 50
+    assert checked(Prepared(m, as_goals([(cost, "min")]), ())) > 50
 
 
 def test_subtours_are_cut_off_and_tours_are_not():
@@ -111,21 +111,21 @@ def test_subtours_are_cut_off_and_tours_are_not():
     n = 6
     x = m.int_vars("x", n, 0, n - 1)
     m.add(circuit(x))
-    plan = Plan(m, as_goals([(sum_(x[i] * i for i in range(n)), "min")]), ())
-    relaxation = relaxed(plan.root)
+    prepared = Prepared(m, as_goals([(sum_(x[i] * i for i in range(n)), "min")]), ())
+    relaxation = relaxed(prepared.root)
     columns = relaxation.columns
     halves = {0: 1, 1: 2, 2: 0, 3: 4, 4: 5, 5: 3}
     point = np.array(
         [
-            float(halves.get(next(i for i, y in enumerate(x) if plan.variables[y] == v)) == value)
-            if value is not None and v in plan.variables.values()
+            float(halves.get(next(i for i, y in enumerate(x) if prepared.variables[y] == v)) == value)
+            if value is not None and v in prepared.variables.values()
             else 0.0
             for v, value in zip(columns.variable, columns.value, strict=True)
         ]
     )
     found = cuts(relaxation, point)
     assert found
-    tours = points(plan, relaxation)
+    tours = points(prepared, relaxation)
     assert len(tours) == 120
     for row in found:
         assert broken(row, point)
@@ -135,20 +135,20 @@ def test_subtours_are_cut_off_and_tours_are_not():
 def test_a_bound_holds_for_any_multipliers():
     m, cost = permuted(1)
     for direction, best in (("min", min), ("max", max)):
-        plan = Plan(m, as_goals([(cost, direction)]), ())
-        relaxation = relaxed(plan.root)
-        v = plan.goals[0][0]
+        prepared = Prepared(m, as_goals([(cost, direction)]), ())
+        relaxation = relaxed(prepared.root)
+        v = prepared.goals[0][0]
         (column,) = relaxation.columns.of(v).terms
         sign = 1 if direction == "min" else -1
         program = Program(relaxation.rows, len(relaxation.columns.variable), column, sign)
-        run = Run(plan, plan.root, options_of(engine="interpreted"), perf_counter())
+        run = Run(prepared, prepared.root, options_of(engine="interpreted"), perf_counter())
         lower, upper = Bounds(relaxation.columns, run._state).read(run._state)
         assert program.solve(lower, upper) == OPTIMAL
-        optimum = sign * int(best(point[column] for point in points(plan, relaxation)))
+        optimum = sign * int(best(point[column] for point in points(prepared, relaxation)))
         proven = program.bound(lower, upper)
         assert optimum - 20 < -(-proven.least // proven.scale) <= optimum  # it is no empty bound
         draw = np.random.default_rng(1)
-        known = points(plan, relaxation)[:5]
+        known = points(prepared, relaxation)[:5]
         exact = program.dual.copy()
         for _ in range(200):
             program.dual = exact + draw.normal(size=len(exact)) * draw.choice([1e-6, 0.1, 3.0])
@@ -160,14 +160,14 @@ def test_a_bound_holds_for_any_multipliers():
                 assert proof.scale * sign * int(point[column]) >= proof.least + rest
 
 
-def led(plan: Plan) -> tuple[RelaxedRun | None, int | None]:
+def led(prepared: Prepared) -> tuple[RelaxedRun | None, int | None]:
     """The search led by a relaxation, at its end, and the best value of its goal."""
     options = options_of(engine="interpreted", has_goal=True)
-    assert plan.root is not None
-    run = relaxed_run(plan, plan.root, options, perf_counter(), plan.goals[0])
+    assert prepared.root is not None
+    run = relaxed_run(prepared, prepared.root, options, perf_counter(), prepared.goals[0])
     value = None
     while run is not None and run.next() is not None:
-        value = run.value(plan.goals[0][0])
+        value = run.value(prepared.goals[0][0])
     return run, value
 
 
@@ -180,19 +180,19 @@ def test_optima_of_random_models_by_the_relaxation_alone(block):
         goal = build(drawn.objective, {**m.variables, **m.lets})
         worth = [x for s in drawn.solutions() if (x := drawn.value(drawn.objective, s)) is not None]
         for direction, best in (("min", min), ("max", max)):
-            plan = Plan(m, as_goals([(goal, direction)]), ())
-            root = plan.root
+            prepared = Prepared(m, as_goals([(goal, direction)]), ())
+            root = prepared.root
             if root is None or root.exact or not root.stable or max(map(abs, root.box.hi)) >= 1 << 31:
                 continue
-            run, value = led(plan)
+            run, value = led(prepared)
             if run is None:
                 continue
             used += 1
-            factor, constant = plan.scales.get(plan.goals[0][0], (1, 0))
+            factor, constant = prepared.scales.get(prepared.goals[0][0], (1, 0))
             found = None if value is None else factor * value + constant
             assert found == best(worth, default=None), f"seed {seed}\n{drawn.text()}"
             if run.bound is not None and value is not None:
-                assert (run.bound - value) * (1 if plan.goals[0][1] == "min" else -1) <= 1
+                assert (run.bound - value) * (1 if prepared.goals[0][1] == "min" else -1) <= 1
     assert used > 40
 
 
@@ -201,10 +201,10 @@ def test_optima_of_permutations_and_counts(kind):
     m, cost = permuted(kind)
     for direction in ("minimize", "maximize"):
         wanted = m.solve(**{direction: cost}, learn=False, engine="interpreted").objective
-        plan = Plan(m, as_goals([(cost, "min" if direction == "minimize" else "max")]), ())
-        run, value = led(plan)
+        prepared = Prepared(m, as_goals([(cost, "min" if direction == "minimize" else "max")]), ())
+        run, value = led(prepared)
         assert run is not None
-        factor, constant = plan.scales.get(plan.goals[0][0], (1, 0))
+        factor, constant = prepared.scales.get(prepared.goals[0][0], (1, 0))
         assert factor * value + constant == wanted
 
 

@@ -20,7 +20,7 @@ from constrint import (
 )
 from constrint.learning import build as learn_build
 from constrint.learning import session
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.search import members
 from constrint.search import portfolio as alternate
 from constrint.search.portfolio import ON_OTHERS, ON_PRODUCTS, ON_SCHEDULES, learning_share
@@ -103,7 +103,7 @@ def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch):
     walks = []
     for engine, most in (("interpreted", 20_000), ("interpreted", 7), ("compiled", 20_000)):
         monkeypatch.setattr(Pace, "FIRST", most)
-        monkeypatch.setattr(Pace, "end", lambda pace: None)
+        monkeypatch.setattr(Pace, "adapt", lambda pace, took: None)
         s = (r := job_shop(draw_jobs(1, 6, 4)).solve(engine=engine, learn="auto")).statistics
         assert (s.engine, s.method) == (engine, "portfolio")
         walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))
@@ -121,7 +121,7 @@ def test_search_goes_on_without_learning_where_reasons_are_too_many(hasty, monke
 
 def test_the_share_follows_the_structure():
     def share(m: Model) -> int:
-        root = Plan(m, (), ()).root
+        root = Prepared(m, (), ()).root
         assert root is not None
         return learning_share(root.nodes)
 

@@ -21,9 +21,9 @@ def tiling() -> Model:
 
 def methods(m: Model, **how) -> list[str]:
     solver = Solver(m, options_of(has_goal=bool(m.goals), **how))
-    plan = solver.prepared(m.goals, m.preferences)
-    assert plan.root is not None
-    return [choice.method for choice in solver.choices(plan, plan.root)]
+    prepared = solver.prepare(m.goals, m.preferences)
+    assert prepared.root is not None
+    return [choice.method for choice in solver.choices(prepared, prepared.root)]
 
 
 @pytest.mark.parametrize(

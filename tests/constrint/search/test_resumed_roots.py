@@ -9,25 +9,25 @@ from random_models import draw_model
 from constrint import Model, sum_
 from constrint.engine.compiled import load
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.search.depth_first import Run
 
 SEEDS = range(200)
 
 
-def listed(plan: Plan, engine: str) -> tuple[list[tuple[int, ...]], int]:
+def listed(prepared: Prepared, engine: str) -> tuple[list[tuple[int, ...]], int]:
     """All solutions in the order in which they are found, and how many nodes that took."""
-    assert plan.root is not None
-    run = Run(plan, plan.root, Options(engine=engine), 0.0)  # type: ignore[arg-type] # one of the engines
+    assert prepared.root is not None
+    run = Run(prepared, prepared.root, Options(engine=engine), 0.0)  # type: ignore[arg-type] # one of the engines
     found = []
     while (solution := run.next()) is not None:
         found.append(tuple(solution.values()))
     return found, run.statistics().nodes
 
 
-def resumed_and_built(model: Model, may_compile: bool) -> tuple[Plan, Plan] | None:
+def resumed_and_built(model: Model, may_compile: bool) -> tuple[Prepared, Prepared] | None:
     """Two plans of a model, the second without the state of the first fixpoint; None where none has one."""
-    resumed, built = (Plan(model, (), (), may_compile=may_compile) for _ in range(2))
+    resumed, built = (Prepared(model, (), (), may_compile=may_compile) for _ in range(2))
     if resumed.root is None or resumed.root.settled is None or built.root is None or built.root.exact:
         return None
     built.root = replace(built.root, settled=None)
@@ -72,20 +72,20 @@ def test_a_root_is_resumed_once_and_only_as_it_was_left() -> None:
     m = Model()
     x, y, z = (m.int_var(name, 0, 9) for name in "xyz")
     m.add(x + y + z == 10, x < y)
-    plan = Plan(m, (), ())
-    root = plan.root
+    prepared = Prepared(m, (), ())
+    root = prepared.root
     assert root is not None
     assert root.settled is not None
     narrowed = replace(root, box=replace(root.box, hi=[min(hi, 4) for hi in root.box.hi]))
-    first = set(_solutions(plan, narrowed))
+    first = set(_solutions(prepared, narrowed))
     assert not root.settled.is_taken  # it has the domains of the root, not the narrower ones
-    assert first == {key for key in _solutions(plan, root) if max(key) <= 4}
+    assert first == {key for key in _solutions(prepared, root) if max(key) <= 4}
     assert root.settled.is_taken
-    assert len(_solutions(plan, root)) == len(list(m.iter_solutions()))  # built anew
+    assert len(_solutions(prepared, root)) == len(list(m.iter_solutions()))  # built anew
 
 
-def _solutions(plan: Plan, root: object) -> list[tuple[int, ...]]:
-    run = Run(plan, root, Options(engine="interpreted"), 0.0)  # type: ignore[arg-type] # a root
+def _solutions(prepared: Prepared, root: object) -> list[tuple[int, ...]]:
+    run = Run(prepared, root, Options(engine="interpreted"), 0.0)  # type: ignore[arg-type] # a root
     found = []
     while (solution := run.next()) is not None:
         found.append(tuple(solution.values()))

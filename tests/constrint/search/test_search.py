@@ -113,7 +113,7 @@ def test_hand_over_goes_on_where_it_stood(monkeypatch):
 
 def test_arrays_grow_in_both_engines(monkeypatch):
     grown = []
-    session = importlib.import_module("constrint.engine.compiled").Session
+    session = importlib.import_module("constrint.engine.compiled").CompiledSearch
     for engine, module, name in (("interpreted", stepper, "grow"), ("compiled", session, "grow")):
         original = getattr(module, name)
 
@@ -179,7 +179,7 @@ def test_depth_is_an_error_that_says_what_to_do():
 
 def test_a_wrong_solution_never_gets_out(monkeypatch):
     model = queens(5)
-    monkeypatch.setattr(running, "read", lambda plan, state: dict.fromkeys(plan.variables, 1))
+    monkeypatch.setattr(running, "read", lambda prepared, state: dict.fromkeys(prepared.variables, 1))
     goal = model.variables["q0"]
     answers = [
         model.solve,

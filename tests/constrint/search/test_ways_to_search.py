@@ -15,7 +15,7 @@ import constrint as ci
 from constrint.cli.main import app
 from constrint.preparing.branching import ValueSelector, VariableSelector, as_brancher
 from constrint.preparing.options import Options
-from constrint.preparing.prepared import Plan
+from constrint.preparing.prepared import Prepared
 from constrint.preparing.restart_rules import luby
 from constrint.search.depth_first import Run
 from constrint.search.progress import Progress, shown
@@ -134,10 +134,10 @@ def test_nogoods_exclude_what_was_searched_and_nothing_else(engine, room, monkey
                 brancher=ci.Brancher("activity", values),
                 restarts=ci.Restarts("geometric", 1, 1.3),
             )
-            plan = Plan(m, (), ())
+            prepared = Prepared(m, (), ())
             found = []
-            if plan.root is not None:
-                run = Run(plan, plan.root, options, 0.0)
+            if prepared.root is not None:
+                run = Run(prepared, prepared.root, options, 0.0)
                 while (solution := run.next()) is not None:
                     found.append(tuple(solution[x] for x in xs))
             assert sorted(found) == solutions_of(m, xs)
@@ -147,9 +147,9 @@ def test_paths_are_kept_within_their_room(monkeypatch):
     monkeypatch.setattr("constrint.search.restarts.MOST_PATHS", 3)
     monkeypatch.setattr("constrint.search.restarts.MOST_DECISIONS", 40)
     m, _ = pigeons()
-    plan = Plan(m, (), ())
-    assert plan.root is not None
-    run = Run(plan, plan.root, Options(engine="interpreted", restarts=ci.Restarts("luby", 2)), 0.0)
+    prepared = Prepared(m, (), ())
+    assert prepared.root is not None
+    run = Run(prepared, prepared.root, Options(engine="interpreted", restarts=ci.Restarts("luby", 2)), 0.0)
     assert run.next() is None
     assert 1 <= run._state.scalar[NOGOODS] <= 3
     assert m.solve(restarts=ci.Restarts("luby", 2)).status is ci.Status.INFEASIBLE
@@ -331,8 +331,8 @@ def test_decisions_that_decide_nothing(answer, message):
     [
         ({"restarts": "often"}, '"luby" or "geometric"'),
         ({"restarts": 5}, "Restarts"),
-        ({"lns": True}, "say what to minimize"),
-        ({"learn": True, "restarts": "luby"}, "restarts by itself"),
+        ({"lns": True}, "give minimize= or maximize="),
+        ({"learn": True, "restarts": "luby"}, "has its own restarts"),
         ({"branching": 5}, "a Brancher, a list of Group or a function"),
         ({"branching": ["x"]}, "Group"),
     ],
@@ -435,10 +435,10 @@ def test_bound_and_gap_of_progress():
     solver = Solver(m, Options(engine="interpreted", on_solution=lambda result: False))
     progress = Progress(solver)
     goal = 100 - 2 * x
-    plan = Plan(m, [(goal, "min")], ())
-    assert plan.root is not None
+    prepared = Prepared(m, [(goal, "min")], ())
+    assert prepared.root is not None
     progress.on_solution(ci.Result(ci.Status.FEASIBLE, {}, 60))
-    run = Run(plan, plan.root, solver.options, 0.0, plan.goals[0])
+    run = Run(prepared, prepared.root, solver.options, 0.0, prepared.goals[0])
     progress._bound = progress._bound_of(run)
     text = progress.text(run.statistics(), 2.0)
     assert "best 60 · bound 38 · gap 36.7%" in text
@@ -453,10 +453,10 @@ def test_a_time_limit_ends_every_way():
         r = m.solve(maximize=goal, time_limit=0.7, engine="interpreted", **way)
         assert r.status in (ci.Status.FEASIBLE, ci.Status.UNKNOWN)
     solver = Solver(m, Options(time_limit=0.0))
-    plan = Plan(m, (), ())
-    assert plan.root is not None
+    prepared = Prepared(m, (), ())
+    assert prepared.root is not None
     with pytest.raises(Stopped):
-        Run(plan, plan.root, solver.options, solver.started).next()
+        Run(prepared, prepared.root, solver.options, solver.started).next()
 
 
 def test_solutions_near_zero_are_told_too():

@@ -15,7 +15,7 @@ import numpy as np
 
 from constrint.engine.build import Box
 from constrint.preparing.branching import Inputs, dependents
-from constrint.propagators import Node
+from constrint.propagators import Propagator
 from constrint.tables.operation import Bounds, Column, Operation
 from constrint.tables.operations import operations
 
@@ -49,7 +49,7 @@ class Structure:
     def __init__(
         self,
         box: Box,
-        nodes: Sequence[Node],
+        nodes: Sequence[Propagator],
         declared: Iterable[int],
         goals: Sequence[tuple[int, str]],
         inputs: Inputs,
@@ -116,7 +116,7 @@ class Structure:
         return np.array(values, dtype=np.int64)
 
 
-class Table:
+class Rows:
     """Rows over one structure.
 
     Attributes:
@@ -149,9 +149,9 @@ class Table:
             self._open.append(sum([at[v] is None for v in operation.scope]))
             self._note(number)
 
-    def part(self, rows: Any) -> Table:
+    def part(self, rows: Any) -> Rows:
         """A table of the rows with these numbers; the table must be settled."""
-        other = object.__new__(Table)
+        other = object.__new__(Rows)
         other.structure = self.structure
         self._copy_all()
         other.at = self.at.copy()
