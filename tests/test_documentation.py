@@ -78,7 +78,7 @@ def test_links_lead_to_files_and_headings(page):
 def test_source_files_named_in_a_page_exist(page):
     sources = {
         "/" + path.relative_to(ROOT).as_posix()
-        for folder in ("constrint", "kerneltune", "kernels", "tests", "benchmarks")
+        for folder in ("constrint", "kerneltune", "kernels", "tests", "benchmarks", "examples")
         for path in (ROOT / folder).rglob("*.*")
     }
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -116,7 +116,10 @@ class Bench:
             self.tensors["gradient"] = torch.randn(shape, device="cuda", dtype=self.dtype)
             self.tensors["hidden"] = self._hidden()
         self.tensors |= dict(zip(OUTPUTS, self.outputs, strict=False)) | {"final_state": self.state}
-        arrays = count + 1 if not backward else 2 * count + 2
+        known = discover_scans().cell(problem.cell).constants()
+        arrays = known["forward_reads"] + 1
+        if backward:
+            arrays = known["backward_reads"] + known["backward_writes"]
         self.least_bytes = arrays * problem.dtype_bytes * shape[0] * shape[1] * shape[2]
         self.sample = slice(None, None, max(1, shape[2] // 16))
         self.expected = self._expected()

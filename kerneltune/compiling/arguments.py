@@ -34,10 +34,14 @@ def layout(struct: str) -> np.dtype[np.void]:
     return np.dtype(fields, align=True)
 
 
-def packed(problem: Request, addresses: Mapping[str, int]) -> bytes:
-    """The argument struct of the problem's pass as bytes; arrays without an address are null."""
+def packed(
+    problem: Request,
+    addresses: Mapping[str, int],
+    strides: Mapping[str, tuple[int, int]] | None = None,
+) -> bytes:
+    """The struct of the problem's pass; arrays without an address are null. Strides are of a scan's."""
     if isinstance(problem, ScanProblem):
-        return packed_scan(problem, addresses)
+        return packed_scan(problem, addresses, strides)
     struct = STRUCTS[problem.direction]
     values = np.zeros(1, layout(struct))
     for name in FIELDS[struct]:

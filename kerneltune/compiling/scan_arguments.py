@@ -14,10 +14,10 @@ INPUTS = ("input0", "input1", "input2", "input3")
 OUTPUTS = ("output0", "output1", "output2", "output3")
 ARRAYS = (*INPUTS, "hidden", "gradient", *OUTPUTS)  # [B, T, D], with strides
 _OTHERS = (
-    *("initial", "first_hidden", "final_state", "lengths", "resets"),
+    *("initial", "first_hidden", "final_state", "lengths", "resets", "boundaries"),
     *("weights", "weight_gradient", "checkpoints", "repaired", "workspace"),
 )
-_SIZES = ("steps", "batch", "channels")
+_SIZES = ("steps", "batch", "channels", "sequences")
 _LAYOUT = np.dtype(
     [(name, np.uint64) for name in (*ARRAYS, *_OTHERS)]
     + [(f"{name}_{axis}", np.int64) for name in ARRAYS for axis in ("batch", "step")]

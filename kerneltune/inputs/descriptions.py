@@ -49,6 +49,8 @@ class KernelSpec(BaseModel):
     workspace_fill: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
     # Filled before the first launch only: what a launch leaves is for the next.
     workspace_kept: StrictBool = False
+    # Of scans: cells whose h is several numbers are taken.
+    wide_states: StrictBool = False
     parameters: tuple[Identifier, ...]
     knobs: dict[Identifier, str] = {}
 

@@ -7,10 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, TypeGuard
 
-from pydantic import Field, StrictBool
+from pydantic import Field, StrictBool, model_validator
 
 from kerneltune.inputs.descriptions import DESCRIPTIONS, Cell, CellSpec, Kernels, read_cells, read_strategies
 from kerneltune.inputs.folders import data_folder
+from kerneltune.inputs.yamlfile import disagreement
 
 FAMILY = "scan"
 
@@ -21,6 +22,24 @@ class ScanCellSpec(CellSpec):
     computes: StrictBool = False  # whether coefficients are dear enough to keep them
     weights: tuple[str, ...] = ()  # of each channel; a cell that has some is not linear in its state
     chain: Annotated[int, Field(ge=0)] = 0  # special functions one after the other from a state to the next
+    widths: tuple[Annotated[int, Field(ge=1, le=4)], ...] = ()  # numbers of a channel in each input; 1 of all
+    state_width: Annotated[int, Field(ge=1, le=2)] = 1  # numbers of a channel in h
+    gradient_inputs: Annotated[int, Field(ge=0)] | None = None  # the first, which gradients depend on
+
+    @model_validator(mode="after")
+    def _every_input_has_a_width(self) -> ScanCellSpec:
+        if self.widths and len(self.widths) != len(self.gates):
+            raise disagreement("widths", f"there are {len(self.widths)}, but {len(self.gates)} gates")
+        if (self.gradient_inputs or 0) > len(self.gates):
+            raise disagreement(
+                "gradient_inputs", f"is {self.gradient_inputs}: there are {len(self.gates)} gates"
+            )
+        return self
+
+    @property
+    def input_widths(self) -> tuple[int, ...]:
+        """Numbers of a channel in each input."""
+        return self.widths or (1,) * len(self.gates)
 
 
 @dataclass(frozen=True)
@@ -31,13 +50,22 @@ class ScanCell(Cell):
 
     def constants(self) -> dict[str, int]:
         """The names by which a constraint file knows the cell."""
+        widths, state = self.spec.input_widths, self.spec.state_width
+        backward_reads = len(widths) if self.spec.gradient_inputs is None else self.spec.gradient_inputs
         return {
-            "inputs": len(self.spec.gates),
+            "inputs": len(widths),
             "computes": int(self.spec.computes),
             "cell_states": len(self.spec.states),
             "weights": len(self.spec.weights),
             "nonlinear": int(self.nonlinear),
             "chain": self.spec.chain,
+            "gradient_inputs": backward_reads,
+            "state_width": state,
+            "widest": max(*widths, state),
+            "link_numbers": widths[0] + state if widths[0] > 1 else 2,
+            "forward_reads": sum(widths),
+            "backward_reads": sum(widths[:backward_reads]) + 2 * state,
+            "backward_writes": sum(widths),
         }
 
     @property

@@ -27,6 +27,8 @@ class ScanProblem:
         reverse: Whether the scan begins at the last step.
         lengths: Whether rows have lengths of their own.
         resets: Whether h is dropped before some steps.
+        sequences: How many sequences lie one after the other in the one row of the batch, each with a first
+            and a last h of its own; 0 if rows are not divided.
         alignment: Bytes that rows of all arrays begin at multiples of; as if they were contiguous if 0.
         family: What tells a scan from other requests in JSON.
     """
@@ -41,6 +43,7 @@ class ScanProblem:
     lengths: bool = False
     resets: bool = False
     alignment: int = 0
+    sequences: int = 0
     family: str = "scan"
 
     def __post_init__(self) -> None:
@@ -56,6 +59,10 @@ class ScanProblem:
                 raise InputError(f"{name} is {getattr(self, name)}: it must be at least 1")
         if self.steps >= 2**30:
             raise InputError(f"steps is {self.steps}: it must be below 2^30")
+        if self.sequences < 0 or (self.sequences and (self.batch > 1 or self.lengths)):
+            raise InputError(
+                f"sequences is {self.sequences}: they lie in one row, without lengths, and are at least 0"
+            )
         if self.alignment and (self.alignment % self.dtype_bytes or self.alignment < 0):
             raise InputError(
                 f"alignment is {self.alignment}: it must be a multiple of {self.dtype_bytes} bytes"
@@ -77,6 +84,11 @@ class ScanProblem:
         return math.gcd(self.channels * self.dtype_bytes, self.alignment, WIDEST_VECTOR)
 
     @property
+    def rows_of_states(self) -> int:
+        """Rows of the first and of the last states: those of the batch, or the sequences."""
+        return self.sequences or self.batch
+
+    @property
     def backwards_in_time(self) -> bool:
         """Whether the kernel begins at the last step: the backward pass runs the other way."""
         return self.reverse != (self.direction == "backward")
@@ -89,7 +101,7 @@ class ScanProblem:
     @property
     def label(self) -> str:
         """A short name for tables and messages."""
-        options = [name for name in ("reverse", "lengths", "resets") if getattr(self, name)]
+        options = [name for name in ("reverse", "lengths", "resets", "sequences") if getattr(self, name)]
         extra = "".join(f", {name}" for name in [*options, self.direction] if name != "forward")
         return f"{self.cell} scan {self.batch}×{self.steps}×{self.channels}, {self.dtype}{extra}"
 
@@ -105,4 +117,5 @@ class ScanProblem:
             "reverse": int(self.backwards_in_time),
             "lengths": int(self.lengths),
             "resets": int(self.resets),
+            "sequences": int(self.sequences > 0),
         }

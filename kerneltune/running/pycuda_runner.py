@@ -14,6 +14,7 @@ from kerneltune.compiling.halffloat import POISON
 from kerneltune.compiling.source import KERNEL_NAME
 from kerneltune.errors import RunError
 from kerneltune.running.any_case import AnyCase
+from kerneltune.running.scan_case import ScanCase
 from kerneltune.tiling.candidate import Candidate
 
 GUARD = 4096  # bytes before and behind each output, checked for stray writes
@@ -56,7 +57,9 @@ class PycudaRunner:
                 int(self._workspace), self._workspace_fill, max(candidate.workspace, 16), self._stream
             )
         self._arguments = packed(
-            case.problem, {**addresses, **self._places, "workspace": int(self._workspace)}
+            case.problem,
+            {**addresses, **self._places, "workspace": int(self._workspace)},
+            case.strides if isinstance(case, ScanCase) else None,
         )
         if cooperative or candidate.cluster > 1:
             from kerneltune.running.launch import ExtendedKernel

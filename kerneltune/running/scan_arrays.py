@@ -33,20 +33,45 @@ About: TypeAlias = dict[str, tuple[Shape, np.dtype[Any]]]
 
 def drawn_shapes(problem: ScanProblem, cell: Cell) -> About:
     """Shapes and types of what is drawn for a launch."""
-    shape, bits = (problem.batch, problem.steps, problem.channels), storage(problem)
-    found: About = {name: (shape, bits) for name, _ in zip(INPUTS, cell.spec.gates, strict=False)}
+    bits = storage(problem)
+    widths = widths_of(cell)
+    found: About = {
+        name: (steps_shape(problem, width), bits) for name, width in zip(INPUTS, widths, strict=False)
+    }
     if problem.direction == "backward":
-        found["gradient"] = shape, bits
+        found["gradient"] = steps_shape(problem, state_width(cell)), bits
     diagonal = _diagonal(cell)
     if diagonal:
         found |= diagonal.drawn_shapes(problem, cell)
     else:
-        found |= dict.fromkeys((first_state(problem), "initial"), (shape[::2], FLOAT))
+        found |= dict.fromkeys((first_state(problem), "initial"), (states_shape(problem, cell), FLOAT))
     if problem.lengths:
         found["lengths"] = (problem.batch,), np.dtype(np.int32)
     if problem.resets:
-        found["resets"] = shape[:2], BYTE
+        found["resets"] = (problem.batch, problem.steps), BYTE
+    if problem.sequences:
+        found["boundaries"] = (problem.sequences + 1,), np.dtype(np.int32)
     return found
+
+
+def widths_of(cell: Cell) -> tuple[int, ...]:
+    """Numbers of a channel in each input of the cell."""
+    return getattr(cell.spec, "input_widths", (1,) * len(cell.spec.gates))
+
+
+def state_width(cell: Cell) -> int:
+    """Numbers of a channel in h."""
+    return int(getattr(cell.spec, "state_width", 1))
+
+
+def steps_shape(problem: ScanProblem, width: int) -> Shape:
+    """Of an array of every step, with so many numbers a channel."""
+    return problem.batch, problem.steps, problem.channels * width
+
+
+def states_shape(problem: ScanProblem, cell: Cell) -> Shape:
+    """Of the states that enter or leave."""
+    return problem.rows_of_states, problem.channels * state_width(cell)
 
 
 def made_shapes(problem: ScanProblem, cell: Cell) -> About:
@@ -57,7 +82,7 @@ def made_shapes(problem: ScanProblem, cell: Cell) -> About:
         return made
     if problem.direction != "backward":
         return {}
-    return {"hidden": ((problem.batch, problem.steps, problem.channels), storage(problem))}
+    return {"hidden": (steps_shape(problem, state_width(cell)), storage(problem))}
 
 
 def expected_shapes(problem: ScanProblem, cell: Cell) -> dict[str, Shape]:
@@ -71,12 +96,16 @@ def expected_shapes(problem: ScanProblem, cell: Cell) -> dict[str, Shape]:
         shapes: dict[str, Shape] = diagonal.expected_shapes(problem, cell)
         return shapes
     rows, channels = sample(problem)
-    count = len(range(problem.batch)[rows]), len(range(problem.channels)[channels])
-    shape = count[0], problem.steps, count[1]
+    count, some = len(range(problem.batch)[rows]), len(range(problem.channels)[channels])
+    state = state_width(cell)
+    last = problem.sequences or count, some * state
     if problem.direction != "backward":
-        return {"after": shape, "last": count}
-    gates = zip(OUTPUTS, cell.spec.gates, strict=False)
-    return {**{f"by_{name}": shape for name, _ in gates}, "by_initial": count}
+        return {"after": (count, problem.steps, some * state), "last": last}
+    shapes = {
+        f"by_{name}": (count, problem.steps, some * width)
+        for name, width in zip(OUTPUTS, widths_of(cell), strict=False)
+    }
+    return {**shapes, "by_initial": last}
 
 
 def first_state(problem: ScanProblem) -> str:
@@ -93,6 +122,15 @@ def sample(problem: ScanProblem) -> tuple[slice, slice]:
     return slice(None, None, rows), slice(None, None, channels)
 
 
+def chosen(problem: ScanProblem, array: NDArray[Any], rows: slice, channels: slice) -> NDArray[Any]:
+    """Rows and channels of an array `[B, T, D]` or `[B, D]`, whose channels may be several numbers."""
+    width = array.shape[-1] // problem.channels
+    if array.ndim == 2 and problem.sequences:
+        rows = slice(None)
+    apart = array.reshape(*array.shape[:-1], problem.channels, width)[rows, ..., channels, :]
+    return apart.reshape(*apart.shape[:-2], -1)
+
+
 def drawn_arrays(
     problem: ScanProblem, cell: Cell, seed: int, allocate: Allocate = in_memory
 ) -> dict[str, NDArray[Any]]:
@@ -104,7 +142,7 @@ def drawn_arrays(
     found = {name: allocate(name, *about) for name, about in drawn_shapes(problem, cell).items()}
     for name, gate in zip(INPUTS, cell.spec.gates, strict=False):
         for row in found[name]:
-            row[...] = encode(_drawn(random, row.shape, coefficient=gate == "a"), problem.dtype)
+            row[...] = encode(_drawn(random, row.shape, coefficient=_size_of_a(cell, gate)), problem.dtype)
     diagonal = _diagonal(cell)
     if diagonal:
         diagonal.draw(cell, random, found, diagonal.drawn_shapes(problem, cell))
@@ -112,6 +150,9 @@ def drawn_arrays(
         found[first_state(problem)][...] = _drawn(random, found[first_state(problem)].shape)
     if problem.lengths:
         found["lengths"][...] = random.integers(0, problem.steps + 1, problem.batch, dtype=np.int32)
+    if problem.sequences:
+        inner = random.integers(0, problem.steps + 1, problem.sequences - 1)
+        found["boundaries"][...] = [0, *np.sort(inner), problem.steps]
     if problem.resets:
         found["resets"][...] = random.random(found["resets"].shape) < 0.05
     if problem.direction == "backward":
@@ -131,9 +172,15 @@ def _diagonal(cell: Cell) -> ModuleType | None:
     return diagonal_arrays
 
 
-def _drawn(random: np.random.Generator, shape: Shape, *, coefficient: bool = False) -> NDArray[np.float32]:
+def _size_of_a(cell: Cell, gate: str) -> float:
+    """Of coefficients that are drawn: those of several numbers are smaller, so that their products decay."""
+    return 0.0 if gate != "a" else 1.0 if state_width(cell) == 1 else 0.65
+
+
+def _drawn(random: np.random.Generator, shape: Shape, *, coefficient: float = 0.0) -> NDArray[np.float32]:
     if coefficient:
-        return random.random(shape, dtype=np.float32) * np.float32(1.2) - np.float32(0.2)
+        drawn = random.random(shape, dtype=np.float32) * np.float32(1.2) - np.float32(0.2)
+        return drawn * np.float32(coefficient)
     return random.standard_normal(shape, dtype=np.float32)
 
 
@@ -152,9 +199,10 @@ def fill(problem: ScanProblem, cell: Cell, arrays: Arrays, out: Arrays) -> None:
     for some in row_blocks(problem):
         hidden, _ = forward(module, _inputs(problem, arrays, some, slice(None)))
         out["hidden"][some] = encode(hidden, problem.dtype)
-    gradient = wide(arrays["gradient"][rows, :, channels], problem.dtype)
-    last = arrays["initial"][rows, channels].astype(np.float64)
-    found, out["by_initial"][...] = backward(module, inputs, gradient, last)
+    gradient = wide(chosen(problem, arrays["gradient"], rows, channels), problem.dtype)
+    last = chosen(problem, arrays["initial"], rows, channels).astype(np.float64)
+    stored = wide(chosen(problem, out["hidden"], rows, channels), problem.dtype)
+    found, out["by_initial"][...] = backward(module, inputs, gradient, last, stored)
     for name, array in zip(OUTPUTS, found, strict=False):
         out[f"by_{name}"][...] = array
 
@@ -174,9 +222,14 @@ def _inputs(problem: ScanProblem, arrays: Arrays, rows: slice, channels: slice) 
     lengths = arrays.get("lengths", np.full(problem.batch, problem.steps, np.int32))
     resets = arrays.get("resets", np.zeros((problem.batch, problem.steps), BYTE))
     return ScanInputs(
-        tuple(wide(arrays[name][rows, :, channels], problem.dtype) for name in INPUTS if name in arrays),
-        arrays[first_state(problem)][rows, channels].astype(np.float64),
+        tuple(
+            wide(chosen(problem, arrays[name], rows, channels), problem.dtype)
+            for name in INPUTS
+            if name in arrays
+        ),
+        chosen(problem, arrays[first_state(problem)], rows, channels).astype(np.float64),
         lengths[rows],
         resets[rows].astype(bool),
         problem.reverse,
+        arrays.get("boundaries"),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerneltune.compiling.halffloat import decode
-from kerneltune.compiling.scan_arguments import OUTPUTS
+from kerneltune.compiling.scan_arguments import ARRAYS, OUTPUTS
 from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.scan_descriptions import is_nonlinear
 from kerneltune.inputs.scan_problem import ScanProblem
@@ -16,13 +16,18 @@ from kerneltune.running import diagonal_arrays
 from kerneltune.running.case import Output
 from kerneltune.running.reference import Arrays, storage
 from kerneltune.running.scan_arrays import (
+    chosen,
     drawn_arrays,
     expected_shapes,
     fill,
     made_shapes,
     row_blocks,
     sample,
+    state_width,
+    states_shape,
+    steps_shape,
     wide,
+    widths_of,
 )
 from kerneltune.running.verify import Pair, Verdict, judged
 
@@ -51,12 +56,23 @@ class ScanCase:
     @property
     def outputs(self) -> Mapping[str, Output]:
         """What the launch writes."""
-        shape = self.problem.batch, self.problem.steps, self.problem.channels
-        written = len(self.cell.spec.gates) if self.problem.direction == "backward" else 1
-        found = {name: Output(shape, storage(self.problem)) for name in OUTPUTS[:written]}
+        widths: tuple[int, ...] = (state_width(self.cell),)
+        if self.problem.direction == "backward":
+            widths = widths_of(self.cell)
+        found = {
+            name: Output(steps_shape(self.problem, width), storage(self.problem))
+            for name, width in zip(OUTPUTS, widths, strict=False)
+        }
         if is_nonlinear(self.cell):
             return found | diagonal_arrays.outputs(self.problem, self.cell)
-        return {**found, "final_state": Output(shape[::2], np.dtype(np.float32))}
+        return {**found, "final_state": Output(states_shape(self.problem, self.cell), np.dtype(np.float32))}
+
+    @property
+    def strides(self) -> dict[str, tuple[int, int]]:
+        """From one batch row, and from one step, to the next, of every array `[B, T, D]`, in elements."""
+        found: dict[str, tuple[int, ...]] = {name: array.shape for name, array in self.inputs.items()}
+        found |= {name: output.shape for name, output in self.outputs.items()}
+        return {name: (found[name][1] * found[name][2], found[name][2]) for name in ARRAYS if name in found}
 
     def judge(self, results: Arrays) -> Verdict:
         """Hold the sample against the float64 reference; of the rest, every number must be one."""
@@ -76,11 +92,13 @@ class ScanCase:
         for name, expected in self.expected.items():
             if name not in (last, "kept", "by_weights"):
                 output = name.removeprefix("by_") if name != "after" else OUTPUTS[0]
-                yield [(wide(results[output][rows, :, channels], self.problem.dtype), expected)]
+                found = chosen(self.problem, results[output], rows, channels)
+                yield [(wide(found, self.problem.dtype), expected)]
         if self._nonlinear:
             yield from diagonal_arrays.state_pairs(self.problem, results, self.expected)
             return
-        yield [(results["final_state"][rows, channels].astype(np.float64), self.expected[last])]
+        found = chosen(self.problem, results["final_state"], rows, channels)
+        yield [(found.astype(np.float64), self.expected[last])]
 
     def _unwritten(self, results: Arrays) -> int:
         count = int(np.count_nonzero(np.isnan(results["final_state"])))

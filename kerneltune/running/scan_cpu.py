@@ -1,16 +1,46 @@
-"""The linear recurrence on a CPU in float32: rows and blocks of channels side by side, steps in order."""
+"""The linear recurrence on a CPU in float32: rows, blocks of channels and chunks of time side by side.
+
+Where there are few rows and channels, time is cut into chunks of a fixed length: each is first reduced to
+what it does to the state, then states pass from chunk to chunk, and then every chunk is computed from its
+own. How many threads there are changes no bit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float32]
 CHANNELS_AT_ONCE = 64  # whose states stay in registers and the nearest cache
+CHUNK = 4096  # steps
+JOBS = 8  # rows times blocks of channels from which on time is not cut
+
+
+class Rows(NamedTuple):
+    """Where the runs of steps lie: `length` steps from `first` on of row `batch`, each `[R]`."""
+
+    batch: NDArray[np.int64]
+    first: NDArray[np.int64]
+    length: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        batch: int,
+        steps: int,
+        lengths: NDArray[np.int32] | None = None,
+        boundaries: NDArray[np.int32] | None = None,
+    ) -> Rows:
+        """Rows of a batch, of their lengths, or the sequences that boundaries divide one row into."""
+        if boundaries is not None:
+            starts = boundaries.astype(np.int64)
+            return cls(np.zeros(len(starts) - 1, np.int64), starts[:-1], np.diff(starts))
+        counts = np.full(batch, steps, np.int64) if lengths is None else lengths.astype(np.int64)
+        return cls(np.arange(batch), np.zeros(batch, np.int64), np.clip(counts, 0, steps))
 
 
 def linear_scan(
@@ -21,53 +51,149 @@ def linear_scan(
     resets: NDArray[np.bool_] | None = None,
     *,
     reverse: bool = False,
+    boundaries: NDArray[np.int32] | None = None,
 ) -> tuple[Floats, Floats, Floats]:
     """H' = a h + b.
 
     Args:
-        a: `[B, T, D]`.
-        b: `[B, T, D]`.
-        initial: h before the first step, `[B, D]`.
+        a: `[B, T, D]`; or `[B, T, D, 2, 2]`, of matrices.
+        b: `[B, T, D]`; with matrices `[B, T, D, 2]`, and so all that follows h.
+        initial: h before the first step, `[B, D]`, or of every sequence, `[N, D]`.
         lengths: Steps of each row that count, `[B]`; all if not given.
         resets: `[B, T]`: where h before the step is dropped.
         reverse: Whether the last step is the first.
+        boundaries: Where the sequences of the one row begin, and T, `[N + 1]`.
 
     Returns:
         h after each step, 0 where it does not count; h before each step, as the step saw it; the last h.
     """
-    batch, steps, _ = a.shape
-    if lengths is None:
-        lengths = np.full(batch, steps, np.int32)
+    batch, steps = a.shape[:2]
+    rows = Rows.of(batch, steps, lengths, boundaries)
     if resets is None:
         resets = np.zeros((batch, steps), np.bool_)
     after, before = np.zeros_like(b), np.zeros_like(b)
     last = np.array(initial, np.float32)
-    _compiled()(a, b, last, lengths, resets, reverse, after, before)
+    if a.ndim == 5:
+        _matrices()(a, b, last, rows, resets, reverse, after, before)
+        return after, before, last
+    blocks = -(-a.shape[2] // CHANNELS_AT_ONCE)
+    chunk = CHUNK if len(last) * blocks < JOBS else max(1, steps)
+    chunks = max(1, -(-steps // chunk))
+    entering = np.zeros((len(last), chunks, a.shape[2]), np.float32)
+    _numbers()(a, b, last, rows, resets, reverse, after, before, chunk, entering)
     return after, before, last
 
 
 @cache
-def _compiled() -> Callable[..., None]:
+def _numbers() -> Callable[..., None]:
+    from numba import njit, prange
+
+    @njit(inline="always")
+    def bounds(rows: Any, row: int, chunk: int, number: int) -> tuple[int, int]:
+        begin = number * chunk
+        return begin, min(begin + chunk, rows.length[row])
+
+    @njit(fastmath=False, cache=False)
+    def walk(a: Any, b: Any, state: Any, before: Any) -> None:
+        for channel in range(len(state)):
+            before[channel] = state[channel]
+            state[channel] = a[channel] * state[channel] + b[channel]
+
+    @njit(fastmath=False, cache=False)
+    def multiply(a: Any, product: Any) -> None:
+        for channel in range(len(product)):
+            product[channel] = a[channel] * product[channel]
+
+    @njit(parallel=True, fastmath=False, cache=False)
+    def scan(
+        a: Any,
+        b: Any,
+        last: Any,
+        rows: Any,
+        resets: Any,
+        reverse: bool,
+        after: Any,
+        before: Any,
+        chunk: int,
+        entering: Any,
+    ) -> None:
+        channels = a.shape[2]
+        blocks = (channels + CHANNELS_AT_ONCE - 1) // CHANNELS_AT_ONCE
+        count, chunks = entering.shape[0], entering.shape[1]
+        product = np.ones_like(entering)
+        lost = np.zeros((count, chunks, blocks), np.bool_)  # chunks that drop what enters them
+        if chunks > 1:
+            for job in prange(count * chunks * blocks):
+                row, number, block = job // blocks // chunks, job // blocks % chunks, job % blocks
+                begin, end = bounds(rows, row, chunk, number)
+                batch, first = rows.batch[row], block * CHANNELS_AT_ONCE
+                some = slice(first, min(first + CHANNELS_AT_ONCE, channels))
+                unused = np.empty(CHANNELS_AT_ONCE, np.float32)
+                state, whole = entering[row, number, some], product[row, number, some]
+                for i in range(begin, end):
+                    step = rows.first[row] + (rows.length[row] - 1 - i if reverse else i)
+                    if resets[batch, step]:
+                        state[:] = b[batch, step, some]
+                        whole[:] = np.float32(0.0)
+                        lost[row, number, block] = True
+                    else:
+                        walk(a[batch, step, some], b[batch, step, some], state, unused[: len(state)])
+                        multiply(a[batch, step, some], whole)
+        for row in range(count):
+            for number in range(chunks):
+                for channel in range(channels):
+                    passed = entering[row, number, channel]
+                    state = last[row, channel]
+                    entering[row, number, channel] = state
+                    if chunks > 1:
+                        kept = (
+                            np.float32(0.0) if lost[row, number, 0] else product[row, number, channel] * state
+                        )
+                        last[row, channel] = kept + passed
+        for job in prange(count * chunks * blocks):
+            row, number, block = job // blocks // chunks, job // blocks % chunks, job % blocks
+            begin, end = bounds(rows, row, chunk, number)
+            batch, first = rows.batch[row], block * CHANNELS_AT_ONCE
+            some = slice(first, min(first + CHANNELS_AT_ONCE, channels))
+            state = entering[row, number, some]
+            for i in range(begin, end):
+                step = rows.first[row] + (rows.length[row] - 1 - i if reverse else i)
+                if resets[batch, step]:
+                    state[:] = b[batch, step, some]
+                else:
+                    walk(a[batch, step, some], b[batch, step, some], state, before[batch, step, some])
+                after[batch, step, some] = state
+            if end == rows.length[row] and begin < end:
+                last[row, some] = state
+
+    compiled: Callable[..., None] = scan
+    return compiled
+
+
+@cache
+def _matrices() -> Callable[..., None]:
     from numba import njit, prange
 
     @njit(parallel=True, fastmath=False, cache=False)
     def scan(
-        a: Any, b: Any, state: Any, lengths: Any, resets: Any, reverse: bool, after: Any, before: Any
+        a: Any, b: Any, last: Any, rows: Any, resets: Any, reverse: bool, after: Any, before: Any
     ) -> None:
-        batch, steps, channels = a.shape
-        blocks = (channels + CHANNELS_AT_ONCE - 1) // CHANNELS_AT_ONCE
-        for job in prange(batch * blocks):
-            row, first = job // blocks, job % blocks * CHANNELS_AT_ONCE
-            for i in range(steps):
-                step = steps - 1 - i if reverse else i
-                if step >= lengths[row]:
-                    continue
-                for channel in range(first, min(first + CHANNELS_AT_ONCE, channels)):
-                    entering = np.float32(0.0) if resets[row, step] else state[row, channel]
-                    before[row, step, channel] = entering
-                    kept = np.float32(0.0) if resets[row, step] else a[row, step, channel] * entering
-                    state[row, channel] = kept + b[row, step, channel]
-                    after[row, step, channel] = state[row, channel]
+        channels = a.shape[2]
+        for job in prange(last.shape[0] * channels):
+            row, channel = job // channels, job % channels
+            batch = rows.batch[row]
+            for i in range(rows.length[row]):
+                step = rows.first[row] + (rows.length[row] - 1 - i if reverse else i)
+                dropped = resets[batch, step]
+                x = np.float32(0.0) if dropped else last[row, channel, 0]
+                y = np.float32(0.0) if dropped else last[row, channel, 1]
+                before[batch, step, channel, 0] = x
+                before[batch, step, channel, 1] = y
+                for part in range(2):
+                    kept = a[batch, step, channel, part, 0] * x + a[batch, step, channel, part, 1] * y
+                    new = (np.float32(0.0) if dropped else kept) + b[batch, step, channel, part]
+                    last[row, channel, part] = new
+                    after[batch, step, channel, part] = new
 
     compiled: Callable[..., None] = scan
     return compiled

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from types import ModuleType
 from typing import NamedTuple, TypeAlias
 
@@ -20,6 +22,9 @@ class ScanInputs(NamedTuple):
         lengths: Steps of each row that count, `[B]`.
         resets: `[B, T]`: where h before the step is dropped.
         reverse: Whether the scan begins at the last step.
+        boundaries: Of sequences one after the other in the one row, `[N + 1]`; then `initial` is `[N, D]`.
+
+    Of a cell whose h is several numbers, the last axes are as many times as long.
     """
 
     read: tuple[Array, ...]
@@ -27,6 +32,7 @@ class ScanInputs(NamedTuple):
     lengths: NDArray[np.int32]
     resets: NDArray[np.bool_]
     reverse: bool = False
+    boundaries: NDArray[np.int32] | None = None
 
 
 def sigmoid(x: Array) -> Array:
@@ -43,19 +49,26 @@ def candidate(x: Array) -> tuple[Array, Array]:
 
 def forward(cell: ModuleType, inputs: ScanInputs) -> tuple[Array, Array]:
     """The states after each step, `[B, T, D]`, 0 where it does not count; the last that does, `[B, D]`."""
+    if inputs.boundaries is not None:
+        return _forward_of_sequences(cell, inputs)
     a, b = cell.coefficients(*inputs.read)
+    applied = getattr(cell, "applied", np.multiply)
     state = inputs.initial.copy()
     hidden = np.zeros_like(b)
     for step in _order(inputs):
         counts = _counts(inputs, step)
-        kept = np.where(inputs.resets[:, step, None], 0.0, a[:, step] * state)
+        kept = np.where(inputs.resets[:, step, None], 0.0, applied(a[:, step], state))
         state = np.where(counts, kept + b[:, step], state)
         hidden[:, step] = np.where(counts, state, 0.0)
     return hidden, state
 
 
 def backward(
-    cell: ModuleType, inputs: ScanInputs, gradient: Array, last_gradient: Array
+    cell: ModuleType,
+    inputs: ScanInputs,
+    gradient: Array,
+    last_gradient: Array,
+    hidden: Array | None = None,
 ) -> tuple[tuple[Array, ...], Array]:
     """Gradients by the cell's inputs and by the initial h.
 
@@ -64,9 +77,14 @@ def backward(
         inputs: As for `forward`.
         gradient: By h after each step, `[B, T, D]`.
         last_gradient: By h after the last step that counts, besides, `[B, D]`.
+        hidden: h after each step, as it was stored; computed if not given.
     """
-    hidden, _ = forward(cell, inputs)
+    if inputs.boundaries is not None:
+        return _backward_of_sequences(cell, inputs, gradient, last_gradient, hidden)
+    if hidden is None:
+        hidden, _ = forward(cell, inputs)
     a, _ = cell.coefficients(*inputs.read)
+    back = getattr(cell, "carried", np.multiply)
     found = tuple(np.zeros_like(array) for array in inputs.read)
     carried = last_gradient.copy()
     order = list(_order(inputs))
@@ -83,8 +101,43 @@ def backward(
             found, cell.gradients(*read, np.where(dropped, 0.0, before), whole), strict=True
         ):
             array[:, step] = np.where(counts, part, 0.0)
-        carried = np.where(counts, np.where(dropped, 0.0, a[:, step] * whole), carried)
+        carried = np.where(counts, np.where(dropped, 0.0, back(a[:, step], whole)), carried)
     return found, carried
+
+
+def _forward_of_sequences(cell: ModuleType, inputs: ScanInputs) -> tuple[Array, Array]:
+    steps = inputs.read[-1].shape[1]
+    hidden, last = np.zeros((1, steps, inputs.initial.shape[1])), inputs.initial.copy()
+    for part, row, one in _rows(inputs):
+        hidden[:, part], last[row : row + 1] = forward(cell, one)
+    return hidden, last
+
+
+def _backward_of_sequences(
+    cell: ModuleType, inputs: ScanInputs, gradient: Array, last_gradient: Array, hidden: Array | None
+) -> tuple[tuple[Array, ...], Array]:
+    found = tuple(np.zeros_like(array) for array in inputs.read)
+    by_initial = last_gradient.copy()
+    for part, row, one in _rows(inputs):
+        stored = None if hidden is None else hidden[:, part]
+        parts, by_initial[row : row + 1] = backward(
+            cell, one, gradient[:, part], last_gradient[row : row + 1], stored
+        )
+        for array, piece in zip(found, parts, strict=True):
+            array[:, part] = piece
+    return found, by_initial
+
+
+def _rows(inputs: ScanInputs) -> Iterator[tuple[slice, int, ScanInputs]]:
+    """Each sequence that has steps: where it lies, which it is, and what it reads."""
+    assert inputs.boundaries is not None
+    for row, (begin, end) in enumerate(pairwise(inputs.boundaries.tolist())):
+        if begin < end:
+            part = slice(begin, end)
+            read = tuple(array[:, part] for array in inputs.read)
+            length, dropped = np.array([end - begin], np.int32), inputs.resets[:, part]
+            first = inputs.initial[row : row + 1]
+            yield part, row, ScanInputs(read, first, length, dropped, inputs.reverse)
 
 
 def _order(inputs: ScanInputs) -> range:

@@ -14,19 +14,20 @@ def arrays_of(request: Request, cell: Cell) -> dict[str, int]:
 
 
 def scan_arrays(problem: ScanProblem, cell: Cell) -> dict[str, int]:
-    """Bytes of a scan's arrays; backward has the forward pass's inputs, h, and a gradient for each."""
-    inputs = len(cell.spec.gates)
+    """Bytes of a scan's arrays; backward writes a gradient by each input."""
+    known = cell.constants()
     one = problem.batch * problem.steps * problem.channels * problem.dtype_bytes
-    states = 4 * problem.batch * problem.channels
-    count = 2 * inputs + 2 if problem.direction == "backward" else inputs + 1
-    found = {f"{count} arrays [B,T,D]": count * one, "states [B,D]": 3 * states * len(cell.spec.states)}
-    weights = len(getattr(cell.spec, "weights", ()))
-    if weights:
-        if problem.direction == "backward":
-            found[f"{count - 1} arrays [B,T,D]"] = found.pop(f"{count} arrays [B,T,D]") - one
-        kept = -(-problem.steps // 16) * states * len(cell.spec.states)
-        found["kept states [T/16,S,B,D]"] = kept if problem.direction != "forward" else 0
-        found["weights and gradients by them"] = weights * (4 * problem.channels + states)
+    states = 4 * problem.rows_of_states * problem.channels * known["state_width"] * known["cell_states"]
+    count = known["forward_reads"] + known["state_width"]
+    if problem.direction == "backward":
+        count = (
+            known["backward_reads"] + known["backward_writes"] - known["nonlinear"]
+        )  # or states instead of h
+    found = {f"{count} arrays [B,T,D]": count * one, "states [B,D]": 3 * states}
+    if known["nonlinear"]:
+        kept = -(-problem.steps // 16) * states if problem.direction != "forward" else 0
+        found["kept states [T/16,S,B,D]"] = kept
+        found["weights and gradients by them"] = 4 * known["weights"] * problem.channels * (1 + problem.batch)
     return found
 
 

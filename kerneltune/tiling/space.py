@@ -116,6 +116,13 @@ class TilingSpace:
             reason = f"{self.problem.dtype} has no tensor-core shape on {self.profile.name}"
             return {strategy.name: f"{reason} ({self.profile.target})" for strategy in strategies}
         found = {s.name: s.refusal(self.profile, self.problem.dtype) for s in strategies}
+        if getattr(self.problem, "sequences", 0):
+            reason = "it does not divide a row into sequences"
+            takes = {s.name for s in strategies if "sequences" in s.spec.parameters}
+            found = {name: found[name] or (None if name in takes else reason) for name in found}
+        if self.cell.constants().get("state_width", 1) > 1:
+            reason = f"a state of {self.cell.name} is several numbers, for which it is not written"
+            found = {s.name: found[s.name] or (None if s.spec.wide_states else reason) for s in strategies}
         return {name: reason for name, reason in found.items() if reason}
 
     def applicable(self) -> list[Strategy]:

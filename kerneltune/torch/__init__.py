@@ -11,7 +11,8 @@ current stream, on torch's memory.
 
 from kerneltune.torch.diagonal import DiagonalGRU, DiagonalLSTM, DiagonalSLSTM, diagonal
 from kerneltune.torch.rnn import RNN, DeviceLauncher, Launcher, launcher, parameter_gradients, recurrence
-from kerneltune.torch.scan import MinGRU, MinLSTM, linear_recurrence
+from kerneltune.torch.scan import linear_recurrence
+from kerneltune.torch.scan_layers import LinearRecurrence, MinGRU, MinimalBlock, MinLSTM
 
 __all__ = [
     "RNN",
@@ -20,8 +21,10 @@ __all__ = [
     "DiagonalLSTM",
     "DiagonalSLSTM",
     "Launcher",
+    "LinearRecurrence",
     "MinGRU",
     "MinLSTM",
+    "MinimalBlock",
     "diagonal",
     "launcher",
     "linear_recurrence",

@@ -25,6 +25,7 @@ from kerneltune.running.diagonal_cpu import CpuInputs, backward, forward
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 from kerneltune.torch.newton import newton
 from kerneltune.torch.scan import ScanLauncher, _check, _launch_of
+from kerneltune.torch.scan_cpu import Options
 
 PARALLEL = ("sequential", "overlap", "newton")  # besides the solver's choice
 
@@ -57,7 +58,8 @@ def _diagonal(
         return results
     arrays = dict(zip(INPUTS, inputs, strict=False))
     direction = "training" if keeps else "forward"
-    problem, tensors = _launch_of(cell, arrays, initial, lengths, resets, reverse, direction)
+    options = Options(initial, lengths, resets, reverse=reverse)
+    problem, tensors = _launch_of(cell, arrays, options, direction)
     names = ("output0", "final_state", "checkpoints", "repaired")
     tensors |= dict(zip(names, results, strict=True)) | {"weights": weights}
     if not keeps:
@@ -105,8 +107,8 @@ def _diagonal_backward(
             result.copy_(torch.from_numpy(array))
     else:
         arrays = dict(zip(INPUTS, inputs, strict=False)) | {"gradient": gradient}
-        entering = last_gradient.contiguous()
-        problem, tensors = _launch_of(cell, arrays, entering, lengths, resets, reverse, "backward")
+        options = Options(last_gradient.contiguous(), lengths, resets, reverse=reverse)
+        problem, tensors = _launch_of(cell, arrays, options, "backward")
         tensors |= dict(zip(OUTPUTS, found[:count], strict=False))
         tensors |= {"final_state": found[count], "weight_gradient": found[count + 1]}
         tensors |= {"weights": weights, "checkpoints": kept}
@@ -187,7 +189,7 @@ def diagonal(
         that do not fit each other.
     """
     known = _known(cell)
-    _check(known.spec.gates, inputs, None, lengths, resets)
+    _check(known, inputs, None, lengths, resets, None)
     batch, _, channels = inputs[0].shape
     wanted = {
         "weights": (weights, [known.constants()["weights"], channels]),

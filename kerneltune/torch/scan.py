@@ -1,10 +1,8 @@
-"""Scans for PyTorch, as operators of `torch.library` with gradients, and layers on them.
+"""Scans for PyTorch, as operators of `torch.library` with gradients.
 
-    from kerneltune.torch import MinGRU, MinLSTM, linear_recurrence
+    from kerneltune.torch import linear_recurrence
 
     h, last = linear_recurrence(a, b)             # [B, T, D] each; last is [B, D], float32
-    layer = MinGRU(512, 1024).to("cuda", torch.bfloat16)
-    output, last = layer(x)                       # x [B, T, 512] -> [B, T, 1024]
 
 On a GPU tilings are solved and kernels compiled at the first call with a new shape, and kept; call once ahead
 of capturing a graph. On a CPU the same operators run by numba. States are float32 whatever the inputs are.
@@ -12,6 +10,7 @@ of capturing a graph. On a CPU the same operators run by numba. States are float
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import gcd
@@ -24,13 +23,14 @@ from kerneltune.compiling.compile import Compiler
 from kerneltune.compiling.feedback import settle
 from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS, packed_scan
 from kerneltune.errors import InputError, nearest
-from kerneltune.inputs.descriptions import Kernels
+from kerneltune.inputs.descriptions import Cell, Kernels
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.inputs.scan_problem import WIDEST_VECTOR, ScanProblem
+from kerneltune.running.scan_arrays import state_width, widths_of
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
-from kerneltune.torch.scan_cpu import backward_on_cpu, forward_on_cpu
+from kerneltune.torch.scan_cpu import Options, backward_on_cpu, forward_on_cpu
 
 DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
 
@@ -71,7 +71,8 @@ class ScanLauncher:
         """Queue one launch on the current stream; the tensors by the names of the kernel's arguments."""
         device = tensors["input0"].device
         # A kernel made for more steps serves fewer: tilings of powers of two are enough.
-        key = replace(problem, steps=1 << (problem.steps - 1).bit_length()), device
+        some = min(problem.sequences, 1)
+        key = replace(problem, steps=1 << (problem.steps - 1).bit_length(), sequences=some), device
         with self._lock, torch.cuda.device(device):
             if key not in self._loaded:
                 self._loaded[key] = self._load(key[0])
@@ -111,13 +112,15 @@ def _scan(
     initial: torch.Tensor | None,
     lengths: torch.Tensor | None,
     resets: torch.Tensor | None,
+    boundaries: torch.Tensor | None,
     reverse: bool,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     if inputs[0].device.type != "cuda":
-        return forward_on_cpu(cell, inputs, (initial, lengths, resets, reverse))
+        return forward_on_cpu(cell, inputs, Options(initial, lengths, resets, boundaries, reverse))
     arrays = dict(zip(INPUTS, inputs, strict=False))
-    problem, tensors = _launch_of(cell, arrays, initial, lengths, resets, reverse, "forward")
-    hidden, last = _empty_results(inputs[0])
+    options = Options(initial, lengths, resets, boundaries, reverse)
+    problem, tensors = _launch_of(cell, arrays, options, "forward")
+    hidden, last = _empty_results(inputs, boundaries)
     launcher().launch(problem, {**tensors, "output0": hidden, "final_state": last})
     return hidden, last
 
@@ -129,9 +132,10 @@ def _(
     initial: torch.Tensor | None,
     lengths: torch.Tensor | None,
     resets: torch.Tensor | None,
+    boundaries: torch.Tensor | None,
     reverse: bool,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    return _empty_results(inputs[0])
+    return _empty_results(inputs, boundaries)
 
 
 @torch.library.custom_op("kerneltune::scan_backward", mutates_args=())  # type: ignore[untyped-decorator]
@@ -144,21 +148,22 @@ def _scan_backward(
     initial: torch.Tensor | None,
     lengths: torch.Tensor | None,
     resets: torch.Tensor | None,
+    boundaries: torch.Tensor | None,
     reverse: bool,
 ) -> list[torch.Tensor]:
     if inputs[0].device.type != "cuda":
-        options = initial, lengths, resets, reverse
+        options = Options(initial, lengths, resets, boundaries, reverse)
         return backward_on_cpu(cell, inputs, gradient, last_gradient, options)
     arrays = dict(zip(INPUTS, inputs, strict=False)) | {"hidden": hidden, "gradient": gradient}
-    problem, tensors = _launch_of(cell, arrays, last_gradient, lengths, resets, reverse, "backward")
-    found = [_empty_results(part) for part in inputs]
-    tensors |= {name: pair[0] for name, pair in zip(OUTPUTS, found, strict=False)}
-    by_initial = found[0][1]
+    options = Options(last_gradient, lengths, resets, boundaries, reverse)
+    problem, tensors = _launch_of(cell, arrays, options, "backward")
+    found, by_initial = _empty_gradients(inputs, boundaries)
+    tensors |= dict(zip(OUTPUTS, found, strict=False))
     tensors["final_state"] = by_initial
     if initial is not None:
         tensors["first_hidden"] = initial
     launcher().launch(problem, tensors)
-    return [*(pair[0] for pair in found), by_initial]
+    return [*found, by_initial]
 
 
 @torch.library.register_fake("kerneltune::scan_backward")  # type: ignore[untyped-decorator]
@@ -171,25 +176,28 @@ def _(
     initial: torch.Tensor | None,
     lengths: torch.Tensor | None,
     resets: torch.Tensor | None,
+    boundaries: torch.Tensor | None,
     reverse: bool,
 ) -> list[torch.Tensor]:
-    return [*(_empty_results(part)[0] for part in inputs), _empty_results(inputs[0])[1]]
+    found, by_initial = _empty_gradients(inputs, boundaries)
+    return [*found, by_initial]
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
-    cell, read, initial, lengths, resets, reverse = inputs
+    cell, read, initial, lengths, resets, boundaries, reverse = inputs
     ctx.cell, ctx.reverse, ctx.count = cell, reverse, len(read)
     ctx.has_initial = initial is not None
-    ctx.save_for_backward(*read, output[0], initial, lengths, resets)
+    ctx.save_for_backward(*read, output[0], initial, lengths, resets, boundaries)
 
 
 def _differentiate(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor) -> tuple[Any, ...]:
-    *read, hidden, initial, lengths, resets = ctx.saved_tensors
+    *read, hidden, initial, lengths, resets, boundaries = ctx.saved_tensors
     found = _scan_backward(
-        ctx.cell, read, hidden, by_hidden, by_last.float(), initial, lengths, resets, ctx.reverse
+        *(ctx.cell, read, hidden, by_hidden, by_last.float().contiguous()),
+        *(initial, lengths, resets, boundaries, ctx.reverse),
     )
     by_initial = found[ctx.count] if ctx.has_initial else None
-    return None, found[: ctx.count], by_initial, None, None, None
+    return None, found[: ctx.count], by_initial, None, None, None, None
 
 
 torch.library.register_autograd("kerneltune::scan", _differentiate, setup_context=_remember)
@@ -201,105 +209,132 @@ def scan(
     initial: torch.Tensor | None = None,
     lengths: torch.Tensor | None = None,
     resets: torch.Tensor | None = None,
+    cu_seqlens: torch.Tensor | None = None,
     reverse: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """A cell over all steps; gradients flow to its inputs and to `initial`.
 
     Args:
-        cell: `linear`, `mingru` or `minlstm`.
+        cell: `linear`, `mingru` or `minlstm`; `complex` and `matrix2` are there by `linear_recurrence`.
         inputs: What the cell reads, `[B, T, D]` each, of one dtype: bf16, fp16 or float32. Channels should
             lie side by side, or they are copied; batch rows and steps may lie anywhere.
-        initial: h before the first step, `[B, D]`; zeros if not given.
+        initial: h before the first step, `[B, D]`, or before that of each sequence, `[N, D]`; zeros if not
+            given.
         lengths: Steps of each row that count, `[B]`; h is 0 at the others, which leave the state as it is.
         resets: `[B, T]`: true where h before the step is dropped.
+        cu_seqlens: Where the sequences begin that lie one after the other in the one row of the batch, and
+            T, `[N + 1]`, never falling; each sequence has a first and a last h of its own.
         reverse: Whether the scan begins at the last step that counts.
 
     Returns:
-        h after each step, `[B, T, D]`, and after the last, `[B, D]` in float32. Raises `InputError` for
-        tensors that do not fit each other.
+        h after each step, `[B, T, D]`, and after the last, `[B, D]` or `[N, D]` in float32. Raises
+        `InputError` for tensors that do not fit each other.
     """
     cells = discover_scans().cells
     if cell not in cells:
         raise InputError(f"unknown scan '{cell}': {nearest(cell, cells)}")
     if cells[cell].constants()["nonlinear"]:
         raise InputError(f"{cell} has weights of its own: call kerneltune.torch.diagonal.diagonal")
-    _check(cells[cell].spec.gates, inputs, initial, lengths, resets)
+    _check(cells[cell], inputs, initial, lengths, resets, cu_seqlens)
     if initial is not None:
         initial = initial.float().contiguous()
     if lengths is not None:
         lengths = lengths.to(torch.int32).contiguous()
     if resets is not None:
         resets = resets.to(torch.uint8).contiguous()
-    found: tuple[torch.Tensor, torch.Tensor] = _scan(cell, list(inputs), initial, lengths, resets, reverse)
+    if cu_seqlens is not None:
+        cu_seqlens = cu_seqlens.to(torch.int32).contiguous()
+    found: tuple[torch.Tensor, torch.Tensor] = _scan(
+        cell, list(inputs), initial, lengths, resets, cu_seqlens, reverse
+    )
     return found
 
 
 def linear_recurrence(a: torch.Tensor, b: torch.Tensor, **options: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """H' = a h + b over `[B, T, D]`; options and results as for `scan`."""
+    """H' = a h + b, by a number, a complex number or a matrix for each channel.
+
+    Args:
+        a: `[B, T, D]`, real or complex; or matrices `[B, T, D, 2, 2]`, with `b` `[B, T, D, 2]`.
+        b: `[B, T, D]`.
+        options: As for `scan`; states are complex where `a` is, and `[B, D, 2]` with matrices.
+
+    Returns:
+        h after each step, as `b`, and after the last in float32 or complex64.
+    """
+    if a.is_complex() or b.is_complex():
+        return _of_pairs("complex", torch.view_as_real, torch.view_as_complex, a, b, options)
+    if a.dim() == 5:
+        if a.shape[3:] != (2, 2) or b.shape != a.shape[:4]:
+            raise InputError(
+                f"a is [B, T, D, 2, 2] and b [B, T, D, 2], not {list(a.shape)} and {list(b.shape)}"
+            )
+        return _of_pairs("matrix2", _same, _same, a, b, options)
     return scan("linear", a, b, **options)
 
 
-class _Minimal(torch.nn.Module):  # type: ignore[misc] # torch has no types here
-    """A minimal cell with its projections: one matrix product, then one scan that reads its parts in place.
-
-    Args:
-        input_size: Features of x.
-        hidden_size: Channels of h.
-        bias: Whether the projections have one.
-    """
-
-    cell: str
-
-    def __init__(self, input_size: int, hidden_size: int, *, bias: bool = True) -> None:
-        super().__init__()
-        self.hidden_size = hidden_size
-        self.gates = len(discover_scans().cell(self.cell).spec.gates)
-        self.projection = torch.nn.Linear(input_size, self.gates * hidden_size, bias=bias)
-
-    def forward(
-        self, x: torch.Tensor, initial: torch.Tensor | None = None, **options: Any
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """H after each step, `[B, T, hidden_size]`, and after the last, from x `[B, T, input_size]`."""
-        return scan(self.cell, *self.projection(x).chunk(self.gates, dim=-1), initial=initial, **options)
+def _same(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor
 
 
-class MinGRU(_Minimal):
-    """minGRU (Feng et al. 2024): z = sigmoid(k), h' = (1 - z) h + z g(n)."""
+def _of_pairs(
+    cell: str,
+    apart: Callable[[torch.Tensor], torch.Tensor],
+    together: Callable[[torch.Tensor], torch.Tensor],
+    a: torch.Tensor,
+    b: torch.Tensor,
+    options: dict[str, Any],
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The numbers of a channel side by side along the last axis, and back."""
+    if a.is_complex() != b.is_complex():
+        raise InputError(f"a is {a.dtype}, but b is {b.dtype}: both are complex or none is")
+    if cell == "complex" and a.shape != b.shape:
+        raise InputError(f"b is {list(b.shape)}, but a is {list(a.shape)}")
+    initial = options.get("initial")
+    if initial is not None:
+        options = {**options, "initial": apart(initial).flatten(1)}
+    read = [_aligned(apart(part).flatten(2)) for part in (a, b)]
+    h, last = scan(cell, *read, **options)
+    return together(h.unflatten(-1, (-1, 2))), together(last.unflatten(-1, (-1, 2)))
 
-    cell = "mingru"
 
-
-class MinLSTM(_Minimal):
-    """minLSTM with normalised gates (Feng et al. 2024)."""
-
-    cell = "minlstm"
+def _aligned(tensor: torch.Tensor) -> torch.Tensor:
+    tensor = tensor.contiguous()
+    return tensor.clone() if tensor.data_ptr() % WIDEST_VECTOR else tensor
 
 
 def _check(
-    gates: tuple[str, ...],
+    cell: Cell,
     inputs: tuple[torch.Tensor, ...],
     initial: torch.Tensor | None,
     lengths: torch.Tensor | None,
     resets: torch.Tensor | None,
+    boundaries: torch.Tensor | None,
 ) -> None:
+    gates = cell.spec.gates
     if len(inputs) != len(gates):
         raise InputError(f"the cell reads {', '.join(gates)}: {len(inputs)} tensors were given")
-    first = inputs[0]
+    first, widths = inputs[0], widths_of(cell)
     if first.dim() != 3 or 0 in first.shape:
         raise InputError(f"{gates[0]} is [B, T, D], none of them 0, not {list(first.shape)}")
     if first.dtype not in DTYPES:
         raise InputError(f"{first.dtype} is not supported: {', '.join(map(str, DTYPES))} are")
-    batch, steps, channels = first.shape
-    for name, part in zip(gates, inputs, strict=True):
-        if part.shape != first.shape or part.dtype != first.dtype or part.device != first.device:
+    batch, steps, numbers = first.shape
+    channels = numbers // widths[0]
+    for name, part, width in zip(gates, inputs, widths, strict=True):
+        shape = [batch, steps, channels * width]
+        if list(part.shape) != shape or part.dtype != first.dtype or part.device != first.device:
             raise InputError(
                 f"{name} is {list(part.shape)}, {part.dtype} on {part.device}, but {gates[0]} is "
                 f"{list(first.shape)}, {first.dtype} on {first.device}"
             )
+    if boundaries is not None and (batch != 1 or lengths is not None or len(boundaries) < 2):
+        raise InputError("cu_seqlens is [N + 1], and divides a batch of one row that has no lengths")
+    rows = batch if boundaries is None else len(boundaries) - 1
     for name, extra, shape in (
-        ("initial", initial, [batch, channels]),
+        ("initial", initial, [rows, channels * state_width(cell)]),
         ("lengths", lengths, [batch]),
         ("resets", resets, [batch, steps]),
+        ("cu_seqlens", boundaries, [rows + 1]),
     ):
         if extra is not None and (list(extra.shape) != shape or extra.device != first.device):
             raise InputError(
@@ -307,38 +342,54 @@ def _check(
             )
 
 
-def _empty_results(first: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    batch, _, channels = first.shape
-    hidden = torch.empty(first.shape, dtype=first.dtype, device=first.device)
-    return hidden, torch.empty((batch, channels), dtype=torch.float32, device=first.device)
+def _empty_results(
+    inputs: list[torch.Tensor], boundaries: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    like = inputs[-1]  # as wide as h
+    hidden = torch.empty(like.shape, dtype=like.dtype, device=like.device)
+    rows = like.shape[0] if boundaries is None else boundaries.shape[0] - 1
+    return hidden, torch.empty((rows, like.shape[2]), dtype=torch.float32, device=like.device)
+
+
+def _empty_gradients(
+    inputs: list[torch.Tensor], boundaries: torch.Tensor | None
+) -> tuple[list[torch.Tensor], torch.Tensor]:
+    found = [torch.empty(part.shape, dtype=part.dtype, device=part.device) for part in inputs]
+    return found, _empty_results(inputs, boundaries)[1]
 
 
 def _launch_of(
-    cell: str,
-    arrays: dict[str, torch.Tensor],
-    entering: torch.Tensor | None,
-    lengths: torch.Tensor | None,
-    resets: torch.Tensor | None,
-    reverse: bool,
-    direction: str,
+    cell: str, arrays: dict[str, torch.Tensor], options: Options, direction: str
 ) -> tuple[ScanProblem, dict[str, torch.Tensor]]:
     """The request that these tensors make, and they by the names of the kernel's arguments."""
-    arrays = {name: array if array.stride(2) == 1 else array.contiguous() for name, array in arrays.items()}
+    about = discover_scans().cell(cell)
+    pairs = state_width(about) > 1
+    arrays = {
+        name: _aligned(array) if pairs else array if array.stride(2) == 1 else array.contiguous()
+        for name, array in arrays.items()
+    }
     first = arrays["input0"]
-    size = first.element_size()
     places = [array.data_ptr() for array in arrays.values()]
+    size = first.element_size()
     steps_apart = [array.stride(axis) * size for array in arrays.values() for axis in (0, 1)]
+    sequences = 0 if options.boundaries is None else options.boundaries.shape[0] - 1
     problem = ScanProblem(
         cell,
         first.shape[0],
         first.shape[1],
-        first.shape[2],
+        first.shape[2] // widths_of(about)[0],
         DTYPES[first.dtype],
         direction,
-        reverse,
-        lengths is not None,
-        resets is not None,
-        gcd(WIDEST_VECTOR, *places, *steps_apart),
+        options.reverse,
+        options.lengths is not None,
+        options.resets is not None,
+        WIDEST_VECTOR if pairs else gcd(WIDEST_VECTOR, *places, *steps_apart),
+        sequences,
     )
-    others = {"initial": entering, "lengths": lengths, "resets": resets}
+    others = {
+        "initial": options.initial,
+        "lengths": options.lengths,
+        "resets": options.resets,
+        "boundaries": options.boundaries,
+    }
     return problem, arrays | {name: part for name, part in others.items() if part is not None}

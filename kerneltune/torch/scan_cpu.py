@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple
 
 import torch
 from torch.nn import functional
 
 from kerneltune.running.scan_cpu import linear_scan
 
-# initial, lengths, resets, reverse
-Options: TypeAlias = "tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None, bool]"
+
+class Options(NamedTuple):
+    """What a scan takes besides its inputs, as the operator has it."""
+
+    initial: torch.Tensor | None = None
+    lengths: torch.Tensor | None = None
+    resets: torch.Tensor | None = None
+    boundaries: torch.Tensor | None = None
+    reverse: bool = False
 
 
 def forward_on_cpu(
@@ -19,7 +26,7 @@ def forward_on_cpu(
     """H after each step in the inputs' dtype, and the last in float32."""
     a, b = _coefficients(cell, [part.float() for part in inputs])
     after, _, last = _recur(a, b, options)
-    return after.to(inputs[0].dtype), last
+    return after.flatten(2).to(inputs[0].dtype), last
 
 
 def backward_on_cpu(
@@ -30,34 +37,50 @@ def backward_on_cpu(
     options: Options,
 ) -> list[torch.Tensor]:
     """Gradients by the inputs and, in float32, by the initial h."""
-    _, lengths, resets, reverse = options
     wide = [part.float() for part in inputs]
     a, b = _coefficients(cell, wide)
     _, before, _ = _recur(a, b, options)
-    by_hidden = gradient.float()
-    passed = a if resets is None else a * (resets == 0)[..., None]
-    _, carried, by_initial = _recur(passed, passed * by_hidden, (last_gradient, lengths, None, not reverse))
+    by_hidden = gradient.float().reshape(before.shape)
+    passed = a.transpose(-1, -2) if a.dim() == 5 else a
+    if options.resets is not None:
+        dropped = options.resets.reshape(*a.shape[:2], *(1,) * (a.dim() - 2)) != 0
+        passed = torch.where(dropped, torch.zeros(()), passed)
+    pushed = (passed @ by_hidden[..., None])[..., 0] if a.dim() == 5 else passed * by_hidden
+    back = Options(last_gradient, options.lengths, None, options.boundaries, not options.reverse)
+    _, carried, by_initial = _recur(passed, pushed, back)
     whole = by_hidden + carried
-    if lengths is not None:
-        whole = whole * (torch.arange(a.shape[1]) < lengths[:, None])[..., None]
-    return [*(part.to(inputs[0].dtype) for part in _gradients(cell, wide, before, whole)), by_initial]
+    if options.lengths is not None:
+        counts = torch.arange(a.shape[1]) < options.lengths[:, None]
+        whole = whole * counts.reshape(*counts.shape, *(1,) * (whole.dim() - 2))
+    found = _pair_gradients(cell, before, whole) if a.dim() == 5 else _gradients(cell, wide, before, whole)
+    return [*(part.to(inputs[0].dtype) for part in found), by_initial]
 
 
 def _recur(
     a: torch.Tensor, b: torch.Tensor, options: Options
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    initial, lengths, resets, reverse = options
-    start = torch.zeros(a.shape[0], a.shape[2]) if initial is None else initial
-    single = [part.detach().contiguous().numpy() for part in (a, b, start)]
+    rows = a.shape[0] if options.boundaries is None else options.boundaries.shape[0] - 1
+    start = torch.zeros(rows, *b.shape[2:]) if options.initial is None else options.initial
+    single = [part.detach().contiguous().numpy() for part in (a, b, start.reshape(rows, *b.shape[2:]))]
     after, before, last = linear_scan(
         single[0],
         single[1],
         single[2],
-        None if lengths is None else lengths.numpy(),
-        None if resets is None else resets.numpy().astype(bool),
-        reverse=reverse,
+        None if options.lengths is None else options.lengths.numpy(),
+        None if options.resets is None else options.resets.numpy().astype(bool),
+        reverse=options.reverse,
+        boundaries=None if options.boundaries is None else options.boundaries.numpy(),
     )
-    return torch.from_numpy(after), torch.from_numpy(before), torch.from_numpy(last)
+    return torch.from_numpy(after), torch.from_numpy(before), torch.from_numpy(last).flatten(1)
+
+
+def _pair_gradients(cell: str, before: torch.Tensor, whole: torch.Tensor) -> list[torch.Tensor]:
+    """By a and b of channels of two numbers, from h before each step and the whole gradient by h after it."""
+    by_a = whole[..., :, None] * before[..., None, :]
+    if cell == "complex":
+        real = by_a[..., 0, 0] + by_a[..., 1, 1]
+        by_a = torch.stack([real, by_a[..., 1, 0] - by_a[..., 0, 1]], -1)
+    return [by_a.flatten(2), whole.flatten(2)]
 
 
 def _candidate(n: torch.Tensor) -> torch.Tensor:
@@ -71,9 +94,15 @@ def _logit_of_a(cell: str, inputs: list[torch.Tensor]) -> torch.Tensor:
 
 
 def _coefficients(cell: str, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-    """A and b of h' = a h + b."""
+    """A and b of h' = a h + b; those of channels of two numbers as matrices and pairs."""
     if cell == "linear":
         return inputs[0], inputs[1]
+    if cell in ("complex", "matrix2"):
+        b = inputs[1].unflatten(-1, (-1, 2))
+        if cell == "matrix2":
+            return inputs[0].unflatten(-1, (-1, 2, 2)), b
+        real, imaginary = inputs[0].unflatten(-1, (-1, 2)).unbind(-1)
+        return torch.stack([real, -imaginary, imaginary, real], -1).unflatten(-1, (2, 2)), b
     logit = _logit_of_a(cell, inputs)
     return torch.sigmoid(logit), torch.sigmoid(-logit) * _candidate(inputs[-1])
 

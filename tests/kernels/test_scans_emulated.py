@@ -39,28 +39,22 @@ def launches(
 ) -> list[dict[str, np.ndarray]]:
     """The outputs of launches one after the other on one workspace, each in an order of threads of its own.
 
-    With a gap, steps of all arrays lie so many elements further apart; what is between must stay as it was.
+    With a gap, steps of all arrays lie so many channels further apart; what is between must stay as it was.
     """
     executable = emulator.compile(translation_unit(candidate, SCANS, load_profile(gpu)), KERNEL_NAME)
     problem = candidate.problem
     assert isinstance(problem, ScanProblem)
-    channels = problem.channels + row_gap
-
-    def spread(array: np.ndarray) -> np.ndarray:
-        wide = np.empty((*array.shape[:2], channels), array.dtype)
-        wide.view(np.uint8)[...] = POISON
-        wide[..., : problem.channels] = array
-        return wide
-
-    strides = dict.fromkeys(ARRAYS, (problem.steps * channels, channels))
     workspace = np.full(max(candidate.workspace, 16), candidate.workspace_fill, np.uint8)
     found = []
     for number, case in enumerate(cases):
-        buffers = [Buffer(name, spread(a) if name in ARRAYS else a) for name, a in case.inputs.items()]
+        arrays = dict(case.inputs)
         for name, output in case.outputs.items():
-            array = np.empty(output.shape, output.dtype)
-            array.view(np.uint8)[...] = POISON
-            buffers.append(Buffer(name, spread(array) if name in ARRAYS else array, written=True))
+            arrays[name] = np.empty(output.shape, output.dtype)
+            arrays[name].view(np.uint8)[...] = POISON
+        places = {name: spread(array, problem, row_gap) for name, array in arrays.items() if name in ARRAYS}
+        strides = {name: (array.shape[1] * array.shape[2], array.shape[2]) for name, array in places.items()}
+        written = {*case.outputs}
+        buffers = [Buffer(name, places.get(name, a), written=name in written) for name, a in arrays.items()]
         results = run(
             executable,
             launch_of(candidate, SCANS.for_pass(problem.direction)),
@@ -72,10 +66,19 @@ def launches(
         workspace = results.pop("workspace")
         for name, array in results.items():
             if name in ARRAYS and row_gap:
-                gap = np.ascontiguousarray(array[..., problem.channels :])
+                gap = np.ascontiguousarray(array[..., arrays[name].shape[-1] :])
                 assert (gap.view(np.uint8) == POISON).all(), "wrote between the rows"
-        found.append({n: a[..., : problem.channels] if n in ARRAYS else a for n, a in results.items()})
+        found.append({n: a[..., : arrays[n].shape[-1]] if n in ARRAYS else a for n, a in results.items()})
     return found
+
+
+def spread(array: np.ndarray, problem: ScanProblem, row_gap: int) -> np.ndarray:
+    """The array with a gap of so many channels behind each step."""
+    length = array.shape[-1] // problem.channels * (problem.channels + row_gap)
+    wide = np.empty((*array.shape[:2], length), array.dtype)
+    wide.view(np.uint8)[...] = POISON
+    wide[..., : array.shape[-1]] = array
+    return wide
 
 
 def check(
@@ -92,17 +95,21 @@ def check(
         np.testing.assert_array_equal(array.view(np.uint8), first[name].view(np.uint8), str(candidate))
 
 
-def drawn_problem(draw: random.Random, cell: str, direction: str, dtypes: tuple[str, ...]) -> ScanProblem:
+def drawn_problem(
+    draw: random.Random, cell: str, direction: str, dtypes: tuple[str, ...], *, divided: bool = True
+) -> ScanProblem:
+    sequences = draw.choice([0, 0, 1, 4, 9]) if divided else 0
     return ScanProblem(
         cell,
-        batch=draw.randint(1, 3),
+        batch=1 if sequences else draw.randint(1, 3),
         steps=draw.choice([1, 2, 3, 17, 64, 150, 301]),
         channels=draw.choice([1, 2, 3, 5, 8, 12, 24, 40]),
         dtype=draw.choice(dtypes),
         direction=direction,
         reverse=draw.random() < 0.5,
-        lengths=draw.random() < 0.3,
+        lengths=not sequences and draw.random() < 0.3,
         resets=draw.random() < 0.3,
+        sequences=sequences,
     )
 
 
@@ -118,8 +125,8 @@ def test_drawn_scans_are_right_in_every_order_of_threads(
     for number in range(DRAWN):
         problem = drawn_problem(draw, cell, direction, dtypes)
         space = TilingSpace(problem, load_profile(gpu), SCANS)
-        strategy = draw.choice(space.applicable())
-        (candidate,) = space.draw(strategy, 1, seed=draw.randrange(1 << 30))
+        drawn = [space.draw(one, 1, seed=draw.randrange(1 << 30)) for one in space.applicable()]
+        candidate = draw.choice([found[0] for found in drawn if found])
         check(emulator, candidate, 10 * number, gpu, row_gap=draw.choice([0, problem.channels]))
 
 

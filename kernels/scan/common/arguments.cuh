@@ -1,7 +1,8 @@
 // What every scan kernel is given, by value, as its one parameter.
 //
 // Shapes: B batch, T steps, D channels. Arrays are [B, T, D]; channels lie side by side, batch rows and steps as far apart as the strides
-// say, in elements. Stored as Tiling::Scalar; states that enter and leave are float32, [B, D].
+// say, in elements. Stored as Tiling::Scalar; states that enter and leave are float32, [B, D]. Where a channel is more than a number, its numbers
+// lie side by side: a complex a is [B, T, D, 2], a matrix [B, T, D, 2, 2], their h [B, T, D, 2] and the states [B, D, 2].
 #pragma once
 
 namespace kerneltune {
@@ -25,6 +26,7 @@ struct ScanArguments {
   float* final_state;         // the state that leaves: forward the last h, backward the gradient by h before the first step; may be null
   const int* lengths;           // [B]: steps of each row that count; read if Tiling::lengths
   const Byte* resets;  // [B, T]: not 0 where h before the step is dropped; read if Tiling::resets
+  const int* boundaries;  // [N + 1]: where the sequences of the one row begin, and T; read if Tiling::sequences. States are then [N, D]
   // Of cells that are not linear in their state, whose states are [S, B, D] and not [B, D]:
   const float* weights;    // [W, D]
   float* weight_gradient;  // [B, W, D]; backward: by the weights, of each row
@@ -54,6 +56,7 @@ struct ScanArguments {
   int steps;     // T
   int batch;     // B
   int channels;  // D
+  int sequences;  // N, or 0
 };
 
 }  // namespace kerneltune

@@ -1,46 +1,79 @@
 // What a run of steps does to the state: h -> product h + sum.
 //
-// Where a step drops the state (a reset), the product is a mark, -0, which drops even a NaN or an infinity; no other product is ever -0.
+// Where a step drops the state (a reset), the product begins with a mark, -0, which drops even a NaN or an infinity; no other product does.
 #pragma once
+#include "factors.cuh"
 
 namespace kerneltune {
 
-template <bool RESETS>
+template <class Factor_, bool RESETS>
 struct Link {
-  float product = 1.0f;
-  float sum = 0.0f;
+  using Factor = Factor_;
+  static constexpr int factors = Factor::numbers;
+  static constexpr int states = Factor::states;
+  static constexpr int numbers = factors + states;
+  float product[factors];
+  float sum[states];
 
   static constexpr unsigned reset_mark = 0x80000000u;
 
-  static __device__ __forceinline__ bool drops(float product) { return RESETS && __float_as_uint(product) == reset_mark; }
+  __device__ __forceinline__ Link() : sum{} { Factor::identity(product); }
 
-  // Of two runs one after the other; -0 of ordinary factors becomes 0.
-  static __device__ __forceinline__ float joined(float later, float earlier) {
-    if (drops(later) || drops(earlier)) return __uint_as_float(reset_mark);
-    return RESETS ? later * earlier + 0.0f : later * earlier;
-  }
+  static __device__ __forceinline__ bool drops(const float (&product)[factors]) { return RESETS && __float_as_uint(product[0]) == reset_mark; }
 
-  static __device__ __forceinline__ float applied(float product, float sum, float state) {
-    return drops(product) ? sum : fmaf(product, state, sum);
-  }
+  // All numbers, product first.
+  __device__ __forceinline__ float& number(int index) { return index < factors ? product[index] : sum[index - factors]; }
+  __device__ __forceinline__ float number(int index) const { return index < factors ? product[index] : sum[index - factors]; }
 
-  __device__ __forceinline__ float apply(float state) const { return applied(product, sum, state); }
-
-  // One more step.
-  __device__ __forceinline__ void add_step(float a, float b, bool reset) {
-    if (RESETS && reset) {
-      product = __uint_as_float(reset_mark);
-      sum = b;
+  // The state behind the run, in place of that before it.
+  __device__ __forceinline__ void apply(float (&state)[states]) const {
+    if (drops(product)) {
+#pragma unroll
+      for (int i = 0; i < states; i++) state[i] = sum[i];
     } else {
-      sum = fmaf(a, sum, b);
-      product = joined(a, product);
+      Factor::apply(product, sum, state);
+    }
+  }
+
+  // One more step; if it drops the state, `b` is what is behind it.
+  __device__ __forceinline__ void add_step(const float (&a)[factors], const float (&b)[states], bool reset) {
+    if (RESETS && reset) {
+      put_mark();
+#pragma unroll
+      for (int i = 0; i < states; i++) sum[i] = b[i];
+    } else {
+      Factor::apply(a, b, sum);
+      join(a, product);
     }
   }
 
   // This run comes behind `earlier`.
   __device__ __forceinline__ void put_behind(const Link& earlier) {
-    sum = applied(product, sum, earlier.sum);
-    product = joined(product, earlier.product);
+    if (drops(product)) return;
+    float behind[states];
+#pragma unroll
+    for (int i = 0; i < states; i++) behind[i] = earlier.sum[i];
+    Factor::apply(product, sum, behind);
+#pragma unroll
+    for (int i = 0; i < states; i++) sum[i] = behind[i];
+    join(product, earlier.product);
+  }
+
+ private:
+  __device__ __forceinline__ void put_mark() {
+#pragma unroll
+    for (int i = 1; i < factors; i++) product[i] = 0.0f;
+    product[0] = __uint_as_float(reset_mark);
+  }
+
+  // Of two runs one after the other; -0 of ordinary factors becomes 0.
+  __device__ __forceinline__ void join(const float (&later)[factors], const float (&earlier)[factors]) {
+    if (drops(earlier)) {
+      put_mark();
+    } else {
+      Factor::multiply(later, earlier, product);
+      if (RESETS) product[0] += 0.0f;
+    }
   }
 };
 

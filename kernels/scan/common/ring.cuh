@@ -1,24 +1,33 @@
 // What a thread reads of the coming tiles, copied ahead into a ring in shared memory that each thread keeps for itself, so that no barrier is
-// needed. Where the GPU has no asynchronous copies, or the vector is too short for one, they are done at once.
+// needed. Where the GPU has no asynchronous copies, or what a thread has of a step is too short for one, they are done at once.
 #pragma once
 #include "../../common/ptx/mma.cuh"
-#include "vector_words.cuh"
+#include "moves.cuh"
+#include "scan_shape.cuh"
 
 namespace kerneltune {
 
-// Layout: [stages][arrays][segment_steps][threads][vector_bytes].
+// Layout: [stages][arrays][segment_steps][threads][bytes that a thread has of a step of the array].
 template <class Shape>
 class Ring {
   using Pass = typename Shape::Pass;
   using Tiling = typename Shape::Tiling;
+  using Scalar = typename Shape::Scalar;
   static constexpr int stages = Tiling::stages;
-  static constexpr int row_bytes = Shape::threads * Shape::vector_bytes;
-  static constexpr int stage_bytes = Pass::loads * Shape::segment_steps * row_bytes;
+  static constexpr int steps = Shape::segment_steps;
+  static constexpr int number_bytes = static_cast<int>(sizeof(Scalar));
+  static constexpr int stage_bytes = steps * Shape::threads * Shape::vector * Pass::read_numbers * number_bytes;
 
  public:
   static constexpr int shared_bytes = stages * stage_bytes;
+  // Words of registers that a thread needs for an array's step, and for all arrays'.
+  static constexpr __device__ __forceinline__ int bytes(int array) { return Pass::width(array) * Shape::vector * number_bytes; }
+  static constexpr __device__ __forceinline__ int first_word(int array) {
+    return array == 0 ? 0 : (bytes(0) + 3) / 4 + (array - 1) * ((bytes(1) + 3) / 4);
+  }
+  static constexpr int step_words = first_word(Pass::loads);
 
-  __device__ __forceinline__ explicit Ring(void* storage) : ring(shared_address(storage) + threadIdx.x * Shape::vector_bytes) {}
+  __device__ __forceinline__ explicit Ring(void* storage) : ring(shared_address(storage)) {}
 
   // Counts as one group of copies; skip() is an empty one.
   __device__ __forceinline__ void copy(const ScanArguments& arguments, const Place<Shape>& place, int stage) const {
@@ -27,11 +36,16 @@ class Ring {
     for (int array = 0; array < Pass::loads; array++) {
       const StridedArray source = array_to_read<Shape>(arguments, array);
       const int ahead = array == Pass::hidden;
-      const auto* from = array_at<Shape>(arguments, source, part.row, part.channel, part.first + ahead);
+      const auto* from = array_at<Shape>(arguments, source, part.row, part.channel * Pass::width(array), part.first + ahead);
       const Stride stride = Tiling::reverse != 0 ? -source.step : source.step;
+      const auto wanted = [&](int step) { return part.counts(step) && (!ahead || part.first + step + 1 < part.end); };
+      if (Tiling::async_copy != 0 && bytes(array) >= 4) {
 #pragma unroll
-      for (int step = 0; step < Shape::segment_steps; step++, from += stride)
-        if (part.counts(step) && (!ahead || part.first + step + 1 < part.end)) VectorWords<Shape>::copy(at(stage, array, step), from);
+        for (int step = 0; step < steps; step++, from += stride)
+          if (wanted(step)) copy_async(at(stage, array, step), from, bytes(array));
+      } else {
+        copy_at_once(stage, array, from, stride, wanted);
+      }
     }
     close_group();
   }
@@ -43,17 +57,34 @@ class Ring {
   }
 
   // What was copied of a step. Of h before a step nothing was where that is the caller's own.
-  __device__ __forceinline__ void read(int stage, int step, VectorWords<Shape> (&words)[Pass::loads]) const {
+  __device__ __forceinline__ void read(int stage, int step, unsigned (&words)[step_words]) const {
 #pragma unroll
-    for (int array = 0; array < Pass::loads; array++) words[array].load_shared(at(stage, array, step));
+    for (int array = 0; array < Pass::loads; array++) read_shared(words + first_word(array), at(stage, array, step), bytes(array));
   }
 
  private:
+  // Several on their way at a time, then all of them to the ring.
+  template <class Wanted>
+  __device__ __forceinline__ void copy_at_once(int stage, int array, const Scalar* from, Stride stride, const Wanted& wanted) const {
+    constexpr int limit = Shape::vector_bytes <= 4 ? 16 : 4, batch = steps < limit ? steps : limit;
+#pragma unroll
+    for (int first = 0; first < steps; first += batch) {
+      unsigned words[batch][4];
+#pragma unroll
+      for (int i = 0; i < batch; i++, from += stride)
+        if (first + i < steps && wanted(first + i)) read_global(words[i], from, bytes(array));
+#pragma unroll
+      for (int i = 0; i < batch; i++)
+        if (first + i < steps && wanted(first + i)) write_shared(at(stage, array, first + i), words[i], bytes(array));
+    }
+  }
+
   static __device__ __forceinline__ void close_group() {
     if constexpr (Tiling::async_copy != 0) asm volatile("cp.async.commit_group;" ::: "memory");
   }
   __device__ __forceinline__ unsigned at(int stage, int array, int step) const {
-    return ring + stage * stage_bytes + (array * Shape::segment_steps + step) * row_bytes;
+    const int before = Pass::first_number(array) * Shape::vector * number_bytes;
+    return ring + stage * stage_bytes + (before * steps + step * bytes(array)) * Shape::threads + threadIdx.x * bytes(array);
   }
 
   unsigned ring;

@@ -1,4 +1,4 @@
-// The two passes of a cell as linear scans. Forward carries h; backward runs the other way in time and carries G, the gradient by h
+// The two passes of a cell as linear scans. Backward reads the first gradient_inputs of the cell's inputs: gradients need no more. Forward carries h; backward runs the other way in time and carries G, the gradient by h
 // before the step: with D the gradient by h after it from outside, g = D + G is the whole gradient, and the next G is a g. So backward is a scan
 // with the cell's own a, unshifted.
 #pragma once
@@ -29,10 +29,10 @@ struct ScanPass<Cell, false> {
 
 template <class Cell>
 struct ScanPass<Cell, true> {
-  static constexpr int loads = Cell::inputs + 2;
+  static constexpr int loads = Cell::gradient_inputs + 2;
   static constexpr int outputs = Cell::inputs;
-  static constexpr int hidden = Cell::inputs;
-  static constexpr int gradient = Cell::inputs + 1;
+  static constexpr int hidden = Cell::gradient_inputs;
+  static constexpr int gradient = Cell::gradient_inputs + 1;
   static constexpr bool computes = Cell::computes;
 
   template <class Math>
@@ -55,7 +55,7 @@ struct ScanPass<Cell, true> {
  private:
   static __device__ __forceinline__ void take(const float (&read)[loads], float (&input)[Cell::inputs]) {
 #pragma unroll
-    for (int i = 0; i < Cell::inputs; i++) input[i] = read[i];
+    for (int i = 0; i < Cell::inputs; i++) input[i] = i < Cell::gradient_inputs ? read[i] : 0.0f;
   }
 };
 

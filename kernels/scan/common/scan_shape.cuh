@@ -1,12 +1,12 @@
 // How a scan is divided: all numbers follow from the solved Tiling.
 //
-// A thread has `vector` channels side by side and, of a tile of time, a segment of `segment_steps` steps; `columns` threads make a row of a
+// A thread has `vector` channels side by side, vector_bytes of the widest array, and, of a tile of time, a segment of `segment_steps` steps; `columns` threads make a row of a
 // tile. Steps are counted in the order in which they are computed, which is from the last one on where Tiling::reverse says so.
 #pragma once
 #include "../../common/numeric/activations.cuh"
 #include "../../common/numeric/scalar.cuh"
 #include "arguments.cuh"
-#include "scan_pass.cuh"
+#include "tile_pass.cuh"
 
 namespace kerneltune {
 
@@ -14,11 +14,11 @@ template <class Cell, class Tiling_>
 struct ScanShape {
   using Tiling = Tiling_;
   using Scalar = typename Tiling::Scalar;
-  using Pass = ScanPass<Cell, Tiling::backward != 0>;
+  using Pass = TilePass<Cell, Tiling::backward != 0>;
+  using Factor = typename Pass::Factor;
   using Functions = Math<sizeof(Scalar) == 4>;
   static constexpr int vector_bytes = Tiling::vector_bytes;
-  static constexpr int vector = vector_bytes / static_cast<int>(sizeof(Scalar));
-  static constexpr int words = vector_bytes < 4 ? 1 : vector_bytes / 4;
+  static constexpr int vector = vector_bytes / static_cast<int>(sizeof(Scalar)) / Pass::widest;
   static constexpr int threads = Tiling::threads;
   static constexpr int columns = Tiling::columns;
   static constexpr int tile_channels = columns * vector;

@@ -1,7 +1,9 @@
-// A thread's segment of a tile: its steps, read from the ring twice, or with the coefficients kept in registers where these are dear.
+// A thread's segment of a tile: its steps, read from the ring twice, or kept in registers, so that the ring is free for the next tile while this
+// one waits for its state. Where coefficients are dear, forward, these are what is kept.
 #pragma once
 #include "link.cuh"
 #include "ring.cuh"
+#include "sequences.cuh"
 
 namespace kerneltune {
 
@@ -9,21 +11,25 @@ template <class Shape>
 class Segment {
   using Pass = typename Shape::Pass;
   using Tiling = typename Shape::Tiling;
-  using Words = VectorWords<Shape>[Pass::loads];
+  using Scalar = typename Shape::Scalar;
+  using Factor = typename Shape::Factor;
   static constexpr int steps = Shape::segment_steps;
+  static constexpr int states = Factor::states;
   static constexpr bool keeps = Tiling::keeps != 0;
-  static constexpr int at_once = keeps || !Pass::computes ? steps : 2;  // unrolled: the gates of many steps overflow the instruction cache
+  static constexpr bool keeps_coefficients = keeps && Pass::computes && Pass::hidden < 0;
+  static constexpr bool keeps_words = keeps && !keeps_coefficients;
+  static constexpr int at_once = keeps ? steps : Pass::computes ? 2 : steps < 4 ? steps : 4;  // unrolled: more overflows the instruction cache
 
  public:
-  using Chain = Link<Tiling::resets != 0>;
+  using Chain = Link<Factor, Tiling::resets != 0 || Tiling::sequences != 0>;
 
   __device__ __forceinline__ Segment(const ScanArguments& arguments, const Ring<Shape>& ring, const Part<Shape>& part, int stage)
-      : arguments(arguments), ring(ring), part(part), stage(stage) {
+      : arguments(arguments), ring(ring), part(part), stage(stage), marks(arguments, part) {
     if constexpr (Tiling::resets != 0) {
-#pragma unroll
+#pragma unroll at_once
       for (int step = 0; step < steps; step++)
         if (part.counts(step)) {
-          const Stride place = static_cast<Stride>(part.row) * arguments.steps + Part<Shape>::position(arguments, part.first + step);
+          const Stride place = static_cast<Stride>(part.row) * arguments.steps + position(step);
           dropped |= (arguments.resets[place] != 0 ? 1u : 0u) << step;
         }
     }
@@ -34,88 +40,153 @@ class Segment {
 #pragma unroll at_once
     for (int step = 0; step < steps; step++) {
       if (!part.counts(step)) continue;
-      Words words;
+      unsigned words[Ring<Shape>::step_words];
       ring.read(stage, step, words);
+      if constexpr (keeps_words)
+#pragma unroll
+        for (int word = 0; word < Ring<Shape>::step_words; word++) kept_words[step][word] = words[word];
 #pragma unroll
       for (int channel = 0; channel < Shape::vector; channel++) {
-        float read[Pass::loads], a, b;
+        float read[Pass::read_numbers], a[Factor::numbers], b[states];
         values(words, channel, read);
         compute(step, read, a, b);
-        if constexpr (keeps) {
-          kept_a[step][channel] = a;
-          kept_b[step][channel] = b;
+        if constexpr (keeps_coefficients) {
+          kept_a[step][channel] = a[0];
+          kept_b[step][channel] = b[0];
         }
-        chain[channel].add_step(a, b, is_reset(step));
+        if (begins(step)) {
+          float first[states];
+          state_of_sequence(arguments.initial, step, channel, first);
+          behind(step, a, b, first);
+          chain[channel].add_step(a, first, true);
+        } else {
+          chain[channel].add_step(a, b, is_reset(step));
+        }
       }
     }
   }
 
   // All results of the segment, from the state of each channel before it; leaves the state after it.
-  __device__ __forceinline__ void write(float (&state)[Shape::vector]) const {
+  __device__ __forceinline__ void write(float (&state)[Shape::vector][states]) const {
     char* to[Pass::outputs];
     Stride stride[Pass::outputs];
 #pragma unroll
     for (int output = 0; output < Pass::outputs; output++) {
       const StridedArray target = array_to_write(arguments, output);
-      to[output] = reinterpret_cast<char*>(const_cast<typename Shape::Scalar*>(array_at<Shape>(arguments, target, part.row, part.channel, part.first)));
-      stride[output] = (Tiling::reverse != 0 ? -target.step : target.step) * static_cast<int>(sizeof(typename Shape::Scalar));
+      to[output] = reinterpret_cast<char*>(
+          const_cast<Scalar*>(array_at<Shape>(arguments, target, part.row, part.channel * Pass::result_width(output), part.first)));
+      stride[output] = (Tiling::reverse != 0 ? -target.step : target.step) * static_cast<int>(sizeof(Scalar));
     }
 #pragma unroll at_once
     for (int step = 0; step < steps; step++) {
       if (step >= part.existing) continue;
-      float result[Pass::outputs][Shape::vector] = {};
+      float result[Pass::result_numbers * Shape::vector] = {};  // of the first output all channels, then of the next
       if (part.counts(step)) advance(step, state, result);
 #pragma unroll
       for (int output = 0; output < Pass::outputs; output++) {
-        VectorWords<Shape>::store(to[output], result[output]);
+        store_global<Scalar>(to[output], result + first_result(output), Pass::result_width(output) * Shape::vector);
         to[output] += stride[output];
       }
     }
   }
 
  private:
+  __device__ __forceinline__ int position(int step) const { return Part<Shape>::position(arguments, part.first + step); }
   __device__ __forceinline__ bool is_reset(int step) const { return Tiling::resets != 0 && (dropped >> step & 1) != 0; }
+  __device__ __forceinline__ bool begins(int step) const { return Tiling::sequences != 0 && (marks.begins >> step & 1) != 0; }
+  __device__ __forceinline__ bool ends(int step) const { return Tiling::sequences != 0 && (marks.ends >> step & 1) != 0; }
 
-  static __device__ __forceinline__ void values(const Words& words, int channel, float (&read)[Pass::loads]) {
-#pragma unroll
-    for (int array = 0; array < Pass::loads; array++) read[array] = words[array].value(channel);
+  static constexpr __device__ __forceinline__ int first_result(int output) {
+    return output == 0 ? 0 : (Pass::result_width(0) + (output - 1) * Pass::result_width(1)) * Shape::vector;
   }
 
-  __device__ __forceinline__ void compute(int step, const float (&read)[Pass::loads], float& a, float& b) const {
+  static __device__ __forceinline__ void values(const unsigned* words, int channel, float (&read)[Pass::read_numbers]) {
+#pragma unroll
+    for (int array = 0; array < Pass::loads; array++)
+#pragma unroll
+      for (int i = 0; i < Pass::width(array); i++)
+        read[Pass::first_number(array) + i] = number_of<Scalar>(words + Ring<Shape>::first_word(array), channel * Pass::width(array) + i);
+  }
+
+  __device__ __forceinline__ void compute(int step, const float (&read)[Pass::read_numbers], float (&a)[Factor::numbers], float (&b)[states]) const {
     Pass::template coefficients<typename Shape::Functions>(read, a, b);
     if (is_reset(step)) {
-      a = 0.0f;
-      if (Pass::hidden >= 0) b = 0.0f;  // no gradient passes to what was dropped
+#pragma unroll
+      for (int i = 0; i < Factor::numbers; i++) a[i] = 0.0f;
+      if (Pass::hidden >= 0)  // no gradient passes to what was dropped
+#pragma unroll
+        for (int i = 0; i < states; i++) b[i] = 0.0f;
     }
+  }
+
+  // The state behind a step, in place of that before it.
+  __device__ __forceinline__ void behind(int step, const float (&a)[Factor::numbers], const float (&b)[states], float (&state)[states]) const {
+    if (is_reset(step))
+#pragma unroll
+      for (int i = 0; i < states; i++) state[i] = b[i];
+    else
+      Factor::apply(a, b, state);
+  }
+
+  // Of the sequence that a step lies in, from an array [N, D] of states; zeros if there is none.
+  __device__ __forceinline__ void state_of_sequence(const float* from, int step, int channel, float (&state)[states]) const {
+    const Stride place = (static_cast<Stride>(SequenceMarks<Shape>::of(arguments, position(step))) * arguments.channels + part.channel + channel) * states;
+#pragma unroll
+    for (int i = 0; i < states; i++) state[i] = from ? from[place + i] : 0.0f;
   }
 
   // One step of all channels.
-  __device__ __forceinline__ void advance(int step, float (&state)[Shape::vector], float (&result)[Pass::outputs][Shape::vector]) const {
-    Words words;
-    if (!keeps || Pass::hidden >= 0) ring.read(stage, step, words);
+  __device__ __forceinline__ void advance(int step, float (&state)[Shape::vector][states], float (&result)[Pass::result_numbers * Shape::vector]) const {
+    unsigned words[Ring<Shape>::step_words];
+    if constexpr (!keeps) ring.read(stage, step, words);
 #pragma unroll
     for (int channel = 0; channel < Shape::vector; channel++) {
-      float read[Pass::loads] = {}, out[Pass::outputs], a, b, before = 0.0f;
-      if (!keeps || Pass::hidden >= 0) values(words, channel, read);
-      if constexpr (keeps) {
-        a = kept_a[step][channel];
-        b = kept_b[step][channel];
+      float read[Pass::read_numbers] = {}, out[Pass::result_numbers], a[Factor::numbers], b[states], before[states] = {};
+      if constexpr (keeps_coefficients) {
+        a[0] = kept_a[step][channel];
+        b[0] = kept_b[step][channel];
       } else {
+        if constexpr (keeps_words)
+          values(kept_words[step], channel, read);
+        else
+          values(words, channel, read);
         compute(step, read, a, b);
       }
-      const float entering = state[channel];
-      state[channel] = is_reset(step) ? b : fmaf(a, entering, b);
-      if constexpr (Pass::hidden >= 0) before = hidden_before(step, channel, read[Pass::hidden]);
-      Pass::template results<typename Shape::Functions>(read, before, entering, state[channel], out);
+      if (begins(step)) state_of_sequence(arguments.initial, step, channel, state[channel]);
+      float entering[states];
 #pragma unroll
-      for (int output = 0; output < Pass::outputs; output++) result[output][channel] = out[output];
+      for (int i = 0; i < states; i++) entering[i] = state[channel][i];
+      behind(step, a, b, state[channel]);
+      if constexpr (Pass::hidden >= 0) hidden_before(step, channel, read, before);
+      Pass::template results<typename Shape::Functions>(read, before, entering, state[channel], out);
+      if (ends(step) && arguments.final_state) {
+        const Stride place = static_cast<Stride>(SequenceMarks<Shape>::of(arguments, position(step))) * arguments.channels + part.channel + channel;
+#pragma unroll
+        for (int i = 0; i < states; i++) arguments.final_state[place * states + i] = state[channel][i];
+      }
+#pragma unroll
+      for (int output = 0; output < Pass::outputs; output++)
+#pragma unroll
+        for (int i = 0; i < Pass::result_width(output); i++)
+          result[first_result(output) + channel * Pass::result_width(output) + i] = out[first_result(output) / Shape::vector + i];
     }
   }
 
-  __device__ __forceinline__ float hidden_before(int step, int channel, float read) const {
-    if (is_reset(step)) return 0.0f;
-    if (part.first + step + 1 < part.end) return read;
-    return arguments.first_hidden ? arguments.first_hidden[static_cast<Stride>(part.row) * arguments.channels + part.channel + channel] : 0.0f;
+  __device__ __forceinline__ void hidden_before(int step, int channel, const float (&read)[Pass::read_numbers], float (&before)[states]) const {
+    constexpr int first = Pass::hidden < 0 ? 0 : Pass::hidden * Pass::width(0);  // arrays before that of h are as wide as a
+    if (is_reset(step)) return;
+    if (ends(step)) {
+      state_of_sequence(arguments.first_hidden, step, channel, before);
+      return;
+    }
+    if (part.first + step + 1 < part.end) {
+#pragma unroll
+      for (int i = 0; i < states; i++) before[i] = read[first + i];
+    } else if (arguments.first_hidden) {
+      const Stride place = static_cast<Stride>(part.row) * arguments.channels + part.channel + channel;
+#pragma unroll
+      for (int i = 0; i < states; i++) before[i] = arguments.first_hidden[place * states + i];
+    }
   }
 
   const ScanArguments& arguments;
@@ -123,8 +194,10 @@ class Segment {
   const Part<Shape>& part;
   int stage;
   unsigned dropped = 0;
-  float kept_a[steps][Shape::vector];
-  float kept_b[steps][Shape::vector];
+  const SequenceMarks<Shape> marks;
+  unsigned kept_words[keeps_words ? steps : 1][Ring<Shape>::step_words];
+  float kept_a[keeps_coefficients ? steps : 1][Shape::vector];
+  float kept_b[keeps_coefficients ? steps : 1][Shape::vector];
 };
 
 }  // namespace kerneltune

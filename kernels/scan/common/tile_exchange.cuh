@@ -5,7 +5,7 @@
 // leave puts the count up. The workspace is zeros before the first launch, and belongs to one kernel and one stream.
 //
 // Workspace: [0] launches so far, [1] blocks that have left; from byte 128 on the states at the beginning of windows but the first,
-// [windows][groups][tile_channels] words; the tiles [times][groups][tile_channels] pairs of words: product and sum.
+// [windows][groups][tile_channels] times the words of a state; the tiles [times][groups][tile_channels] times the words of a link, in pairs.
 #pragma once
 #include "scan_shape.cuh"
 
@@ -14,42 +14,95 @@ namespace kerneltune {
 template <class Shape, class Chain>
 class TileExchange {
   static constexpr int window = Shape::Tiling::window;
-  static constexpr int at_once = window <= 2 ? 1 : window <= 8 ? window - 1 : 8;  // tiles that are asked for together
+  static constexpr int lanes = Shape::Tiling::lanes;  // of a warp, that look for what enters a channel
+  static constexpr int states = Chain::states;
+  static constexpr int numbers = Chain::numbers;
+  static constexpr int most = 16 / numbers;                   // tiles that a lane asks for together
+  static constexpr int share = (window + lanes - 1) / lanes;  // of the tiles of a window that are a lane's
+  static constexpr int at_once = share < most ? share : most;
+  static_assert(numbers % 2 == 0 && (states == 1 || states == 2), "words alone or in pairs");
+  static_assert(32 % lanes == 0 && lanes * Shape::tile_channels <= Shape::threads, "lanes of one warp for each channel");
   using Word = unsigned long long;
 
  public:
+  static constexpr int threads = (lanes * Shape::tile_channels + 31) / 32 * 32;  // whose warps look
+
   __device__ __forceinline__ TileExchange(void* workspace, int groups, int times)
-      : head(static_cast<unsigned*>(workspace)), groups(groups), times(times) {
+      : head(static_cast<unsigned*>(workspace)), groups(groups), times(times), channel(threadIdx.x / lanes), lane(threadIdx.x % lanes) {
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(mark) : "l"(head) : "memory");
     mark++;
-    states = reinterpret_cast<Word*>(static_cast<unsigned char*>(workspace) + 128);
+    at_begin = reinterpret_cast<Word*>(static_cast<unsigned char*>(workspace) + 128);
     const int windows = (times + window - 1) / window;
-    tiles = states + ((static_cast<Stride>(windows) * groups * Shape::tile_channels + 1) & ~static_cast<Stride>(1));
+    tiles = at_begin + ((static_cast<Stride>(windows) * groups * Shape::tile_channels * states + 1) & ~static_cast<Stride>(1));
   }
 
-  // For one channel of a tile: asks for what enters it, so that what is there already comes while the tile is reduced.
-  __device__ __forceinline__ void ask(int time, int group, int channel) {
+  // The channel of a tile that this thread looks for, and whether it is the one of its lanes that says what was found.
+  __device__ __forceinline__ bool looks() const { return channel < Shape::tile_channels; }
+  __device__ __forceinline__ bool speaks() const { return looks() && lane == 0; }
+  __device__ __forceinline__ int channel_of_tile() const { return channel; }
+
+  // Asks for what enters a tile, so that what is there already comes while the tile is reduced.
+  __device__ __forceinline__ void ask(int time, int group) {
+    if (!looks()) return;
     const int first = time / window * window;
-    if (first > 0) entering_word = load(state_at(time / window, group, channel));
-    ask_tiles(first, time, group, channel);
+    if (first > 0 && lane == 0) ask_state(time, group);
+    ask_tiles(first + lane * share, min(time, first + (lane + 1) * share), group);
   }
 
-  // The state that enters the tile that was asked for, whose own effect is `own`; `initial` enters the first window. Publishes what others need.
-  __device__ __forceinline__ float entering(int time, int group, int channel, const Chain& own, float initial) {
-    const int first = time / window * window;
-    const bool last_of_window = time == first + window - 1, last = time == times - 1;
-    if (!last_of_window && !last) publish(tile_at(time, group, channel), own);
-    float state = initial;
-    for (int begin = first; begin == first || begin < time; begin += at_once) {
-      if (begin > first) ask_tiles(begin, time, group, channel);
-      while (!all_are_there(begin, time)) ask_again(begin, time, group, channel);
-      if (begin == first && first > 0) state = value(entering_word);
+  // What the tile does to the state, where later tiles of its window need it.
+  __device__ __forceinline__ void publish(int time, int group, const Chain& own) const {
+    if (!speaks() || time % window == window - 1 || time == times - 1) return;
+    Word* const to = tile_at(time, group);
 #pragma unroll
-      for (int i = 0; i < at_once; i++)
-        if (begin + i < time) state = Chain::applied(value(product[i]), value(sum[i]), state);
+    for (int i = 0; i < numbers; i += 2) store(to + i, word(own.number(i)), word(own.number(i + 1)));
+  }
+
+  // The state that enters the tile that was asked for, whose own effect is `own`, in place of what enters the first window; right in the lane that
+  // speaks. Publishes the state at the end of a window. By whole warps.
+  __device__ __forceinline__ void enter(int time, int group, const Chain& own, float (&state)[states]) {
+    const int first = time / window * window;
+    Chain passed;  // by the tiles of the window before this one
+    if (looks()) {
+      const int from = first + lane * share, to = min(time, from + share);
+      for (int begin = from; begin < to; begin += at_once) {
+        if (begin > from) ask_tiles(begin, to, group);
+        while (!tiles_are_there(begin, to)) ask_again(begin, to, group);
+#pragma unroll
+        for (int i = 0; i < at_once; i++)
+          if (begin + i < to) {
+            Chain next = link(i);
+            next.put_behind(passed);
+            passed = next;
+          }
+      }
     }
-    if (last_of_window && !last) store(state_at(time / window + 1, group, channel), word(own.apply(state)));
-    return state;
+    __syncwarp();
+#pragma unroll
+    for (int distance = 1; distance < lanes; distance *= 2) {
+      Chain later;
+#pragma unroll
+      for (int i = 0; i < numbers; i++) later.number(i) = __shfl_down_sync(0xffffffffu, passed.number(i), distance);
+      later.put_behind(passed);
+      passed = later;
+    }
+    if (!speaks()) return;
+    if (first > 0) {
+      while (!are_there(entering)) ask_state(time, group);
+#pragma unroll
+      for (int i = 0; i < states; i++) state[i] = value(entering[i]);
+    }
+    if (time > first) passed.apply(state);
+    if (time == first + window - 1 && time != times - 1) {
+      float behind[states];
+#pragma unroll
+      for (int i = 0; i < states; i++) behind[i] = state[i];
+      own.apply(behind);
+      Word* const to = state_at(time / window + 1, group);
+      if constexpr (states == 2)
+        store(to, word(behind[0]), word(behind[1]));
+      else
+        store(to, word(behind[0]));
+    }
   }
 
   // By all threads when the block has done its last tile.
@@ -64,43 +117,66 @@ class TileExchange {
   }
 
  private:
-  __device__ __forceinline__ Stride place(int row, int group, int channel) const {
+  __device__ __forceinline__ Stride place(int row, int group) const {
     return (static_cast<Stride>(row) * groups + group) * Shape::tile_channels + channel;
   }
   // At the beginning of a window that is not the first.
-  __device__ __forceinline__ Word* state_at(int window, int group, int channel) const { return states + place(window - 1, group, channel); }
-  __device__ __forceinline__ Word* tile_at(int time, int group, int channel) const { return tiles + 2 * place(time, group, channel); }
+  __device__ __forceinline__ Word* state_at(int window, int group) const { return at_begin + place(window - 1, group) * states; }
+  __device__ __forceinline__ Word* tile_at(int time, int group) const { return tiles + place(time, group) * numbers; }
 
-  __device__ __forceinline__ void ask_tiles(int begin, int time, int group, int channel) {
+  __device__ __forceinline__ void ask_state(int time, int group) {
+    const Word* const from = state_at(time / window, group);
+    if constexpr (states == 2)
+      load(from, entering[0], entering[1]);
+    else
+      entering[0] = load(from);
+  }
+  __device__ __forceinline__ void ask_tile(int i, int time, int group) {
+    const Word* const from = tile_at(time, group);
+#pragma unroll
+    for (int number = 0; number < numbers; number += 2) load(from + number, asked[i][number], asked[i][number + 1]);
+  }
+  __device__ __forceinline__ void ask_tiles(int begin, int end, int group) {
 #pragma unroll
     for (int i = 0; i < at_once; i++)
-      if (begin + i < time) load(tile_at(begin + i, group, channel), product[i], sum[i]);
+      if (begin + i < end) ask_tile(i, begin + i, group);
   }
 
-  __device__ __forceinline__ bool is_there(int i) const { return is_of_this_launch(product[i]) && is_of_this_launch(sum[i]); }
-  __device__ __forceinline__ bool all_are_there(int begin, int time) const {
-    bool there = time < window || is_of_this_launch(entering_word);
+  template <int COUNT>
+  __device__ __forceinline__ bool are_there(const Word (&words)[COUNT]) const {
+    bool there = true;
 #pragma unroll
-    for (int i = 0; i < at_once; i++) there = there && (begin + i >= time || is_there(i));
+    for (int i = 0; i < COUNT; i++) there = there && is_of_this_launch(words[i]);
+    return there;
+  }
+  __device__ __forceinline__ bool tiles_are_there(int begin, int end) const {
+    bool there = true;
+#pragma unroll
+    for (int i = 0; i < at_once; i++) there = there && (begin + i >= end || are_there(asked[i]));
     return there;
   }
   // All that is missing at once: one way to L2 and back, not one for each.
-  __device__ __forceinline__ void ask_again(int begin, int time, int group, int channel) {
-    if (time >= window && !is_of_this_launch(entering_word)) entering_word = load(state_at(time / window, group, channel));
+  __device__ __forceinline__ void ask_again(int begin, int end, int group) {
 #pragma unroll
     for (int i = 0; i < at_once; i++)
-      if (begin + i < time && !is_there(i)) load(tile_at(begin + i, group, channel), product[i], sum[i]);
+      if (begin + i < end && !are_there(asked[i])) ask_tile(i, begin + i, group);
+  }
+  __device__ __forceinline__ Chain link(int i) const {
+    Chain found;
+#pragma unroll
+    for (int number = 0; number < numbers; number++) found.number(number) = value(asked[i][number]);
+    return found;
   }
 
   __device__ __forceinline__ Word word(float number) const { return static_cast<Word>(mark) << 32 | __float_as_uint(number); }
   __device__ __forceinline__ bool is_of_this_launch(Word word) const { return static_cast<unsigned>(word >> 32) == mark; }
   static __device__ __forceinline__ float value(Word word) { return __uint_as_float(static_cast<unsigned>(word)); }
 
-  __device__ __forceinline__ void publish(Word* to, const Chain& chain) const {
-    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(word(chain.product)), "l"(word(chain.sum)) : "memory");
-  }
   static __device__ __forceinline__ void store(Word* to, Word word) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
+  }
+  static __device__ __forceinline__ void store(Word* to, Word first, Word second) {
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(first), "l"(second) : "memory");
   }
   static __device__ __forceinline__ void load(const Word* from, Word& first, Word& second) {
     asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(from) : "memory");
@@ -112,14 +188,15 @@ class TileExchange {
   }
 
   unsigned* head;
-  Word* states;
+  Word* at_begin;
   Word* tiles;
   int groups;
   int times;
+  int channel;
+  int lane;
   unsigned mark;
-  Word entering_word;
-  Word product[at_once];
-  Word sum[at_once];
+  Word entering[states];
+  Word asked[at_once][numbers];
 };
 
 }  // namespace kerneltune

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import runpy
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +13,7 @@ import pytest
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.scan_descriptions import linear_cells
+from kerneltune.running.scan_arrays import state_width, widths_of
 from kerneltune.running.scan_reference import ScanInputs, backward, forward
 
 torch: Any = pytest.importorskip("torch")
@@ -22,16 +27,17 @@ def test_values_and_gradients_are_the_references(cell: str, reverse: bool) -> No
 
     draw = np.random.default_rng(4)
     shape = 3, 11, 5
-    read = tuple(draw.normal(size=shape) for _ in CELLS[cell].spec.gates)
+    widths, state = widths_of(CELLS[cell]), 5 * state_width(CELLS[cell])
+    read = tuple(draw.normal(size=(3, 11, 5 * width)) for width in widths)
     inputs = ScanInputs(
         read,
-        draw.normal(size=shape[::2]),
+        draw.normal(size=(3, state)),
         np.array([11, 0, 6], np.int32),
         draw.random(shape[:2]) < 0.2,
         reverse,
     )
     module = CELLS[cell].reference_module()
-    by_hidden, by_last = draw.normal(size=shape), draw.normal(size=shape[::2])
+    by_hidden, by_last = draw.normal(size=(3, 11, state)), draw.normal(size=(3, state))
     hidden, last = forward(module, inputs)
     found, by_initial = backward(module, inputs, by_hidden, by_last)
     mine = [torch.tensor(part, dtype=torch.float32, requires_grad=True) for part in (*read, inputs.initial)]
@@ -50,12 +56,12 @@ def test_the_operator_is_registered_as_torch_wants() -> None:
     inputs = [torch.randn(2, 4, 3, requires_grad=True) for _ in range(2)]
     scan("linear", *inputs)
     operator = torch.ops.kerneltune.scan.default
-    torch.library.opcheck(operator, ("linear", inputs, None, None, None, False))
+    torch.library.opcheck(operator, ("linear", inputs, None, None, None, None, False))
 
 
-@pytest.mark.parametrize("name", ["MinGRU", "MinLSTM"])
+@pytest.mark.parametrize("name", ["MinGRU", "MinLSTM", "LinearRecurrence"])
 def test_layers_train(name: str) -> None:
-    import kerneltune.torch.scan as scans
+    import kerneltune.torch.scan_layers as scans
 
     torch.manual_seed(1)
     layer = getattr(scans, name)(6, 8)
@@ -83,3 +89,98 @@ def test_what_does_not_fit_is_refused() -> None:
         scan("mingro", a, a)
     with pytest.raises(InputError, match="not supported"):
         linear_recurrence(a.double(), a.double())
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("cell", sorted(CELLS))
+def test_sequences_in_one_row_are_rows_of_their_own(cell: str, reverse: bool) -> None:
+    """Each with its own first and last h, also where it is empty, and with resets inside."""
+    from kerneltune.torch.scan import scan
+
+    torch.manual_seed(2)
+    ends = [0, 4, 4, 11, 12]
+    widths, state = widths_of(CELLS[cell]), 3 * state_width(CELLS[cell])
+    read = [torch.randn(1, 12, 3 * width, requires_grad=True) for width in widths]
+    initial = torch.randn(4, state, requires_grad=True)
+    resets = torch.rand(1, 12) < 0.2
+    h, last = scan(
+        cell, *read, initial=initial, resets=resets, cu_seqlens=torch.tensor(ends), reverse=reverse
+    )
+    weight, last_weight = torch.randn_like(h), torch.randn_like(last)
+    mine = torch.autograd.grad((h * weight).sum() + (last * last_weight).sum(), [*read, initial])
+    loss = torch.zeros(())
+    for row, (begin, end) in enumerate(pairwise(ends)):
+        if begin == end:
+            torch.testing.assert_close(last[row], initial[row])
+            loss = loss + (initial[row] * last_weight[row]).sum()
+            continue
+        parts = [part[:, begin:end] for part in read]
+        first, dropped = initial[row : row + 1], resets[:, begin:end]
+        one, end_state = scan(cell, *parts, initial=first, resets=dropped, reverse=reverse)
+        torch.testing.assert_close(h[:, begin:end], one)
+        torch.testing.assert_close(last[row : row + 1], end_state)
+        loss = loss + (one * weight[:, begin:end]).sum() + (end_state * last_weight[row]).sum()
+    for found, expected in zip(mine, torch.autograd.grad(loss, [*read, initial]), strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_complex_and_matrix_coefficients_are_the_loop() -> None:
+    from kerneltune.torch import linear_recurrence
+
+    torch.manual_seed(3)
+    a = (0.7 * torch.randn(2, 9, 3, dtype=torch.complex64)).requires_grad_()
+    b = torch.randn(2, 9, 3, dtype=torch.complex64, requires_grad=True)
+    initial = torch.randn(2, 3, dtype=torch.complex64, requires_grad=True)
+    h, last = linear_recurrence(a, b, initial=initial)
+    state, expected = initial, []
+    for step in range(9):
+        state = a[:, step] * state + b[:, step]
+        expected.append(state)
+    torch.testing.assert_close(h, torch.stack(expected, 1))
+    torch.testing.assert_close(last, state)
+    weight = torch.randn_like(h)
+    for mine, other in zip(
+        torch.autograd.grad((h * weight).real.sum(), (a, b, initial)),
+        torch.autograd.grad((torch.stack(expected, 1) * weight).real.sum(), (a, b, initial)),
+        strict=True,
+    ):
+        torch.testing.assert_close(mine, other, rtol=1e-4, atol=1e-5)
+    matrices = 0.5 * torch.randn(2, 9, 3, 2, 2)
+    pairs = torch.randn(2, 9, 3, 2)
+    h, last = linear_recurrence(matrices, pairs)
+    state = torch.zeros(2, 3, 2)
+    for step in range(9):
+        state = (matrices[:, step] @ state[..., None])[..., 0] + pairs[:, step]
+        torch.testing.assert_close(h[:, step], state)
+    with pytest.raises(InputError, match="both are complex"):
+        linear_recurrence(a, b.real)
+
+
+def test_heads_do_not_see_each_other_and_blocks_do_not_see_ahead() -> None:
+    from kerneltune.torch import LinearRecurrence, MinGRU, MinimalBlock
+
+    torch.manual_seed(4)
+    layer = MinGRU(8, 12, heads=4)
+    x = torch.randn(2, 5, 8)
+    changed = x.clone()
+    changed[..., 2:4] += 1.0
+    same = (layer(x)[0] == layer(changed)[0]).all(dim=1).all(dim=0)
+    assert same.tolist() == [True] * 3 + [False] * 3 + [True] * 6
+    with pytest.raises(InputError, match="heads is 3"):
+        MinGRU(8, 12, heads=3)
+    model = torch.nn.Sequential(MinimalBlock(8), MinimalBlock(8, LinearRecurrence))
+    later = x.clone()
+    later[:, 3:] += 1.0
+    assert torch.equal(model(x)[:, :3], model(later)[:, :3])
+    assert not torch.equal(model(x)[:, 3:], model(later)[:, 3:])
+
+
+def test_the_character_model_of_the_examples_learns(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = Path(__file__).parents[3] / "examples" / "characters.py"
+    words = ["--size", "16", "--blocks", "1", "--steps", "25", "--length", "32", "--rate", "0.01"]
+    monkeypatch.setattr("sys.argv", [str(example), *words])
+    runpy.run_path(str(example), run_name="__main__")
+    before, after = re.findall(r"(\d+\.\d+) -> (\d+\.\d+)", capsys.readouterr().out)[0]
+    assert float(after) < float(before) - 0.5

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kerneltune.inputs.scan_descriptions import linear_cells
+from kerneltune.running.scan_arrays import state_width, widths_of
 
 pytestmark = pytest.mark.gpu
 
@@ -32,18 +33,24 @@ def test_a_gpu_gives_what_the_cpu_gives(cell: str, dtype: str, case: int) -> Non
     draw = random.Random(f"{cell} {dtype} {case}")
     torch.manual_seed(case)
     batch, steps, channels = draw.randint(1, 5), draw.randint(1, 3000), draw.choice([1, 3, 8, 64, 200, 520])
-    count = len(CELLS[cell].spec.gates)
-    whole = torch.randn(batch, steps, count * channels, dtype=getattr(torch, dtype))
-    if cell == "linear":
-        whole[..., :channels].uniform_(-0.2, 1.0)
+    widths, state = [channels * width for width in widths_of(CELLS[cell])], state_width(CELLS[cell])
+    sequences = draw.choice([0, 0, 5])
+    batch = 1 if sequences else batch
+    rows = sequences or batch
+    whole = torch.randn(batch, steps, sum(widths), dtype=getattr(torch, dtype))
+    if CELLS[cell].spec.gates[0] == "a":
+        whole[..., : widths[0]].uniform_(-0.2 / state, 1.0 / state)
     options: dict[str, Any] = {"reverse": draw.random() < 0.5}
     if draw.random() < 0.5:
-        options["initial"] = torch.randn(batch, channels)
-    if draw.random() < 0.5:
+        options["initial"] = torch.randn(rows, channels * state)
+    if sequences:
+        inner = torch.randint(0, steps + 1, (sequences - 1,)).sort().values
+        options["cu_seqlens"] = torch.cat([torch.tensor([0]), inner, torch.tensor([steps])])
+    elif draw.random() < 0.5:
         options["lengths"] = torch.randint(0, steps + 1, (batch,))
     if draw.random() < 0.5:
         options["resets"] = torch.rand(batch, steps) < 0.02
-    weight, last_weight = torch.randn(batch, steps, channels), torch.randn(batch, channels)
+    weight, last_weight = torch.randn(batch, steps, channels * state), torch.randn(rows, channels * state)
     found = []
     for device in ("cpu", "cuda"):
         x = whole.detach().to(device, copy=True).requires_grad_()
@@ -53,7 +60,7 @@ def test_a_gpu_gives_what_the_cpu_gives(cell: str, dtype: str, case: int) -> Non
         }
         if "initial" in there:
             there["initial"].requires_grad_()
-        h, last = scan(cell, *x.chunk(count, dim=-1), **there)
+        h, last = scan(cell, *x.split(widths, dim=-1), **there)
         ((h.float() * weight.to(device)).sum() + (last * last_weight.to(device)).sum()).backward()
         initial = [there["initial"].grad] if "initial" in there else []
         found.append([h, last, x.grad, *initial])

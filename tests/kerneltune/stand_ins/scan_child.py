@@ -26,11 +26,14 @@ def right_results(case: ScanCase) -> dict[str, np.ndarray[Any, Any]]:
         arrays.get("lengths", np.full(problem.batch, problem.steps)),
         arrays.get("resets", np.zeros((problem.batch, problem.steps))).astype(bool),
         problem.reverse,
+        arrays.get("boundaries"),
     )
     module = case.cell.reference_module()
     if back:
         by_hidden = decode(np.ascontiguousarray(arrays["gradient"]), problem.dtype).astype(np.float64)
-        found, last = backward(module, inputs, by_hidden, np.asarray(arrays["initial"], np.float64))
+        stored = decode(np.ascontiguousarray(arrays["hidden"]), problem.dtype).astype(np.float64)
+        last_gradient = np.asarray(arrays["initial"], np.float64)
+        found, last = backward(module, inputs, by_hidden, last_gradient, stored)
     else:
         hidden, last = forward(module, inputs)
         found = (hidden,)

@@ -137,6 +137,18 @@ def test_many_channels_go_in_order_and_few_overlap() -> None:
     assert not linear.of_strategy("overlap").candidates()
 
 
+def test_walks_take_neither_pairs_nor_divided_rows() -> None:
+    """Strategies in order refuse what they are not written for, and the reason says so."""
+    profile = load_profile("h100_sxm")
+    divided = TilingSpace(ScanProblem("linear", 1, 100, 8, "bf16", sequences=3), profile, SCANS)
+    pairs = TilingSpace(ScanProblem("complex", 1, 100, 8, "bf16"), profile, SCANS)
+    for space, reason in ((divided, "sequences"), (pairs, "several numbers")):
+        assert all(reason in space.refusals()[strategy] for strategy in STRATEGIES)
+        assert space.best().strategy == "look_back"
+    diagonal = TilingSpace(ScanProblem("diag_gru", 1, 100, 8, "bf16", sequences=3), profile, SCANS)
+    assert "sequential: it does not divide a row" in diagonal.why_empty()
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("cell", sorted(CELLS))
 def test_drawn_tilings_keep_their_promises(cell: str, strategy: str) -> None:

@@ -17,6 +17,7 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.hardware import load_profile, profile_names
 from kerneltune.inputs.scan_descriptions import discover_scans, linear_cells
 from kerneltune.inputs.scan_problem import ScanProblem
+from kerneltune.running.scan_arrays import state_width, widths_of
 from kerneltune.running.scan_cpu import linear_scan
 from kerneltune.running.scan_reference import ScanInputs, backward, forward
 from kerneltune.tiling.candidate import Candidate
@@ -31,10 +32,11 @@ BF16_GPUS = [name for name in profile_names() if name != "t4"]
 def inputs_of(cell: str, random_seed: int, *, reverse: bool = False) -> ScanInputs:
     draw = np.random.default_rng(random_seed)
     shape = 3, 9, 4
-    count = len(SCANS.cell(cell).spec.gates)
-    read = tuple(draw.normal(size=shape) for _ in range(count))
+    widths, state = widths_of(SCANS.cell(cell)), state_width(SCANS.cell(cell))
+    read = tuple(draw.normal(size=(3, 9, 4 * width)) for width in widths)
+    first = draw.normal(size=(3, 4 * state))
     lengths = np.array([9, 0, 5], np.int32)
-    return ScanInputs(read, draw.normal(size=shape[::2]), lengths, draw.random(shape[:2]) < 0.2, reverse)
+    return ScanInputs(read, first, lengths, draw.random(shape[:2]) < 0.2, reverse)
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -43,7 +45,7 @@ def test_gradients_of_the_references_are_differences(cell: str, reverse: bool) -
     module = SCANS.cell(cell).reference_module()
     inputs = inputs_of(cell, 1, reverse=reverse)
     draw = np.random.default_rng(2)
-    by_hidden, by_last = draw.normal(size=inputs.read[0].shape), draw.normal(size=inputs.initial.shape)
+    by_hidden, by_last = draw.normal(size=inputs.read[-1].shape), draw.normal(size=inputs.initial.shape)
 
     def loss(changed: ScanInputs) -> float:
         hidden, last = forward(module, changed)

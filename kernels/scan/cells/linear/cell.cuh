@@ -5,6 +5,7 @@ namespace kerneltune {
 
 struct LinearCell {
   static constexpr int inputs = 2;  // a, b
+  static constexpr int gradient_inputs = 1;  // a: gradients do not depend on b
   static constexpr bool computes = false;  // a and b cost nothing to have again
 
   template <class Math>

@@ -6,6 +6,7 @@ namespace kerneltune {
 
 struct MinGruCell {
   static constexpr int inputs = 2;  // k, n: before their activations
+  static constexpr int gradient_inputs = 2;
   static constexpr bool computes = true;
 
   template <class Math>

@@ -7,6 +7,7 @@ namespace kerneltune {
 
 struct MinLstmCell {
   static constexpr int inputs = 3;  // k, j, n: before their activations
+  static constexpr int gradient_inputs = 3;
   static constexpr bool computes = true;
 
   template <class Math>

@@ -1,5 +1,6 @@
 // A linear scan in one pass over memory, strategy "look_back": tiles of time and channels, as many at a time as the GPU holds. A block reduces
-// its tile to what it does to the state, publishes that, finds the state that enters, and only then computes the results, from registers.
+// its tile to what it does to the state, publishes that, finds the state that enters, and only then computes the results. Where a tile is kept in
+// registers meanwhile, the next one is on its way into shared memory.
 //
 // The state that enters follows from what was published, always in the same order, so the bits repeat: the state at the beginning of a window
 // of tiles, then the tiles of the window one by one. Only the last tile of a window publishes a state, so it passes through L2 once a window
@@ -10,6 +11,14 @@
 
 namespace kerneltune {
 
+template <class Chain>
+__device__ __forceinline__ Chain lanes_before(const Chain& own, int distance) {
+  Chain earlier;
+#pragma unroll
+  for (int i = 0; i < Chain::numbers; i++) earlier.number(i) = __shfl_up_sync(0xffffffffu, own.number(i), distance);
+  return earlier;
+}
+
 // What segments of a warp do before each lane's own, and what the whole warp does, from what each lane's segment does.
 template <class Shape, class Chain>
 __device__ __forceinline__ void scan_warp(Chain (&own)[Shape::vector], Chain (&before)[Shape::vector]) {
@@ -18,11 +27,10 @@ __device__ __forceinline__ void scan_warp(Chain (&own)[Shape::vector], Chain (&b
   for (int channel = 0; channel < Shape::vector; channel++) {
 #pragma unroll
     for (int distance = Shape::columns; distance < 32; distance *= 2) {
-      const Chain earlier{__shfl_up_sync(0xffffffffu, own[channel].product, distance), __shfl_up_sync(0xffffffffu, own[channel].sum, distance)};
+      const Chain earlier = lanes_before(own[channel], distance);
       if (lane >= distance) own[channel].put_behind(earlier);
     }
-    const Chain earlier{__shfl_up_sync(0xffffffffu, own[channel].product, Shape::columns),
-                        __shfl_up_sync(0xffffffffu, own[channel].sum, Shape::columns)};
+    const Chain earlier = lanes_before(own[channel], Shape::columns);
     before[channel] = lane >= Shape::columns ? earlier : Chain{};
   }
 }
@@ -33,9 +41,10 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
   using Chain = typename Segment<Shape>::Chain;
   constexpr int warps = Shape::threads / 32;
   constexpr int channels = Shape::tile_channels;
+  constexpr int states = Chain::states;
   struct Shared {
-    Chain total[warps][channels];   // what each warp's segments do
-    float entering[warps][channels];  // the state before them
+    float total[warps][channels][Chain::numbers];  // what each warp's segments do
+    float entering[warps][channels][states];       // the state before them
   };
   static_assert(Ring<Shape>::shared_bytes + sizeof(Shared) == Tiling::shared_memory, "shared memory as solved");
   static_assert(channels <= Shape::threads, "a thread for each channel");
@@ -68,7 +77,7 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
   for (int tile = blockIdx.x; tile < tiles; tile += stride) {
     const Part<Shape> part(arguments, place_of(tile));
     const int time = tile / groups, group = tile % groups;
-    if (threadIdx.x < channels) exchange.ask(time, group, threadIdx.x);
+    exchange.ask(time, group);
     ring.wait();
     Segment<Shape> steps(arguments, ring, part, stage);
     Chain own[Shape::vector], before[Shape::vector];
@@ -76,41 +85,65 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
     scan_warp<Shape>(own, before);
     if (threadIdx.x % 32 >= 32 - Shape::columns)
 #pragma unroll
-      for (int channel = 0; channel < Shape::vector; channel++) shared.total[warp][column * Shape::vector + channel] = own[channel];
+      for (int channel = 0; channel < Shape::vector; channel++)
+#pragma unroll
+        for (int i = 0; i < Chain::numbers; i++) shared.total[warp][column * Shape::vector + channel][i] = own[channel].number(i);
     __syncthreads();
-    if (threadIdx.x < channels) {
-      const int channel = threadIdx.x;
-      Chain all = shared.total[0][channel];
+    const int channel = exchange.channel_of_tile();
+    const auto total_of = [&](int w) {
+      Chain total;
+#pragma unroll
+      for (int i = 0; i < Chain::numbers; i++) total.number(i) = shared.total[w][channel][i];
+      return total;
+    };
+    Chain all;
+    if (exchange.speaks()) {
+      all = total_of(0);
 #pragma unroll
       for (int w = 1; w < warps; w++) {
-        Chain next = shared.total[w][channel];
+        Chain next = total_of(w);
         next.put_behind(all);
         all = next;
       }
+      exchange.publish(time, group, all);
+    }
+    if constexpr (Tiling::keeps != 0) copy(tile + Tiling::stages * stride, stage);
+    if (threadIdx.x < TileExchange<Shape, Chain>::threads) {
       const int global = group % groups_of_row * channels + channel;
-      float state = 0.0f;
-      if (time < Tiling::window && arguments.initial && global < arguments.channels)
-        state = arguments.initial[static_cast<Stride>(group / groups_of_row) * arguments.channels + global];
-      state = exchange.entering(time, group, channel, all, state);
+      float state[states] = {};
+      if (Tiling::sequences == 0 && exchange.speaks() && time < Tiling::window && arguments.initial && global < arguments.channels)
 #pragma unroll
-      for (int w = 0; w < warps; w++) {
-        shared.entering[w][channel] = state;
-        state = shared.total[w][channel].apply(state);
-      }
+        for (int i = 0; i < states; i++)
+          state[i] = arguments.initial[(static_cast<Stride>(group / groups_of_row) * arguments.channels + global) * states + i];
+      exchange.enter(time, group, all, state);
+      if (exchange.speaks())
+#pragma unroll
+        for (int w = 0; w < warps; w++) {
+#pragma unroll
+          for (int i = 0; i < states; i++) shared.entering[w][channel][i] = state[i];
+          total_of(w).apply(state);
+        }
     }
     __syncthreads();
-    float state[Shape::vector];
+    float state[Shape::vector][states];
 #pragma unroll
-    for (int channel = 0; channel < Shape::vector; channel++)
-      state[channel] = before[channel].apply(shared.entering[warp][column * Shape::vector + channel]);
+    for (int i = 0; i < Shape::vector; i++) {
+#pragma unroll
+      for (int j = 0; j < states; j++) state[i][j] = shared.entering[warp][column * Shape::vector + i][j];
+      before[i].apply(state[i]);
+    }
     steps.write(state);
-    if (arguments.final_state && time == times - 1 && threadIdx.x / Shape::columns == Shape::segments - 1 && part.channel < arguments.channels)
+    if (Tiling::sequences == 0 && arguments.final_state && time == times - 1 && threadIdx.x / Shape::columns == Shape::segments - 1 &&
+        part.channel < arguments.channels)
 #pragma unroll
-      for (int channel = 0; channel < Shape::vector; channel++)
-        arguments.final_state[static_cast<Stride>(part.row) * arguments.channels + part.channel + channel] = state[channel];
-    copy(tile + Tiling::stages * stride, stage);
+      for (int i = 0; i < Shape::vector; i++)
+#pragma unroll
+        for (int j = 0; j < states; j++)
+          arguments.final_state[(static_cast<Stride>(part.row) * arguments.channels + part.channel + i) * states + j] = state[i][j];
+    if constexpr (Tiling::keeps == 0) copy(tile + Tiling::stages * stride, stage);
     stage = stage + 1 < Tiling::stages ? stage + 1 : 0;
   }
+  if constexpr (Tiling::sequences != 0) pass_empty_sequences(arguments, states);
   exchange.leave();
 }
 

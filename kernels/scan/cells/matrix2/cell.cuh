@@ -1,0 +1,11 @@
+// Linear recurrence of pairs: A has two rows and columns, one row after the other in memory.
+#pragma once
+#include "../../common/factors.cuh"
+
+namespace kerneltune {
+
+struct Matrix2Cell {
+  using Factor = MatrixFactor;
+};
+
+}  // namespace kerneltune
