@@ -91,6 +91,6 @@ def test_the_plan_says_so_and_optima_are_left_to_tables():
     assert [line.split(":")[1].strip() for line in explain_methods(m)][:2] == ["descent", "tables"]
     m.minimize(m.variables["b"] + a)
     solved = Solver(m, options_of(learn="auto", has_goal=True))
-    plan = solved.prepared(m.goals, m.preferences)
-    assert plan.root is not None
-    assert "descent" not in [choice.method for choice in solved.choices(plan, plan.root)]
+    prepared = solved.prepare(m.goals, m.preferences)
+    assert prepared.root is not None
+    assert "descent" not in [choice.method for choice in solved.choices(prepared, prepared.root)]
