@@ -23,12 +23,13 @@ from constrint.diagrams.layers import Budget, LayerBuilder, TooLarge, stopped_as
 from constrint.diagrams.order import Order, components
 from constrint.diagrams.sums import count_sum
 from constrint.diagrams.terms import FLOAT, INT64, Array, Term, Terms, Unsupported
-from constrint.diagrams.translate import Translator, conjuncts
+from constrint.diagrams.translate import FRAMES, Translator, conjuncts
 from constrint.diagrams.wide import Subproblem, count_wide
 from constrint.errors import LimitError
 from constrint.expr import IntExpr
 from constrint.expr.domain import Domain
 from constrint.support.deadline import Deadline, look
+from constrint.support.limits import recursion_room
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -368,12 +369,16 @@ def built_by(
     source: Callable[[], dict[str, Any]],
 ) -> list[Component]:
     """The diagrams of all components, built here or by workers that make the same plan from `source`."""
-    if executor is None and workers is None:
-        return planner.build(budget)
-    from constrint.diagrams.parallel_build import maker
+    try:
+        with recursion_room(FRAMES):
+            if executor is None and workers is None:
+                return planner.build(budget)
+            from constrint.diagrams.parallel_build import maker
 
-    with maker(executor, workers, source) as making:
-        return planner.build(budget, making)
+            with maker(executor, workers, source) as making:
+                return planner.build(budget, making)
+    except RecursionError:
+        raise Unsupported("an expression is nested too deeply") from None
 
 
 def count_planned(model: Declarations, time_limit: float | None) -> int | None:

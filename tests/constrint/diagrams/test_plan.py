@@ -203,3 +203,17 @@ def test_a_sum_beyond_int64_is_counted_exactly():
 )
 def test_free_variables_are_counted_by_their_range(text: str, count: int) -> None:
     assert Model.from_text(text).count(time_limit=5) == count
+
+
+@pytest.mark.parametrize("depth", [5, 200, 600])
+def test_sets_of_deep_expressions_are_built_or_refused(depth):
+    m = Model()
+    x, y = m.int_var("x", 0, 2), m.int_var("y", 0, 2)
+    e = x
+    for _ in range(depth):
+        e = (e + y) % 3
+    m.add(e == 1)
+    try:
+        assert m.solutions().size == 3
+    except LimitError as error:
+        assert "nested too deeply" in str(error)
