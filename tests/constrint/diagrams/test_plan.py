@@ -213,7 +213,9 @@ def test_sets_of_deep_expressions_are_built_or_refused(depth):
     for _ in range(depth):
         e = (e + y) % 3
     m.add(e == 1)
+    size, refusal = None, ""
     try:
-        assert m.solutions().size == 3
+        size = m.solutions().size
     except LimitError as error:
-        assert "nested too deeply" in str(error)
+        refusal = str(error)
+    assert size == 3 or "nested too deeply" in refusal
