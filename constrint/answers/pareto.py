@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constrint.diagrams.evaluate import Frame, Parts
-from constrint.diagrams.layers import Budget, TooLarge
+from constrint.diagrams.layers import Budget, TooLarge, planning
 from constrint.diagrams.planner import plan_model
 from constrint.diagrams.terms import INT64, OBJECT, Array, Term, Unsupported
 from constrint.diagrams.translate import Translator
 from constrint.errors import LimitError
 from constrint.expr import definedness
 from constrint.solutions.solutionset import SolutionSet
-from constrint.support.deadline import Deadline, Stopped, until
+from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -39,9 +39,9 @@ def planned_front(
     None if there are too many solutions, or if the planner cannot list them, for example before the deadline.
     """
     try:
-        with until(Deadline(None if deadline is None else 0.0, deadline)):
+        with planning(Deadline(None if deadline is None else 0.0, deadline)):
             return _planned(model, goals, deadline)
-    except (Stopped, Unsupported, TooLarge, LimitError, OverflowError):
+    except (Unsupported, TooLarge, LimitError, OverflowError):
         return None
 
 

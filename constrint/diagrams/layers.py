@@ -19,13 +19,15 @@ from constrint.diagrams.diagram import Diagram, Layer, smallest_type
 from constrint.diagrams.evaluate import Frame, Parts
 from constrint.diagrams.intervals import bounds
 from constrint.diagrams.joins import Join, Step, join, number_rows
-from constrint.diagrams.terms import BOOL, FLOAT, Array, Term, Terms
+from constrint.diagrams.terms import BOOL, FLOAT, Array, Term, Terms, Unsupported
 from constrint.support.deadline import Deadline, Stopped, look, until
+from constrint.support.limits import recursion_room
 
 CHUNK = 1 << 17  # rows that are processed together: more than fit a core's cache take twice as long
 EDGE_BYTES = 36  # bytes for each edge, including temporary arrays at the end
 ROW_BYTES = 90  # bytes for each row of a layer while equal states are found,
 STATE_BYTES = 16  # and for each part of its state
+FRAMES = 10_000  # calls within each other for one expression: some four for each operator
 Piece = tuple[Array, Array, list[Array]]
 
 
@@ -43,13 +45,18 @@ class TooLarge(Exception):  # noqa: N818 - a limit, turned into another method o
 
 
 @contextmanager
-def stopped_as_too_large(deadline: Deadline) -> Iterator[None]:
-    """Make a deadline the present one of this thread; raises `TooLarge` when it is reached."""
+def planning(deadline: Deadline) -> Iterator[None]:
+    """Bound the time and the recursion of whatever plans and builds diagrams in this thread.
+
+    Raises `TooLarge` at the deadline, and `Unsupported` for an expression that is nested too deeply.
+    """
     try:
-        with until(deadline):
+        with until(deadline), recursion_room(FRAMES):
             yield
     except Stopped:
         raise TooLarge("the time limit was reached") from None
+    except RecursionError:
+        raise Unsupported("an expression that is nested too deeply") from None
 
 
 @dataclass

@@ -26,7 +26,7 @@ import numpy as np
 
 from constrint.diagrams.diagram import Diagram, Layer
 from constrint.diagrams.files import columns_of_bytes, columns_to_bytes, of_bytes, to_bytes
-from constrint.diagrams.layers import Budget, LayerBuilder, stopped_as_too_large
+from constrint.diagrams.layers import Budget, LayerBuilder, planning
 from constrint.diagrams.listing import fill, product_columns
 from constrint.diagrams.merge import merged
 from constrint.diagrams.planner import Maker, Planner
@@ -168,7 +168,7 @@ def build_share(text: str) -> bytes:
     """A worker's part: the layers after a run of nodes, below one root with an edge to each of them."""
     task = _Task(**json.loads(text))
     check_version(task.version)
-    with stopped_as_too_large(Deadline(task.seconds)):
+    with planning(Deadline(task.seconds)):
         return _share(task)
 
 

@@ -19,17 +19,16 @@ import numpy as np
 from constrint.diagrams.diagram import Diagram, Layer, smallest_type
 from constrint.diagrams.domains import MOST_VALUES, boxed_domains, is_wide, listed
 from constrint.diagrams.evaluate import Frame, Parts
-from constrint.diagrams.layers import Budget, LayerBuilder, TooLarge, stopped_as_too_large
+from constrint.diagrams.layers import Budget, LayerBuilder, TooLarge, planning
 from constrint.diagrams.order import Order, components
 from constrint.diagrams.sums import count_sum
 from constrint.diagrams.terms import FLOAT, INT64, Array, Term, Terms, Unsupported
-from constrint.diagrams.translate import FRAMES, Translator, conjuncts
+from constrint.diagrams.translate import Translator, conjuncts
 from constrint.diagrams.wide import Subproblem, count_wide
 from constrint.errors import LimitError
 from constrint.expr import IntExpr
 from constrint.expr.domain import Domain
 from constrint.support.deadline import Deadline, look
-from constrint.support.limits import recursion_room
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -356,7 +355,7 @@ def solve_all(
         budget.deadline = perf_counter() + time_limit
     from constrint.frontends.json.model import to_json
 
-    with stopped_as_too_large(Deadline(time_limit)):
+    with planning(Deadline(time_limit)):
         planner = plan_model(model)
         return built_by(planner, budget, executor, workers, lambda: {"model": to_json(model)}), planner
 
@@ -369,30 +368,26 @@ def built_by(
     source: Callable[[], dict[str, Any]],
 ) -> list[Component]:
     """The diagrams of all components, built here or by workers that make the same plan from `source`."""
-    try:
-        with recursion_room(FRAMES):
-            if executor is None and workers is None:
-                return planner.build(budget)
-            from constrint.diagrams.parallel_build import maker
+    if executor is None and workers is None:
+        return planner.build(budget)
+    from constrint.diagrams.parallel_build import maker
 
-            with maker(executor, workers, source) as making:
-                return planner.build(budget, making)
-    except RecursionError:
-        raise Unsupported("an expression is nested too deeply") from None
+    with maker(executor, workers, source) as making:
+        return planner.build(budget, making)
 
 
 def count_planned(model: Declarations, time_limit: float | None) -> int | None:
     """The number of solutions, if a diagram is likely to give it soon; None leaves it to search."""
     deadline = None if time_limit is None else perf_counter() + time_limit
     try:
-        with stopped_as_too_large(Deadline(time_limit)):
+        with planning(Deadline(time_limit)):
             boxed = boxed_domains(model)
             budget = Budget(COUNTED_ROWS // 2, COUNTED_ROWS, deadline, COUNTED_ESTIMATE)
             if not any(map(is_wide, boxed.values())):
                 return plan_model(model).count(budget)
             factor, rest = count_wide(model, boxed, MOST_VALUES, deadline)
             return factor and factor * _plan_subproblem(rest, boxed).count(budget)
-    except (Unsupported, TooLarge, OverflowError, RecursionError):  # search has no such limits
+    except (Unsupported, TooLarge, OverflowError):  # search has no such limits
         return None
 
 

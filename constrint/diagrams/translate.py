@@ -10,9 +10,6 @@ from constrint.diagrams import functions
 from constrint.diagrams.terms import Term, Terms, Unsupported
 from constrint.globals import Function, Relation
 from constrint.support.deadline import look
-from constrint.support.limits import recursion_room
-
-FRAMES = 10_000  # calls within each other for one condition: some four for each operator
 
 
 class Translator:
@@ -39,11 +36,7 @@ class Translator:
 
     def condition(self, node: e.IntExpr) -> Term:
         """The term of a whole condition."""
-        try:
-            with recursion_room(FRAMES):
-                return self.terms.truth(self.term(node))
-        except RecursionError:
-            raise Unsupported("an expression that is nested too deeply") from None
+        return self.terms.truth(self.term(node))
 
     def kept(self, node: e.IntExpr) -> e.IntExpr:
         """Keep an expression made here alive: terms are cached by the identity of their expressions."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.evaluate import Frame, Parts
-from constrint.diagrams.layers import Budget, TooLarge, stopped_as_too_large
+from constrint.diagrams.layers import Budget, TooLarge, planning
 from constrint.diagrams.planner import Condition, Planner
 from constrint.diagrams.restrictions import Restriction
 from constrint.diagrams.terms import Array, Term, Terms, Unsupported
@@ -164,7 +164,7 @@ class Remarks:
         """Whether some restrictions are proven to exclude everything; False if that takes too long."""
         conditions: list[Condition] = [part for parts in restrictions for part in parts]
         try:
-            with stopped_as_too_large(Deadline(deadline - perf_counter())):
+            with planning(Deadline(deadline - perf_counter())):
                 planner = Planner(self.domains, self.limits, conditions)
                 return not planner.build(Budget(1_000_000, 5_000_000, deadline))
         except (TooLarge, Unsupported):

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from constrint.diagrams.diagram import Diagram
-from constrint.diagrams.layers import Budget, TooLarge, stopped_as_too_large
+from constrint.diagrams.layers import Budget, TooLarge, planning
 from constrint.diagrams.parameters import checked, coded
 from constrint.diagrams.planner import Condition, Planner, built_by
 from constrint.diagrams.reading import read
@@ -129,7 +129,7 @@ def from_tune_params(
     budget = Budget.of_memory(memory_limit)
     budget.deadline = None if time_limit is None else started + time_limit
     try:
-        with stopped_as_too_large(Deadline(time_limit, started)):
+        with planning(Deadline(time_limit, started)):
             return _space(checked(tune_params), list(restrictions), budget, executor, workers)
     except (TooLarge, Unsupported) as problem:
         raise LimitError(

@@ -219,3 +219,14 @@ def test_sets_of_deep_expressions_are_built_or_refused(depth):
     except LimitError as error:
         refusal = str(error)
     assert size == 3 or "nested too deeply" in refusal
+
+
+def test_fronts_of_deep_expressions_are_found():
+    m = Model()
+    x, y = m.int_var("x", 0, 2), m.int_var("y", 0, 2)
+    e = x
+    for _ in range(600):
+        e = (e + y) % 3
+    m.add(e == 1)
+    assert len(m.pareto([(x, "min"), (y, "max")])) == 1
+    assert len(m.pareto([(e, "max"), (y, "max")])) == 1
