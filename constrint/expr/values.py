@@ -15,6 +15,7 @@ from constrint.expr.arithmetic.power import Pow
 from constrint.expr.base import Assignment, IntExpr
 from constrint.expr.conditions import BoolConst, BoolVar
 from constrint.expr.integers import Const, IntVar, Mul
+from constrint.expr.walk import inner_first
 from constrint.support.limits import exceeded
 
 MOST_PATHS = 20
@@ -66,17 +67,7 @@ class Values:
         known = self._known
         if id(expr) not in known:
             self._kept.append(expr)
-        stack = [expr]
-        while stack:
-            node = stack[-1]
-            if id(node) in known:
-                stack.pop()
-                continue
-            waiting = [child for child in node.children if id(child) not in known]
-            if waiting:
-                stack.extend(waiting)
-                continue
-            stack.pop()
+        for node in inner_first([expr], known):
             known[id(node)] = self._value(node)
         return known[id(expr)].evaluate({})
 
@@ -137,23 +128,16 @@ class Depths:
     def note(self, expr: IntExpr) -> int:
         """The depth of an expression; raises `LimitExceeded` beyond the limit."""
         depth = self._depth
-        own: dict[int, int] = {}  # inner parts are not kept: they may be garbage-collected later
-        stack = [expr]
-        while stack:
-            node = stack[-1]
-            children = node.children
-            waiting = [child for child in children if id(child) not in depth and id(child) not in own]
-            if waiting:
-                stack.extend(waiting)
-                continue
-            stack.pop()
-            deepest = max([own.get(id(child)) or depth.get(id(child), 0) for child in children], default=0)
-            own[id(node)] = deepest + 1
-        self._kept.append(expr)
-        depth[id(expr)] = own[id(expr)]
-        if self._limit is not None and own[id(expr)] > self._limit:
+        if id(expr) not in depth:
+            own: dict[int, int] = {}  # inner parts are not kept: they may be garbage-collected later
+            for node in inner_first([expr], depth):
+                below = [own.get(id(child)) or depth.get(id(child), 0) for child in node.children]
+                own[id(node)] = 1 + max(below, default=0)
+            self._kept.append(expr)
+            depth[id(expr)] = own[id(expr)]
+        if self._limit is not None and depth[id(expr)] > self._limit:
             raise exceeded("depth", self._limit)
-        return own[id(expr)]
+        return depth[id(expr)]
 
 
 def value_in(model: object, expr: IntExpr, assignment: Assignment) -> int:
@@ -173,18 +157,8 @@ def is_plain(expr: IntExpr) -> bool:
     """Whether an expression has few paths to its parts, and is not deep."""
     paths: dict[int, int] = {}
     depth: dict[int, int] = {}
-    stack = [expr]
-    while stack:
-        node = stack[-1]
-        if id(node) in paths:
-            stack.pop()
-            continue
+    for node in inner_first([expr]):
         children = node.children
-        waiting = [child for child in children if id(child) not in paths]
-        if waiting:
-            stack.extend(waiting)
-            continue
-        stack.pop()
         paths[id(node)] = min(_ENOUGH, 1 + sum([paths[id(child)] for child in children]))
         depth[id(node)] = 1 + max([depth[id(child)] for child in children], default=0)
     return depth[id(expr)] <= DEEPEST and paths[id(expr)] <= MOST_PATHS * len(paths) + 1000

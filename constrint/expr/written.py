@@ -38,6 +38,7 @@ from constrint.expr import (
 )
 from constrint.expr.domain import Domain
 from constrint.expr.global_expr import Function, Relation
+from constrint.expr.walk import inner_first
 from constrint.expr.written_calls import write_call, write_table
 
 KEYWORDS = frozenset(
@@ -183,26 +184,14 @@ def shared_parts(exprs: Sequence[IntExpr]) -> list[IntExpr]:
     uses: dict[int, int] = {}
     paths: dict[int, int] = {}
     order: list[IntExpr] = []
-    total = 0
+    for node in inner_first(exprs):
+        for child in node.children:
+            uses[id(child)] = uses.get(id(child), 0) + 1
+        paths[id(node)] = min(_ENDLESS, 1 + sum([paths[id(child)] for child in node.children]))
+        order.append(node)
     for root in exprs:
-        stack = [root]
-        while stack:
-            node = stack[-1]
-            if id(node) in paths:
-                stack.pop()
-                continue
-            children = node.children
-            waiting = [child for child in children if id(child) not in paths]
-            if waiting:
-                stack += waiting
-                continue
-            stack.pop()
-            for child in children:
-                uses[id(child)] = uses.get(id(child), 0) + 1
-            paths[id(node)] = min(_ENDLESS, 1 + sum([paths[id(child)] for child in children]))
-            order.append(node)
         uses[id(root)] = uses.get(id(root), 0) + 1
-        total += paths[id(root)]
+    total = sum([paths[id(root)] for root in exprs])
     if total <= MOST_REPEATED * len(order) + MOST_WRITTEN:
         return []
     return [node for node in order if node.children and uses[id(node)] > 1]

@@ -108,14 +108,6 @@ def set_view_lo(st: State, a: int, v: int, b: int, x: int) -> bool:
 
 
 @compilable
-def set_view_hi(st: State, a: int, v: int, b: int, x: int) -> bool:
-    """Require that a view is at most x."""
-    if a > 0:
-        return set_hi(st, v, (x - b) // a)
-    return set_lo(st, v, -((b - x) // a))
-
-
-@compilable
 def take_value(st: State, first: int, done: int, x: int) -> bool:
     """Remove x from all views of the order from place `done` on."""
     args = st.args

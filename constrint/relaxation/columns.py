@@ -33,12 +33,7 @@ class Affine:
 
     def plus(self, other: Affine, factor: int = 1) -> Affine:
         """This sum plus a multiple of another one."""
-        terms = dict(self.terms)
-        for column, a in other.terms.items():
-            terms[column] = terms.get(column, 0) + factor * a
-        return Affine(
-            {column: a for column, a in terms.items() if a}, self.constant + factor * other.constant
-        )
+        return total(((1, self), (factor, other)))
 
 
 ZERO, ONE = Affine({}), Affine({}, 1)

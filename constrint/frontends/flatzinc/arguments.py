@@ -80,10 +80,6 @@ class Arguments:
         """A constant set."""
         return self._builder.members(self._args[place], self._item.line)
 
-    def member_sets(self, place: int) -> list[Domain]:
-        """An array of constant sets."""
-        return [self._builder.members(value, self._item.line) for value in self._entries(place)]
-
     def listed(self, place: int) -> list[int]:
         """The members of a constant set."""
         domain = self.members(place)
