@@ -17,8 +17,6 @@ import torch
 from torch.nn import functional
 
 from kerneltune.compiling.arguments import packed
-from kerneltune.compiling.compile import Compiler
-from kerneltune.compiling.feedback import settle
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.descriptions import CellSpec, Kernels, discover
 from kerneltune.inputs.hardware import GPU_VARIABLE, HardwareProfile, load_profile
@@ -26,6 +24,7 @@ from kerneltune.inputs.problem import Problem
 from kerneltune.running.detect import detect
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
+from kerneltune.torch.loading import Stream, load
 
 _DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
 _OPTIONS = ("forward_clip", "gate_gradient_clip", "cut_recurrent_gradient")
@@ -38,11 +37,6 @@ class Launcher(Protocol):
 
     def launch(self, problem: Problem, tensors: Tensors) -> None:
         """Queue one launch on torch's current stream; outputs are among the tensors."""
-
-
-@dataclass(frozen=True)
-class _Stream:
-    handle: int
 
 
 @dataclass
@@ -86,17 +80,11 @@ class DeviceLauncher:
                     (size,), loaded.candidate.workspace_fill, dtype=torch.uint8, device=device
                 )
                 addresses["workspace"] = workspace.data_ptr()
-            stream = _Stream(torch.cuda.current_stream(device).cuda_stream)
+            stream = Stream(torch.cuda.current_stream(device).cuda_stream)
             loaded.kernel.launch(packed(problem, addresses), stream)
 
     def _load(self, problem: Problem) -> _Loaded:
-        from kerneltune.running.launch import ExtendedKernel
-
-        space = TilingSpace(problem, self.profile, self.kernels)
-        compiled = settle(space, Compiler(space.kernels, self.profile)).compiled
-        candidate = compiled.candidate
-        cooperative = space.kernels.strategy(candidate.strategy).spec.cooperative
-        return _Loaded(candidate, ExtendedKernel(compiled.cubin, candidate, cooperative=cooperative))
+        return _Loaded(*load(TilingSpace(problem, self.profile, self.kernels), self.profile))
 
 
 @cache

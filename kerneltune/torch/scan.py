@@ -19,8 +19,6 @@ from typing import Any
 
 import torch
 
-from kerneltune.compiling.compile import Compiler
-from kerneltune.compiling.feedback import settle
 from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS, packed_scan
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.descriptions import Cell, Kernels
@@ -30,14 +28,10 @@ from kerneltune.inputs.scan_problem import WIDEST_VECTOR, ScanProblem
 from kerneltune.running.scan_arrays import state_width, widths_of
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
+from kerneltune.torch.loading import Stream, load
 from kerneltune.torch.scan_cpu import Options, backward_on_cpu, forward_on_cpu
 
 DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
-
-
-@dataclass(frozen=True)
-class _Stream:
-    handle: int
 
 
 @dataclass
@@ -85,16 +79,10 @@ class ScanLauncher:
                 for name, tensor in tensors.items()
                 if tensor.dim() == 3
             }
-            loaded.kernel.launch(packed_scan(problem, addresses, strides), _Stream(stream))
+            loaded.kernel.launch(packed_scan(problem, addresses, strides), Stream(stream))
 
     def _load(self, problem: ScanProblem) -> _Loaded:
-        from kerneltune.running.launch import ExtendedKernel
-
-        space = TilingSpace(problem, self.profile, self.kernels, self.strategy)
-        compiled = settle(space, Compiler(space.kernels, self.profile)).compiled
-        candidate = compiled.candidate
-        cooperative = space.kernels.strategy(candidate.strategy).spec.cooperative
-        return _Loaded(candidate, ExtendedKernel(compiled.cubin, candidate, cooperative=cooperative))
+        return _Loaded(*load(TilingSpace(problem, self.profile, self.kernels, self.strategy), self.profile))
 
 
 @cache

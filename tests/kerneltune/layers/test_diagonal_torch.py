@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from training import losses_of
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.scan_descriptions import discover_scans, is_nonlinear
@@ -65,15 +66,7 @@ def test_layers_train(name: str) -> None:
 
     torch.manual_seed(1)
     layer = getattr(layers, name)(6, 8)
-    x, target = torch.randn(4, 12, 6), torch.rand(4, 12, 8)
-    optimizer = torch.optim.Adam(layer.parameters(), lr=0.05)
-    losses = []
-    for _ in range(60):
-        optimizer.zero_grad()
-        loss = ((layer(x)[0] - target) ** 2).mean()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
+    losses = losses_of(torch, layer)
     assert losses[-1] < 0.7 * losses[0]
     assert float(layer.recurrent.grad.abs().min()) > 0
 
