@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
 from constrint.expr import Const, IntExpr, Table
+from constrint.expr.global_arguments import plain_matrix
 from constrint.expr.global_expr import Field, node_of
-from constrint.expr.written_calls import is_plain
+from constrint.expr.written_calls import ANY, is_plain
 from constrint.globals import GLOBALS
+from constrint.globals.tables import SHORT_TABLE
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     Node = Tree[Token]
 
-_TABLE = (Field("values", "exprs"), Field("rows", "rows", may_be_empty=True))
+_TABLE = (Field("values", "exprs"), Field("rows", "patterns", may_be_empty=True))
 
 NAMES = [*GLOBALS, "table"]
 
@@ -49,6 +51,8 @@ def read_call(reader: ExpressionReader, tree: Node, name: str, arguments: list[N
 
 
 def _built(name: str, parts: tuple[Any, ...]) -> IntExpr:
+    if name == "table" and any(None in row for row in parts[1]):
+        return node_of(SHORT_TABLE, parts)
     if name == "table":
         return table_of(*parts)
     return node_of(GLOBALS[name], parts)
@@ -100,6 +104,32 @@ def _rows(reader: ExpressionReader, field: Field, tree: Node) -> tuple[tuple[int
     return tuple([reader.sequence(child) for child in written] if long is None else long)
 
 
+def _matrix(reader: ExpressionReader, field: Field, tree: Node) -> Any:
+    """Rows of expressions; of numbers where all entries are constants."""
+    written, long = _list(reader, field, tree), _long_list(reader, field, tree)
+    if long is not None:
+        return tuple(long)
+    return plain_matrix(tuple([_exprs(reader, field, child) for child in written]))
+
+
+def _patterns(reader: ExpressionReader, field: Field, tree: Node) -> tuple[tuple[int | None, ...], ...]:
+    """Rows of numbers in which `_` stands for any value."""
+    written, long = _list(reader, field, tree), _long_list(reader, field, tree)
+    return tuple([_pattern(reader, child) for child in written] if long is None else long)
+
+
+def _pattern(reader: ExpressionReader, tree: Node) -> tuple[int | None, ...]:
+    entries = [] if tree.data != "list" or reader.inner_token(tree) is not None else tree.children
+    trees = [child for child in entries if not isinstance(child, str)]
+    if not any(_is_any(reader, child) for child in trees):
+        return reader.sequence(tree)
+    return tuple([None if _is_any(reader, child) else reader.constant(child) for child in trees])
+
+
+def _is_any(reader: ExpressionReader, tree: Node) -> bool:
+    return tree.data == "name" and reader.position(tree).text == ANY
+
+
 def _word(reader: ExpressionReader, field: Field, tree: Node) -> str:
     word = reader.position(tree).text
     if word not in field.words:
@@ -113,6 +143,8 @@ _PARTS: dict[str, Callable[[ExpressionReader, Field, Node], Any]] = {
     "int": lambda reader, field, tree: reader.constant(tree),
     "ints": lambda reader, field, tree: reader.sequence(tree),
     "rows": _rows,
+    "matrix": _matrix,
+    "patterns": _patterns,
     "word": _word,
 }
 """How each kind of argument is read."""
