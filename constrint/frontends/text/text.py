@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from constrint.errors import ModelError, ParseError
 from constrint.expr import BoolExpr, Const
 from constrint.expr.domain import Domain
-from constrint.expr.values import Depths
+from constrint.expr.walk import Depths
 from constrint.frontends.dialects import reader_of
 from constrint.frontends.text.expressions import Meaning, as_tree, name_of
 from constrint.frontends.text.lines import LONGEST_SIMPLE, Chunk, Compared, Declared, Worded
