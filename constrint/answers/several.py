@@ -160,7 +160,8 @@ class ParetoSearch:
             statistics = Statistics(seconds=perf_counter() - started, engine="tables")
             goal = objective if len(objective) > 1 else objective[0]
             known = values_of(self.model, assignment)
-            results.append(Result(Status.OPTIMAL, known, goal, statistics, assignment))
+            intervals = self.model.intervals.copy()
+            results.append(Result(Status.OPTIMAL, known, goal, statistics, assignment, intervals))
         results.sort(key=self._rank, reverse=True)
         limit = len(results) if self.limit is None else self.limit
         return Front(self.goals, results[:limit], len(results) <= limit)
