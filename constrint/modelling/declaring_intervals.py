@@ -151,9 +151,11 @@ class _Declaring:
     def _link(self, made: Interval, size: IntExpr | Domain | None, end: IntExpr | Domain | None) -> None:
         if not (isinstance(size, Domain | Const) or _is_not_negative(made.size)):
             self.conditions.append(if_present(Comparison(">=", made.size, Const(0)), made))
-        if size is not None and isinstance(end, Domain):
+        if size is None or end is None:
+            pass
+        elif isinstance(end, Domain):
             self.conditions.append(if_present(Member(made.end, end), made))
-        elif size is not None and end is not None and made.start is not end:
+        elif made.start is not end:
             self.conditions.append(if_present(Comparison("==", made.end, end), made))
         if made.breaks:
             working = [_outside(made.start, begin, stop) for begin, stop in made.breaks]
