@@ -16,7 +16,7 @@ from constrint.errors import LimitError
 from constrint.model import Model
 from constrint.modelling.conflict import Conflict, shown
 from constrint.modelling.result import Result, Status
-from constrint.search.solver import values_of
+from constrint.preparing.checks import values_of
 from constrint.support.deadline import NEVER, Deadline
 
 Mode: TypeAlias = Literal["one", "all", "count", "sample"]
