@@ -45,7 +45,12 @@ def result_html(result: Result) -> str:
         title += f", objective {result.objective}"
     if result.conflict is not None:
         return _titled(title, conflict_html(result.conflict))
-    return _titled(title, _table(("name", "value"), [(name, str(v)) for name, v in result.values.items()]))
+    tasks = [
+        (name, *(("absent", "", "") if when is None else map(str, when)))
+        for name, when in result.intervals.items()
+    ]
+    values = _table(("name", "value"), [(name, str(v)) for name, v in result.values.items()])
+    return _titled(title, _table(("interval", "start", "size", "end"), tasks) + values)
 
 
 def conflict_html(conflict: Conflict) -> str:

@@ -210,8 +210,6 @@ def _drawn(chart: Gantt) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(height)}" '
         f'viewBox="0 0 {_n(width)} {_n(height)}" role="img" font-family="sans-serif" font-size="12">\n'
         f"<title>{_plain(chart.title or 'Gantt chart')}</title>\n"
-        "<style>.title{font-size:15px;font-weight:bold}.tick,.absent{fill:#555}.absent{font-style:italic}"
-        "</style>\n"
         f'<rect width="{_n(width)}" height="{_n(height)}" fill="#fff"/>\n' + "\n".join(body) + "\n</svg>\n"
     )
 
@@ -259,7 +257,9 @@ def _bar(bar: Bar, scale: _Scale, top: float) -> list[str]:
     parts = [f"<g><title>{_plain(tip)}</title>"]
     if len(bar.pieces) > 1:
         y = _n(top + BAR / 2)
-        parts.append(f'<path d="M{_n(scale.x(start))} {y}H{_n(scale.x(end))}" stroke="{bar.colour}"/>')
+        parts.append(
+            f'<path d="M{_n(scale.x(start))} {y}H{_n(scale.x(end))}" stroke="{bar.colour}" stroke-width="3"/>'
+        )
     for begin, stop in bar.pieces:
         x, width = scale.x(begin), scale.x(stop) - scale.x(begin)
         parts.append(
@@ -271,7 +271,11 @@ def _bar(bar: Bar, scale: _Scale, top: float) -> list[str]:
     if room >= min(len(bar.name), 3):
         parts.append(
             _text(
-                (scale.x(begin) + scale.x(stop)) / 2, top + BAR / 2 + 4, _short(bar.name, room), "", "middle"
+                (scale.x(begin) + scale.x(stop)) / 2,
+                top + BAR / 2 + 4,
+                _short(bar.name, room),
+                "name",
+                "middle",
             )
         )
     return [*parts, "</g>"]
@@ -284,10 +288,17 @@ def _beside(row: Row) -> str:
     return _short("absent" if row.absent == (row.name,) else f"absent: {', '.join(row.absent)}", 40)
 
 
+_STYLES = {  # attributes, because a style sheet would reach the rest of a page that shows the chart
+    "name": "",
+    "title": ' font-size="15" font-weight="bold"',
+    "tick": ' fill="#555"',
+    "absent": ' fill="#555" font-style="italic"',
+}
+
+
 def _text(x: float, y: float, words: str, kind: str, anchor: str = "start") -> str:
     side = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    style = f' class="{kind}"' if kind else ""
-    return f'<text x="{_n(x)}" y="{_n(y)}"{side}{style}>{_plain(words)}</text>'
+    return f'<text x="{_n(x)}" y="{_n(y)}"{side}{_STYLES[kind]}>{_plain(words)}</text>'
 
 
 def _plain(words: str) -> str:
