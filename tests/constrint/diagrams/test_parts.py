@@ -18,8 +18,7 @@ def drawn_sum(rng: random.Random) -> tuple[Parts, object]:
     values = np.arange(-2, 3)
     terms = Terms([values] * VARIABLES, [(-2, 2)] * VARIABLES)
     operands = [
-        terms.call(rng.choice([max, min, divmod]), [terms.var(rng.randrange(VARIABLES))])
-        for _ in range(8)
+        terms.call(rng.choice([max, min, divmod]), [terms.var(rng.randrange(VARIABLES))]) for _ in range(8)
     ]
     return Parts(terms), terms.sum([rng.choice([0, 0, 0, -2, 3]) for _ in operands], operands, 1)
 
