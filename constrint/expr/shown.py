@@ -1,8 +1,9 @@
 """Expressions shown to people: the text that `print`, f-strings, messages and notebooks show.
 
-It is the text of the constrint language, except that the names of arrays' elements, ``x[0,1]``, have no
-backquotes. Large expressions are cut: deep parts and the middle of long lists are shown as ``…``, so the
-text is short however many parts there are and however they are shared.
+It is the text of the constrint language, except that the names of arrays' elements and of parts of
+intervals, ``x[0,1]`` and ``task.start``, have no backquotes. Large expressions are cut: deep parts and the
+middle of long lists are shown as ``…``, so the text is short however many parts there are and however they
+are shared.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ LONGEST_NUMBER = 1_000
 """Bits of a number that is shown whole."""
 LONGEST_NAME = 100
 _DEPTHS = (8, 5, 4, 3, 2, 1)  # to which a large expression is cut: the first at which few parts are left
-_ELEMENT = re.compile(r"[^\W\d]\w*\[-?\d+(,-?\d+)*\]")
+_PLAIN = re.compile(r"[^\W\d]\w*(\[-?\d+(,-?\d+)*\])?(\.\w+)*")
 
 
 class Cut(BoolExpr):
@@ -67,9 +68,9 @@ def show_domain(domain: Domain) -> str:
 
 
 def show_name(name: str) -> str:
-    """The text of a name for people: in backquotes where it is no word, and no element of an array."""
+    """The text of a name for people: in backquotes unless it is a word, as ``x[0,1]`` or ``task.start``."""
     name = shown(name, LONGEST_NAME)
-    if _ELEMENT.fullmatch(name):
+    if not name.isidentifier() and _PLAIN.fullmatch(name):
         return name
     return quote(name.replace("`", "'").replace("\n", "\\n").replace("\r", "\\r"))
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
     from constrint.modelling.conflict import Conflict
+    from constrint.modelling.intervals import Interval, Scheduled
 
 
 class Status(Enum):
@@ -115,6 +116,7 @@ class Result:
     conflict: Conflict | None = field(default=None, kw_only=True)
     bound: int | None = field(default=None, kw_only=True)
     _assignment: Mapping[IntExpr, int] = field(default_factory=dict, repr=False)
+    _intervals: Mapping[str, Interval] = field(default_factory=dict, repr=False)
 
     def __bool__(self) -> bool:
         return self.status in (Status.OPTIMAL, Status.FEASIBLE)
@@ -146,8 +148,18 @@ class Result:
             return None
         return abs(self.objective - self.bound) / max(1, abs(self.objective))
 
+    @property
+    def intervals(self) -> dict[str, Scheduled | None]:
+        """When each interval takes place, by name; None for one that is absent. Empty without a solution."""
+        if not self:
+            return {}
+        return {name: self[interval] for name, interval in self._intervals.items()}
+
     @overload
     def __getitem__(self, key: str | IntExpr) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Interval) -> Scheduled | None: ...
 
     @overload
     def __getitem__(self, key: Any) -> Any: ...
@@ -156,12 +168,13 @@ class Result:
         """A value, or the values of an array.
 
         Args:
-            key: The name of a variable or let, a variable, any expression over the model's variables, or an
-                array or list of names and expressions.
+            key: The name of a variable or let, a variable, any expression over the model's variables, an
+                interval, or an array or list of names and expressions.
 
         Returns:
-            The value as an int; for an array or list, a numpy array of the same shape: of int64, or of Python
-            integers if one of them is larger.
+            The value as an int; for an interval, its start, size and end, or None where it is absent; for an
+            array or list, a numpy array of the same shape: of int64, or of Python integers if one of them is
+            larger.
 
         Raises:
             ModelError: There is no solution, or a variable is not in this result.
@@ -173,9 +186,10 @@ class Result:
             if key not in self.values:
                 raise ModelError(f"no variable or let is named '{key}'; there are: {_some(self.values)}")
             return self.values[key]
-        if isinstance(key, IntExpr):
+        if hasattr(key, "evaluate"):  # an expression or an interval
             try:
-                return int(key.evaluate(self._assignment))
+                value = key.evaluate(self._assignment)
+                return int(value) if isinstance(value, bool) else value
             except KeyError as error:
                 raise ModelError(self._foreign(error.args[0])) from None
         from constrint.expr.array_operators import elements_of
