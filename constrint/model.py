@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from constrint.answers.several import Front, Solutions
     from constrint.diagrams.describe import Explanation
+    from constrint.frontends.text.parameters import Given
     from constrint.modelling.conflict import Conflict
     from constrint.preparing.branching import Branching
     from constrint.preparing.options import Engine, Learning, OnSolution
@@ -311,8 +312,9 @@ class Model(Declarations):
         text: str,
         *,
         filename: str = "<text>",
-        constants: Mapping[str, int | Sequence[int]] | None = None,
+        constants: Mapping[str, Given] | None = None,
         dialect: str = "constrint",
+        include: Sequence[str | Path] = (),
         limits: Limits | None = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
@@ -322,9 +324,11 @@ class Model(Declarations):
         Args:
             text: The model.
             filename: Name of the text in messages.
-            constants: Values of names in the text: integers, or sequences of integers.
+            constants: Values of names in the text: integers, members of enumerations as strings, sequences of
+                them, or mappings from the indices of an array.
             dialect: The language of the text: "constrint", "flashrnn" (FlashRNN's dialect of ConstrINT),
                 "json", "flatzinc" or "xcsp3".
+            include: Folders whose files the text may include.
             limits: Limits of the model's size; `Limits()` has the defaults.
             time_limit: Seconds that reading may take.
             memory_limit: Bytes by which the process may grow while it reads.
@@ -337,30 +341,49 @@ class Model(Declarations):
             LimitExceeded: The model is larger than the limits.
             LimitError: Time or memory did not suffice.
         """
+        from constrint.frontends.text.includes import Folders
         from constrint.frontends.text.text import read_model
 
         budget = budget_for(limits, time_limit, memory_limit)
-        read = read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
-        return Model.of(read)
+        folders = Folders(None, include)
+        return Model.of(
+            read_model(
+                text, filename=filename, constants=constants, dialect=dialect, budget=budget, folders=folders
+            )
+        )
 
     @staticmethod
     def from_file(
         path: str | Path,
         *,
-        constants: Mapping[str, int | Sequence[int]] | None = None,
+        constants: Mapping[str, Given] | None = None,
+        data: str | Path | Sequence[str | Path] = (),
+        include: Sequence[str | Path] = (),
         dialect: str = "constrint",
         limits: Limits | None = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
     ) -> Model:
-        """Read a model from a file; see `from_text`. The endings .json, .fzn and .xml select the dialect."""
+        """Read a model from a file; see `from_text`. The endings .json, .fzn and .xml select the dialect.
+
+        `data` names files with values of parameters: .json, .yaml, .yml or .csv. The text may include files
+        of its own folder and of those in `include`.
+        """
         from constrint.frontends.dialects import dialect_of
+        from constrint.frontends.text.data import read_data
+        from constrint.frontends.text.includes import Folders
         from constrint.frontends.text.text import read_model
 
         budget, filename = budget_for(limits, time_limit, memory_limit), str(path)
         text, dialect = decoded(read_bytes(path, budget), filename), dialect_of(filename, dialect)
-        read = read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
-        return Model.of(read)
+        files = data if isinstance(data, Sequence) and not isinstance(data, str) else [data]
+        given = read_data(files, constants, budget)
+        folders = Folders(path, include)
+        return Model.of(
+            read_model(
+                text, filename=filename, constants=given, dialect=dialect, budget=budget, folders=folders
+            )
+        )
 
     def to_text(self) -> str:
         """The model in the constrint language; the text reads back as a model with the same solutions."""

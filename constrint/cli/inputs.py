@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from constrint.model import Model
 from constrint.support.limits import Budget, Limits, budget_for, decoded, read_bytes, read_stream
+
+if TYPE_CHECKING:
+    from constrint.frontends.text.meanings import Value
 
 
 class BadInputError(Exception):
@@ -37,27 +40,39 @@ def shown_name(file: str) -> str:
 
 
 def load_space(
-    file: str, dialect: str, define: list[str] | None, assume: list[str] | None, budget: Budget
+    file: str,
+    dialect: str,
+    define: list[str] | None,
+    assume: list[str] | None,
+    budget: Budget,
+    data: Sequence[str] = (),
+    include: Sequence[str] = (),
 ) -> Model | Mapping[str, Any]:
     """The model in a file, or the tuner's search space that its JSON describes."""
     from constrint.tuning import t1
 
     text = read_text(file, budget)
     if dialect in ("constrint", "json") and text.lstrip().startswith("{"):
-        data = t1.read_text(text, shown_name(file), budget)
-        if t1.is_space(data):
-            if define or assume:
-                raise BadInputError("--define and --assume go with models; use --given")
-            return data
+        document = t1.read_text(text, shown_name(file), budget)
+        if t1.is_space(document):
+            if define or assume or data or include:
+                raise BadInputError("--define, --assume, --include and data go with models; use --given")
+            return document
         dialect = "json"
-    return model_of(text, file, dialect, define, assume, budget)
+    return model_of(text, file, dialect, define, assume, budget, data, include)
 
 
 def load(
-    file: str, dialect: str, define: list[str] | None, assume: list[str] | None, budget: Budget
+    file: str,
+    dialect: str,
+    define: list[str] | None,
+    assume: list[str] | None,
+    budget: Budget,
+    data: Sequence[str] = (),
+    include: Sequence[str] = (),
 ) -> Model:
-    """The model in a file, with the assumptions added."""
-    return model_of(read_text(file, budget), file, dialect, define, assume, budget)
+    """The model in a file, with the values of data files, and the assumptions added."""
+    return model_of(read_text(file, budget), file, dialect, define, assume, budget, data, include)
 
 
 def model_of(
@@ -67,18 +82,29 @@ def model_of(
     define: list[str] | None,
     assume: list[str] | None,
     budget: Budget,
+    data: Sequence[str] = (),
+    include: Sequence[str] = (),
 ) -> Model:
     """The model in the text of a file, with the assumptions added."""
     constants = dict(parse_definition(definition) for definition in define or [])
     from constrint.frontends.dialects import dialect_of
-    from constrint.frontends.text.text import read_condition, read_model
+    from constrint.frontends.text import text as texts
+    from constrint.frontends.text.data import read_data
+    from constrint.frontends.text.includes import Folders
 
     dialect = dialect_of(file, dialect)
     filename = shown_name(file)
-    model = Model.of(read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget))
-    if assume:
-        for condition in assume:
-            model.assume(read_condition(condition, model, constants, filename="--assume"))
+    given = read_data(data, constants, budget)
+    folders = Folders(None if file == "-" else file, include)
+    names: Mapping[str, Value] = {}
+    if dialect == "constrint":
+        reading = texts.read_text(text, filename=filename, given=given, budget=budget, folders=folders)
+        model, names = Model.of(reading.model), reading.names
+    else:
+        read = texts.read_model(text, filename=filename, constants=given, dialect=dialect, budget=budget)
+        model = Model.of(read)
+    for condition in assume or ():
+        model.assume(texts.read_condition(condition, model, constants, filename="--assume", names=names))
     return model
 
 

@@ -41,6 +41,14 @@ File = Annotated[
     str,
     typer.Argument(metavar="FILE", help="A .constrint, .json, .fzn or .xml file, or - for standard input."),
 ]
+Data = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[DATA…]", help="Values of parameters: .json, .yaml or .csv files."),
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FOLDER", help="A folder whose files the model may include; may be repeated."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to standard output.")]
 Dialect = Annotated[
     str, typer.Option(help="The language of the file: constrint, flashrnn, json, flatzinc or xcsp3.")
@@ -117,6 +125,7 @@ def reported() -> Iterator[None]:
 @takes_limits
 def solve(
     file: File,
+    data: Data = None,
     every: Annotated[bool, typer.Option("--all", help="Print all solutions, one per line.")] = False,
     count: Count = False,
     sample: Sample = None,
@@ -140,6 +149,7 @@ def solve(
     define: Define = None,
     assume: Assume = None,
     dialect: Dialect = "constrint",
+    include: Include = None,
     limits: Limits | None = None,
 ) -> None:
     """Find a solution (the best one, if the file says what to optimise)."""
@@ -155,7 +165,7 @@ def solve(
             raise BadInputError(
                 "--learn finds one solution: leave out --all, --count and --sample; --proof needs --learn"
             )
-        model = load(file, dialect, define, assume, budget)
+        model = load(file, dialect, define, assume, budget, data or (), include or ())
         time_limit = budget.seconds_left
         mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
         request = Request(mode, sample or limit, seed, time_limit, json, learn, proof, progress, workers)
@@ -174,6 +184,7 @@ def space(
             help="A file as for `solve`, or a tuner's search space in JSON (T1 or tune_params).",
         ),
     ],
+    data: Data = None,
     count: Count = False,
     every: Annotated[
         bool, typer.Option("--list", help="Print all solutions in order, one per line.")
@@ -192,6 +203,7 @@ def space(
     define: Define = None,
     assume: Assume = None,
     dialect: Dialect = "constrint",
+    include: Include = None,
     limits: Limits | None = None,
 ) -> None:
     """Build the set of all solutions; print its size, samples or a list; write files and pictures."""
@@ -204,7 +216,7 @@ def space(
         if limit is not None and not every:
             raise BadInputError("--limit needs --list")
         shown: Shown = "list" if every else "count" if count else "summary" if sample is None else "sample"
-        source = load_space(file, dialect, define, assume, budget)
+        source = load_space(file, dialect, define, assume, budget, data or (), include or ())
         request = Request(
             shown,
             number=sample or limit,
@@ -226,9 +238,11 @@ def space(
 @takes_limits
 def check(
     file: File,
+    data: Data = None,
     json: Json = False,
     define: Define = None,
     dialect: Dialect = "constrint",
+    include: Include = None,
     time_limit: TimeLimit = None,
     memory: Memory = None,
     explain: Annotated[
@@ -239,7 +253,7 @@ def check(
     """Check that a file is a valid model, without solving it."""
     with reported():
         budget = budget_of(limits, time_limit, memory)
-        model = load(file, dialect, define, None, budget)
+        model = load(file, dialect, define, None, budget, data or (), include or ())
         facts = {
             "variables": len(model.variables),
             "definitions": len(model.lets),
@@ -272,6 +286,7 @@ def _methods(model: Model, wanted: bool, budget: Budget) -> dict[str, list[str]]
 @takes_limits
 def explain(
     file: File,
+    data: Data = None,
     time_limit: Annotated[
         float,
         typer.Option(min=0.0, metavar="SECONDS", help="Stop the search for a conflict after this time."),
@@ -280,6 +295,7 @@ def explain(
     define: Define = None,
     assume: Assume = None,
     dialect: Dialect = "constrint",
+    include: Include = None,
     memory: Memory = None,
     limits: Limits | None = None,
 ) -> None:
@@ -288,7 +304,7 @@ def explain(
         budget = budget_of(limits, time_limit, memory)
         from constrint.cli.solve import explanation
 
-        model = load(file, dialect, define, assume, budget)
+        model = load(file, dialect, define, assume, budget, data or (), include or ())
         code = explanation(model, time_limit=budget.seconds_left or 0.0, json=json)
         if code:
             raise typer.Exit(code)

@@ -229,6 +229,11 @@ def _describe(
             "the constraint ends too early",
             "an expression that goes on over several lines stands in brackets",
         )
+    if token.value == "for" and bracket is None:
+        return (
+            "a loop stands in a function",
+            "write forall(… for i in 1..9), sum(… for i in 1..9) or the like",
+        )
     if token.value in KEYWORDS and "NAME" in expected and not after_operand and token.type != "NOT":
         return (
             f"'{token}' is a word of the language",
@@ -249,6 +254,9 @@ def _describe(
         return _missing_operator(token, last, bracket)
     if not after_operand:
         return f"an operand is missing before '{token}'", ""
+    if token.value == "," and any(one.value == "for" for one in before[-60:]):
+        hint = "each generator has its own 'for': … for i in 1..3 for j in 1..3"
+        return f"'{token}' cannot stand here", hint
     return f"'{token}' cannot stand here", "a constraint ends at a newline or ';'"
 
 
