@@ -10,7 +10,7 @@ from constrint.errors import ParseError
 from constrint.expr import FUNCTIONS, And, BoolExpr, Const, FloorDiv, IntExpr, IntFunction, Or, linear
 from constrint.expr.build import product
 from constrint.expr.domain import Domain
-from constrint.expr.values import Depths
+from constrint.expr.walk import Depths
 from constrint.frontends.constants import name_of, nearest, subtrees
 from constrint.frontends.text import global_calls
 from constrint.frontends.text.indexing import IndexReader

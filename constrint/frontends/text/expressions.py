@@ -133,10 +133,11 @@ class ExpressionReader(CallReader):
             remainder = remainder or operator == "%"
             self.budget.depth(self._depth + quotients, partial(self.where, tree))
             kind = FloorDiv if operator == "//" else Mod
-            factors = [kind(self._multiplied(tree, factors), factor)]
-        return self._multiplied(tree, factors)
+            factors = [kind(self.multiplied(tree, factors), factor)]
+        return self.multiplied(tree, factors)
 
-    def _multiplied(self, tree: Node, factors: list[IntExpr]) -> IntExpr:
+    def multiplied(self, tree: Node, factors: list[IntExpr]) -> IntExpr:
+        """The product of factors, after a check that constants in it do not grow too long."""
         self.check_bits(tree, factors, sum)
         result = factors[0]
         for factor in factors[1:]:

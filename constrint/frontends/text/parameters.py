@@ -40,11 +40,7 @@ class GivenNames:
     def constants(self) -> dict[str, Value]:
         """The constants, which have their meaning without `param`; raises `ModelError` for what is none."""
         plain = {name: value for name, value in self.values.items() if name not in self.origins}
-        return {
-            name: _plain(name, value)
-            for name, value in plain.items()
-            if not isinstance(value, str | Mapping) and not _has_words(value)
-        }
+        return {name: _plain(name, value) for name, value in plain.items() if _is_plain(value)}
 
     def unused(self, declared: set[str]) -> str | None:
         """A name of a data file that the text has no parameter for; None if there is none."""
@@ -54,12 +50,11 @@ class GivenNames:
         return None
 
 
-def _has_words(value: Given) -> bool:
-    if isinstance(value, Mapping):
-        return True
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return any(isinstance(item, str | Mapping) or _has_words(item) for item in value)
-    return False
+def _is_plain(value: Given) -> bool:
+    """Whether a value can be understood without a declaration: it has no words and no mappings."""
+    if isinstance(value, str | Mapping):
+        return False
+    return not isinstance(value, Sequence) or all(map(_is_plain, value))
 
 
 def _plain(name: str, value: Any) -> Value:
@@ -250,11 +245,15 @@ class ParameterReader(DeclaringReader):
 
     def check_given(self) -> None:
         """Raise for a name of a data file that the text has no parameter for."""
-        name = self.given.unused(self.parameters)
-        if name is not None:
-            near = nearest(name, sorted(self.parameters - self.given.values.keys()))
-            hint = f"did you mean '{near[0]}'?" if near else f"declare it in the model: param {name}"
-            message = f"{self.given.origins[name]}: the model has no parameter '{shown(name, 60)}'"
+        for name, given in self.given.values.items():
+            if name not in self.given.origins and name not in self.parameters and not _is_plain(given):
+                message = f"constant '{name}' must be an integer or a sequence of integers, not {given!r}"
+                raise ModelError(f"{message}; other values need a declaration: param {name}")
+        unused = self.given.unused(self.parameters)
+        if unused is not None:
+            near = nearest(unused, sorted(self.parameters - self.given.values.keys()))
+            hint = f"did you mean '{near[0]}'?" if near else f"declare it in the model: param {unused}"
+            message = f"{self.given.origins[unused]}: the model has no parameter '{shown(unused, 60)}'"
             raise ModelError(f"{message}\nhint: {hint}")
 
 

@@ -350,6 +350,9 @@ def _free_names(tree: Node, bound: set[str]) -> Iterator[tuple[Node, str]]:
 def unusable(reader: NameReader, tree: Node, value: Value) -> ParseError:
     """The error for a value where a number or condition is needed."""
     text = reader.position(tree).text
+    if tree.data == "list":
+        hint = "take an element, [3, 5, 7][k], or write x in [3, 5, 7]"
+        return reader.error(tree, "a list is not a number", hint)
     hints = {
         tuple: f"write {text}[k] or x in {text}",
         Enumeration: f"write one of its members, or x in {text}",

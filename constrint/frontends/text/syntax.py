@@ -229,6 +229,8 @@ def _describe(
             "the constraint ends too early",
             "an expression that goes on over several lines stands in brackets",
         )
+    if token.type == "STRING":
+        return "unexpected character '\"'", _CHARACTER_HINTS['"']
     if token.value == "for" and bracket is None:
         return (
             "a loop stands in a function",

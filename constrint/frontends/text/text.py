@@ -18,7 +18,7 @@ from constrint.frontends.constants import as_tree, name_of, subtrees
 from constrint.frontends.dialects import reader_of
 from constrint.frontends.text.declaring import is_binding, is_membership
 from constrint.frontends.text.includes import Folders
-from constrint.frontends.text.lines import LONGEST_SIMPLE, Chunk, Compared, Declared
+from constrint.frontends.text.lines import LONGEST_SIMPLE, Chunk, Compared, Declared, Worded
 from constrint.frontends.text.meanings import Value
 from constrint.frontends.text.names import told_value
 from constrint.frontends.text.parameters import Given, GivenNames, ParameterReader
@@ -215,9 +215,12 @@ class _Reader(ParameterReader):
         self.begin, self.line = statement.begin, statement.line
         self.statement(statement.tree)
 
-    def _read_simple(self, statement: Declared | Compared) -> None:
+    def _read_simple(self, statement: Declared | Compared | Worded) -> None:
         if isinstance(statement, Declared):
             if self.declares(statement):
+                return
+        elif isinstance(statement, Worded):
+            if self._reads(statement):
                 return
         elif (condition := self.compares(statement)) is not None:
             self.model.add(condition)
@@ -226,6 +229,24 @@ class _Reader(ParameterReader):
         text = self.source.text[statement.begin : statement.end]
         for one in parsed(self.source, self.budget, Chunk(statement.begin, statement.line, text)):
             self._read_parsed(one)
+
+    def _reads(self, piece: Worded) -> bool:
+        """Define or require what a plain statement says; False, and nothing done, where lark is to."""
+        expr = None if piece.is_definition and piece.name in self.names else self.worded(piece)
+        if expr is None:
+            return False
+        if piece.is_definition and piece.name is not None:
+            try:
+                self.depths.note(expr)
+            except LimitExceeded:
+                return False
+            self.names[piece.name] = self.model.let(piece.name, expr)
+            self.places[piece.name] = Span(self.source, piece.begin, piece.begin + len(piece.name))
+        elif isinstance(expr, BoolExpr):
+            self.model.add(expr, name=piece.name)
+        else:
+            return False
+        return True
 
     def statement(self, tree: Node) -> None:
         """Read one statement."""
@@ -326,6 +347,8 @@ def _declares(statement: Statement, name: str) -> bool:
         return name in map(str.strip, statement.names)
     if isinstance(statement, Compared):
         return False
+    if isinstance(statement, Worded):
+        return statement.is_definition and statement.name == name
     tree = statement.tree
     if tree.data == "template":
         return name == f"{name_of(as_tree(tree.children[0]).children[0])}("
