@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -121,6 +122,8 @@ class DeclaringReader(SimpleReader):
             )
         if not domain.is_finite:
             raise self.error(tree, "an index set needs both bounds", "write such as 1..9")
+        if (domain.size or 0) > sys.maxsize:
+            raise self.error(tree, "this index set is too long for an array")
         if domain.values is not None or domain.lo is None or domain.hi is None:
             return Axis(domain.values or ())
         return Axis(range(domain.lo, domain.hi + 1, domain.step))

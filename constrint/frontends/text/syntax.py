@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 OPENING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 CLOSING = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
 OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "NUMBERS", "ROWS", "TRUE", "FALSE", *CLOSING])
-_OPERAND_START = frozenset(["NAME", "QUOTED", "NUMBER", "NUMBERS", "ROWS", "TRUE", "FALSE", *OPENING])
+OPERAND_START = frozenset(["NAME", "QUOTED", "NUMBER", "NUMBERS", "ROWS", "TRUE", "FALSE", *OPENING])
 
 LONGEST_KNOWN = 20_000
 """Trees of shorter texts are cached: the same text is often read again, with other constants."""
@@ -252,7 +252,7 @@ def _describe(
         if OPENING[bracket.type] != token.value:
             return f"{token.value!r} does not match {bracket.value!r} on line {bracket.line}", ""
         return "an operand is missing here", ""
-    if after_operand and token.type in _OPERAND_START and last is not None:
+    if after_operand and token.type in OPERAND_START and last is not None:
         return _missing_operator(token, last, bracket)
     if not after_operand:
         return f"an operand is missing before '{token}'", ""

@@ -239,6 +239,7 @@ MISTAKES = [
     ("x[1, 2] == 3", 6, "2 indices for 'x', which has 1", ""),
     ("x[1..4] in 2..3", 1, "'x[1..4]' is an array", ""),
     ("y[1..] in 0..3", 3, "needs both bounds", "1..9"),
+    ("y[1..10 ** 30] in 0..3", 3, "too long for an array", ""),
     ("y[3] in 0..3", 3, "'3' is a number, not an index set", "1..3"),
     ("x[1..2] bool", 1, "'x' is declared already", ""),
     ("y[1..2] := [1, 2, 3]", 12, "y needs 2 values, not 3", ""),
