@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 def app() -> None:
     """Solve integer constraint models written in the .constrint language.
 
-    A FILE is a .constrint, .json, .fzn or .xml file, or - for standard input.
+    A FILE is a .constrint, .json, .fzn or .xml file, or - for standard input. DATA are .json, .yaml or .csv
+    files with values of its parameters.
     """
 
 
