@@ -69,7 +69,10 @@ Memory = Annotated[
 ]
 Given = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="Keep solutions with this value; may be repeated."),
+    typer.Option(
+        metavar="CONDITION",
+        help="Keep the solutions with NAME=VALUE, 'NAME in LOW..HIGH' or 'NAME in {A, B}'; may be repeated.",
+    ),
 ]
 Out = Annotated[
     str | None,
@@ -78,7 +81,16 @@ Out = Annotated[
     ),
 ]
 Picture = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Draw values, pairs and the diagram as .svg or .html.")
+    str | None,
+    typer.Option(metavar="FILE", help="Draw values and pairs as .svg, or as .html, a page to explore."),
+]
+PictureEdges = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="The most edges of the diagram that a page holds (usually 1,000,000); beyond, it is static.",
+    ),
 ]
 
 
@@ -186,6 +198,7 @@ def space(
     given: Given = None,
     out: Out = None,
     picture: Picture = None,
+    picture_edges: PictureEdges = None,
     time_limit: TimeLimit = None,
     memory: Memory = None,
     json: Json = False,
@@ -212,6 +225,7 @@ def space(
             given=tuple(given or ()),
             out=out,
             picture=picture,
+            picture_edges=picture_edges,
             json=json,
             time_limit=budget.seconds_left,
             memory_limit=None if memory is None else memory * 1_000_000,
