@@ -10,7 +10,7 @@ import numpy as np
 import page_reader
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from constrint.cli.main import app
 from constrint.solutions.solutionset import SolutionSet
