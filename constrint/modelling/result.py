@@ -46,7 +46,7 @@ class Statistics:
             the optimum came from tables of rows.
         arithmetic: "int64", or "exact" for Python's integers.
         method: "branching"; "learning" if the learning search ran, which needs int64; "portfolio" if several
-            took turns.
+            took turns; "diagrams" if those of the planner answered.
         learned: Clauses learned from failures.
     """
 
