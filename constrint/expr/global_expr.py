@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from constrint.errors import ModelError, Undefined
 from constrint.expr import And, Assignment, BoolExpr, IntExpr, definedness, linear
-from constrint.expr.evaluation import share_work
+from constrint.expr.evaluation import with_parts
 from constrint.support.record import record
 
 Kind: TypeAlias = Literal["expr", "exprs", "int", "ints", "rows", "word"]
@@ -106,8 +106,8 @@ def _needs(parts: tuple[Part, ...]) -> list[BoolExpr]:
 
 def _evaluated(kind: Kind, part: Part, assignment: Assignment) -> Any:
     if kind == "exprs":
-        return tuple([expr.evaluate(assignment) for expr in part])
-    return int(part.evaluate(assignment)) if kind == "expr" else part
+        return tuple([expr.meaning(assignment) for expr in part])
+    return int(part.meaning(assignment)) if kind == "expr" else part
 
 
 def _values(definition: Definition, parts: tuple[Part, ...], assignment: Assignment) -> list[Any]:
@@ -128,7 +128,7 @@ class Relation(BoolExpr):
         """The expressions among the arguments."""
         return tuple(_expressions(self.parts))
 
-    def evaluate(self, assignment: Assignment) -> bool:
+    def meaning(self, assignment: Assignment) -> bool:
         """Whether it holds; false if an argument is undefined."""
         try:
             return bool(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
@@ -155,7 +155,7 @@ class Function(IntExpr):
         """The expressions among the arguments."""
         return tuple(_expressions(self.parts))
 
-    def evaluate(self, assignment: Assignment) -> int:
+    def meaning(self, assignment: Assignment) -> int:
         """Its value; raises `Undefined` if there is none."""
         return int(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
 
@@ -170,7 +170,7 @@ class Function(IntExpr):
         return linear([(1, number), *[(0, arg) for arg in partial]]) if partial else number
 
 
-share_work(Relation, Function)
+with_parts(Relation, Function)
 
 
 def node_of(definition: Definition, parts: tuple[Part, ...]) -> Relation | Function:
