@@ -156,31 +156,29 @@ def _replaced(part: Any, known: Mapping[int, _Known]) -> Any:
     return tuple([_replaced(inner, known) for inner in part])
 
 
-def _weigh_small(node: Any, children: Any, levels: int) -> int:
-    """Weigh a shallow and light expression; returns its evaluations, or 0 if it is neither."""
-    steps = 1
-    for child in children:
-        if type(child) not in _WEIGHED:  # a variable or constant
-            steps += 1
-            continue
-        own = _weigh_small(child, child.children, levels - 1) if levels else 0
-        if not own:
-            return 0
-        steps += own
-    if steps > LIGHTEST:
-        return 0
-    _set(node, "_weight", (steps, SHALLOW + 1))
-    _set(node, "_is_light", True)
-    return steps
+def _is_small(root: Any) -> bool:
+    """Whether an expression is shallow and has few parts, each counted once for each path to it."""
+    parts, level = 1, [root]
+    for _ in range(SHALLOW):
+        children = [child for node in level for child in node.children]
+        parts += len(children)
+        if parts > LIGHTEST:
+            return False
+        level = [child for child in children if type(child) in _WEIGHED]
+        if not level:
+            return True
+    return False
 
 
 def is_light(expr: Any) -> bool:
     """Whether evaluating an expression anew costs little."""
     if type(expr) not in _WEIGHED:
-        return True
-    if not hasattr(expr, "_is_light"):
+        return True  # a variable or constant
+    try:
+        return expr._is_light  # type: ignore[no-any-return] # a flag
+    except AttributeError:
         weigh(expr)
-    return bool(expr._is_light)
+        return expr._is_light  # type: ignore[no-any-return] # as above
 
 
 def weigh(root: Any) -> None:
@@ -188,7 +186,8 @@ def weigh(root: Any) -> None:
 
     Variables and constants have no weight, and count as light.
     """
-    if _weigh_small(root, root.children, SHALLOW):
+    if _is_small(root):
+        _set(root, "_is_light", True)
         return
     stack = [root]
     while stack:

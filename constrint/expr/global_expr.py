@@ -8,7 +8,7 @@ checks follow from the kinds of the arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -90,12 +90,15 @@ def same_lengths(name: str, **lists: tuple[Any, ...]) -> None:
         raise ModelError(f"{name} needs lists of one length, not {said}")
 
 
-def _expressions(part: Part) -> Iterator[IntExpr]:
-    if isinstance(part, IntExpr):
-        yield part
-    elif isinstance(part, tuple):
-        for inner in part:
-            yield from _expressions(inner)
+def _expressions(parts: tuple[Part, ...]) -> list[IntExpr]:
+    """The expressions among arguments and what these list."""
+    found: list[IntExpr] = []
+    for part in parts:
+        if isinstance(part, IntExpr):
+            found.append(part)
+        elif type(part) is tuple:
+            found += _expressions(part)
+    return found
 
 
 def _needs(parts: tuple[Part, ...]) -> list[BoolExpr]:

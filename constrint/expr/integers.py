@@ -62,10 +62,10 @@ class Sum(IntExpr):
     _list: list[tuple[int, IntExpr]] | None
 
     def __init__(self, terms: tuple[tuple[int, IntExpr], ...], constant: int) -> None:
-        object.__setattr__(self, "terms", terms)
-        object.__setattr__(self, "constant", constant)
-        object.__setattr__(self, "_count", len(terms))
-        object.__setattr__(self, "_list", None)
+        _set_terms(self, terms)
+        _set_constant(self, constant)
+        _set_count(self, len(terms))
+        _set_list(self, None)
 
     @property
     def count(self) -> int:
@@ -110,6 +110,11 @@ class Sum(IntExpr):
         for coefficient, term in self.terms:
             total += coefficient * term.meaning(assignment)
         return total
+
+
+_set_terms, _set_constant, _set_count, _set_list = (
+    getattr(Sum, name).__set__ for name in ("terms", "constant", "_count", "_list")
+)
 
 
 @record(eq=False)
