@@ -184,6 +184,7 @@ def _result(
         (objective[0] if len(objective) == 1 else objective) if goals else None,
         replace(_statistics(started), solutions=solutions),
         _assignment=assignment,
+        _intervals=model.intervals.copy(),
     )
 
 

@@ -11,15 +11,13 @@ definitions ``a := a * a`` have a value of 2**60 digits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from threading import local
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from constrint.errors import ModelError, Undefined
 
 DEEPEST = 60  # levels of a light expression
 SHALLOW = 5  # levels that are weighed at once
-LONGEST_SHOWN = 10_000  # parts of an expression that `repr` shows
 LONGEST = 4_000_000  # bits of a value
 WIDE = 1 << 60  # smaller values need no closer look
 LIGHTEST = 128  # evaluations, one for each path to a part, of a light expression
@@ -77,46 +75,8 @@ class _Known:
 
 
 def with_parts(*classes: type) -> None:
-    """Register classes of expressions that have parts: these are weighed, and shown in bounded length."""
+    """Register classes of expressions that have parts: these are weighed."""
     _WEIGHED.update(classes)
-    for cls in classes:
-        cls.__repr__ = _bounded(cls.__repr__)  # type: ignore[assignment, arg-type] # of every object
-
-
-class _Showing(local):
-    """Whether the thread is showing an expression."""
-
-    inside = False
-    is_cut = False
-
-
-_showing = _Showing()
-
-
-def _bounded(plain: Callable[[Any], str]) -> Callable[[Any], str]:
-    """A `__repr__` that shows the parts of a very large expression as `…`, however they are shared."""
-
-    def show(self: Any) -> str:
-        if _showing.inside:
-            return "…" if _showing.is_cut else plain(self)
-        _showing.inside, _showing.is_cut = True, not _is_short(self)
-        try:
-            return plain(self)
-        finally:
-            _showing.inside = False
-
-    return show
-
-
-def _is_short(root: Any) -> bool:
-    """Whether an expression has few parts, each counted once for each path to it, and is not deep."""
-    parts, level, depth = 0, [root], 0
-    while level:
-        parts, depth = parts + len(level), depth + 1
-        if parts > LONGEST_SHOWN or depth > DEEPEST:
-            return False
-        level = [child for node in level for child in node.children]
-    return True
 
 
 def shared_value(root: Any, assignment: Mapping[Any, int]) -> Any:

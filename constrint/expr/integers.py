@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from constrint.expr.base import Assignment, IntExpr
 from constrint.expr.domain import Domain
 from constrint.expr.evaluation import WIDE, bounded, with_parts
-from constrint.support.record import record, refuse, shown
+from constrint.support.record import record, refuse
 
 
 @record(eq=False)
@@ -96,7 +96,6 @@ class Sum(IntExpr):
 
     __setattr__ = refuse
     __delattr__ = refuse
-    __repr__ = shown
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return Sum, (self.terms, self.constant)

@@ -164,6 +164,7 @@ class Solver:
             (objective[0] if len(objective) == 1 else objective) if goals else None,
             statistics,
             assignment,
+            self.model.intervals.copy(),
             bound=objective[0] if len(objective) == 1 and status is Status.OPTIMAL else None,
         )
 

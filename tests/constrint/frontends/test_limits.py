@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 from random_models import draw_model
-from typer.testing import CliRunner
 
 from constrint import LimitError, LimitExceeded, Limits, Model, ModelError, ParseError
 from constrint.cli.main import app
