@@ -47,7 +47,18 @@ class IntExpr:
         raise NotImplementedError
 
     def evaluate(self, assignment: Assignment) -> int:
-        """The value under an assignment of the variables; raises `Undefined` if there is none."""
+        """The value under an assignment of the variables; raises `Undefined` if there is none.
+
+        It takes time linear in the expression's size, however deep it is and however its parts are shared.
+        """
+        try:
+            is_light = self._is_light
+        except AttributeError:
+            is_light = evaluation.is_light(self)
+        return self.meaning(assignment) if is_light else evaluation.shared_value(self, assignment)
+
+    def meaning(self, assignment: Assignment) -> int:
+        """The definition of `evaluate`, by the meaning of each part; for expressions that are light."""
         raise NotImplementedError
 
     def needs(self) -> tuple[BoolExpr, ...]:
@@ -218,6 +229,10 @@ class BoolExpr(IntExpr):
 
     def evaluate(self, assignment: Assignment) -> bool:
         """Whether the condition holds under an assignment; it is false if one of its terms is undefined."""
+        return bool(super().evaluate(assignment))
+
+    def meaning(self, assignment: Assignment) -> bool:
+        """The definition of `evaluate`, as for integers."""
         raise NotImplementedError
 
     def __and__(self, other: object) -> BoolExpr:
@@ -258,5 +273,5 @@ class BoolExpr(IntExpr):
 
 
 # At the end, because these modules import the classes above.
-from constrint.expr import build, conditions, integers  # noqa: E402
+from constrint.expr import build, conditions, evaluation, integers  # noqa: E402
 from constrint.expr.arithmetic import absolute, division, power  # noqa: E402
