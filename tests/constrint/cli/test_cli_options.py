@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -133,3 +134,18 @@ def test_completion_knows_commands_and_options() -> None:
     script = "from constrint.cli.main import app; app(prog_name='constrint')"
     done = subprocess.run([sys.executable, "-c", script], env={**os.environ, **words}, capture_output=True)
     assert done.stdout.decode().split() == ["plain,--learn"]
+
+
+def test_the_page_of_commands_prints_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[3] / "docs" / "constrint-commands.md").read_text("utf-8")
+    (session,) = re.findall(r"^```console\n(.*?)^```$", page, re.M | re.S)
+    for step in session.split("$ constrint ")[1:]:
+        command, _, expected = step.partition("\n")
+        assert ask(*command.split()).output == expected
+
+
+def test_the_page_of_commands_names_every_command_and_option_of_search() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "constrint-commands.md").read_text("utf-8")
+    assert [name for name in app.commands if f"constrint {name}" not in page] == []
+    assert [name for name in Search.__dataclass_fields__ if f"--{name}" not in page] == []
