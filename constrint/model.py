@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr, IntLike
 from constrint.modelling.declarations import Declarations
-from constrint.modelling.objectives import Direction, Goal, as_goals, goals_of
+from constrint.modelling.objectives import Direction, Goal, as_goals, goals_of, in_written_order
 from constrint.modelling.result import Result, Status
 from constrint.support.arguments import check_bytes, check_limit, check_seconds
 from constrint.support.deadline import Deadline
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from constrint.answers.several import Front, Solutions
     from constrint.diagrams.describe import Explanation
     from constrint.modelling.conflict import Conflict
+    from constrint.modelling.hints import Hint
     from constrint.preparing.branching import Branching
     from constrint.preparing.options import Engine, Learning, OnSolution
     from constrint.preparing.restart_rules import RestartRule, Restarts
@@ -53,6 +54,7 @@ class Model(Declarations):
         declared.copy_to(model)
         return model
 
+    @in_written_order
     def solve(
         self,
         *,
@@ -66,6 +68,7 @@ class Model(Declarations):
         restarts: RestartRule | Restarts | None = None,
         lns: bool = False,
         learn: Learning = "auto",
+        hint: Hint | None = None,
         proof: str | Path | None = None,
         on_solution: OnSolution | None = None,
         progress: bool = False,
@@ -81,7 +84,7 @@ class Model(Declarations):
         Args:
             minimize: An expression to minimise, or a list that is optimised lexicographically, the most
                 important first; its members are expressions or (expression, "max" | "min") pairs.
-            maximize: The same for maximising.
+            maximize: The same for maximising. With both, the one that is written first counts most.
             prefer: (expression, "max" | "min") pairs: finds the lexicographic optimum by trying values in
                 this order. Faster than optimising if the expressions are variables.
             assumptions: Conditions for this call only. If they leave no solution, `Result.conflict` names a
@@ -99,6 +102,8 @@ class Model(Declarations):
                 searches in turns (docs/constrint-relaxation.md), unless `restarts`, `lns` or `prefer` is
                 given. Models whose numbers need more than int64 are searched without;
                 `Result.statistics.method` names the method.
+            hint: Values that a solution is likely to have, by variable or by name, or an earlier result: the
+                search begins near them. They add to those of `hint` and replace them. No solution is lost.
             proof: A file for the proof of the learning search, for a proof checker.
             on_solution: Called with a `Result` for each better solution. If it returns False, search ends
                 with that one.
@@ -122,13 +127,16 @@ class Model(Declarations):
         from constrint.answers.assumptions import best_assuming, solve_elsewhere
         from constrint.answers.options import options_of
 
+        model = self if hint is None else self.copy()
+        if hint is not None:
+            model.hint(hint)
         goals = goals_of(minimize, "min") + goals_of(maximize, "max")
         preferences = as_goals(prefer or ())
         if not goals and not preferences:
             goals, preferences = self.goals, self.preferences
         asked = (assumptions, goals, preferences)
         if backend != "constrint":
-            return solve_elsewhere(self, backend, *asked, deadline.rest, seed, workers, executor)
+            return solve_elsewhere(model, backend, *asked, deadline.rest, seed, workers, executor)
         options = options_of(
             time_limit=deadline.rest,
             seed=seed,
@@ -142,7 +150,7 @@ class Model(Declarations):
             workers=workers,
             executor=executor,
         )
-        return best_assuming(self, *asked, options, proof, progress)
+        return best_assuming(model, *asked, options, proof, progress)
 
     def iter_solutions(
         self,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
-from math import prod
+from math import ceil, floor, prod
 from time import perf_counter
 from typing import Any
 
@@ -30,6 +30,9 @@ from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
 from constrint.search.solver import values_of
 from constrint.support.deadline import Deadline, Stopped, look, until
+
+MOST_EXACT = 1 << 52  # smaller integers are exact as floating-point numbers
+NEAR = 1e-3
 
 
 def solve(
@@ -71,7 +74,7 @@ def solve(
             translation = Translation(prepared, prepared.root)
     except Stopped:
         return Result(Status.UNKNOWN, statistics=_statistics(started))
-    status, assignment = Status.UNKNOWN, None
+    status, assignment, bound = Status.UNKNOWN, None, None
     steps: list[tuple[int, str] | None] = [*prepared.goals] or [None]
     for goal in steps:
         solver = cp_model.CpSolver()
@@ -86,6 +89,8 @@ def solve(
             raise ModelError(f"CP-SAT refuses the model: {translation.model.validate()}")
         if answer == cp_model.INFEASIBLE:
             return Result(Status.INFEASIBLE, statistics=_statistics(started))
+        if goal is not None and len(goals) == len(steps) == 1:
+            bound = _bound(solver, goal, prepared)
         if answer in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             assignment = translation.read(solver)
             check(prepared, assignment)
@@ -97,9 +102,22 @@ def solve(
         if goal is not None:
             translation.fix(goal[0], solver.value(translation.variables[goal[0]]))
     if assignment is None:
-        return Result(Status.UNKNOWN, statistics=_statistics(started))
+        return Result(Status.UNKNOWN, statistics=_statistics(started), bound=bound)
     status = Status.FEASIBLE if status is Status.UNKNOWN else status
-    return _result(model, assignment, status, goals, started)
+    result = _result(model, assignment, status, goals, started)
+    if len(goals) == len(steps) == 1 and status is Status.OPTIMAL and isinstance(result.objective, int):
+        bound = result.objective
+    return replace(result, bound=bound)
+
+
+def _bound(solver: cp_model.CpSolver, goal: tuple[int, str], prepared: Prepared) -> int | None:
+    """The bound of the objective that CP-SAT proved; None where its floating-point number says too little."""
+    proven = solver.best_objective_bound
+    if not abs(proven) < MOST_EXACT:
+        return None
+    whole = ceil(proven - NEAR) if goal[1] == "min" else floor(proven + NEAR)
+    factor, constant = prepared.scales.get(goal[0], (1, 0))
+    return factor * whole + constant
 
 
 @contextmanager
@@ -157,6 +175,10 @@ class Translation:
         for node in root.nodes:
             look()
             RULES.get(type(node), listed)(self, node)
+        for variable, v in prepared.variables.items():
+            value = prepared.model.hints.get(str(getattr(variable, "name", "")))
+            if value is not None:
+                self.model.add_hint(self.variables[v], min(max(value, self.box.lo[v]), self.box.hi[v]))
 
     def aim(self, goal: tuple[int, str] | None) -> None:
         """Set what is optimised next."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from cpmpy.expressions.core import BoolVal, Expression
-from cpmpy.expressions.utils import is_boolexpr
+from cpmpy.expressions.utils import flatlist, is_boolexpr
 from cpmpy.expressions.variables import NegBoolView, _BoolVarImpl, _NumVarImpl
 from cpmpy.solvers.solver_interface import ExitStatus, SolverInterface, SolverStatus
 from cpmpy.solvers.utils import SolverLookup
@@ -219,6 +219,21 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         if not seen:
             self._clear()
         return len(seen)
+
+    def solution_hint(self, cpm_vars: Any, vals: Any) -> None:
+        """Set values that a solution is likely to have, in place of earlier ones: search begins near them."""
+        variables, values = flatlist(cpm_vars), flatlist(vals)
+        if len(variables) != len(values):
+            raise ValueError(
+                f"a hint needs a value for each of {len(variables)} variables, not {len(values)}"
+            )
+        self._model.hints.clear()
+        self.solver_vars(variables)
+        for one, value in zip(variables, values, strict=True):
+            if isinstance(one, NegBoolView):
+                one, value = one._bv, not value
+            if isinstance(one, _NumVarImpl):
+                self._model.hint({self.solver_var(one): int(value)})
 
     def get_core(self) -> list[Any]:
         """A minimal set of assumptions of the last call that contradict the model."""

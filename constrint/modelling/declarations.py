@@ -11,6 +11,7 @@ from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
 from constrint.expr.arrays import ExprArray, Shape, names_of, shape_of
 from constrint.expr.domain import BINARY, Domain
 from constrint.modelling.blocking import blocking
+from constrint.modelling.hints import Hint, hints_of
 from constrint.modelling.objectives import Direction, Goal, as_goals
 from constrint.modelling.scopes import Snapshot, pop, scope
 from constrint.support.arguments import integer, integer_list
@@ -50,6 +51,7 @@ class Declarations:
         constraints: The constraints in order.
         goals: The default objectives of `solve`: lexicographic, the most important first.
         preferences: The default preferences of `solve`.
+        hints: Values by variable name that `solve` tries first; see `hint`.
     """
 
     def __init__(self, name: str = "model") -> None:
@@ -59,6 +61,7 @@ class Declarations:
         self.constraints: list[Constraint] = []
         self.goals: list[Goal] = []
         self.preferences: list[Goal] = []
+        self.hints: dict[str, int] = {}
         self._scopes: list[Snapshot] = []
 
     def int_var(
@@ -222,6 +225,21 @@ class Declarations:
     def prefer(self, *goals: tuple[IntLike, Direction]) -> None:
         """Set (expression, "max" | "min") pairs for which `solve` finds the lexicographic optimum."""
         self.preferences.extend(as_goals(goals))
+
+    def hint(self, values: Hint) -> None:
+        """Set values that a solution is likely to have: `solve` begins with a search for one near them.
+
+        A hint never removes solutions. It may name some of the variables only, it may be infeasible, and a
+        value outside a variable's domain stands for the nearest one inside.
+
+        Args:
+            values: Values by variable or by name, or an earlier `Result`. They add to earlier hints and
+                replace those of the same variables; `m.hints.clear()` removes all.
+
+        Raises:
+            ModelError: A key is not a variable of this model, or a value is not an integer.
+        """
+        self.hints.update(hints_of(self, values))
 
 
 def _domain(name: str, lo: int | None, hi: int | None, step: int, values: Iterable[int] | None) -> Domain:

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Literal, ParamSpec, TypeAlias, TypeVar
 
 from constrint.errors import ModelError
 from constrint.expr import IntExpr, IntLike, as_expr
 
 Direction: TypeAlias = Literal["max", "min"]
 Goal: TypeAlias = tuple[IntExpr, Direction]
+
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+
+
+def in_written_order(call: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
+    """The call with `minimize=` and `maximize=` as one list of goals, in the order of writing."""
+
+    @wraps(call)
+    def ordered(*args: Arguments.args, **named: Arguments.kwargs) -> Answer:
+        both = [name for name in named if name in ("minimize", "maximize")]
+        if len(both) == 2:
+            goals: list[Goal] = []
+            for name in both:
+                goals += goals_of(named.pop(name), "min" if name == "minimize" else "max")  # type: ignore[arg-type] # the callee's types hold
+            named["minimize"] = goals
+        return call(*args, **named)
+
+    return ordered
 
 
 def as_goals(goals: Iterable[tuple[IntLike, Direction]]) -> list[Goal]:

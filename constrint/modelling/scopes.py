@@ -41,6 +41,7 @@ def _collections(model: Declarations) -> dict[str, Any]:
         "constraints": model.constraints,
         "goals": model.goals,
         "preferences": model.preferences,
+        "hints": model.hints,
     }
 
 

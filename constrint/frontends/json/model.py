@@ -71,7 +71,7 @@ class _Writer:
         goals = [*model.goals, *model.preferences]
         exprs = [*model.lets.values(), *[c.expr for c in model.constraints], *[expr for expr, _ in goals]]
         self._count(exprs)
-        rest = {
+        rest: dict[str, Json] = {
             "definitions": [
                 {"name": name, "expr": self._definition(name, expr)} for name, expr in model.lets.items()
             ],
@@ -79,6 +79,8 @@ class _Writer:
             "goals": [self._goal(expr, way) for expr, way in model.goals],
             "preferences": [self._goal(expr, way) for expr, way in model.preferences],
         }
+        if model.hints:
+            rest["hints"] = {name: number(value) for name, value in model.hints.items()}
         head = {"format": FORMAT, "version": VERSION, "name": model.name}
         variables = [_variable(variable) for variable in model.variables.values()]
         return {**head, "variables": variables, "shared": self.shared, **rest}
@@ -186,7 +188,7 @@ class _Reader:
         head = top.object(
             document,
             required=("format", "version", "variables", "constraints"),
-            optional=("name", "shared", "definitions", "goals", "preferences"),
+            optional=("name", "shared", "definitions", "goals", "preferences", "hints"),
         )
         if head["format"] != FORMAT:
             raise top.error(f"the format is {shown(repr(head['format']))}, not '{FORMAT}'")
@@ -208,7 +210,15 @@ class _Reader:
                     raise place.error(f'the direction is "max" or "min", not {entry["direction"]!r}')
                 expr = self.expr(entry["expr"], place.at("expr")).at(_position(place, entry))
                 goals.append((expr, entry["direction"]))
+        self._hints(model, top.at("hints"), head.get("hints", {}))
         return model
+
+    def _hints(self, model: Declarations, place: Place, written: Json) -> None:
+        hints = place.object(written, required=(), optional=tuple(model.variables))
+        try:
+            model.hint({name: place.at(name).integer(value) for name, value in hints.items()})
+        except ModelError as error:
+            raise error if str(error).startswith(self.filename) else place.error(str(error)) from None
 
     def _variable(self, model: Declarations, place: Place, item: Json) -> None:
         entry = place.object(item, required=("name", "domain"), optional=("position",))
