@@ -39,7 +39,8 @@ from constrint.globals import nvalue as nvalue
 from constrint.globals import regular as regular
 from constrint.globals import value_precede as value_precede
 from constrint.model import Model as Model
-from constrint.modelling.declarations import Constraint as Constraint
+from constrint.modelling.constraints import Constraint as Constraint
+from constrint.modelling.constraints import Handle as Handle
 from constrint.modelling.result import Result as Result
 from constrint.modelling.result import Statistics as Statistics
 from constrint.modelling.result import Status as Status

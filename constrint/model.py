@@ -110,7 +110,8 @@ class Model(Declarations):
             progress: Whether to show the progress on a terminal: best solution, bound, gap and rate.
             engine: "auto" starts interpreted and compiles long searches; "interpreted" and "compiled" force
                 one.
-            backend: The solver: "constrint", or "cp-sat" (extra: cp-sat).
+            backend: The solver: "constrint", or "cp-sat" (extra: cp-sat), which takes the goals,
+                assumptions, `time_limit`, `seed`, `on_solution`, `progress` and `workers`.
             workers: Number of processes that search parts of the tree (docs/constrint-parallel.md), or of
                 threads of the "cp-sat" backend.
             executor: An executor of `concurrent.futures` whose workers search instead.
@@ -124,7 +125,7 @@ class Model(Declarations):
             UnboundedError: A variable has no finite bounds.
         """
         deadline = started(time_limit)
-        from constrint.answers.assumptions import best_assuming, solve_elsewhere
+        from constrint.answers.assumptions import best_assuming
         from constrint.answers.options import options_of
 
         model = self if hint is None else self.copy()
@@ -136,7 +137,13 @@ class Model(Declarations):
             goals, preferences = self.goals, self.preferences
         asked = (assumptions, goals, preferences)
         if backend != "constrint":
-            return solve_elsewhere(model, backend, *asked, deadline.rest, seed, workers, executor)
+            from constrint.answers.elsewhere import Request, solve_elsewhere
+
+            request = Request(deadline.rest, seed, workers, on_solution, progress)
+            own = {"branching": branching, "restarts": restarts, "lns": lns, "learn": learn, "proof": proof}
+            return solve_elsewhere(
+                model, backend, *asked, request, own | {"engine": engine, "executor": executor}
+            )
         options = options_of(
             time_limit=deadline.rest,
             seed=seed,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "constrint"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "constrint" / "oracles"))
 
 from cpsat_oracle import Translation, Unsupported
 from differential_checks import wrong_answers, wrong_counts

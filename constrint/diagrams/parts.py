@@ -82,6 +82,6 @@ class Parts:
         if len(args) == 1:
             return args[0], coefficients[0], rest
         common = int(np.gcd.reduce(np.array(coefficients, dtype=OBJECT))) or 1
-        if coefficients[0] < 0:
+        if next((a for a in coefficients if a), 1) < 0:  # 0 is of an operand that must only be defined
             common = -common
         return self.terms.sum([a // common for a in coefficients], args), common, rest

@@ -224,9 +224,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         """Set values that a solution is likely to have, in place of earlier ones: search begins near them."""
         variables, values = flatlist(cpm_vars), flatlist(vals)
         if len(variables) != len(values):
-            raise ValueError(
-                f"a hint needs a value for each of {len(variables)} variables, not {len(values)}"
-            )
+            raise ValueError(f"a hint of {len(variables)} variables needs as many values, not {len(values)}")
         self._model.hints.clear()
         self.solver_vars(variables)
         for one, value in zip(variables, values, strict=True):

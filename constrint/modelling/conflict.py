@@ -58,10 +58,18 @@ class Conflict:
 def describe(constraint: Constraint) -> str:
     """A constraint as its source shows it, with its place and name."""
     position = constraint.position
-    label = "assumed: " if constraint.assumed else ""
-    label += f"{constraint.name}: " if constraint.name else ""
     place = "" if position is None else f"{position}: "
-    return f"{place}{label}{shown(constraint)}"
+    return f"{place}{_label(constraint)}{shown(constraint)}"
+
+
+def labelled(constraint: Constraint) -> str:
+    """A constraint as the text language writes it, with its name."""
+    return f"{_label(constraint)}{write_expression(constraint.expr)}"
+
+
+def _label(constraint: Constraint) -> str:
+    name = f"{constraint.name}: " if constraint.name else ""
+    return f"assumed: {name}" if constraint.assumed else name
 
 
 def shown(constraint: Constraint) -> str:

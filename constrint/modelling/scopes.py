@@ -39,6 +39,8 @@ def _collections(model: Declarations) -> dict[str, Any]:
         "variables": model.variables,
         "lets": model.lets,
         "constraints": model.constraints,
+        "disabled": model.disabled,
+        "order": model.order,
         "goals": model.goals,
         "preferences": model.preferences,
         "hints": model.hints,

@@ -20,7 +20,7 @@ def test_cpmpy_hints_are_followed_and_replaced() -> None:
     solver.solution_hint([x, b], [[7, 7, 0], True])
     assert solver.solve()
     assert [*x.value(), b.value()] == [7, 7, 0, True]
-    with pytest.raises(ValueError, match="a value for each of 2 variables"):
+    with pytest.raises(ValueError, match="a hint of 2 variables needs as many values"):
         solver.solution_hint(x[:2], [1])
 
 
@@ -41,7 +41,8 @@ satisfy;
         ":: warm_start(xs, [4, 7]) :: warm_start([b], [true])",
         ":: warm_start_int([x, y, 3], [4, 7, 3]) :: warm_start_bool([b], [true])",
         ":: warm_start_array([warm_start(xs, [4, 7]), warm_start([b], [true])])",
-        ":: seq_search([warm_start(xs, [4, 7]), int_search(xs, input_order, indomain_min)]) :: warm_start([b], [true])",
+        ":: seq_search([warm_start(xs, [4, 7]), int_search(xs, input_order, indomain_min)])"
+        " :: warm_start([b], [true])",
     ],
 )
 def test_warm_starts_of_flatzinc(annotations: str) -> None:

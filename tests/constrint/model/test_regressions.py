@@ -208,3 +208,11 @@ def test_conditions_of_wide_variables_that_are_left_are_not_compared():
     text = "a, c in 1..2000000; a > c; a not in {5, 7}; c * c != 36"
     with pytest.raises(LimitError, match="cannot be built"):
         Model.from_text(text).solutions(time_limit=LIMIT)
+
+
+def test_a_term_that_cancels_may_stand_first_in_a_sum():
+    """The known part of the sum had another sign in one layer than in the next: a KeyError."""
+    text = "y in {-3, 0, 5}; z in 1..2; u bool; v in -9..1; "
+    text += "truncmod(if_then_else(v >= 0, 3 ** v, 1), -1) <= min(y, u) - [0, 1, 4][z]"
+    model = Model.from_text(text)
+    assert model.count() == len(list(model.iter_solutions())) > 0

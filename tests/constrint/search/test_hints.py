@@ -76,7 +76,7 @@ def check(drawn: RandomModel, hint: dict[str, int], direction: str | None, optio
     if direction is not None:
         best = min if direction == "min" else max
         assert result.objective == best(values[tuple(one.items())] for one in solutions), where
-        assert result.bound == result.objective and result.gap == 0, where
+        assert (result.bound, result.gap) == (result.objective, 0), where
         told = [one.objective for one in seen]
         assert told == sorted(set(told), reverse=direction == "min"), where
     if hint in solutions:
