@@ -11,9 +11,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from constrint.errors import LimitError, ModelError
-from constrint.expr import BoolExpr, IntLike
+from constrint.expr import BoolExpr
 from constrint.modelling.declarations import Declarations
-from constrint.modelling.objectives import Direction, Goal, as_goals, goals_of, in_written_order
+from constrint.modelling.objectives import Direction, Target, Units, as_goals, goals_of, in_written_order
 from constrint.modelling.result import Result, Status
 from constrint.support.arguments import check_bytes, check_limit, check_seconds
 from constrint.support.deadline import Deadline
@@ -58,9 +58,9 @@ class Model(Declarations):
     def solve(
         self,
         *,
-        minimize: IntLike | Sequence[IntLike | Goal] | None = None,
-        maximize: IntLike | Sequence[IntLike | Goal] | None = None,
-        prefer: Sequence[tuple[IntLike, Direction]] | None = None,
+        minimize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
+        maximize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
+        prefer: Sequence[tuple[Target, Direction]] | None = None,
         assumptions: Sequence[BoolExpr] = (),
         time_limit: float | None = None,
         seed: int = 0,
@@ -127,23 +127,26 @@ class Model(Declarations):
         deadline = started(time_limit)
         from constrint.answers.assumptions import best_assuming
         from constrint.answers.options import options_of
+        from constrint.answers.presented import Presented
 
         model = self if hint is None else self.copy()
         if hint is not None:
             model.hint(hint)
-        goals = goals_of(minimize, "min") + goals_of(maximize, "max")
+        units: Units = {}
+        goals = goals_of(minimize, "min", units) + goals_of(maximize, "max", units)
         preferences = as_goals(prefer or ())
         if not goals and not preferences:
             goals, preferences = self.goals, self.preferences
-        asked = (assumptions, goals, preferences)
+        presented = Presented.of(model, goals, units)
+        asked = (assumptions, presented.goals, preferences)
+        on_solution = presented.told(on_solution)
         if backend != "constrint":
             from constrint.answers.elsewhere import Request, solve_elsewhere
 
             request = Request(deadline.rest, seed, workers, on_solution, progress)
             own = {"branching": branching, "restarts": restarts, "lns": lns, "learn": learn, "proof": proof}
-            return solve_elsewhere(
-                model, backend, *asked, request, own | {"engine": engine, "executor": executor}
-            )
+            also = {"engine": engine, "executor": executor}
+            return presented.result(solve_elsewhere(model, backend, *asked, request, own | also))
         options = options_of(
             time_limit=deadline.rest,
             seed=seed,
@@ -152,12 +155,12 @@ class Model(Declarations):
             restarts=restarts,
             lns=lns,
             learn=learn,
-            has_goal=bool(goals),
+            has_goal=bool(presented.goals),
             on_solution=on_solution,
             workers=workers,
             executor=executor,
         )
-        return best_assuming(model, *asked, options, proof, progress)
+        return presented.result(best_assuming(model, *asked, options, proof, progress))
 
     def iter_solutions(
         self,
@@ -194,7 +197,7 @@ class Model(Declarations):
 
     def pareto(
         self,
-        goals: Sequence[tuple[IntLike, Direction]],
+        goals: Sequence[tuple[Target, Direction]],
         *,
         limit: int | None = None,
         time_limit: float | None = None,
@@ -219,11 +222,12 @@ class Model(Declarations):
         check_seconds(time_limit)
         from constrint.answers.several import ParetoSearch
 
-        checked = as_goals(goals)
+        units: Units = {}
+        checked = as_goals(goals, units)
         if not checked:
             raise ModelError('pareto needs at least one goal: [(expression, "max"), …]')
         deadline = None if time_limit is None else begun + time_limit
-        return ParetoSearch(self, checked, limit, deadline, engine).run()
+        return ParetoSearch(self, checked, limit, deadline, engine).run().in_units(units)
 
     def count(
         self,

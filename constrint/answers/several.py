@@ -8,8 +8,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, overload
 
 from constrint.answers.options import options_of
+from constrint.answers.presented import Presented
 from constrint.expr import BoolExpr, Comparison, IntExpr, Or, as_expr, linear
-from constrint.modelling.objectives import Goal
+from constrint.modelling.objectives import Goal, Units
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.options import Engine
 from constrint.search.solver import Solver
@@ -77,6 +78,13 @@ class Front(Sequence[Result]):
 
     def __repr__(self) -> str:
         return f"Front({len(self)} optima{'' if self.complete else ', incomplete'})"
+
+    def in_units(self, units: Units) -> Front:
+        """The same optima, with the values of goals that have fractional coefficients as fractions."""
+        if not units:
+            return self
+        presented = Presented(list(self.goals), units, {})
+        return Front(self.goals, [presented.result(one) for one in self._results], self.complete)
 
     @property
     def objectives(self) -> list[tuple[int, ...]]:

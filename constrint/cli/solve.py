@@ -15,7 +15,7 @@ from constrint.answers.counting import count_solutions
 from constrint.answers.options import options_of
 from constrint.errors import LimitError
 from constrint.model import Model
-from constrint.modelling.conflict import Conflict, shown
+from constrint.modelling.conflict import Conflict, labelled, shown
 from constrint.modelling.result import Result, Status
 from constrint.search.solver import values_of
 from constrint.support.deadline import NEVER, Deadline
@@ -96,17 +96,23 @@ def _one(model: Model, request: Request) -> int:
     if result.status is Status.UNKNOWN:
         return _undecided(request)
     if request.json:
-        _write_json(
-            {
-                "status": result.status.value,
-                "values": dict(result.values),
-                "objective": result.objective,
-                "statistics": asdict(result.statistics),
-            }
-        )
+        answer = {
+            "status": result.status.value,
+            "values": dict(result.values),
+            "objective": result.objective,
+            "statistics": asdict(result.statistics),
+        }
+        if result.violation is not None:
+            answer |= {"violation": result.violation, "violated": [shown(one) for one in result.violated]}
+        _write_json(answer)
     else:
         _write_result(model, result)
     return 0
+
+
+def _written(value: Any) -> Any:
+    """A fraction in JSON: as a string with its exact value."""
+    return str(value)
 
 
 def _write_result(model: Model, result: Result) -> None:
@@ -121,6 +127,10 @@ def _write_result(model: Model, result: Result) -> None:
         for (expr, direction), value in zip(goals, values, strict=False):
             text = expr.position.text if expr.position else "objective"
             _write(f"# {'maximal' if direction == 'max' else 'minimal'} {text} = {value}")
+    if result.violation is not None:
+        _write(f"# violated weight = {result.violation}")
+        for constraint in result.violated:
+            _write(f"# violated: {labelled(constraint)}")
 
 
 class _Solutions:
@@ -288,4 +298,4 @@ def _write(line: str) -> None:
 
 
 def _write_json(document: Mapping[str, Any]) -> None:
-    _write(json.dumps(document))
+    _write(json.dumps(document, default=_written))

@@ -276,13 +276,16 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
             if expr.name in ("==", "!=") and all(map(_is_boolean, args)):
                 left, right = self.condition(args[0]), self.condition(args[1])
                 return left.iff(right) if expr.name == "==" else left ^ right
-            return as_bool(COMPARISONS[expr.name](self.number(args[0]), self.number(args[1])))
+            numbers = [one if _is_broken(one) else self.number(one) for one in args]
+            return as_bool(COMPARISONS[expr.name](*numbers))
         if expr.name not in RELATIONS:
             raise NotImplementedError(f"constrint has no counterpart of {expr.name}: {expr}")
         return RELATIONS[expr.name](self, args)
 
     def number(self, expr: Any) -> IntExpr:
         """A CPMpy expression as a number; a condition counts as 0 or 1."""
+        if _is_broken(expr):
+            raise NotImplementedError(f"{expr} is not an integer: CPMpy has such numbers in comparisons only")
         if not isinstance(expr, Expression):
             return Const(int(expr))
         if _is_boolean(expr):
@@ -316,6 +319,11 @@ def _flat(assumptions: Any) -> list[Any]:
     if not _is_boolean(assumptions):
         raise TypeError(f"assumptions must be Boolean variables or conditions, not {assumptions!r}")
     return [assumptions]
+
+
+def _is_broken(expr: Any) -> bool:
+    """Whether something is a number that is not whole."""
+    return isinstance(expr, float | np.floating) and int(expr) != expr
 
 
 def _is_boolean(expr: Any) -> bool:

@@ -16,11 +16,13 @@ from constrint.modelling.constraints import Constraint as Constraint
 from constrint.modelling.constraints import Handle, Held
 from constrint.modelling.constraints import constraints_of as constraints_of
 from constrint.modelling.hints import Hint, hints_of
-from constrint.modelling.objectives import Direction, Goal, as_goals
+from constrint.modelling.objectives import Direction, Goal, Target, Units, as_goals
 from constrint.modelling.scopes import Snapshot, pop, scope
+from constrint.modelling.soft import Soft, Weight, soft, violation
 from constrint.support.arguments import integer, integer_list
 
 if TYPE_CHECKING:
+    from constrint.expr.rational import Rational
     from constrint.modelling.result import Result
 
 
@@ -36,6 +38,8 @@ class Declarations:
         goals: The default objectives of `solve`: lexicographic, the most important first.
         preferences: The default preferences of `solve`.
         hints: Values by variable name that `solve` tries first; see `hint`.
+        weights: The soft constraints, which are among those that are off, each with its weight.
+        units: The goals with fractional coefficients, by the integer expressions in their place.
     """
 
     def __init__(self, name: str = "model") -> None:
@@ -48,6 +52,8 @@ class Declarations:
         self.goals: list[Goal] = []
         self.preferences: list[Goal] = []
         self.hints: dict[str, int] = {}
+        self.weights: dict[Constraint, Soft] = {}
+        self.units: Units = {}
         self._scopes: list[Snapshot] = []
 
     def int_var(
@@ -129,19 +135,52 @@ class Declarations:
         if name in self.variables or name in self.lets:
             raise ModelError(f"'{name}' is declared twice: give each variable and let its own name")
 
-    def add(self, *conditions: BoolExpr | Iterable[Any], name: str | None = None) -> Handle:
+    def add(
+        self, *conditions: BoolExpr | Iterable[Any], name: str | None = None, weight: Weight | None = None
+    ) -> Handle:
         """Add constraints: all of them must hold.
 
         Args:
             *conditions: Conditions, or arrays, lists and generators of them.
             name: Name of the constraints: messages show it, and `remove`, `disable` and `enable` take it.
+            weight: Makes each of them soft: it may be violated at this cost; see `soften`.
 
         Returns:
             The handle of these constraints, to remove them or to switch them off and on.
         """
         constraints = constraints_of(conditions, name)
+        entries = {} if weight is None else {one: soft(one, weight) for one in constraints}
         self.constraints += constraints
-        return Handle(self, constraints)
+        handle = Handle(self, constraints)
+        if entries:
+            kept.disable(self, [handle])
+            self.weights.update(entries)
+        return handle
+
+    def soften(self, *constraints: Held, weight: Weight = 1) -> None:
+        """Make constraints soft: they may be violated at a cost.
+
+        `solve` violates as little total weight as possible, and among such solutions looks for the best by
+        its goals; `Result.violation` and `Result.violated` say what is violated. To weigh violations against
+        a goal instead, put `violation` into the goal: ``m.solve(minimize=cost + m.violation)``. Other calls
+        take no notice of soft constraints. `enable` makes them hard, `disable` switches them off.
+
+        Args:
+            *constraints: What `add` returned, or names, as for `remove`.
+            weight: What the violation of each costs: a number above 0.
+
+        Raises:
+            ModelError: A constraint is not in the model, or the weight is not above 0.
+        """
+        chosen = kept.held(self, constraints)
+        entries = {constraint: soft(constraint, weight) for constraint in chosen}
+        kept.disable(self, constraints)
+        self.weights.update(entries)
+
+    @property
+    def violation(self) -> IntExpr | Rational:
+        """The total weight of the violated soft constraints, as an expression for goals and constraints."""
+        return violation(self)
 
     def remove(self, *constraints: Held) -> None:
         """Remove constraints.
@@ -153,6 +192,7 @@ class Declarations:
         Raises:
             ModelError: One of them is not in the model.
         """
+        self._harden(constraints)
         kept.remove(self, constraints)
 
     def disable(self, *constraints: Held) -> None:
@@ -160,11 +200,17 @@ class Declarations:
 
         Calls, exports and conflicts take no notice of them; copies, scopes and JSON keep them.
         """
+        self._harden(constraints)
         kept.disable(self, constraints)
 
     def enable(self, *constraints: Held) -> None:
         """Switch constraints on again, each at its old place in the order; arguments as for `remove`."""
+        self._harden(constraints)
         kept.enable(self, constraints)
+
+    def _harden(self, constraints: Iterable[Held]) -> None:
+        for constraint in kept.held(self, constraints) if self.weights else ():
+            self.weights.pop(constraint, None)
 
     def assume(self, *conditions: BoolExpr | Iterable[Any], name: str | None = None) -> Handle:
         """Add constraints that messages call assumptions; `retract` removes them.
@@ -182,7 +228,7 @@ class Declarations:
 
     def retract(self, *constraints: Held) -> None:
         """Remove constraints as `remove` does; without arguments, remove all assumptions."""
-        kept.remove(self, constraints or [one for one in kept.in_order(self) if one.assumed])
+        self.remove(*constraints or [one for one in kept.in_order(self) if one.assumed])
 
     def scope(self) -> AbstractContextManager[Self]:
         """A scope for `with m.scope(): …`.
@@ -225,15 +271,15 @@ class Declarations:
         self.constraints.append(constraint)
         return Handle(self, [constraint])
 
-    def minimize(self, *exprs: IntLike) -> None:
-        """Set expressions that `solve` minimises; several are lexicographic, the most important first."""
-        self.goals.extend([(as_expr(expr), "min") for expr in exprs])
+    def minimize(self, *exprs: Target) -> None:
+        """Add expressions that `solve` minimises, less important than earlier ones: lexicographic order."""
+        self.goals += as_goals([(expr, "min") for expr in exprs], self.units)
 
-    def maximize(self, *exprs: IntLike) -> None:
-        """Set expressions that `solve` maximises; several are lexicographic, the most important first."""
-        self.goals.extend([(as_expr(expr), "max") for expr in exprs])
+    def maximize(self, *exprs: Target) -> None:
+        """Add expressions that `solve` maximises, less important than earlier ones: lexicographic order."""
+        self.goals += as_goals([(expr, "max") for expr in exprs], self.units)
 
-    def prefer(self, *goals: tuple[IntLike, Direction]) -> None:
+    def prefer(self, *goals: tuple[Target, Direction]) -> None:
         """Set (expression, "max" | "min") pairs for which `solve` finds the lexicographic optimum."""
         self.preferences.extend(as_goals(goals))
 

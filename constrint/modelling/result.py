@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
     from constrint.modelling.conflict import Conflict
+    from constrint.modelling.constraints import Constraint
 
 
 class Status(Enum):
@@ -89,15 +90,19 @@ class Result:
         objective: Value of the objective; a tuple for several objectives; None without one.
         statistics: The work of the search.
         bound: Proven bound of a single objective: no solution has a better one; None if there is none.
+        violation: The total weight of the violated soft constraints; None without soft constraints.
+        violated: The soft constraints that the solution violates.
         conflict: The guilty assumptions, if the call had assumptions and they leave no solution.
     """
 
     status: Status
     values: Mapping[str, int] = field(default_factory=dict)
-    objective: int | tuple[int, ...] | None = None
+    objective: Any = None
     statistics: Statistics = field(default_factory=Statistics)
     conflict: Conflict | None = field(default=None, kw_only=True)
-    bound: int | None = field(default=None, kw_only=True)
+    bound: Any = field(default=None, kw_only=True)
+    violation: Any = field(default=None, kw_only=True)
+    violated: tuple[Constraint, ...] = field(default=(), kw_only=True)
     _assignment: Mapping[IntExpr, int] = field(default_factory=dict, repr=False)
 
     def __bool__(self) -> bool:
@@ -114,17 +119,18 @@ class Result:
             else shown_number(goals)
         )
         bound = None if self.bound is None else shown_number(self.bound)
+        soft = "" if self.violation is None else f", violation={self.violation}"
         return (
             f"Result(status={self.status!r}, values={{{values}}}, objective={objective}, "
-            f"statistics={self.statistics!r}, bound={bound}, conflict={self.conflict!r})"
+            f"statistics={self.statistics!r}, bound={bound}, conflict={self.conflict!r}{soft})"
         )
 
     @property
     def gap(self) -> float | None:
         """Distance of the objective from its bound, divided by the objective; None if either is unknown."""
-        if self.bound is None or not isinstance(self.objective, int):
+        if self.bound is None or self.objective is None or isinstance(self.objective, tuple):
             return None
-        return abs(self.objective - self.bound) / max(1, abs(self.objective))
+        return float(abs(self.objective - self.bound) / max(1, abs(self.objective)))
 
     def __getitem__(self, key: str | IntExpr) -> int:
         """Value of a variable or let by name, or of any expression over the model's variables."""

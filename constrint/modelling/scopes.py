@@ -44,6 +44,8 @@ def _collections(model: Declarations) -> dict[str, Any]:
         "goals": model.goals,
         "preferences": model.preferences,
         "hints": model.hints,
+        "weights": model.weights,
+        "units": model.units,
     }
 
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import Box
 from constrint.errors import ModelError, UnboundedError, Undefined
 from constrint.expr import IntExpr, IntVar
 from constrint.expr.domain import BINARY, Domain
@@ -31,7 +30,7 @@ from constrint.search.descent import answered_early
 from constrint.search.easy import at_an_end, by_diving, is_small
 from constrint.search.near_zero import NEARBY_NODES, nearby_roots
 from constrint.search.portfolio import AlternatingRun
-from constrint.search.warm_start import Start, hinted_solution, is_as_good, near_hints
+from constrint.search.warm_start import Start, hinted_solution, is_as_good, near_hints, restricted
 from constrint.support.deadline import Deadline, Stopped, until
 from constrint.tables.swept import Swept
 
@@ -263,7 +262,7 @@ class Solver:
                 if found is None:
                     return self._result(Status.INFEASIBLE)
                 best, value = found
-                root = fixed(root, v, value)
+                root = restricted(root, {v: value})
             wanted = len(prepared.goals) + len(prepared.preferences)
             if root is not None and len(goals_in_turn) < max(1, wanted):
                 best = self._first(prepared, root, begun)
@@ -408,13 +407,3 @@ class Solver:
         finally:
             self._close()
         return found, True
-
-
-def fixed(root: Root, v: int, value: int) -> Root:
-    """The root with one variable fixed."""
-    box = root.box
-    lo, hi, step, values = list(box.lo), list(box.hi), list(box.step), list(box.values)
-    lo[v] = hi[v] = value
-    step[v] = 1
-    values[v] = None
-    return replace(root, box=Box(lo, hi, step, values))
