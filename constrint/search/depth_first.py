@@ -90,7 +90,8 @@ class Run(Stepper):
         state, hinted = self._state, self.prepared.hinted(self._options)
         for i, v in enumerate(state.branch):
             rises = state.branch_value[i] in (GREATEST, AS_BEST_OR_GREATEST)
-            state.phase[i] = hinted.get(int(v), int(state.hi[v] if rises else state.lo[v]))
+            low, high = int(state.lo[v]), int(state.hi[v])
+            state.phase[i] = min(max(hinted.get(int(v), high if rises else low), low), high)
         if self._options.is_solution or not self._options.lns:
             state.scalar[HAS_PHASE] = 1  # neighbourhoods are those of solutions
 

@@ -20,6 +20,7 @@ WAYS = {
     "neighbourhoods": {"lns": True},
     "restarts": {"restarts": ci.Restarts("luby", 1)},
     "near the best": {"branching": ci.Brancher("dom_w_deg", "best_so_far")},
+    "compiled": {"engine": "compiled", "learn": False},
     "in order": {"branching": ci.Brancher("input_order", "max")},
 }
 
