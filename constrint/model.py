@@ -6,12 +6,13 @@ form (`lowering`), reasons at the root (`presolve`) and searches (`search`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from constrint.errors import LimitError, ModelError
-from constrint.expr import BoolExpr
+from constrint.expr import BoolExpr, IntExpr
+from constrint.expr.arrays import ExprArray
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction, Target, Units, as_goals, goals_of, in_written_order
 from constrint.modelling.result import Result, Status
@@ -166,6 +167,8 @@ class Model(Declarations):
         self,
         limit: int | None = None,
         *,
+        variables: Iterable[str | IntExpr | ExprArray] | None = None,
+        on_solution: OnSolution | None = None,
         time_limit: float | None = None,
         seed: int = 0,
         branching: Branching | None = None,
@@ -176,12 +179,24 @@ class Model(Declarations):
         """Iterate over all solutions, each once and in no particular order; at most `limit` of them.
 
         The model may be changed during the iteration; the solutions are those of the model at the call.
-        Afterwards, the iterator's `complete` tells whether they are all. The other arguments are those of
-        `solve`.
+        Afterwards, the iterator's `complete` tells whether they are all.
+
+        Args:
+            limit: Maximum number of solutions.
+            variables: Variables, or their names, to which the solutions are projected: each combination of
+                their values comes once, with one whole solution that has it.
+            on_solution: Called with each solution before it is given; if it returns False, that is the last.
+            time_limit: As for `solve`.
+            seed: As for `solve`.
+            branching: As for `solve`.
+            engine: As for `solve`.
+            workers: As for `solve`.
+            executor: As for `solve`.
         """
         deadline = started(time_limit)
         from constrint.answers.options import options_of
         from constrint.answers.several import Solutions
+        from constrint.search.projected import projection_of
         from constrint.search.solver import Solver
 
         check_limit(limit)
@@ -190,10 +205,12 @@ class Model(Declarations):
             seed=seed,
             engine=engine,
             branching=branching,
+            on_solution=on_solution,
             workers=workers,
             executor=executor,
         )
-        return Solutions(Solver(self.copy(), options), limit)
+        chosen = projection_of(self, variables)
+        return Solutions(Solver(self.copy(), options), limit, chosen)
 
     def pareto(
         self,
@@ -232,15 +249,26 @@ class Model(Declarations):
     def count(
         self,
         *,
+        variables: Iterable[str | IntExpr | ExprArray] | None = None,
+        on_solution: OnSolution | None = None,
         time_limit: float | None = None,
         engine: Engine = "auto",
         workers: int | None = None,
         executor: Executor | None = None,
     ) -> int:
-        """The number of solutions over the declared variables.
+        """The number of solutions over the declared variables, or over some of them.
 
         With engine "auto", solutions are counted without listing if the model's structure allows it;
         otherwise they are searched for, by as many workers as `solve` would use.
+
+        Args:
+            variables: Variables, or their names: counts the combinations of their values in solutions.
+            on_solution: Called with each solution, which is searched for; if it returns False, the number so
+                far is the answer.
+            time_limit: As for `solve`.
+            engine: As for `solve`.
+            workers: As for `solve`.
+            executor: As for `solve`.
 
         Raises:
             LimitError: The time limit was reached.
@@ -249,8 +277,10 @@ class Model(Declarations):
         from constrint.answers.counting import count_solutions
         from constrint.answers.options import options_of
 
-        options = options_of(time_limit=time_limit, engine=engine, workers=workers, executor=executor)
-        number, is_complete = count_solutions(self, options, deadline)
+        options = options_of(
+            time_limit=time_limit, engine=engine, on_solution=on_solution, workers=workers, executor=executor
+        )
+        number, is_complete = count_solutions(self, options, deadline, variables)
         if not is_complete:
             raise LimitError(f"counting reached its time limit of {time_limit} s after {number} solutions")
         return number

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class Solutions(Iterator[Result]):
     """An iterator over the solutions of a model, which are found on demand."""
 
-    def __init__(self, solver: Solver, limit: int | None) -> None:
+    def __init__(self, solver: Solver, limit: int | None, variables: Sequence[IntExpr] | None = None) -> None:
         self._solver = solver
-        self._results = solver.every(limit)
+        self._results = solver.every(limit, variables)
 
     @property
     def complete(self) -> bool:

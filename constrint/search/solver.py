@@ -30,6 +30,7 @@ from constrint.search.descent import answered_early
 from constrint.search.easy import at_an_end, by_diving, is_small
 from constrint.search.near_zero import NEARBY_NODES, nearby_roots
 from constrint.search.portfolio import AlternatingRun
+from constrint.search.projected import projected, solutions
 from constrint.search.warm_start import Start, hinted_solution, is_as_good, near_hints, restricted
 from constrint.support.deadline import Deadline, Stopped, until
 from constrint.tables.swept import Swept
@@ -265,7 +266,7 @@ class Solver:
                 root = restricted(root, {v: value})
             wanted = len(prepared.goals) + len(prepared.preferences)
             if root is not None and len(goals_in_turn) < max(1, wanted):
-                best = self._first(prepared, root, begun)
+                best = self.first(prepared, root, begun)
         except Interrupted as interrupted:
             best = interrupted.best or best
             status = Status.UNKNOWN if best is None else Status.FEASIBLE
@@ -293,7 +294,7 @@ class Solver:
             return self._result(Status.FEASIBLE if best else Status.UNKNOWN, best, [*goals])
         return self._result(Status.OPTIMAL if best else Status.INFEASIBLE, best, [*goals])
 
-    def _first(self, prepared: Prepared, root: Root, begun: Run | None) -> Assignment | None:
+    def first(self, prepared: Prepared, root: Root, begun: Run | None) -> Assignment | None:
         """A solution; the preferred one if the prepared model has preferences."""
         left: Root | None = root
         if root.postponed:
@@ -349,12 +350,12 @@ class Solver:
                 return best
         return None
 
-    def every(self, limit: int | None) -> Iterator[Result]:
-        """All solutions, each once."""
+    def every(self, limit: int | None, variables: Sequence[IntExpr] | None = None) -> Iterator[Result]:
+        """All solutions, each once; of some variables, each combination of their values once."""
         found = 0
         if limit is not None and limit <= 0:
             return
-        solutions = self._all()
+        solutions = self._all(variables)
         deadline = Deadline(self.options.time_limit, self.started)
         try:
             while True:
@@ -364,8 +365,10 @@ class Solver:
                     break
                 found += 1
                 self.total = replace(self.total, solutions=found)
-                yield self._result(Status.OPTIMAL, assignment)
-                if found == limit:
+                result = self._result(Status.OPTIMAL, assignment)
+                is_last = self.options.on_solution is not None and self.options.on_solution(result) is False
+                yield result
+                if found == limit or is_last:
                     return
         except Stopped:
             return
@@ -373,34 +376,32 @@ class Solver:
             self._close()
         self.complete = True
 
-    def _all(self) -> Iterator[Assignment]:
+    def _all(self, variables: Sequence[IntExpr] | None = None) -> Iterator[Assignment]:
         """All solutions; if bounds leave the range that stands for all integers, those of a wider range."""
         prepared = self._prepare((), (), is_every=True)
         is_bounded = all(domain_of(variable).is_finite for variable in prepared.variables)
         known: set[tuple[int, ...]] = set()
         while prepared.root is not None:
-            run = self.run(prepared, prepared.root, is_every=True)
             try:
-                while (found := run.next()) is not None:
+                for found, whole in solutions(self, prepared, projected(prepared, variables)):
                     if not is_bounded:
                         values = tuple(found.values())
                         if values in known:
                             continue
                         known.add(values)
-                    self.total = run.statistics()
-                    yield found
+                    yield whole
                 return
             except NeedsWiderBounds:
                 if prepared.bits >= WIDEST_BITS:
                     raise UnboundedError(prepared.first_unbounded()) from None
                 prepared = self._prepare((), (), 4 * prepared.bits, is_every=True)
 
-    def count(self) -> tuple[int, bool]:
+    def count(self, variables: Sequence[IntExpr] | None = None) -> tuple[int, bool]:
         """The number of solutions found, and whether they are all."""
         found = 0
         try:
             with until(Deadline(self.options.time_limit, self.started)):
-                for _ in self._all():
+                for _ in self._all(variables):
                     found += 1
         except Stopped:
             return found, False
