@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from constrint.answers.alternatives import Alternatives
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.arrays import ExprArray
@@ -43,7 +44,7 @@ def started(time_limit: float | None) -> Deadline:
     return Deadline(time_limit)
 
 
-class Model(Declarations):
+class Model(Alternatives):
     """Integer variables, constraints over them, and objectives; `Declarations` lists the attributes."""
 
     @classmethod

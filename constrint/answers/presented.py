@@ -67,11 +67,12 @@ class Presented:
         return value if unit is None or value is None else unit.in_units(value)
 
     def _with_violation(self, found: Result) -> Result:
-        violated = [(one, soft) for one, soft in self.weights.items() if found[soft.violated]]
-        from constrint.expr.rational import plain_sum
+        from constrint.expr.rational import plain_sum, times
 
-        total = plain_sum(soft.weight for _, soft in violated)
-        return replace(found, violation=total, violated=tuple(one for one, _ in violated))
+        amounts = {one: found[soft.violated] for one, soft in self.weights.items()}
+        violated = [one for one, amount in amounts.items() if amount]
+        total = plain_sum(times(self.weights[one].weight, int(amounts[one])) for one in violated)
+        return replace(found, violation=total, violated=tuple(violated))
 
     def told(self, on_solution: OnSolution | None) -> OnSolution | None:
         """The callback, called with results as the user sees them."""

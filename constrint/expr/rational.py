@@ -198,3 +198,10 @@ def plain_sum(numbers: Iterable[Any]) -> Number:
         return whole
     exact = sum((fraction_of(one) if is_fraction(one) else Fraction(one) for one in listed), Fraction(0))
     return exact if not any(isinstance(one, float) for one in listed) else float(exact)
+
+
+def times(weight: Number, amount: int) -> Number:
+    """An exact multiple of a weight."""
+    if isinstance(weight, float):
+        return weight if amount == 1 else float(fraction_of(weight) * amount)
+    return weight * amount

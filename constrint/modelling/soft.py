@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, IntExpr, Not
+from constrint.expr import IntExpr, Not
 from constrint.expr.build import FRACTIONS
 from constrint.expr.builders import sum_
 from constrint.expr.walk import inner_first
@@ -28,11 +28,11 @@ class Soft:
 
     Attributes:
         weight: What its violation costs.
-        violated: The condition that it does not hold.
+        violated: The condition that it does not hold, or by how much it does not.
     """
 
     weight: Weight
-    violated: BoolExpr
+    violated: IntExpr
 
 
 def soft(constraint: Constraint, weight: Any) -> Soft:
