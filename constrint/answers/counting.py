@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from constrint.search.enumeration import Enumeration
 from constrint.search.projected import projection_of
-from constrint.search.solver import Solver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ def count_solutions(
         planned = count_planned(model, deadline.rest)
         if planned is not None:
             return planned, True
-    return Solver(model, replace(options, time_limit=deadline.rest)).count(chosen)
+    return Enumeration(model, replace(options, time_limit=deadline.rest)).count(chosen)
 
 
 def _told(
@@ -49,6 +49,6 @@ def _told(
         is_ended = on_solution(result) is False
         return not is_ended
 
-    solver = Solver(model, replace(options, on_solution=told))
-    number = sum(1 for _ in solver.every(None, variables))
-    return number, solver.complete or is_ended
+    enumeration = Enumeration(model, replace(options, on_solution=told))
+    number = sum(1 for _ in enumeration.every(None, variables))
+    return number, enumeration.complete or is_ended

@@ -14,6 +14,7 @@ from constrint.expr import And, BoolExpr, Comparison, IntExpr, Not, Or, as_expr
 from constrint.expr.functions import min_, sum_
 from constrint.modelling.blocking import blocking
 from constrint.modelling.result import Result, Status
+from constrint.search.enumeration import Enumeration
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline
 
@@ -83,10 +84,10 @@ class Several:
             level = rest.copy()
             pairs = zip(goals, values, strict=True)
             level.add(*(Comparison("==", expr, as_expr(value)) for (expr, _), value in pairs))
-            solver = Solver(level, self._options(has_goal=False))
-            fresh = list(solver.every(number - len(found), self.variables))
+            listing = Enumeration(level, self._options(has_goal=False))
+            fresh = list(listing.every(number - len(found), self.variables))
             found += [replace(one, objective=best.objective, bound=best.bound) for one in fresh]
-            if len(found) < number and not solver.complete:
+            if len(found) < number and not listing.complete:
                 return self._ranking(found, False)
             rest.add(_worse(self.presented, values))
             rest.add(*(blocking(rest, one, self.variables) for one in fresh))

@@ -20,20 +20,22 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
     from constrint.modelling.declarations import Declarations
-    from constrint.search.solver import Solver
+    from constrint.search.enumeration import Enumeration
 
 
 class Solutions(Iterator[Result]):
     """An iterator over the solutions of a model, which are found on demand."""
 
-    def __init__(self, solver: Solver, limit: int | None, variables: Sequence[IntExpr] | None = None) -> None:
-        self._solver = solver
-        self._results = solver.every(limit, variables)
+    def __init__(
+        self, enumeration: Enumeration, limit: int | None, variables: Sequence[IntExpr] | None = None
+    ) -> None:
+        self._enumeration = enumeration
+        self._results = enumeration.every(limit, variables)
 
     @property
     def complete(self) -> bool:
         """Whether all solutions have been given; False before the end, and after a limit."""
-        return self._solver.complete
+        return self._enumeration.complete
 
     def __next__(self) -> Result:
         return next(self._results)
@@ -155,8 +157,7 @@ class ParetoSearch:
             return None
         started = perf_counter()
         from constrint.answers.pareto import planned_front
-        from constrint.preparing.checks import check_solution
-        from constrint.search.solver import values_of
+        from constrint.preparing.checks import check_solution, values_of
 
         found = planned_front(self.model, self.goals, self.deadline)
         if found is None:
@@ -169,7 +170,8 @@ class ParetoSearch:
             statistics = Statistics(seconds=perf_counter() - started, engine="tables")
             goal = objective if len(objective) > 1 else objective[0]
             known = values_of(self.model, assignment)
-            results.append(Result(Status.OPTIMAL, known, goal, statistics, assignment))
+            intervals = self.model.intervals.copy()
+            results.append(Result(Status.OPTIMAL, known, goal, statistics, assignment, intervals))
         results.sort(key=self._rank, reverse=True)
         limit = len(results) if self.limit is None else self.limit
         return Front(self.goals, results[:limit], len(results) <= limit)

@@ -24,11 +24,10 @@ from constrint.errors import ModelError, UnboundedError
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Goal
 from constrint.modelling.result import Result, Statistics, Status
-from constrint.preparing.checks import Assignment, check
+from constrint.preparing.checks import Assignment, check, values_of
 from constrint.preparing.options import OnSolution
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
-from constrint.search.solver import values_of
 from constrint.support.deadline import Deadline, Stopped, look, until
 
 
@@ -185,6 +184,7 @@ def _result(
         (objective[0] if len(objective) == 1 else objective) if goals else None,
         replace(_statistics(started), solutions=solutions),
         _assignment=assignment,
+        _intervals=model.intervals.copy(),
     )
 
 

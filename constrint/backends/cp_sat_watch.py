@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from constrint.preparing.options import OnSolution
 
 
-class Watch(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]  # OR-Tools has no types
+class Watch(cp_model.CpSolverSolutionCallback):
     """Gives each better solution to the caller; ends the search where that is wanted.
 
     CP-SAT calls it from a thread of its own, where an exception would be lost: it is kept for `raised`.

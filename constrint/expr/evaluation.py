@@ -3,6 +3,9 @@
 Each class of expressions has a method `evaluate` that evaluates its children recursively. That suffices for
 light expressions: small ones of little depth. In other expressions, each part that is not light is evaluated
 once, children first, so neither the number of paths to shared parts nor the recursion depth matters.
+
+Products and what else may have as many digits as all operands together are bounded (`bounded`): sixty
+definitions ``a := a * a`` have a value of 2**60 digits.
 """
 
 from __future__ import annotations
@@ -11,15 +14,24 @@ from collections.abc import Callable, Mapping
 from threading import local
 from typing import Any
 
-from constrint.errors import Undefined
+from constrint.errors import ModelError, Undefined
 
 DEEPEST = 60  # levels of a light expression
 SHALLOW = 5  # levels that are weighed at once
 LONGEST_SHOWN = 10_000  # parts of an expression that `repr` shows
+LONGEST = 4_000_000  # bits of a value
+WIDE = 1 << 60  # smaller values need no closer look
 LIGHTEST = 128  # evaluations, one for each path to a part, of a light expression
 
 _set = object.__setattr__
 _WEIGHED: set[type] = set()  # the classes of expressions that have parts
+
+
+def bounded(value: int) -> int:
+    """A value that is not too long to go on with; raises `ModelError` for others."""
+    if not -WIDE < value < WIDE and value.bit_length() > LONGEST:
+        raise ModelError(f"a value of more than {LONGEST:,} bits is too large to compute")
+    return value
 
 
 class Values(dict[Any, Any]):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from constrint.expr.base import Assignment, IntExpr
 from constrint.expr.domain import Domain
-from constrint.expr.evaluation import share_work
+from constrint.expr.evaluation import WIDE, bounded, share_work
 from constrint.support.record import record, refuse, shown
 
 
@@ -122,6 +122,8 @@ class Mul(IntExpr):
         total = 1
         for arg in self.args:
             total *= arg.evaluate(assignment)
+            if not -WIDE < total < WIDE:
+                bounded(total)
         return total
 
 

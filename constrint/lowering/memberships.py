@@ -7,6 +7,7 @@ from constrint.lowering.literals import Conditions
 from constrint.lowering.problem import FALSE, TRUE, Infeasible, Linear
 from constrint.propagators import Member, Table
 from constrint.propagators.member import intervals_of
+from constrint.support.deadline import sliced
 
 MOST_LISTED = 64  # most values of a range with a stride that are listed
 
@@ -82,13 +83,16 @@ class Memberships(Conditions):
                 repeated.append((i, columns[v]))
             else:
                 columns[v] = i
-        kept = [
-            row
-            for row in rows
-            if all(row[i] == value for i, value in fixed) and all(row[i] == row[j] for i, j in repeated)
-        ]
-        places = list(columns.values())
-        return list(columns), frozenset([tuple([row[i] for i in places]) for row in kept])
+        if not fixed and not repeated:
+            return list(columns), rows
+        places, kept = list(columns.values()), set[tuple[int, ...]]()
+        for part in sliced(rows):
+            kept.update(
+                tuple([row[i] for i in places])
+                for row in part
+                if all(row[i] == value for i, value in fixed) and all(row[i] == row[j] for i, j in repeated)
+            )
+        return list(columns), frozenset(kept)
 
     def table(self, variables: list[int], rows: frozenset[tuple[int, ...]], target: int | None) -> int:
         """The literal of "the variables take one of the rows"."""
@@ -108,6 +112,9 @@ class Memberships(Conditions):
         if not rows:
             raise Infeasible
         for i, v in enumerate(variables):
-            self.problem.keep_values(v, sorted({row[i] for row in rows}))
+            values: set[int] = set()
+            for part in sliced(rows):
+                values.update([row[i] for row in part])
+            self.problem.keep_values(v, sorted(values))
         if len(variables) > 1:
             self.problem.nodes.append(Table(TRUE, tuple(variables), tuple(sorted(rows))))

@@ -23,6 +23,8 @@ from constrint.support.arguments import integer, integer_list
 
 if TYPE_CHECKING:
     from constrint.expr.rational import Rational
+    from constrint.modelling.declaring_intervals import Periods, TimeLike
+    from constrint.modelling.intervals import Interval
     from constrint.modelling.result import Result
 
 
@@ -33,6 +35,7 @@ class Declarations:
         name: Name of the model.
         variables: The variables by name, in order of declaration.
         lets: Named expressions by name, in order of definition.
+        intervals: The intervals by name, in order of declaration.
         constraints: The constraints in force, in order.
         disabled: The constraints that are switched off.
         goals: The default objectives of `solve`: lexicographic, the most important first.
@@ -46,6 +49,7 @@ class Declarations:
         self.name = name
         self.variables: dict[str, IntVar | BoolVar] = {}
         self.lets: dict[str, IntExpr] = {}
+        self.intervals: dict[str, Interval] = {}
         self.constraints: list[Constraint] = []
         self.disabled: list[Constraint] = []
         self.order: list[Constraint] = []  # of both, while some are switched off: see `constraints.in_order`
@@ -115,6 +119,46 @@ class Declarations:
         variable = BoolVar(name, BINARY)
         self.variables[name] = variable
         return variable
+
+    def interval(
+        self,
+        name: str,
+        start: TimeLike | None = None,
+        size: TimeLike | None = None,
+        end: TimeLike | None = None,
+        *,
+        optional: bool = False,
+        presence: BoolExpr | None = None,
+        breaks: Periods = (),
+    ) -> Interval:
+        """Declare an interval: a task with a start, a size and an end, which may be optional.
+
+        Each of the three is a number, an expression, or the bounds of a new variable: a pair (least,
+        greatest), where None is no bound, or a range. The variables are named "name.start", "name.size",
+        "name.end" and "name.present". What is left out follows from the others; the start is then at least 0.
+
+        Where an optional interval is absent, the variables that this call has declared have their least
+        values, so that each solution is counted once. Expressions that were given are not restricted.
+
+        Args:
+            name: Name; it must be new among the intervals of this model.
+            start: When it starts.
+            size: How long it works; at least 0.
+            end: When it ends.
+            optional: Whether it may be absent: a new Boolean variable decides.
+            presence: A condition under which it is present, instead of a new variable.
+            breaks: Periods, as (begin, end) pairs, in which its work stops: the interval starts in none of
+                them, and ends later by each that it meets. One of size 0 may be anywhere.
+
+        Returns:
+            The interval, for `no_overlap`, `cumulative` and the other constraints over intervals.
+
+        Raises:
+            ModelError: The name is taken, or the arguments contradict each other.
+        """
+        from constrint.modelling.declaring_intervals import declare_interval
+
+        return declare_interval(self, name, start, size, end, optional, presence, breaks)
 
     def let(self, name: str, expr: IntLike) -> IntExpr:
         """Name an expression: results show its value under this name. It is not a variable."""

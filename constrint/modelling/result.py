@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from constrint.errors import ModelError, shown_number
 from constrint.expr import IntExpr
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from constrint.modelling.conflict import Conflict
     from constrint.modelling.constraints import Constraint
+    from constrint.modelling.intervals import Interval, Scheduled
 
 
 class Status(Enum):
@@ -104,6 +105,7 @@ class Result:
     violation: Any = field(default=None, kw_only=True)
     violated: tuple[Constraint, ...] = field(default=(), kw_only=True)
     _assignment: Mapping[IntExpr, int] = field(default_factory=dict, repr=False)
+    _intervals: Mapping[str, Interval] = field(default_factory=dict, repr=False)
 
     def __bool__(self) -> bool:
         return self.status in (Status.OPTIMAL, Status.FEASIBLE)
@@ -132,8 +134,22 @@ class Result:
             return None
         return float(abs(self.objective - self.bound) / max(1, abs(self.objective)))
 
-    def __getitem__(self, key: str | IntExpr) -> int:
-        """Value of a variable or let by name, or of any expression over the model's variables."""
+    @property
+    def intervals(self) -> dict[str, Scheduled | None]:
+        """When each interval takes place, by name; None for one that is absent. Empty without a solution."""
+        if not self:
+            return {}
+        return {name: self[interval] for name, interval in self._intervals.items()}
+
+    @overload
+    def __getitem__(self, key: str | IntExpr) -> int: ...
+    @overload
+    def __getitem__(self, key: Interval) -> Scheduled | None: ...
+    def __getitem__(self, key: str | IntExpr | Interval) -> int | Scheduled | None:
+        """Value of a variable or let by name, or of any expression over the model's variables.
+
+        Of an interval: its start, size and end; None where it is absent.
+        """
         if not self:
             raise ModelError(f"there are no values: the status is {self.status.value}")
         if isinstance(key, str):

@@ -38,6 +38,7 @@ def _collections(model: Declarations) -> dict[str, Any]:
     return {
         "variables": model.variables,
         "lets": model.lets,
+        "intervals": model.intervals,
         "constraints": model.constraints,
         "disabled": model.disabled,
         "order": model.order,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
-from constrint.errors import InternalError
+from constrint.errors import InternalError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.expr.evaluation import Values, is_light
 from constrint.modelling.declarations import Constraint, Declarations
@@ -41,3 +42,13 @@ def first_violated(constraints: Iterable[Constraint], assignment: Assignment) ->
         if not constraint.expr.evaluate(assignment if shared is None else shared):
             return constraint
     return None
+
+
+def values_of(model: Declarations, assignment: Assignment) -> dict[str, int]:
+    """The values of all variables and lets by name; an undefined let has no entry."""
+    values = {name: int(variable.evaluate(assignment)) for name, variable in model.variables.items()}
+    shared = assignment if all(map(is_light, model.lets.values())) else Values(assignment)
+    for name, expr in model.lets.items():
+        with suppress(Undefined):
+            values[name] = int(expr.evaluate(shared))
+    return values

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
 from constrint.preparing.checks import Assignment
+from constrint.search.solver import Solver
 from constrint.search.warm_start import restricted
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
     from constrint.preparing.prepared import Prepared
-    from constrint.search.solver import Solver
 
 
 def projection_of(model: Declarations, variables: Iterable[Any] | None) -> list[IntExpr] | None:
@@ -58,7 +58,7 @@ def solutions(solver: Solver, prepared: Prepared, part: Prepared) -> Iterator[tu
     if root is None:
         return
     run = solver.run(part, root, is_every=True)
-    inner = type(solver)(solver.model, replace(solver.options, sharing=None, learn="auto", on_solution=None))
+    inner = Solver(solver.model, replace(solver.options, sharing=None, learn="auto", on_solution=None))
     inner.started = solver.started
     while (found := run.next(checked=part is prepared)) is not None:
         solver.total = run.statistics()

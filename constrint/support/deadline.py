@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from math import inf
 from threading import Thread, local
 from time import perf_counter
@@ -99,6 +100,14 @@ def watched(items: Iterable[T]) -> Iterator[T]:
     for item in items:
         look()
         yield item
+
+
+def sliced(items: Iterable[T], size: int = 4096) -> Iterator[list[T]]:
+    """The items in lists of at most this size, with a look at the present deadline before each."""
+    rest = iter(items)
+    while part := list(islice(rest, size)):
+        look()
+        yield part
 
 
 def present() -> Deadline:

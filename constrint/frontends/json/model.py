@@ -16,7 +16,7 @@ from constrint.errors import ModelError, Position, shown
 from constrint.expr import BoolConst, BoolVar, Const, IntExpr, IntVar, Sum
 from constrint.expr.domain import Domain
 from constrint.expr.rational import Rational
-from constrint.expr.values import Depths
+from constrint.expr.walk import Depths
 from constrint.frontends.json.nodes import READERS, WRITERS
 from constrint.frontends.json.places import Place
 from constrint.modelling.constraints import Constraint, Handle, in_order

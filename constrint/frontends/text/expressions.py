@@ -157,10 +157,11 @@ class ExpressionReader(ConstantReader):
             remainder = remainder or operator == "%"
             self.budget.depth(self._depth + quotients, partial(self.where, tree))
             kind = FloorDiv if operator == "//" else Mod
-            factors = [kind(self._multiplied(tree, factors), factor)]
-        return self._multiplied(tree, factors)
+            factors = [kind(self.multiplied(tree, factors), factor)]
+        return self.multiplied(tree, factors)
 
-    def _multiplied(self, tree: Node, factors: list[IntExpr]) -> IntExpr:
+    def multiplied(self, tree: Node, factors: list[IntExpr]) -> IntExpr:
+        """The product of factors, after a check that constants in it do not grow too long."""
         self.check_bits(tree, factors, sum)
         result = factors[0]
         for factor in factors[1:]:
@@ -214,9 +215,9 @@ class ExpressionReader(ConstantReader):
         name, *arguments = subtrees(tree)
         if name_of(name) in global_calls.NAMES:
             return global_calls.read_call(self, tree, name_of(name), arguments)
-        if name_of(name) not in _FUNCTIONS:
+        if name_of(name) not in CALLED:
             raise self._no_function(name)
-        function = _FUNCTIONS[name_of(name)]
+        function = CALLED[name_of(name)]
         fewest, most = function.fewest, function.most
         if not fewest <= len(arguments) <= (most or len(arguments)):
             wanted = f"{fewest}" if most == fewest else f"at least {fewest}"
@@ -232,7 +233,7 @@ class ExpressionReader(ConstantReader):
         name = name_of(tree)
         if name in self.names:
             return self.error(tree, f"'{name}' is not a function", f"a product is written {name} * (…)")
-        known = [*_FUNCTIONS, *global_calls.NAMES]
+        known = [*CALLED, *global_calls.NAMES]
         near = nearest(name, known)
         hint = f"did you mean '{near[0]}'?" if near else f"the functions are {', '.join(known)}"
         return self.error(tree, f"there is no function '{name}'", hint)
@@ -337,11 +338,11 @@ class _CeilDiv(FloorDiv):
         return -FloorDiv(-dividend, divisor)
 
 
-_FUNCTIONS: dict[str, type[IntFunction]] = {
+CALLED: dict[str, type[IntFunction]] = {
     **{name: function for name, function in FUNCTIONS.items() if not function.infix},
     "ceildiv": _CeilDiv,
 }
-"""The functions that are called by name."""
+"""The functions that are called by name, without those of several values."""
 
 _NESTING = frozenset(["group", "call", "index", "not_", "unary", "power", "implies", "iff", "list"])
 """Nodes that add to the depth of an expression; a sum in brackets is as deep as the brackets."""

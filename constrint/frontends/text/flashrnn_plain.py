@@ -137,4 +137,4 @@ class PlainReader(ExpressionReader):
     def _product_of(self, plain: Plain, factors: list[IntExpr]) -> IntExpr:
         if len(factors) <= MOST_FACTORS and _ONLY_VARIABLES.issuperset(map(type, factors)):
             return Mul(tuple(factors))
-        return self._multiplied(cast(Any, plain), factors)
+        return self.multiplied(cast(Any, plain), factors)

@@ -1,8 +1,9 @@
 """Long texts, statement by statement: simple ones are read at once, the others by lark.
 
-A statement that ends where its line or a ';' ends, and is of one of two plain forms, needs no grammar: a
-declaration with bounds or listed values, and a comparison of sums of products of names and numbers. What
-stands between two of them is a chunk, which lark parses. The rules here only say what is surely plain; all
+A statement that ends where its line or a ';' ends, and is of one of three plain forms, needs no parser: a
+declaration with bounds or listed values, a comparison of sums of products of names and numbers, and a
+definition or condition of names, numbers, operators and round brackets (`descent`). What stands between two
+of them is a chunk, which lark parses. The rules here only say what is surely plain; all
 else, and every mistake, is left to lark, so that there is one grammar and one set of messages.
 """
 
@@ -29,7 +30,14 @@ _DECLARATION = re.compile(
     rf"(?:step\b{_BLANK}(?P<step>[1-9][0-9]{{0,9}}+)(?!\w){_BLANK})?+"
     rf"|\{{{_BLANK}(?P<values>{_SIGNED}{_BLANK}(?:,{_BLANK}{_SIGNED}{_BLANK})*+)\}}{_BLANK})|bool\b{_BLANK})"
 )
-_TOKEN = re.compile(r"\w++|[<>=!]=|\S")
+_WORDED = re.compile(r"[A-Za-z0-9_ \t\f()+\-*/%<>=!,:]++")
+_CALLABLE = re.compile(_NAME)
+_OPERAND = re.compile(rf"{_NAME}|{_NUMBER}|true|false")
+TOKEN = re.compile(r"<->|->|\*\*|//|[<>=!]=|\w++|\S")
+"""A token of a plain expression."""
+_JOINING = frozenset(["and", "or", "->", "<->"])
+_BINARY = frozenset(["+", "-", "*", "//", "%", "**", "==", "!=", "<=", ">=", "<", ">", "divides", *_JOINING])
+_HEAD = re.compile(rf"{_BLANK}(?P<name>{_NAME}){_BLANK}(?P<mark>:=?+)")
 _BRACKET = re.compile(r"#.*+|`[^`]*+`|[\[\](){}]|\\\s*+$")
 LONGEST_CHUNK = 20_000  # characters of statements that lark parses together, where they end before
 
@@ -72,6 +80,28 @@ class Compared(NamedTuple):
     tokens: list[str]
 
 
+class Worded(NamedTuple):
+    """A definition or condition of names, numbers, operators and calls.
+
+    Attributes:
+        begin: Where it begins in the text.
+        line: Its line.
+        end: Where it ends.
+        text: Its text.
+        name: Its name; None if it has none.
+        is_definition: Whether it defines its name; otherwise it is a condition.
+        start: Where in its text what comes after the name begins.
+    """
+
+    begin: int
+    line: int
+    end: int
+    text: str
+    name: str | None
+    is_definition: bool
+    start: int
+
+
 class Chunk(NamedTuple):
     """Whole statements for lark.
 
@@ -86,7 +116,7 @@ class Chunk(NamedTuple):
     text: str
 
 
-Piece = Declared | Compared | Chunk
+Piece = Declared | Compared | Worded | Chunk
 
 
 def pieces(text: str) -> Iterator[Piece]:
@@ -144,8 +174,51 @@ def _statement(part: str, place: int, number: int) -> Piece | None:
         bounds = int(lo.translate(_NO_BLANKS)), int(hi.translate(_NO_BLANKS))
         return Declared(start, number, end, names.split(","), *bounds, int(step or 1), None)
     if _COMPARISON.fullmatch(part):
-        return Compared(start, number, end, _TOKEN.findall(part))
-    return None
+        return Compared(start, number, end, TOKEN.findall(part))
+    return _worded(part.strip(), start, number, end) if _WORDED.fullmatch(part) else None
+
+
+def _worded(text: str, begin: int, number: int, end: int) -> Worded | None:
+    head = _HEAD.match(text)
+    start = 0 if head is None else head.end()
+    if not is_expression(TOKEN.findall(text, start)):
+        return None
+    if head is None:
+        return Worded(begin, number, end, text, None, False, 0)
+    return Worded(begin, number, end, text, head["name"], head["mark"] == ":=", start)
+
+
+def is_expression(tokens: list[str]) -> bool:
+    """Whether operands and operators stand as the grammar has them; what is not surely so is for lark."""
+    calls: list[bool] = []  # of each open bracket, whether it is that of a call
+    wants_operand, may_negate, last = True, True, ""
+    for token in tokens:
+        if wants_operand:
+            if token == "(":
+                calls.append(False)
+                may_negate = True
+            elif token in ("+", "-"):
+                may_negate = False
+            elif token == "not":
+                if not may_negate:
+                    return False
+            elif _OPERAND.fullmatch(token) or (token == ")" and last in ("(", ",") and calls and calls.pop()):
+                wants_operand = False  # or a call without operands, or with a comma after the last
+            else:
+                return False
+        elif token in _BINARY:
+            wants_operand, may_negate = True, token in _JOINING
+        elif token == "(" and _CALLABLE.fullmatch(last):
+            calls.append(True)
+            wants_operand = may_negate = True
+        elif token == "," and calls and calls[-1]:
+            wants_operand = may_negate = True
+        elif token == ")" and calls:
+            calls.pop()
+        else:
+            return False
+        last = token
+    return not calls and not wants_operand
 
 
 _NO_BLANKS = str.maketrans("", "", " \t\f")

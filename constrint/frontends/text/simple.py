@@ -11,8 +11,9 @@ from constrint.expr.domain import Domain
 from constrint.expr.integers import Mul
 from constrint.expr.position import Source, Span
 from constrint.frontends.constants import as_tree
+from constrint.frontends.text.descent import Descent, NotPlain
 from constrint.frontends.text.expressions import ExpressionReader, compare
-from constrint.frontends.text.lines import Chunk, Compared, Declared, pieces
+from constrint.frontends.text.lines import Chunk, Compared, Declared, Worded, pieces
 from constrint.frontends.text.syntax import parse, parse_known
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import Budget, LimitExceeded
@@ -37,7 +38,7 @@ class Parsed(NamedTuple):
     line: int
 
 
-Statement: TypeAlias = Parsed | Declared | Compared
+Statement: TypeAlias = Parsed | Declared | Compared | Worded
 
 
 def statements(source: Source, budget: Budget) -> list[Statement]:
@@ -71,7 +72,7 @@ def whole(source: Source, budget: Budget) -> list[Parsed]:
 
 
 class SimpleReader(ExpressionReader):
-    """Declares and compares what simple statements do."""
+    """Declares, compares and defines what simple statements do."""
 
     model: Declarations
 
@@ -114,6 +115,13 @@ class SimpleReader(ExpressionReader):
         ]
         return links[0] if len(links) == 1 else And(tuple(links)).at(place)
 
+    def worded(self, piece: Worded) -> IntExpr | None:
+        """What a definition or condition says; None where lark is to read it, and to say what is wrong."""
+        try:
+            return Descent(self, piece, piece.start).expression()
+        except (NotPlain, LimitExceeded):
+            return None
+
     def _sides(self, piece: Compared) -> tuple[list[IntExpr], list[str]] | None:
         sides: list[IntExpr] = []
         operators: list[str] = []
@@ -150,7 +158,7 @@ class SimpleReader(ExpressionReader):
     def _product_of(self, piece: Compared, factors: list[IntExpr]) -> IntExpr:
         if len(factors) <= MOST_FACTORS and set(map(type, factors)) == {IntVar}:
             return Mul(tuple(factors))
-        return self._multiplied(cast(Any, piece), factors)
+        return self.multiplied(cast(Any, piece), factors)
 
 
 _CLOSING = frozenset(["+", "-", "==", "!=", "<=", ">=", "<", ">"])

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from constrint.errors import ModelError, ParseError
 from constrint.expr import BoolExpr, Const
 from constrint.expr.domain import Domain
-from constrint.expr.values import Depths
+from constrint.expr.walk import Depths
 from constrint.frontends.dialects import reader_of
 from constrint.frontends.text.expressions import Meaning, as_tree, name_of
-from constrint.frontends.text.lines import LONGEST_SIMPLE, Chunk, Compared, Declared
+from constrint.frontends.text.lines import LONGEST_SIMPLE, Chunk, Compared, Declared, Worded
 from constrint.frontends.text.simple import Parsed, SimpleReader, Statement, parsed, statements, whole
 from constrint.frontends.text.syntax import LONGEST_KNOWN, Source, parse
 from constrint.modelling.declarations import Declarations
@@ -147,9 +147,12 @@ class _Reader(SimpleReader):
         self.begin, self.line = statement.begin, statement.line
         self.statement(statement.tree)
 
-    def _read_simple(self, statement: Declared | Compared) -> None:
+    def _read_simple(self, statement: Declared | Compared | Worded) -> None:
         if isinstance(statement, Declared):
             if self.declares(statement):
+                return
+        elif isinstance(statement, Worded):
+            if self._reads(statement):
                 return
         elif (condition := self.compares(statement)) is not None:
             self.model.add(condition)
@@ -158,6 +161,23 @@ class _Reader(SimpleReader):
         text = self.source.text[statement.begin : statement.end]
         for one in parsed(self.source, self.budget, Chunk(statement.begin, statement.line, text)):
             self._read_parsed(one)
+
+    def _reads(self, piece: Worded) -> bool:
+        """Define or require what a plain statement says; False, and nothing done, where lark is to."""
+        expr = None if piece.is_definition and piece.name in self.names else self.worded(piece)
+        if expr is None:
+            return False
+        if piece.is_definition and piece.name is not None:
+            try:
+                self._depths.note(expr)
+            except LimitExceeded:
+                return False
+            self.names[piece.name] = self.model.let(piece.name, expr)
+        elif isinstance(expr, BoolExpr):
+            self.model.add(expr, name=piece.name)
+        else:
+            return False
+        return True
 
     def statement(self, tree: Node) -> None:
         kind = tree.data
@@ -254,6 +274,8 @@ def _declares(statement: Statement, name: str) -> bool:
         return name in map(str.strip, statement.names)
     if isinstance(statement, Compared):
         return False
+    if isinstance(statement, Worded):
+        return statement.is_definition and statement.name == name
     tree = statement.tree
     if tree.data not in _DECLARING or (tree.data == "chain" and not _is_membership(tree)):
         return False

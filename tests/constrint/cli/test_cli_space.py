@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from constrint.cli.main import app
 from constrint.solutions.solutionset import SolutionSet

@@ -91,13 +91,48 @@ COMPARED += [
     "2 * 3 * x == 6",
     "",
 ]
+WORDED = [
+    "d := x % 3 // 2 - -y ** 2",
+    "d := (x <= 3)",
+    "d := x; d >= 2 or b",
+    "g: max(x, y, 3) <= 7 or not b",
+    "g: d",
+    "b -> x == 1 and c",
+    "b <-> x == 1 -> not (y == 2 or c)",
+    "not b == c",
+    "x % 2 * y == 0",
+    "x % (2 * y) == 0 <= b",
+    "2 divides x + abs(y,) - min(x)",
+    "abs() == abs(x, y)",
+    "if_then_else(x, y, 1) == 1",
+    "if_then_else(b, lcm(x, y), 2 ** 3 ** 2) == 1",
+    "2 ** 999999999 == x",
+    "no(x) == 1",
+    "x(2) == 1",
+    "all_different(x, y)",
+    "max == 1",
+    "b or x",
+    "(b or c",
+    "1)",
+    ") == (1",
+    "d := d + 1",
+    "x + 1",
+    "(((((x))))) == 1",
+    "true and not false",
+    "e := (x == 1) == (y == 1)",
+    "min(and, 1) == x",
+    "+ + x == 1",
+    "g:: x == 1",
+    "g = x",
+]
 ENDS = ["\n", "\n", "\r\n", ";", " ; ", "\n\n", " # comment\n", "\t\n", "\\\n", "\v\n", "\r"]
 
 
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(
-        st.tuples(st.sampled_from(DECLARED + COMPARED + DECLARED[:5]), st.sampled_from(ENDS)), max_size=9
+        st.tuples(st.sampled_from(DECLARED + COMPARED + WORDED + DECLARED[:5]), st.sampled_from(ENDS)),
+        max_size=9,
     )
 )
 def test_statements_are_what_the_whole_is(parts):
@@ -135,6 +170,16 @@ TOKENS += [
     "# c\n",
     ":",
     ":=",
+    "d :=",
+    "%",
+    "//",
+    "**",
+    "->",
+    "<->",
+    "or",
+    "and",
+    "max(",
+    "divides",
     "not",
     "true",
     "`x`",
@@ -178,7 +223,11 @@ def test_limits_are_told_at_their_place(name, limit):
 
 def test_simple_statements_need_no_grammar():
     text = "\n".join(
-        [*(f"x{i} in 0..9 # {i}" for i in range(50)), *(f"x{i} + 2 * x0 <= x1" for i in range(50))]
+        [
+            *(f"x{i} in 0..9 # {i}" for i in range(50)),
+            *(f"x{i} + 2 * x0 <= x1; c{i}: max(x{i}, 3) >= 1 or not x0 % 2 == 1" for i in range(50)),
+            *(f"y{i} := x{i} // 2" for i in range(50)),
+        ]
     )
     assert not [piece for piece in pieces(text) if isinstance(piece, Chunk)]
 

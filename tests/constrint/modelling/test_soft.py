@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from random_models import build, draw_model
-from typer.testing import CliRunner
 
 import constrint as ci
 from constrint.cli.main import app
