@@ -102,8 +102,8 @@ def _one(model: Model, request: Request) -> int:
 
 
 def _written(value: Any) -> Any:
-    """A fraction in JSON: as a string with its exact value."""
-    return str(value)
+    """A set as a list, a fraction as a string with its exact value, in JSON."""
+    return sorted(value, key=str) if isinstance(value, frozenset) else str(value)
 
 
 def _write_result(model: Model, result: Result) -> None:

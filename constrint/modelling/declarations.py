@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +19,7 @@ from constrint.modelling.hints import Hint, hints_of
 from constrint.modelling.objectives import Direction, Goal, Target, Units, as_goals
 from constrint.modelling.scopes import Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
+from constrint.modelling.symbols import EnumVar, SetVar, Symbol, distinct
 from constrint.support.arguments import integer, integer_list
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Declarations:
         preferences: The default preferences of `solve`.
         hints: Values by variable name that `solve` tries first; see `hint`.
         weights: The soft constraints, which are among those that are off, each with its weight.
+        symbols: The enumeration and set variables by name.
         units: The goals with fractional coefficients, by the integer expressions in their place.
     """
 
@@ -58,6 +60,7 @@ class Declarations:
         self.hints: dict[str, int] = {}
         self.weights: dict[Constraint, Soft] = {}
         self.units: Units = {}
+        self.symbols: dict[str, Symbol] = {}
         self._scopes: list[Snapshot] = []
 
     def int_var(
@@ -160,6 +163,60 @@ class Declarations:
 
         return declare_interval(self, name, start, size, end, optional, presence, breaks)
 
+    def enum_var(self, name: str, values: Iterable[Hashable]) -> EnumVar:
+        """Declare an enumeration variable: its values are the user's, such as strings.
+
+        It stands on an integer variable, `index`, which numbers the values from 0.
+
+        Args:
+            name: Name; it must be new in this model.
+            values: The values in order, each once.
+
+        Raises:
+            ModelError: The name is taken, or the values are none, repeated or not hashable.
+        """
+        listed = distinct(values, f"the values of '{name}'")
+        if not listed:
+            raise ModelError(f"'{name}' has no values: give at least one")
+        symbol = EnumVar(name, listed, self.int_var(name, 0, len(listed) - 1))
+        self.symbols[name] = symbol
+        return symbol
+
+    def set_var(
+        self,
+        name: str,
+        members: Iterable[Hashable],
+        *,
+        min_size: int = 0,
+        max_size: int | None = None,
+    ) -> SetVar:
+        """Declare a set variable.
+
+        It stands on a Boolean variable "name[member]" for each possible member.
+
+        Args:
+            name: Name; it must be new in this model.
+            members: The possible members, each once: integers, strings and the like.
+            min_size: Least number of members.
+            max_size: Greatest number of members; None for no bound.
+
+        Raises:
+            ModelError: A name is taken, or the members are repeated or not hashable.
+        """
+        listed = distinct(members, f"the members of '{name}'")
+        least = integer(min_size, f"'{name}': min_size")
+        most = len(listed) if max_size is None else integer(max_size, f"'{name}': max_size")
+        if least > min(most, len(listed)):
+            raise ModelError(f"'{name}' has at least {least} and at most {min(most, len(listed))} members")
+        self._declare(name)
+        symbol = SetVar(name, {one: self.bool_var(f"{name}[{one}]") for one in listed})
+        self.symbols[name] = symbol
+        if least > 0:
+            self.add(symbol.cardinality >= least)
+        if most < len(listed):
+            self.add(symbol.cardinality <= most)
+        return symbol
+
     def let(self, name: str, expr: IntLike) -> IntExpr:
         """Name an expression: results show its value under this name. It is not a variable."""
         self._declare(name)
@@ -176,7 +233,7 @@ class Declarations:
                 raise ModelError(
                     f"{name!r} is not a name: half of a surrogate pair is not a character"
                 ) from None
-        if name in self.variables or name in self.lets:
+        if name in self.variables or name in self.lets or name in self.symbols:
             raise ModelError(f"'{name}' is declared twice: give each variable and let its own name")
 
     def add(

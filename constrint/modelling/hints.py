@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.errors import ModelError
-from constrint.expr import BoolVar, IntExpr
+from constrint.expr import BoolVar
 from constrint.modelling.result import Result
 from constrint.support.arguments import integer
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
 
-Hint: TypeAlias = "Mapping[IntExpr, int] | Mapping[str, int] | Result"
+Hint: TypeAlias = "Mapping[Any, Any] | Result"
 """Values by variable or by name, or an earlier result."""
 
 
@@ -22,12 +22,16 @@ def hints_of(model: Declarations, given: Hint) -> dict[str, int]:
     if isinstance(given, Result):
         if not given:
             raise ModelError(f"a result without a solution is no hint: its status is {given.status.value}")
-        return {name: given[name] for name in model.variables if name in given.values}
+        return {name: value for name, value in given.numbers.items() if name in model.variables}
     if not isinstance(given, Mapping):
         raise ModelError(f"a hint is a mapping of variables to values, such as {{x: 3}}, not {given!r}")
     hints: dict[str, int] = {}
     for key, value in given.items():
         name = key if isinstance(key, str) else getattr(key, "name", None)
+        symbol = model.symbols.get(str(name))
+        if symbol is not None and (key is symbol or isinstance(key, str)):
+            hints |= symbol.numbers(value)
+            continue
         known = model.variables.get(name) if isinstance(name, str) else None
         if known is None or (known is not key and not isinstance(key, str)):
             raise ModelError(

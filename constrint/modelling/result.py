@@ -12,12 +12,16 @@ from constrint.expr import IntExpr
 from constrint.support.optional import needed
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import numpy as np
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
+    from constrint.expr.rational import Rational
     from constrint.modelling.conflict import Conflict
     from constrint.modelling.constraints import Constraint
     from constrint.modelling.intervals import Interval, Scheduled
+    from constrint.modelling.symbols import EnumVar, SetExpr
 
 
 class Status(Enum):
@@ -87,7 +91,8 @@ class Result:
 
     Attributes:
         status: How the search ended.
-        values: Value of every variable and let by name; empty without a solution.
+        values: Value of every variable and let by name, of enumeration and set variables the user's values;
+            empty without a solution.
         objective: Value of the objective; a tuple for several objectives; None without one.
         statistics: The work of the search.
         bound: Proven bound of a single objective: no solution has a better one; None if there is none.
@@ -97,7 +102,7 @@ class Result:
     """
 
     status: Status
-    values: Mapping[str, int] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
     objective: Any = None
     statistics: Statistics = field(default_factory=Statistics)
     conflict: Conflict | None = field(default=None, kw_only=True)
@@ -111,7 +116,7 @@ class Result:
         return self.status in (Status.OPTIMAL, Status.FEASIBLE)
 
     def __repr__(self) -> str:
-        values = ", ".join([f"{name!r}: {shown_number(value)}" for name, value in self.values.items()])
+        values = ", ".join([f"{name!r}: {_shown(value)}" for name, value in self.values.items()])
         goals = self.objective
         objective = (
             f"({', '.join(map(shown_number, goals))}{',' * (len(goals) == 1)})"
@@ -145,10 +150,17 @@ class Result:
     def __getitem__(self, key: str | IntExpr) -> int: ...
     @overload
     def __getitem__(self, key: Interval) -> Scheduled | None: ...
-    def __getitem__(self, key: str | IntExpr | Interval) -> int | Scheduled | None:
+    @overload
+    def __getitem__(self, key: Rational) -> float | Fraction: ...
+    @overload
+    def __getitem__(self, key: SetExpr) -> frozenset[Any]: ...
+    @overload
+    def __getitem__(self, key: EnumVar) -> Any: ...
+    def __getitem__(self, key: str | IntExpr | Interval | Rational | SetExpr | EnumVar) -> Any:
         """Value of a variable or let by name, or of any expression over the model's variables.
 
-        Of an interval: its start, size and end; None where it is absent.
+        Of an interval: its start, size and end; None where it is absent. Of an enumeration variable: its
+        value. Of a set: the set of its members.
         """
         if not self:
             raise ModelError(f"there are no values: the status is {self.status.value}")
@@ -158,7 +170,12 @@ class Result:
             return self.values[key]
         return key.evaluate(self._assignment)
 
-    def to_dict(self) -> dict[str, int]:
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The integer values of all variables by name, also of those that enumerations and sets stand on."""
+        return {str(getattr(one, "name", "")): int(value) for one, value in self._assignment.items()}
+
+    def to_dict(self) -> dict[str, Any]:
         """The values by name; empty without a solution."""
         return dict(self.values)
 
@@ -178,3 +195,7 @@ class Result:
         from constrint.modelling.notebook import result_html
 
         return result_html(self)
+
+
+def _shown(value: Any) -> str:
+    return shown_number(value) if isinstance(value, int) else repr(value)

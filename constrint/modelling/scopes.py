@@ -47,6 +47,7 @@ def _collections(model: Declarations) -> dict[str, Any]:
         "hints": model.hints,
         "weights": model.weights,
         "units": model.units,
+        "symbols": model.symbols,
     }
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
+from constrint.modelling.symbols import EnumVar, SetVar
 from constrint.preparing.checks import Assignment
 from constrint.search.solver import Solver
 from constrint.search.warm_start import restricted
@@ -29,9 +30,13 @@ def projection_of(model: Declarations, variables: Iterable[Any] | None) -> list[
     named = [variables] if isinstance(variables, str | IntExpr) else variables
     chosen: dict[IntExpr, None] = {}
     for one in named:
+        if isinstance(one, str):
+            one = model.symbols.get(one, one)
         name = one if isinstance(one, str) else getattr(one, "name", None)
         known = model.variables.get(name) if isinstance(name, str) else None
-        if known is not None and (known is one or isinstance(one, str)):
+        if isinstance(one, EnumVar | SetVar) and model.symbols.get(one.name) is one:
+            chosen.update(dict.fromkeys(one.variables))
+        elif known is not None and (known is one or isinstance(one, str)):
             chosen[known] = None
         elif isinstance(one, Iterable) and not isinstance(one, str):
             chosen.update(dict.fromkeys(projection_of(model, one) or ()))

@@ -19,6 +19,7 @@ from constrint.expr.rational import Rational
 from constrint.expr.walk import Depths
 from constrint.frontends.json.nodes import READERS, WRITERS
 from constrint.frontends.json.places import Place
+from constrint.frontends.json.symbols import read_symbols, write_symbols
 from constrint.modelling.constraints import Constraint, Handle, in_order
 from constrint.modelling.declarations import Declarations
 from constrint.support.json_text import read_json
@@ -83,6 +84,8 @@ class _Writer:
             "goals": [self._goal(expr, way) for expr, way in model.goals],
             "preferences": [self._goal(expr, way) for expr, way in model.preferences],
         }
+        if model.symbols:
+            rest["symbols"] = write_symbols(model)
         if model.hints:
             rest["hints"] = {name: number(value) for name, value in model.hints.items()}
         head = {"format": FORMAT, "version": VERSION, "name": model.name}
@@ -211,7 +214,7 @@ class _Reader:
         head = top.object(
             document,
             required=("format", "version", "variables", "constraints"),
-            optional=("name", "shared", "definitions", "goals", "preferences", "hints"),
+            optional=("name", "shared", "definitions", "goals", "preferences", "symbols", "hints"),
         )
         if head["format"] != FORMAT:
             raise top.error(f"the format is {shown(repr(head['format']))}, not '{FORMAT}'")
@@ -239,6 +242,7 @@ class _Reader:
                     raise place.error(f'the direction is "max" or "min", not {entry["direction"]!r}')
                 expr = self.expr(entry["expr"], place.at("expr")).at(_position(place, entry))
                 goals.append((self._in_units(model, expr, place, entry), entry["direction"]))
+        read_symbols(model, top.at("symbols"), head.get("symbols", []))
         self._hints(model, top.at("hints"), head.get("hints", {}))
         return model
 
