@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import json
 from fractions import Fraction
 from random import Random
 
 import pytest
+from click.testing import CliRunner
 from random_models import RandomModel, build, draw_model
 
 import constrint as ci
+from constrint.cli.main import app
 
 SEEDS = range(30)
 
@@ -245,3 +248,21 @@ def test_what_cannot_be_relaxed_or_listed_says_why() -> None:
     m.int_var("none", values=[])
     assert m.conflicts()[0].empty == ("none",)
     assert list(m.corrections()) == []
+
+
+def test_the_command_line_lists_conflicts_and_corrections(tmp_path) -> None:
+    path = tmp_path / "three.constrint"
+    path.write_text("x in 0..9\na: x > 5\nb: x < 3\nc: x == 4\n")
+    for option, heading, number in (("--all", "contradict", 3), ("--corrections", "there is a solution:", 3)):
+        answer = CliRunner().invoke(app, ["explain", str(path), option])
+        assert answer.exit_code == 1
+        assert answer.output.count(heading) == number
+        answer = CliRunner().invoke(app, ["explain", str(path), option, "--json"])
+        (sets, complete) = json.loads(answer.output).values()
+        assert sorted([one["name"] for one in each] for each in sets) == [["a", "b"], ["a", "c"], ["b", "c"]]
+        assert complete
+    assert CliRunner().invoke(app, ["explain", str(path), "--all", "--corrections"]).exit_code == 2
+    path.write_text("x in 0..9\na: x > 5\n")
+    for option in ("--all", "--corrections"):
+        answer = CliRunner().invoke(app, ["explain", str(path), option])
+        assert (answer.exit_code, answer.output) == (0, "the model has a solution, so there is no conflict\n")
