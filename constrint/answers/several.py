@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from constrint.answers.options import options_of
 from constrint.answers.presented import Presented
+from constrint.errors import shown
 from constrint.expr import BoolExpr, Comparison, IntExpr, Or, as_expr, linear
 from constrint.modelling.objectives import Goal, Units
 from constrint.modelling.result import Result, Statistics, Status
@@ -53,6 +54,9 @@ class Solutions(Iterator[Result]):
         return to_pandas(self)
 
 
+MOST_SHOWN = 10  # optima that the text of a front shows
+
+
 class Front(Sequence[Result]):
     """The Pareto optima of a model: none is at least as good as another in every goal.
 
@@ -79,7 +83,16 @@ class Front(Sequence[Result]):
         return len(self._results)
 
     def __repr__(self) -> str:
-        return f"Front({len(self)} optima{'' if self.complete else ', incomplete'})"
+        goals = ", ".join([f"{direction} {expr}" for expr, direction in self.goals])
+        first = [shown(str(result.objective)) for result in self._results[:MOST_SHOWN]]
+        more = [f"… {len(self) - len(first)} more"] if len(self) > len(first) else []
+        listed = f": {', '.join([*first, *more])}" if first else ""
+        return f"Front({len(self)} optima of {goals}{'' if self.complete else ', incomplete'}{listed})"
+
+    def _repr_html_(self) -> str:
+        from constrint.modelling.notebook import front_html
+
+        return front_html(self.goals, self._results, self.complete)
 
     def in_units(self, units: Units) -> Front:
         """The same optima, with the values of goals that have fractional coefficients as fractions."""

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 def app() -> None:
     """Solve integer constraint models written in the .constrint language.
 
-    A FILE is a .constrint, .json, .fzn or .xml file, or - for standard input.
+    A FILE is a .constrint, .json, .fzn or .xml file, or - for standard input. DATA are .json, .yaml or .csv
+    files with values of its parameters.
     """
 
 
@@ -102,12 +103,23 @@ def solve(
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="With --list: stop after N solutions.")
 @seed_option
 @click.option(
-    "--given", multiple=True, metavar="NAME=VALUE", help="Keep solutions with this value; may be repeated."
+    "--given",
+    multiple=True,
+    metavar="CONDITION",
+    help="Keep the solutions with NAME=VALUE, 'NAME in LOW..HIGH' or 'NAME in {A, B}'; may be repeated.",
 )
 @click.option(
     "--out", metavar="FILE", help="Write the list as .parquet, .csv or .npy, the set as .npz, T1 as .json."
 )
-@click.option("--picture", metavar="FILE", help="Draw values, pairs and the diagram as .svg or .html.")
+@click.option(
+    "--picture", metavar="FILE", help="Draw values and pairs as .svg, or as .html, a page to explore."
+)
+@click.option(
+    "--picture-edges",
+    type=click.IntRange(0),
+    metavar="N",
+    help="The most edges of the diagram that a page holds (usually 1,000,000); beyond, it is static.",
+)
 @json_option
 @reading_options
 @budget_options()
@@ -122,6 +134,7 @@ def space(
     given: tuple[str, ...],
     out: str | None,
     picture: str | None,
+    picture_edges: int | None,
     json: bool,
     reading: Reading,
     budget: Budget,
@@ -144,6 +157,7 @@ def space(
         given=given,
         out=out,
         picture=picture,
+        picture_edges=picture_edges,
         json=json,
         time_limit=budget.seconds_left,
         memory_limit=budget.memory,

@@ -48,6 +48,11 @@ def lifted(value: object) -> Rational:
     return rational.lifted(value)
 
 
+def is_array(value: object) -> bool:
+    """Whether an operand is an array with axes, whose own operators make an array of expressions."""
+    return getattr(value, "shape", ()) != ()
+
+
 def as_bool(value: object) -> BoolExpr:
     """The condition for an operand; 0, 1, False and True are accepted as constants."""
     if isinstance(value, BoolExpr):

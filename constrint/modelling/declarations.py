@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
-from constrint.expr.arrays import ExprArray, Shape, names_of, shape_of
+from constrint.expr.array_shapes import Shape, names_of, shape_of
+from constrint.expr.arrays import ExprArray
 from constrint.expr.domain import BINARY, Domain
 from constrint.modelling import constraints as kept
 from constrint.modelling.blocking import blocking
@@ -62,6 +63,11 @@ class Declarations:
         self.units: Units = {}
         self.symbols: dict[str, Symbol] = {}
         self._scopes: list[Snapshot] = []
+
+    def __str__(self) -> str:
+        from constrint.modelling.written import model_text
+
+        return model_text(self)
 
     def int_var(
         self,

@@ -38,9 +38,13 @@ def first_violated(constraints: Iterable[Constraint], assignment: Assignment) ->
     """The first constraint that does not hold under an assignment; raises `Undefined` as it does."""
     shared: Values | None = None  # for the expressions that large constraints share
     for constraint in constraints:
-        if shared is None and not is_light(constraint.expr):
-            shared = Values(assignment)
-        if not constraint.expr.evaluate(assignment if shared is None else shared):
+        expr = constraint.expr
+        if is_light(expr):
+            holds = expr.meaning(assignment)
+        else:
+            shared = Values(assignment) if shared is None else shared
+            holds = expr.evaluate(shared)
+        if not holds:
             return constraint
     return None
 

@@ -21,7 +21,7 @@ from constrint.preparing.prepared import WIDEST_BITS, Prepared
 from constrint.preparing.search import GaveUp, Interrupted, Search
 from constrint.presolve import Root
 from constrint.search.branch_and_bound import Climb
-from constrint.search.choose import Case, Choice, choose, main_method, may_search_briefly
+from constrint.search.choose import Case, Choice, choose, first_methods, main_method, may_search_briefly
 from constrint.search.depth_first import Run
 from constrint.search.descent import answered_early
 from constrint.search.easy import at_an_end, by_diving, is_small
@@ -230,7 +230,8 @@ class Solver:
                 if not (prepared.goals or prepared.preferences):
                     return self._result(Status.OPTIMAL, best)
             if root is not None:
-                methods = [choice.method for choice in self.choices(prepared, root)]
+                case = Case(prepared, root, self.options, self._learning_gave_up)
+                methods = [choice.method for choice in first_methods(case)]
                 swept, begun = answered_early(prepared, root, self.options, self.started, methods)
                 if swept is not None:
                     return self._swept(swept, goals, start)
