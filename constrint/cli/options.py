@@ -93,9 +93,12 @@ _DIALECT = click.option(
     show_default=True,
     help="The language of the file: constrint, flashrnn, json, flatzinc or xcsp3.",
 )
-_CHECKING = {"data": _DATA, "define": _DEFINE, "include": _INCLUDE, "dialect": _DIALECT}
+_OF_SEVERAL: dict[str, Decorator] = {"define": _DEFINE, "include": _INCLUDE, "dialect": _DIALECT}
+_CHECKING: dict[str, Decorator] = {"data": _DATA, **_OF_SEVERAL}
 reading_options = gathered("reading", Reading, {**_CHECKING, "assume": _ASSUME})
 checking_options = gathered("reading", Reading, _CHECKING)
+several_options = gathered("reading", Reading, {**_OF_SEVERAL, "assume": _ASSUME})
+"""For commands that read several files, which have no files of data."""
 
 
 _LIMITED = {
