@@ -155,6 +155,8 @@ def value_in(model: object, expr: IntExpr, assignment: Assignment) -> int:
 
 def is_plain(expr: IntExpr) -> bool:
     """Whether an expression has few paths to its parts, and is not deep."""
+    if all(isinstance(child, _LEAVES) for child in expr.children):
+        return True
     paths: dict[int, int] = {}
     depth: dict[int, int] = {}
     for node in inner_first([expr]):

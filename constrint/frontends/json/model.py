@@ -18,6 +18,7 @@ from constrint.expr.values import Depths
 from constrint.frontends.json.nodes import READERS, WRITERS
 from constrint.frontends.json.places import Place
 from constrint.modelling.declarations import Constraint, Declarations
+from constrint.support.garbage import uncollected
 from constrint.support.json_text import read_json
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
@@ -41,6 +42,7 @@ def to_json(model: Declarations, indent: int | None = None) -> str:
         raise ModelError("an expression is nested too deeply to be written as JSON") from None
 
 
+@uncollected()
 def from_json(text: str, filename: str = "<json>", budget: Budget | None = None) -> Declarations:
     """The model that a text describes; see `Model.from_json`."""
     budget = budget or Budget()

@@ -22,6 +22,7 @@ from constrint.frontends.text.simple import Parsed, SimpleReader, Statement, par
 from constrint.frontends.text.syntax import LONGEST_KNOWN, Source, parse
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
+from constrint.support.garbage import uncollected
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _NO_CONDITIONS = frozenset(["named", "let", "declare", "declare_bool", "objectiv
 """Statements other than plain conditions."""
 
 
+@uncollected()
 def read_model(
     text: str,
     *,
