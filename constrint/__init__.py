@@ -17,6 +17,7 @@ from constrint.expr import BoolVar as BoolVar
 from constrint.expr import IntExpr as IntExpr
 from constrint.expr import IntVar as IntVar
 from constrint.expr.arrays import ExprArray as ExprArray
+from constrint.expr.arrays import array as array
 from constrint.expr.domain import Domain as Domain
 from constrint.expr.functions import *  # noqa: F403  # the registry has explicit names only
 from constrint.globals import all_different as all_different
@@ -24,7 +25,7 @@ from constrint.globals import among as among
 from constrint.globals import bin_packing as bin_packing
 from constrint.globals import circuit as circuit
 from constrint.globals import count as count
-from constrint.globals import cumulative as cumulative
+from constrint.globals import cumulative_optional as cumulative_optional
 from constrint.globals import decreasing as decreasing
 from constrint.globals import diffn as diffn
 from constrint.globals import element_2d as element_2d
@@ -34,15 +35,26 @@ from constrint.globals import inverse as inverse
 from constrint.globals import knapsack as knapsack
 from constrint.globals import lex_less as lex_less
 from constrint.globals import lex_less_equal as lex_less_equal
-from constrint.globals import no_overlap as no_overlap
+from constrint.globals import no_overlap_optional as no_overlap_optional
 from constrint.globals import nvalue as nvalue
 from constrint.globals import regular as regular
 from constrint.globals import value_precede as value_precede
 from constrint.model import Model as Model
-from constrint.modelling.declarations import Constraint as Constraint
+from constrint.modelling.constraints import Constraint as Constraint
+from constrint.modelling.constraints import Handle as Handle
+from constrint.modelling.intervals import Interval as Interval
+from constrint.modelling.intervals import Scheduled as Scheduled
 from constrint.modelling.result import Result as Result
 from constrint.modelling.result import Statistics as Statistics
 from constrint.modelling.result import Status as Status
+from constrint.modelling.scheduling import alternative as alternative
+from constrint.modelling.scheduling import cumulative as cumulative
+from constrint.modelling.scheduling import forbid_end as forbid_end
+from constrint.modelling.scheduling import forbid_extent as forbid_extent
+from constrint.modelling.scheduling import forbid_start as forbid_start
+from constrint.modelling.scheduling import no_overlap as no_overlap
+from constrint.modelling.scheduling import span as span
+from constrint.modelling.scheduling import synchronize as synchronize
 from constrint.preparing.branching import Brancher as Brancher
 from constrint.preparing.branching import Group as Group
 from constrint.preparing.callbacks import Decision as Decision

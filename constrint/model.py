@@ -6,19 +6,17 @@ form (`lowering`), reasons at the root (`presolve`) and searches (`search`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr, IntLike
-from constrint.modelling.declarations import Declarations
+from constrint.frontends.exchange import Exchange
 from constrint.modelling.objectives import Direction, Goal, as_goals, goals_of
 from constrint.modelling.result import Result, Status
 from constrint.support.arguments import check_bytes, check_limit, check_seconds
 from constrint.support.deadline import Deadline
-from constrint.support.limits import Limits, budget_for, decoded, read_bytes
-from constrint.support.optional import needed
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -41,17 +39,8 @@ def started(time_limit: float | None) -> Deadline:
     return Deadline(time_limit)
 
 
-class Model(Declarations):
+class Model(Exchange):
     """Integer variables, constraints over them, and objectives; `Declarations` lists the attributes."""
-
-    @classmethod
-    def of(cls, declared: Declarations) -> Model:
-        """The model of a reader's declarations; expressions are shared."""
-        if isinstance(declared, Model):
-            return declared
-        model = cls(declared.name)
-        declared.copy_to(model)
-        return model
 
     def solve(
         self,
@@ -105,7 +94,8 @@ class Model(Declarations):
             progress: Whether to show the progress on a terminal: best solution, bound, gap and rate.
             engine: "auto" starts interpreted and compiles long searches; "interpreted" and "compiled" force
                 one.
-            backend: The solver: "constrint", or "cp-sat" (extra: cp-sat).
+            backend: The solver: "constrint", or "cp-sat" (extra: cp-sat), which takes the goals,
+                assumptions, `time_limit`, `seed`, `on_solution`, `progress` and `workers`.
             workers: Number of processes that search parts of the tree (docs/constrint-parallel.md), or of
                 threads of the "cp-sat" backend.
             executor: An executor of `concurrent.futures` whose workers search instead.
@@ -119,7 +109,7 @@ class Model(Declarations):
             UnboundedError: A variable has no finite bounds.
         """
         deadline = started(time_limit)
-        from constrint.answers.assumptions import best_assuming, solve_elsewhere
+        from constrint.answers.assumptions import best_assuming
         from constrint.answers.options import options_of
 
         goals = goals_of(minimize, "min") + goals_of(maximize, "max")
@@ -128,7 +118,13 @@ class Model(Declarations):
             goals, preferences = self.goals, self.preferences
         asked = (assumptions, goals, preferences)
         if backend != "constrint":
-            return solve_elsewhere(self, backend, *asked, deadline.rest, seed, workers, executor)
+            from constrint.answers.elsewhere import Request, solve_elsewhere
+
+            request = Request(deadline.rest, seed, workers, on_solution, progress)
+            own = {"branching": branching, "restarts": restarts, "lns": lns, "learn": learn, "proof": proof}
+            return solve_elsewhere(
+                self, backend, *asked, request, own | {"engine": engine, "executor": executor}
+            )
         options = options_of(
             time_limit=deadline.rest,
             seed=seed,
@@ -164,7 +160,7 @@ class Model(Declarations):
         deadline = started(time_limit)
         from constrint.answers.options import options_of
         from constrint.answers.several import Solutions
-        from constrint.search.solver import Solver
+        from constrint.search.enumeration import Enumeration
 
         check_limit(limit)
         options = options_of(
@@ -175,7 +171,7 @@ class Model(Declarations):
             workers=workers,
             executor=executor,
         )
-        return Solutions(Solver(self.copy(), options), limit)
+        return Solutions(Enumeration(self.copy(), options), limit)
 
     def pareto(
         self,
@@ -305,107 +301,6 @@ class Model(Declarations):
         if result.status is Status.UNKNOWN:
             raise LimitError(f"{time_limit} s did not suffice to decide whether there is a solution")
         return find_conflict(self, time_limit=max(0.0, deadline.left))
-
-    @staticmethod
-    def from_text(
-        text: str,
-        *,
-        filename: str = "<text>",
-        constants: Mapping[str, int | Sequence[int]] | None = None,
-        dialect: str = "constrint",
-        limits: Limits | None = None,
-        time_limit: float | None = None,
-        memory_limit: int | None = None,
-    ) -> Model:
-        """Read a model from text in the constrint language.
-
-        Args:
-            text: The model.
-            filename: Name of the text in messages.
-            constants: Values of names in the text: integers, or sequences of integers.
-            dialect: The language of the text: "constrint", "flashrnn" (FlashRNN's dialect of ConstrINT),
-                "json", "flatzinc" or "xcsp3".
-            limits: Limits of the model's size; `Limits()` has the defaults.
-            time_limit: Seconds that reading may take.
-            memory_limit: Bytes by which the process may grow while it reads.
-
-        Returns:
-            The model.
-
-        Raises:
-            ParseError: The text is not valid; has line and column.
-            LimitExceeded: The model is larger than the limits.
-            LimitError: Time or memory did not suffice.
-        """
-        from constrint.frontends.text.text import read_model
-
-        budget = budget_for(limits, time_limit, memory_limit)
-        read = read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
-        return Model.of(read)
-
-    @staticmethod
-    def from_file(
-        path: str | Path,
-        *,
-        constants: Mapping[str, int | Sequence[int]] | None = None,
-        dialect: str = "constrint",
-        limits: Limits | None = None,
-        time_limit: float | None = None,
-        memory_limit: int | None = None,
-    ) -> Model:
-        """Read a model from a file; see `from_text`. The endings .json, .fzn and .xml select the dialect."""
-        from constrint.frontends.dialects import dialect_of
-        from constrint.frontends.text.text import read_model
-
-        budget, filename = budget_for(limits, time_limit, memory_limit), str(path)
-        text, dialect = decoded(read_bytes(path, budget), filename), dialect_of(filename, dialect)
-        read = read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
-        return Model.of(read)
-
-    def to_text(self) -> str:
-        """The model in the constrint language; the text reads back as a model with the same solutions."""
-        from constrint.frontends.text.model_writer import write_model
-
-        return write_model(self)
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """The model as JSON, complete with names, places and assumptions; on one line, or indented."""
-        from constrint.frontends.json.model import to_json
-
-        return to_json(self, indent)
-
-    @staticmethod
-    def from_json(
-        text: str,
-        *,
-        filename: str = "<json>",
-        limits: Limits | None = None,
-        time_limit: float | None = None,
-        memory_limit: int | None = None,
-    ) -> Model:
-        """Read a model from JSON; arguments and errors as for `from_text`, `ModelError` for other JSON."""
-        from constrint.frontends.json.model import from_json
-
-        return Model.of(from_json(text, filename, budget_for(limits, time_limit, memory_limit)))
-
-    @staticmethod
-    def from_sympy(relations: Any, *, name: str = "sympy") -> Model:
-        """Read sympy relations as a model; needs sympy (extra: sympy).
-
-        Args:
-            relations: One relation or several that all hold: Eq, Le, And, Or, Contains …
-            name: Name of the model.
-
-        Returns:
-            The model; its variables are the symbols, with the bounds of their assumptions.
-        """
-        bridge = needed("constrint.frontends.sympy.reader", "constrint[sympy]", "reading sympy relations")
-        return Model.of(bridge.read_relations(relations, name))
-
-    def to_sympy(self) -> list[Any]:
-        """The variables and constraints as sympy relations; needs sympy (extra: sympy)."""
-        writer = needed("constrint.frontends.sympy.writer", "constrint[sympy]", "writing sympy relations")
-        return cast("list[Any]", writer.write_relations(self))
 
     def _repr_html_(self) -> str:
         from constrint.modelling.notebook import model_html

@@ -10,43 +10,19 @@ in a sample of channels of the first row; of all, the bits against those of the 
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-import time
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from measure import copy_rate
+from runs import Job, Kernel, copy_rate, dtype_of, facts, launched, made_all, parser, percent, write
 
-from kerneltune.compiling.compile import Compiler
-from kerneltune.compiling.feedback import settle
-from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS, packed_scan
-from kerneltune.errors import KernelTuneError
-from kerneltune.inputs.hardware import load_profile
+from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.inputs.scan_problem import ScanProblem
-from kerneltune.tiling.candidate import Candidate
-from kerneltune.tiling.space import TilingSpace
 
 SHAPES = ((32, 2048, 2048), (8, 2048, 256), (8, 16384, 256), (1, 65536, 64))
 SIGMAS = (0.5, 1.0, 2.0, 4.0)
 CHUNKS = {2048: (64, 128), 16384: (512, 1024), 65536: (64, 128)}  # that are looked at
 LIMIT = {"bf16": 5e-3, "fp16": 2e-3, "fp32": 1e-5}
 SAMPLED = 16  # channels of the first row that are held against float64
-
-
-class Job(NamedTuple):
-    """A kernel to make, by one strategy or any, with some numbers of its tiling given."""
-
-    problem: ScanProblem
-    gpu: str
-    strategy: str | None = None
-    given: tuple[tuple[str, int], ...] = ()
-    sigma: float = 0.5
 
 
 def jobs(gpu: str, explore: bool) -> list[Job]:
@@ -86,29 +62,6 @@ def alternatives(problem: ScanProblem, gpu: str) -> list[Job]:
     return found
 
 
-def made(job: Job) -> tuple[dict[str, Any], bytes, bool] | str:
-    """The best tiling with some numbers given, compiled; or why there is none."""
-    profile, kernels = load_profile(job.gpu), discover_scans()
-    space = TilingSpace(job.problem, profile, kernels, job.strategy)
-    compiler = Compiler(kernels, profile)
-    try:
-        if not job.given:
-            compiled = settle(space, compiler).compiled
-        else:
-            strategy = space.applicable()[0]
-            model = space.model(strategy)
-            for name, value in job.given:
-                model.add(model.variables[name] == value)
-            result = model.solve()
-            if not result:
-                return "nothing fits"
-            compiled = compiler.compile(space._candidate(strategy, result.values))
-    except KernelTuneError as error:
-        return str(error)
-    cooperative = space.kernels.strategy(compiled.candidate.strategy).spec.cooperative
-    return {**compiled.candidate.to_json(), "report": compiled.report.to_json()}, compiled.cubin, cooperative
-
-
 class Bench:
     """Arrays of one request and launches of kernels on them."""
 
@@ -118,7 +71,7 @@ class Bench:
         torch.manual_seed(1)
         self.problem, self.sigma, self.torch = problem, sigma, torch
         self.cell = discover_scans().cell(problem.cell)
-        self.dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[problem.dtype]
+        self.dtype = dtype_of(problem)
         self.shape = problem.batch, problem.steps, problem.channels
         about = self.cell.constants()
         self.nonlinear, self.states = bool(about["nonlinear"]), about["cell_states"]
@@ -209,69 +162,31 @@ class Bench:
         off = [float(np.linalg.norm(a - b) / np.linalg.norm(b)) for a, b in zip(found, wanted, strict=True)]
         return max(off)
 
-    def run(self, candidate: Candidate, cubin: bytes, cooperative: bool) -> dict[str, Any]:
+    def run(self, kernel: Kernel) -> dict[str, Any]:
         """Whether bits repeat, what was repaired, and the time of one kernel."""
-        from triton.testing import do_bench
-
-        from kerneltune.running.launch import ExtendedKernel
-
-        torch = self.torch
-        kernel = ExtendedKernel(cubin, candidate, cooperative=cooperative)
-        workspace = torch.full((max(candidate.workspace, 16),), 0, dtype=torch.uint8, device="cuda")
-        tensors = {**self.tensors, **self.outputs, "workspace": workspace, "repaired": self.repaired}
-        arguments = packed_scan(self.problem, {name: tensor.data_ptr() for name, tensor in tensors.items()})
-
-        class Stream:
-            handle = torch.cuda.current_stream().cuda_stream
-
-        for output in self.outputs.values():
-            output.fill_(float("nan"))
-        kernel.launch(arguments, Stream)
-        first = {name: output.clone() for name, output in self.outputs.items()}
-        repaired = self.repaired.tolist()
-        milliseconds = do_bench(
-            lambda: kernel.launch(arguments, Stream), warmup=5, rep=30, return_mode="median"
+        repaired: list[int] = []
+        tensors = {**self.tensors, **self.outputs, "repaired": self.repaired}
+        outputs = list(self.outputs.values())
+        _, row = launched(
+            self.problem, kernel, tensors, outputs, 30, lambda: repaired.extend(self.repaired.tolist())
         )
-        torch.cuda.synchronize()
-        same = all(
-            torch.equal(x.view(torch.uint8), self.outputs[name].view(torch.uint8))
-            for name, x in first.items()
-        )
-        unwritten = sum(int(torch.isnan(output).sum()) for output in first.values())
-        kernel.unload()
-        return {
-            "milliseconds": milliseconds,
-            "same_bits": same,
-            "unwritten": unwritten,
-            "repaired": dict(zip(("moved", "rounds", "in_order", "boundaries"), repaired, strict=True)),
-        }
+        names = ("moved", "rounds", "in_order", "boundaries")
+        return row | {"repaired": dict(zip(names, repaired, strict=True))}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", type=Path, required=True, help="the JSON file to write")
-    parser.add_argument("--gpu", default="h100_sxm", help="the profile")
-    parser.add_argument("--workers", type=int, default=14, help="processes that compile")
-    parser.add_argument("--explore", action="store_true", help="other tilings besides")
-    parser.add_argument("--cells", default="", help="only these, by commas")
-    options = parser.parse_args()
-    started = time.time()
+    arguments = parser(__doc__, workers=14)
+    arguments.add_argument("--cells", default="", help="only these, by commas")
+    options = arguments.parse_args()
     asked = jobs(options.gpu, options.explore)
     if options.cells:
         asked = [job for job in asked if job.problem.cell in options.cells.split(",")]
     asked.sort(key=lambda job: (str(job.problem), job.sigma))
-    with ProcessPoolExecutor(options.workers) as pool:
-        kernels = list(pool.map(made, asked))
-    print(f"{len(asked)} kernels made in {time.time() - started:.0f} s", flush=True)
+    kernels = made_all(asked, options.workers)
     import torch
 
     rate, rows, bench = copy_rate(), [], None
-    for job, kernel in zip(asked, kernels, strict=True):
-        if isinstance(kernel, str):
-            print(f"{job.problem.label} {job.given}: {kernel[:200]}", flush=True)
-            continue
+    for job, kernel in kernels:
         if bench is None or (bench.problem, bench.sigma) != (job.problem, job.sigma):
             bench = None
             torch.cuda.empty_cache()
@@ -281,36 +196,12 @@ def main() -> None:
         write(options.out, rate, rows)
 
 
-def write(path: Path, rate: float, rows: list[dict[str, Any]]) -> None:
-    """What was found so far."""
-    import torch
-
-    result = {
-        "machine": torch.cuda.get_device_name(),
-        "copy_gbs": round(rate),
-        "date": datetime.now(UTC).date().isoformat(),
-        "versions": {"torch": torch.__version__, "cuda": torch.version.cuda},
-        "command": " ".join(["python", *sys.argv]),
-        "rows": rows,
-    }
-    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-
-
-def row_of(bench: Bench, job: Job, kernel: tuple[dict[str, Any], bytes, bool], rate: float) -> dict[str, Any]:
+def row_of(bench: Bench, job: Job, kernel: Kernel, rate: float) -> dict[str, Any]:
     """What was found of one kernel."""
-    data, cubin, cooperative = kernel
-    row = bench.run(Candidate.from_json(data), cubin, cooperative)
-    row["percent"] = round(bench.least_bytes / rate / 1e4 / row["milliseconds"], 1)
+    row = bench.run(kernel)
+    row["percent"] = percent(bench.least_bytes, rate, row["milliseconds"])
     row["error"] = bench.errors() if not job.given and job.problem.steps <= 2048 else None
-    row |= {
-        "problem": asdict(job.problem),
-        "sigma": job.sigma,
-        "given": dict(job.given),
-        "strategy": data["strategy"],
-    }
-    row |= {"parameters": data["parameters"], "blocks_per_sm": data["values"]["blocks_per_sm"]}
-    row |= {"predicted_milliseconds": data["values"]["cycles"] / data["boost_mhz"] / 1e3}
-    return row | {"registers": data["report"]["registers"], "spills": data["report"]["spill_stores"]}
+    return row | {"sigma": job.sigma} | facts(job, kernel)
 
 
 def line(row: dict[str, Any], job: Job) -> str:

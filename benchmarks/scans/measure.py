@@ -9,26 +9,13 @@ against float64 in a sample of channels of the first row, and their bits against
 
 from __future__ import annotations
 
-import argparse
-import json
-import platform
-import sys
-import time
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from kerneltune.compiling.compile import Compiler
-from kerneltune.compiling.feedback import settle
-from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS, packed_scan
-from kerneltune.errors import KernelTuneError
-from kerneltune.inputs.hardware import load_profile
+from runs import Job, Kernel, copy_rate, dtype_of, facts, launched, made_all, parser, percent, write
+
+from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.inputs.scan_problem import ScanProblem
-from kerneltune.tiling.candidate import Candidate
-from kerneltune.tiling.space import TilingSpace
 
 SHAPES = (
     (16, 16384, 128),
@@ -57,39 +44,15 @@ def requests() -> list[ScanProblem]:
     return found
 
 
-def made(job: tuple[ScanProblem, str, dict[str, int]]) -> tuple[dict[str, Any], bytes] | str:
-    """The best tiling with some numbers given, compiled; or why there is none."""
-    problem, gpu, given = job
-    profile, kernels = load_profile(gpu), discover_scans()
-    space = TilingSpace(problem, profile, kernels)
-    compiler = Compiler(kernels, profile)
-    try:
-        if not given:
-            compiled = settle(space, compiler).compiled
-        else:
-            strategy = space.applicable()[0]
-            model = space.model(strategy)
-            for name, value in given.items():
-                model.add(model.variables[name] == value)
-            result = model.solve()
-            if not result:
-                return "nothing fits"
-            compiled = compiler.compile(space._candidate(strategy, result.values))
-    except KernelTuneError as error:
-        return str(error)
-    return {**compiled.candidate.to_json(), "report": compiled.report.to_json()}, compiled.cubin
-
-
-def alternatives(problem: ScanProblem, explore: bool) -> list[dict[str, int]]:
-    """Tilings to look at beside the solver's choice."""
-    if not explore or (problem.batch, problem.steps, problem.channels) not in EXPLORED:
-        return [{}]
-    grid = [
-        {"segment_steps": steps, "columns": columns, "threads": threads}
-        for steps in (4, 8, 12, 16)
-        for columns, threads in ((8, 256), (16, 128), (16, 256))
-    ]
-    return [{}, *grid]
+def alternatives(problem: ScanProblem, gpu: str, explore: bool) -> list[Job]:
+    """The solver's choice, and tilings to look at beside it."""
+    found = [Job(problem, gpu)]
+    if explore and (problem.batch, problem.steps, problem.channels) in EXPLORED:
+        for steps in (4, 8, 12, 16):
+            for columns, threads in ((8, 256), (16, 128), (16, 256)):
+                given = (("segment_steps", steps), ("columns", columns), ("threads", threads))
+                found.append(Job(problem, gpu, given=given))
+    return found
 
 
 class Bench:
@@ -100,7 +63,7 @@ class Bench:
 
         torch.manual_seed(1)
         self.problem, self.torch = problem, torch
-        self.dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[problem.dtype]
+        self.dtype = dtype_of(problem)
         shape = problem.batch, problem.steps, problem.channels
         count = len(discover_scans().cell(problem.cell).spec.gates)
         self.read = [torch.randn(shape, device="cuda", dtype=self.dtype) for _ in range(count)]
@@ -163,42 +126,14 @@ class Bench:
             return [-by_logit, whole * rest * slope]
         return [by_logit * torch.sigmoid(-wide[0]), -by_logit * torch.sigmoid(-wide[1]), whole * rest * slope]
 
-    def run(self, candidate: Candidate, cubin: bytes) -> dict[str, Any]:
+    def run(self, kernel: Kernel) -> dict[str, Any]:
         """Errors, whether bits repeat, and the time of one kernel."""
-        from triton.testing import do_bench
-
-        from kerneltune.running.launch import ExtendedKernel
-
-        torch = self.torch
-        kernel = ExtendedKernel(cubin, candidate, cooperative=True)
-        workspace = torch.full((max(candidate.workspace, 16),), 0, dtype=torch.uint8, device="cuda")
-        addresses = {
-            name: tensor.data_ptr() for name, tensor in {**self.tensors, "workspace": workspace}.items()
-        }
-        arguments = packed_scan(self.problem, addresses)
-
-        class Stream:
-            handle = torch.cuda.current_stream().cuda_stream
-
-        for output in self.outputs:
-            output.fill_(float("nan"))
-        kernel.launch(arguments, Stream)
-        first = [output.clone() for output in self.outputs]
-        milliseconds = do_bench(
-            lambda: kernel.launch(arguments, Stream), warmup=5, rep=40, return_mode="median"
-        )
-        torch.cuda.synchronize()
-        same = all(
-            torch.equal(x.view(torch.uint8), y.view(torch.uint8))
-            for x, y in zip(first, self.outputs, strict=True)
-        )
-        unwritten = sum(int(torch.isnan(output).sum()) for output in first)
+        first, row = launched(self.problem, kernel, self.tensors, self.outputs, 40)
         errors = [
             float((x[:1, :, self.sample].double() - y).norm() / y.norm())
             for x, y in zip(first, self.expected, strict=True)
         ]
-        kernel.unload()
-        return {"milliseconds": milliseconds, "error": max(errors), "same_bits": same, "unwritten": unwritten}
+        return row | {"error": max(errors)}
 
 
 def chunked_scan(torch: Any, a: Any, b: Any) -> Any:
@@ -227,75 +162,34 @@ def chunked_scan(torch: Any, a: Any, b: Any) -> Any:
     return b.reshape(batch, count * length, channels)[:, :steps]
 
 
-def copy_rate() -> float:
-    """GB/s of a large copy, read and written."""
-    import torch
-    from triton.testing import do_bench
-
-    x = torch.empty(2**30, device="cuda", dtype=torch.bfloat16)
-    y = torch.empty_like(x)
-    return 4 * x.numel() / do_bench(lambda: y.copy_(x), return_mode="median") / 1e6
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", type=Path, required=True, help="the JSON file to write")
-    parser.add_argument("--gpu", default="h100_sxm", help="the profile")
-    parser.add_argument("--workers", type=int, default=12, help="processes that compile")
-    parser.add_argument("--explore", action="store_true", help="other tilings of three shapes besides")
-    parser.add_argument("--peers", action="store_true", help="what of the peers is installed")
-    options = parser.parse_args()
-    started = time.time()
-    jobs = [(p, options.gpu, given) for p in requests() for given in alternatives(p, options.explore)]
-    with ProcessPoolExecutor(options.workers) as pool:
-        kernels = list(pool.map(made, jobs))
-    print(f"{len(jobs)} kernels made in {time.time() - started:.0f} s", flush=True)
+    arguments = parser(__doc__, workers=12)
+    arguments.add_argument("--peers", action="store_true", help="what of the peers is installed")
+    options = arguments.parse_args()
+    jobs = [job for p in requests() for job in alternatives(p, options.gpu, options.explore)]
+    kernels = made_all(jobs, options.workers)
     import torch
 
-    rate = copy_rate()
-    rows: list[dict[str, Any]] = []
+    rate, rows = copy_rate(), []
     bench: Bench | None = None
-    for (problem, _, given), kernel in zip(jobs, kernels, strict=True):
-        if isinstance(kernel, str):
-            if not given:
-                print(f"{problem.label}: {kernel}", flush=True)
-            continue
+    for job, kernel in kernels:
+        problem = job.problem
         if bench is None or bench.problem != problem:
             bench = None
             torch.cuda.empty_cache()
             bench = Bench(problem)
-        data, cubin = kernel
-        row = bench.run(Candidate.from_json(data), cubin)
-        row["percent"] = round(bench.least_bytes / rate / 1e4 / row["milliseconds"], 1)
+        row = bench.run(kernel)
+        row["percent"] = percent(bench.least_bytes, rate, row["milliseconds"])
         row["right"] = row["error"] <= LIMIT[problem.dtype] and not row["unwritten"] and row["same_bits"]
-        row |= {"problem": asdict(problem), "given": given, "parameters": data["parameters"]}
-        row |= {"predicted_milliseconds": data["values"]["cycles"] / data["boost_mhz"] / 1e3}
-        row |= {"blocks_per_sm": data["values"]["blocks_per_sm"], "registers": data["report"]["registers"]}
-        row |= {"spills": data["report"]["spill_stores"]}
-        rows.append(row)
-        if not given or not row["right"]:
-            print(line(problem, row), flush=True)
+        rows.append(row | facts(job, kernel))
+        if not job.given or not row["right"]:
+            print(line(problem, rows[-1]), flush=True)
     peers = []
     if options.peers:
         from peers import measured
 
         peers = measured(SHAPES, rate)
-    result = {
-        "machine": torch.cuda.get_device_name(),
-        "copy_gbs": round(rate),
-        "date": datetime.now(UTC).date().isoformat(),
-        "versions": {
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "cuda": torch.version.cuda,
-        },
-        "command": " ".join(["python", *sys.argv]),
-        "rows": rows,
-        "peers": peers,
-    }
-    options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write(options.out, rate, rows, peers=peers)
 
 
 def line(problem: ScanProblem, row: dict[str, Any]) -> str:

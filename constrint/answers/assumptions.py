@@ -1,4 +1,4 @@
-"""`Model.solve` after its arguments have been read: optima, assumptions, other backends."""
+"""`Model.solve` after its arguments have been read: optima and assumptions."""
 
 from __future__ import annotations
 
@@ -13,15 +13,12 @@ from constrint.errors import ModelError
 from constrint.expr import BoolExpr
 from constrint.modelling.declarations import constraints_of
 from constrint.modelling.objectives import Goal
-from constrint.modelling.result import Result, Statistics, Status
+from constrint.modelling.result import Result, Status
 from constrint.preparing.options import Options
 from constrint.search.solver import Solver
-from constrint.support.arguments import check_seconds, integer
-from constrint.support.deadline import Deadline, Stopped, beside
-from constrint.support.optional import needed
+from constrint.support.arguments import check_flag
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
     from pathlib import Path
 
     from constrint.modelling.conflict import Conflict
@@ -40,6 +37,7 @@ def best_of(
     progress: bool = False,
 ) -> Result:
     """The optimum; without goals, any solution."""
+    check_flag(progress, "progress")
     solver = Solver(model, options)
     with ExitStack() as stack:
         if progress:
@@ -91,39 +89,3 @@ def blame(model: Declarations, assumptions: Sequence[Constraint], seconds: float
     assumed.constraints.extend(assumptions)
     first = len(model.constraints)
     return find_conflict(assumed, time_limit=seconds, background=range(first))
-
-
-def solve_elsewhere(
-    model: Declarations,
-    backend: str,
-    assumptions: Sequence[BoolExpr],
-    goals: Sequence[Goal],
-    preferences: Sequence[Goal],
-    time_limit: float | None,
-    seed: int,
-    workers: int | None,
-    executor: Executor | None,
-) -> Result:
-    """The result of another solver."""
-    if backend != "cp-sat":
-        raise ModelError(f'backend is "constrint" or "cp-sat", not {backend!r}')
-    if executor is not None:
-        raise ModelError("CP-SAT has threads of its own: set their number by workers, and leave out executor")
-    check_seconds(time_limit)
-    started = perf_counter()
-    name = "constrint.backends.cp_sat"
-    try:  # the first import of OR-Tools takes about half a second
-        bridge = beside(
-            lambda: needed(name, "constrint[cp-sat]", 'backend="cp-sat"'), Deadline(time_limit, started)
-        )
-    except Stopped:
-        spent = Statistics(seconds=perf_counter() - started, engine="cp-sat")
-        return Result(Status.UNKNOWN, statistics=spent)
-    if assumptions:
-        model = model.copy()
-        model.assume(*assumptions)
-    threads = 1 if workers is None else integer(workers, "workers")
-    result: Result = bridge.solve(
-        model, goals, preferences, time_limit=time_limit, seed=seed, workers=threads, started=started
-    )
-    return result

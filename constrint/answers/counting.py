@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from constrint.search.solver import Solver
+from constrint.search.enumeration import Enumeration
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -21,4 +21,4 @@ def count_solutions(model: Declarations, options: Options, deadline: Deadline) -
         planned = count_planned(model, deadline.rest)
         if planned is not None:
             return planned, True
-    return Solver(model, replace(options, time_limit=deadline.rest)).count()
+    return Enumeration(model, replace(options, time_limit=deadline.rest)).count()

@@ -9,7 +9,7 @@ from constrint.errors import ModelError
 from constrint.preparing.branching import Brancher, Branching, as_brancher
 from constrint.preparing.options import OnSolution, Options
 from constrint.preparing.restart_rules import RestartRule, Restarts
-from constrint.support.arguments import check_seconds, integer
+from constrint.support.arguments import check_flag, check_function, check_seconds, integer
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -48,6 +48,8 @@ def options_of(
         raise ModelError(f'engine is "auto", "interpreted" or "compiled", not {engine!r}')
     check_seconds(time_limit)
     integer(seed, "seed")
+    check_flag(lns, "lns")
+    check_function(on_solution, "on_solution")
     if learn not in (True, False, "auto"):
         raise ModelError(f'learn is True, False or "auto", not {learn!r}')
     if learn is True and (lns or restarts is not None):

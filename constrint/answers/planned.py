@@ -13,10 +13,10 @@ from time import perf_counter
 from constrint.errors import LimitError, ModelError
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.result import Result, Statistics, Status
-from constrint.preparing.checks import Assignment, check_solution
+from constrint.preparing.checks import Assignment, check_solution, values_of
 from constrint.preparing.options import Options
 from constrint.preparing.search import Search
-from constrint.search.solver import Solver, values_of
+from constrint.search.solver import Solver
 from constrint.support.deadline import Stopped
 
 PATIENCE = 1.0

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, overload
 
 from constrint.answers.options import options_of
+from constrint.errors import shown
 from constrint.expr import BoolExpr, Comparison, IntExpr, Or, as_expr, linear
 from constrint.modelling.objectives import Goal
 from constrint.modelling.result import Result, Statistics, Status
@@ -19,20 +20,20 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
     from constrint.modelling.declarations import Declarations
-    from constrint.search.solver import Solver
+    from constrint.search.enumeration import Enumeration
 
 
 class Solutions(Iterator[Result]):
     """An iterator over the solutions of a model, which are found on demand."""
 
-    def __init__(self, solver: Solver, limit: int | None) -> None:
-        self._solver = solver
-        self._results = solver.every(limit)
+    def __init__(self, enumeration: Enumeration, limit: int | None) -> None:
+        self._enumeration = enumeration
+        self._results = enumeration.every(limit)
 
     @property
     def complete(self) -> bool:
         """Whether all solutions have been given; False before the end, and after a limit."""
-        return self._solver.complete
+        return self._enumeration.complete
 
     def __next__(self) -> Result:
         return next(self._results)
@@ -48,6 +49,9 @@ class Solutions(Iterator[Result]):
         from constrint.modelling.export import to_pandas
 
         return to_pandas(self)
+
+
+MOST_SHOWN = 10  # optima that the text of a front shows
 
 
 class Front(Sequence[Result]):
@@ -76,7 +80,16 @@ class Front(Sequence[Result]):
         return len(self._results)
 
     def __repr__(self) -> str:
-        return f"Front({len(self)} optima{'' if self.complete else ', incomplete'})"
+        goals = ", ".join([f"{direction} {expr}" for expr, direction in self.goals])
+        first = [shown(str(result.objective)) for result in self._results[:MOST_SHOWN]]
+        more = [f"… {len(self) - len(first)} more"] if len(self) > len(first) else []
+        listed = f": {', '.join([*first, *more])}" if first else ""
+        return f"Front({len(self)} optima of {goals}{'' if self.complete else ', incomplete'}{listed})"
+
+    def _repr_html_(self) -> str:
+        from constrint.modelling.notebook import front_html
+
+        return front_html(self.goals, self._results, self.complete)
 
     @property
     def objectives(self) -> list[tuple[int, ...]]:
@@ -147,8 +160,7 @@ class ParetoSearch:
             return None
         started = perf_counter()
         from constrint.answers.pareto import planned_front
-        from constrint.preparing.checks import check_solution
-        from constrint.search.solver import values_of
+        from constrint.preparing.checks import check_solution, values_of
 
         found = planned_front(self.model, self.goals, self.deadline)
         if found is None:
@@ -161,7 +173,8 @@ class ParetoSearch:
             statistics = Statistics(seconds=perf_counter() - started, engine="tables")
             goal = objective if len(objective) > 1 else objective[0]
             known = values_of(self.model, assignment)
-            results.append(Result(Status.OPTIMAL, known, goal, statistics, assignment))
+            intervals = self.model.intervals.copy()
+            results.append(Result(Status.OPTIMAL, known, goal, statistics, assignment, intervals))
         results.sort(key=self._rank, reverse=True)
         limit = len(results) if self.limit is None else self.limit
         return Front(self.goals, results[:limit], len(results) <= limit)

@@ -1,9 +1,7 @@
-"""The backend "cp-sat": a model is lowered and propagated here, and solved by OR-Tools CP-SAT (extra.
+"""The backend "cp-sat": a model is lowered and propagated here, and solved by OR-Tools CP-SAT.
 
-Cp-sat).
-
-CP-SAT gets the normal form after root reasoning, so every expression of a model is supported. Its solutions
-are checked against the user's own expressions, like all others.
+It needs the extra cp-sat. CP-SAT gets the normal form after root reasoning, so every expression of a model is
+supported. Its solutions are checked against the user's own expressions, like all others.
 """
 
 from __future__ import annotations
@@ -21,14 +19,15 @@ from typing import Any
 from ortools.sat.python import cp_model
 
 from constrint.backends.cp_sat_rules import LARGEST, MOST_ROWS, RULES, listed
+from constrint.backends.cp_sat_watch import Watch, line_of
 from constrint.errors import ModelError, UnboundedError
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Goal
 from constrint.modelling.result import Result, Statistics, Status
-from constrint.preparing.checks import Assignment, check
+from constrint.preparing.checks import Assignment, check, values_of
+from constrint.preparing.options import OnSolution
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
-from constrint.search.solver import values_of
 from constrint.support.deadline import Deadline, Stopped, look, until
 
 
@@ -41,6 +40,8 @@ def solve(
     seed: int = 0,
     workers: int = 1,
     started: float | None = None,
+    on_solution: OnSolution | None = None,
+    progress: bool = False,
 ) -> Result:
     """Find the lexicographic optimum of the goals and then the preferences; without either, any solution.
 
@@ -52,6 +53,8 @@ def solve(
         seed: CP-SAT's random seed.
         workers: CP-SAT's threads.
         started: When the time limit began, by `perf_counter`; now, where it is left out.
+        on_solution: Called with each better solution; search ends if it returns False.
+        progress: Whether to show the best solution so far on a terminal.
 
     Returns:
         The result.
@@ -71,35 +74,82 @@ def solve(
             translation = Translation(prepared, prepared.root)
     except Stopped:
         return Result(Status.UNKNOWN, statistics=_statistics(started))
-    status, assignment = Status.UNKNOWN, None
-    steps: list[tuple[int, str] | None] = [*prepared.goals] or [None]
+    best = _Best(prepared, targets)
+    with line_of(progress) as line:
+
+        def shown(solver: Watch) -> Result | None:
+            if not best.takes(translation.read(solver)):
+                return None
+            return _result(model, best.assignment, Status.FEASIBLE, goals, started, best.count)
+
+        watch = Watch(shown, on_solution, line, started)
+        status, bound = _climbed(translation, _parameters(seed, workers), deadline, watch, best)
+    if not best.count:
+        return Result(status, statistics=_statistics(started))
+    result = _result(model, best.assignment, status, goals, started, best.count)
+    return replace(result, bound=bound) if len(targets) == len(goals) == 1 else result
+
+
+def _parameters(seed: int, workers: int) -> Any:
+    parameters = cp_model.CpSolver().parameters
+    parameters.num_workers = workers
+    parameters.random_seed = seed % (1 << 31)
+    return parameters
+
+
+class _Best:
+    """The best of the solutions so far, by the targets in their order; each is checked."""
+
+    def __init__(self, prepared: Prepared, targets: Sequence[Goal]) -> None:
+        self._prepared = prepared
+        self._targets = targets
+        self._key: tuple[int, ...] = ()
+        self.assignment: Assignment = {}
+        self.count = 0
+
+    def takes(self, assignment: Assignment) -> bool:
+        """Whether a solution is better than all before; it is kept if so."""
+        check(self._prepared, assignment)
+        values = [(int(expr.evaluate(assignment)), way) for expr, way in self._targets]
+        key = tuple([value if way == "max" else -value for value, way in values])
+        if self.count and key <= self._key:
+            return False
+        self._key, self.assignment = key, assignment
+        self.count += 1
+        return True
+
+
+def _climbed(
+    translation: Translation, parameters: Any, deadline: Deadline, watch: Watch, best: _Best
+) -> tuple[Status, int | None]:
+    """Optimise the goals one after the other; the status, and the last goal's bound."""
+    status, bound = Status.UNKNOWN, None
+    steps: list[tuple[int, str] | None] = [*translation.prepared.goals] or [None]
     for goal in steps:
         solver = cp_model.CpSolver()
-        solver.parameters.num_workers = workers
-        solver.parameters.random_seed = seed % (1 << 31)
-        if time_limit is not None:
-            solver.parameters.max_time_in_seconds = max(0.0, started + time_limit - perf_counter())
+        solver.parameters.copy_from(parameters)
+        if deadline.is_set:
+            solver.parameters.max_time_in_seconds = max(0.0, deadline.left)
         translation.aim(goal)
         with _ctrl_c(solver):
-            answer = solver.solve(translation.model)
+            answer = solver.solve(translation.model, watch)
+        watch.raised()
         if answer == cp_model.MODEL_INVALID:
             raise ModelError(f"CP-SAT refuses the model: {translation.model.validate()}")
         if answer == cp_model.INFEASIBLE:
-            return Result(Status.INFEASIBLE, statistics=_statistics(started))
+            return Status.INFEASIBLE, None
         if answer in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            assignment = translation.read(solver)
-            check(prepared, assignment)
-        status = {cp_model.OPTIMAL: Status.OPTIMAL, cp_model.UNKNOWN: Status.UNKNOWN}.get(
-            answer, Status.FEASIBLE
-        )
+            best.takes(translation.read(solver))
+        status = {cp_model.OPTIMAL: Status.OPTIMAL}.get(answer, Status.FEASIBLE)
+        if goal is not None:
+            bound = translation.bound(solver, goal[0])
+        if watch.is_ended and goal is not None:
+            status = Status.FEASIBLE
         if status is not Status.OPTIMAL:
             break
         if goal is not None:
             translation.fix(goal[0], solver.value(translation.variables[goal[0]]))
-    if assignment is None:
-        return Result(Status.UNKNOWN, statistics=_statistics(started))
-    status = Status.FEASIBLE if status is Status.UNKNOWN else status
-    return _result(model, assignment, status, goals, started)
+    return (status if best.count else Status.UNKNOWN), bound
 
 
 @contextmanager
@@ -120,15 +170,21 @@ def _ctrl_c(solver: cp_model.CpSolver) -> Iterator[None]:
 
 
 def _result(
-    model: Declarations, assignment: Assignment, status: Status, goals: Sequence[Goal], started: float
+    model: Declarations,
+    assignment: Assignment,
+    status: Status,
+    goals: Sequence[Goal],
+    started: float,
+    solutions: int,
 ) -> Result:
     objective = tuple(expr.evaluate(assignment) for expr, _ in goals)
     return Result(
         status,
         values_of(model, assignment),
         (objective[0] if len(objective) == 1 else objective) if goals else None,
-        replace(_statistics(started), solutions=1),
+        replace(_statistics(started), solutions=solutions),
         _assignment=assignment,
+        _intervals=model.intervals.copy(),
     )
 
 
@@ -143,12 +199,13 @@ class Translation:
         model: The CP-SAT model.
         variables: Its variables, by number in the normal form.
         box: The domains of the normal form.
+        prepared: The model whose normal form it is.
     """
 
     def __init__(self, prepared: Prepared, root: Root) -> None:
         self.model: Any = cp_model.CpModel()
         self.variables: dict[int, Any] = {}
-        self._prepared = prepared
+        self.prepared = prepared
         self.box = root.box
         used = {v for node in root.nodes for v in node.scope()} | set(prepared.variables.values())
         for v in sorted(used | {v for v, _ in prepared.goals}):
@@ -169,15 +226,23 @@ class Translation:
         """Fix a variable."""
         self.model.add(self.variables[v] == value)
 
-    def read(self, solver: cp_model.CpSolver) -> Assignment:
+    def bound(self, solver: cp_model.CpSolver, v: int) -> int | None:
+        """The proven bound of a goal's expression; None where CP-SAT's is no integer of a float."""
+        bound = solver.best_objective_bound
+        if not abs(bound) < 1 << 53:
+            return None
+        factor, constant = self.prepared.scales.get(v, (1, 0))
+        return factor * round(bound) + constant
+
+    def read(self, solver: cp_model.CpSolver | Watch) -> Assignment:
         """The solution that was found."""
-        return {variable: solver.value(self.variables[v]) for variable, v in self._prepared.variables.items()}
+        return {variable: solver.value(self.variables[v]) for variable, v in self.prepared.variables.items()}
 
     def _variable(self, v: int) -> Any:
         box = self.box
         lo, hi, step, values = box.lo[v], box.hi[v], box.step[v], box.values[v]
         if max(-lo, hi) >= LARGEST:
-            name = self._prepared.name_of(v)
+            name = self.prepared.name_of(v)
             if max(-lo, hi) >= self._plan_finite():
                 raise UnboundedError(name)
             raise ModelError(
@@ -194,7 +259,7 @@ class Translation:
         return variable
 
     def _plan_finite(self) -> int:
-        return 1 << self._prepared.bits // 2
+        return 1 << self.prepared.bits // 2
 
     @property
     def bounds(self) -> tuple[Sequence[int], Sequence[int]]:

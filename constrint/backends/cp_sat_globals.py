@@ -102,6 +102,22 @@ def _no_overlap(t: Translation, node: c.NoOverlap) -> None:
             t.model.add_bool_or([_before(t, s, d, other), _before(t, other, e, s)])
 
 
+def _no_overlap_optional(t: Translation, node: c.NoOverlapOptional) -> None:
+    """Optional intervals; one whose duration may be negative gets a duration that counts where present."""
+    intervals = []
+    for start, duration, literal in zip(node.starts, node.durations, node.literals, strict=True):
+        present = t.literal(literal)
+        low, high = t.bounds[0][duration], t.bounds[1][duration]
+        size = t.variables[duration]
+        if low < 0:
+            size = t.model.new_int_var(0, max(0, high), "")
+            t.model.add(size == t.variables[duration]).only_enforce_if(present)
+        begin = t.variables[start]
+        end = t.model.new_int_var(t.bounds[0][start], t.bounds[1][start] + max(0, high), "")
+        intervals.append(t.model.new_optional_interval_var(begin, size, end, present, ""))
+    t.model.add_no_overlap(intervals)
+
+
 def _rectangles(t: Translation, node: c.Rectangles) -> None:
     _not_negative(t, (*node.widths, *node.heights))
     boxes = list(zip(node.xs, node.ys, node.widths, node.heights, strict=True))
@@ -130,6 +146,7 @@ RULES: dict[type[c.Propagator], Callable[[Translation, Any], None]] = {
     c.Inverse: _inverse,
     c.Lexicographic: _lexicographic,
     c.NoOverlap: _no_overlap,
+    c.NoOverlapOptional: _no_overlap_optional,
     c.Cumulative: _cumulative,
     c.Rectangles: _rectangles,
 }

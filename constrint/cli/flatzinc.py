@@ -7,69 +7,61 @@ import sys
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+import click
 
+from constrint.cli.failures import reporting
 from constrint.cli.flatzinc_answers import UNKNOWN, Options, report
 from constrint.cli.inputs import budget_of, read_text, shown_name
-from constrint.cli.limits import takes_limits
-from constrint.cli.main import reported
+from constrint.cli.options import HELP, limit_options, memory_option
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.support.limits import Limits, ReadingStopped
 
-app = typer.Typer(
-    name="fzn-constrint", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+
+@click.command(name="fzn-constrint", context_settings=HELP)
+@reporting
+@click.argument("file", metavar="FILE", default="-", type=click.Path(allow_dash=True))
+@click.option("-a", "all_solutions", is_flag=True, help="All solutions; when optimising, each better one.")
+@click.option("-i", "intermediate", is_flag=True, help="Print each better solution as it is found.")
+@click.option("-n", "count", type=int, metavar="N", help="Stop after N solutions.")
+@click.option("-f", "free", is_flag=True, help="Ignore the search annotations.")
+@click.option("-s", "statistics", is_flag=True, help="Print statistics.")
+@click.option("-v", "verbose", is_flag=True, expose_value=False, help="Accepted.")
+@click.option("-t", "milliseconds", type=click.IntRange(0), metavar="MS", help="Time limit in milliseconds.")
+@memory_option
+@click.option("-r", "seed", type=int, default=0, help="Random seed.")
+@click.option("-p", "workers", type=click.IntRange(1), default=1, metavar="N", help="Number of workers.")
+@click.option(
+    "--install", is_flag=True, help="Write the solver's description to ~/.minizinc/solvers and exit."
 )
-
-
-@app.command()
-@takes_limits
-def solve(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A .fzn file, or - for standard input.")] = "-",
-    all_solutions: Annotated[
-        bool, typer.Option("-a", help="All solutions; when optimising, each better one.")
-    ] = False,
-    intermediate: Annotated[
-        bool, typer.Option("-i", help="Print each better solution as it is found.")
-    ] = False,
-    count: Annotated[int | None, typer.Option("-n", help="Stop after N solutions.")] = None,
-    free: Annotated[bool, typer.Option("-f", help="Ignore the search annotations.")] = False,
-    statistics: Annotated[bool, typer.Option("-s", help="Print statistics.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", help="Accepted.")] = False,
-    milliseconds: Annotated[int | None, typer.Option("-t", min=0, help="Time limit in milliseconds.")] = None,
-    memory: Annotated[
-        int | None, typer.Option("--memory", min=1, metavar="MB", help="Memory limit of reading.")
-    ] = None,
-    seed: Annotated[int, typer.Option("-r", help="Random seed.")] = 0,
-    workers: Annotated[int, typer.Option("-p", min=1, help="Number of workers.")] = 1,
-    install: Annotated[
-        bool,
-        typer.Option("--install", help="Write the solver's description to ~/.minizinc/solvers and exit."),
-    ] = False,
-    limits: Limits | None = None,
+@limit_options
+def app(
+    *,
+    file: str,
+    milliseconds: int | None,
+    memory: int | None,
+    install: bool,
+    limits: Limits,
+    **given: Any,
 ) -> None:
-    """Solve a FlatZinc file."""
-    with reported():
-        if install:
-            typer.echo(f"wrote {write_description()}; now: minizinc --solver constrint model.mzn")
-            return
-        budget = budget_of(limits, None if milliseconds is None else milliseconds / 1000, memory)
-        try:
-            flat = read_flatzinc(read_text(file, budget), shown_name(file), budget)
-        except ReadingStopped as problem:
-            write(f"% {problem}")
-            write(UNKNOWN)
-            return
-        options = Options(
-            all_solutions, count, free, budget.seconds_left, seed, statistics, intermediate, workers
-        )
-        report(flat, options, write)
+    """Solve a FlatZinc FILE, or standard input."""
+    if install:
+        click.echo(f"wrote {write_description()}; now: minizinc --solver constrint model.mzn")
+        return
+    budget = budget_of(limits, None if milliseconds is None else milliseconds / 1000, memory)
+    try:
+        flat = read_flatzinc(read_text(file, budget), shown_name(file), budget)
+    except ReadingStopped as problem:
+        write(f"% {problem}")
+        write(UNKNOWN)
+        return
+    report(flat, Options(seconds=budget.seconds_left, **given), write)
 
 
 def write(line: str) -> None:
     """Print a line; flush at the end of a solution."""
-    typer.echo(line)
+    click.echo(line)
     if line.startswith("---"):
         sys.stdout.flush()
 

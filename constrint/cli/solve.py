@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, field, replace
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -17,7 +16,7 @@ from constrint.errors import LimitError
 from constrint.model import Model
 from constrint.modelling.conflict import Conflict, shown
 from constrint.modelling.result import Result, Status
-from constrint.search.solver import values_of
+from constrint.preparing.checks import values_of
 from constrint.support.deadline import NEVER, Deadline
 
 Mode: TypeAlias = Literal["one", "all", "count", "sample"]
@@ -37,10 +36,8 @@ class Request:
         seed: Seed of the sample.
         time_limit: Seconds, or None.
         json: Whether to answer in JSON.
-        learn: Whether one solution is found by the search that learns.
-        proof: File for what that search proves, or None.
-        progress: Whether to show on a terminal how far the search for one solution is.
         workers: How many search; None for one.
+        search: Further arguments of `Model.solve`.
         deadline: When the time limit ends.
     """
 
@@ -49,10 +46,8 @@ class Request:
     seed: int = 0
     time_limit: float | None = None
     json: bool = False
-    learn: bool = False
-    proof: Path | None = None
-    progress: bool = False
     workers: int | None = None
+    search: Mapping[str, Any] = field(default_factory=dict)
     deadline: Deadline = NEVER
 
 
@@ -85,11 +80,7 @@ def explanation(model: Model, *, time_limit: float, json: bool) -> int:
 
 def _one(model: Model, request: Request) -> int:
     result = model.solve(
-        time_limit=request.time_limit,
-        learn=request.learn or "auto",
-        proof=request.proof,
-        progress=request.progress,
-        workers=request.workers,
+        time_limit=request.time_limit, workers=request.workers, seed=request.seed, **request.search
     )
     if result.status is Status.INFEASIBLE:
         return infeasible(model, request.json, request.deadline)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 
+from constrint.engine.select import VALUE_RULES, VARIABLE_RULES
+from constrint.errors import InternalError
 from constrint.store.propagator import Propagator
 from constrint.store.state import (
     ASKED_FROM,
@@ -245,6 +247,10 @@ def _decisions(n: int, branch: Branch) -> dict[str, Cells]:
     decided = len(branch.variables)
     degree = list(branch.degrees) or [1] * decided
     groups = [*branch.groups, (decided, BY_DEGREE)]
+    if not VALUE_RULES.issuperset(branch.values):
+        raise InternalError(f"choose_value knows no value rule {set(branch.values) - VALUE_RULES}")
+    if not VARIABLE_RULES.issuperset([rule for _, rule in groups]):
+        raise InternalError(f"select_between knows no variable rule {groups}")
     return {
         "branch": list(branch.variables),
         "branch_value": list(branch.values),

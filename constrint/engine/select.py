@@ -32,12 +32,22 @@ from constrint.store.state import (
     NOTED,
     OCCURRENCE,
     RANDOM,
+    REGRET,
     SMALLEST,
     TRAIL,
     UNIT,
+    UPPER_HALF,
     WEIGHING,
     State,
     compilable,
+)
+
+# The rules that the functions below know; `build` refuses others.
+VARIABLE_RULES = frozenset(
+    (BY_DEGREE, IN_ORDER, FEWEST, MOST, SMALLEST, LARGEST, MOST_CONSTRAINED, OCCURRENCE, REGRET, BY_SCORE)
+)
+VALUE_RULES = frozenset(
+    (LEAST, GREATEST, LOWER_HALF, UPPER_HALF, ANY_VALUE, MEDIAN, AS_BEST, AS_BEST_OR_GREATEST)
 )
 
 # Domains up to this width are tried value by value, wider ones are halved; both in the rule's order.
@@ -61,11 +71,12 @@ def measure(st: State, i: int, v: int, size: int, rule: int) -> int:
         return min(size, MOST_SCORED_MEMBERS) * MOST_SCORE - min(st.degree[i], MOST_SCORE - 1)
     if rule == OCCURRENCE:
         return -st.degree[i]
-    # Regret: the distance between the two least values.
-    second = st.lo[v] + st.step[v]
-    if st.hole[v] >= 0:
-        second = next_member(st, v, second)
-    return st.lo[v] - second
+    if rule == REGRET:
+        second = st.lo[v] + st.step[v]
+        if st.hole[v] >= 0:
+            second = next_member(st, v, second)
+        return st.lo[v] - second
+    return 0
 
 
 @compilable
@@ -207,7 +218,7 @@ def choose_value(st: State, level: int, i: int) -> None:
         value = lo if size <= ENUMERATED else lo + (size // 2 - 1) * step
     elif rule in (LOWER_HALF, MEDIAN):
         value = lo + (size // 2 - 1) * step
-    else:
+    elif rule == UPPER_HALF:
         decision = AT_LEAST
         value = lo + (size + 1) // 2 * step
     st.level_variable[level] = v

@@ -25,6 +25,11 @@ def as_expr(value: object) -> IntExpr:
     raise ModelError(f"{value!r} is not an integer expression: use integers and constrint expressions only")
 
 
+def is_array(value: object) -> bool:
+    """Whether an operand is an array with axes, whose own operators make an array of expressions."""
+    return getattr(value, "shape", ()) != ()
+
+
 def as_bool(value: object) -> BoolExpr:
     """The condition for an operand; 0, 1, False and True are accepted as constants."""
     if isinstance(value, BoolExpr):

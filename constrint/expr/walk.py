@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 
 from constrint.expr.base import IntExpr
+from constrint.support.limits import exceeded
 
 
 def inner_first(roots: Iterable[IntExpr], known: Container[int] = ()) -> Iterator[IntExpr]:
@@ -29,3 +30,30 @@ def inner_first(roots: Iterable[IntExpr], known: Container[int] = ()) -> Iterato
             stack.pop()
             seen.add(id(node))
             yield node
+
+
+class Depths:
+    """Depths of expressions with shared parts, each part visited once.
+
+    Args:
+        limit: The greatest depth; None for no limit.
+    """
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self._depth: dict[int, int] = {}
+        self._kept: list[IntExpr] = []
+
+    def note(self, expr: IntExpr) -> int:
+        """The depth of an expression; raises `LimitExceeded` beyond the limit."""
+        depth = self._depth
+        if id(expr) not in depth:
+            own: dict[int, int] = {}  # inner parts are not kept: they may be garbage-collected later
+            for node in inner_first([expr], depth):
+                below = [own.get(id(child)) or depth.get(id(child), 0) for child in node.children]
+                own[id(node)] = 1 + max(below, default=0)
+            self._kept.append(expr)
+            depth[id(expr)] = own[id(expr)]
+        if self._limit is not None and depth[id(expr)] > self._limit:
+            raise exceeded("depth", self._limit)
+        return depth[id(expr)]

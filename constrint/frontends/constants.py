@@ -11,10 +11,10 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from constrint.errors import ParseError, Position, Undefined
+from constrint.errors import ModelError, ParseError, Position, Undefined
 from constrint.expr import Const, IntExpr, IntVar, Sum
+from constrint.expr.evaluation import Values
 from constrint.expr.position import Span
-from constrint.expr.values import Values
 from constrint.frontends.text.syntax import Source
 from constrint.support.limits import Budget, LimitExceeded
 
@@ -44,7 +44,7 @@ class ConstantReader:
         self.source = source
         self.budget = budget
         self.begin = 0
-        self._constants = Values({}, _times(budget.limits.digits))
+        self._constants = Values({})
 
     def position(self, tree: Node) -> Position:
         """The source position of a tree."""
@@ -76,9 +76,9 @@ class ConstantReader:
     def value_of(self, tree: Node, expr: IntExpr) -> int:
         """The value of an expression without variables; raises `Undefined` if there is none."""
         try:
-            return self._constants.of(expr)
-        except LimitExceeded as error:
-            raise self.too_large(tree, error.limit) from None
+            return expr.evaluate(self._constants)
+        except ModelError as error:
+            raise self.error(tree, str(error)) from None
 
     def too_large(self, tree: Node, limit: int) -> LimitExceeded:
         """The error for a computed constant with too many digits."""

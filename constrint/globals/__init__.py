@@ -17,6 +17,12 @@ from constrint.globals.counting import (
     nvalue,
 )
 from constrint.globals.different import ALL_DIFFERENT, all_different
+from constrint.globals.optional_tasks import (
+    CUMULATIVE_OPTIONAL,
+    NO_OVERLAP_OPTIONAL,
+    cumulative_optional,
+    no_overlap_optional,
+)
 from constrint.globals.order import (
     DECREASING,
     INCREASING,
@@ -48,6 +54,7 @@ __all__ = [
     "circuit",
     "count",
     "cumulative",
+    "cumulative_optional",
     "decreasing",
     "diffn",
     "element_2d",
@@ -58,6 +65,7 @@ __all__ = [
     "lex_less",
     "lex_less_equal",
     "no_overlap",
+    "no_overlap_optional",
     "nvalue",
     "regular",
     "value_precede",
@@ -82,7 +90,9 @@ GLOBALS: dict[str, Definition] = {
         LEX_LESS_EQUAL,
         VALUE_PRECEDE,
         NO_OVERLAP,
+        NO_OVERLAP_OPTIONAL,
         CUMULATIVE,
+        CUMULATIVE_OPTIONAL,
         DIFFN,
         REGULAR,
         BIN_PACKING,

@@ -39,6 +39,7 @@ from constrint.propagators import (
     Maximum,
     Minimum,
     NoOverlap,
+    NoOverlapOptional,
     Pairs,
     Propagator,
     Rectangles,
@@ -89,6 +90,9 @@ class Decomposition:
             if len(node.starts) > 2 and all(self._lo[d] == self._hi[d] for d in node.durations):
                 one = TRUE >> 1  # the constant 1: a resource with one task at a time, for windows
                 self._nodes.append(Cumulative(node.starts, node.durations, (one,) * len(node.starts), one))
+            return
+        if isinstance(node, NoOverlapOptional) and pairs <= MOST_PAIRS:
+            self._order_present(node)
             return
         if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain) and pairs <= MOST_PAIRS:
             for (a, x, b), (c, y, d) in combinations(node.views, 2):
@@ -224,6 +228,16 @@ class Decomposition:
         self._nodes += [LinearLe(((-1, d),), 0) for d in durations]
         for (s, d), (t, e) in combinations(zip(starts, durations, strict=True), 2):
             self._nodes.append(Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
+
+    def _order_present(self, node: NoOverlapOptional) -> None:
+        """Of any two tasks one is absent, or ends before the other starts; present ones last 0 or more."""
+        tasks = list(zip(node.starts, node.durations, node.literals, strict=True))
+        for _, d, literal in tasks:
+            if self._lo[d] < 0:
+                self._nodes.append(Clause((literal ^ 1, self._at_most_literal(((-1, d),), 0))))
+        for (s, d, one), (t, e, other) in combinations(tasks, 2):
+            orders = self._ends_before(s, d, t), self._ends_before(t, e, s)
+            self._nodes.append(Clause((one ^ 1, other ^ 1, *orders)))
 
     def _separate(self, node: Rectangles) -> None:
         """Of any two rectangles one lies left of, right of, above or below the other.

@@ -13,6 +13,7 @@ from constrint.propagators import (
     Element,
     Inverse,
     NoOverlap,
+    NoOverlapOptional,
     Propagator,
     Rectangles,
     Table,
@@ -27,8 +28,8 @@ def parts(node: Propagator, box: Box) -> int:
     n = len(scope)
     if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain):
         return n * (n - 1) // 2 * _values(scope, box)
-    if isinstance(node, NoOverlap | Rectangles):
-        tasks = len(node.starts) if isinstance(node, NoOverlap) else len(node.xs)
+    if isinstance(node, NoOverlap | NoOverlapOptional | Rectangles):
+        tasks = len(node.xs) if isinstance(node, Rectangles) else len(node.starts)
         return DISJUNCTION * tasks * (tasks - 1) // 2
     if isinstance(node, Cumulative):
         known = all(box.lo[v] == box.hi[v] for v in (*node.durations, *node.demands, node.capacity))

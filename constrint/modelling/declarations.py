@@ -6,38 +6,24 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Self
 
-from constrint.errors import ModelError, Position
+from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
-from constrint.expr.arrays import ExprArray, Shape, names_of, shape_of
+from constrint.expr.array_shapes import Shape, names_of, shape_of
+from constrint.expr.arrays import ExprArray
 from constrint.expr.domain import BINARY, Domain
+from constrint.modelling import constraints as kept
 from constrint.modelling.blocking import blocking
+from constrint.modelling.constraints import Constraint as Constraint
+from constrint.modelling.constraints import Handle, Held
+from constrint.modelling.constraints import constraints_of as constraints_of
 from constrint.modelling.objectives import Direction, Goal, as_goals
 from constrint.modelling.scopes import Snapshot, pop, scope
 from constrint.support.arguments import integer, integer_list
-from constrint.support.record import record
 
 if TYPE_CHECKING:
+    from constrint.modelling.declaring_intervals import Periods, TimeLike
+    from constrint.modelling.intervals import Interval
     from constrint.modelling.result import Result
-
-
-@record(eq=False)  # == on expressions builds a constraint
-class Constraint:
-    """A condition of the model.
-
-    Attributes:
-        expr: The condition.
-        name: Its name, or None.
-        assumed: Whether it is an assumption, from `Model.assume` or for one call.
-    """
-
-    expr: BoolExpr
-    name: str | None = None
-    assumed: bool = False
-
-    @property
-    def position(self) -> Position | None:
-        """The place of the condition in the user's source; None if unknown."""
-        return self.expr.position
 
 
 class Declarations:
@@ -47,7 +33,9 @@ class Declarations:
         name: Name of the model.
         variables: The variables by name, in order of declaration.
         lets: Named expressions by name, in order of definition.
-        constraints: The constraints in order.
+        intervals: The intervals by name, in order of declaration.
+        constraints: The constraints in force, in order.
+        disabled: The constraints that are switched off.
         goals: The default objectives of `solve`: lexicographic, the most important first.
         preferences: The default preferences of `solve`.
     """
@@ -56,10 +44,18 @@ class Declarations:
         self.name = name
         self.variables: dict[str, IntVar | BoolVar] = {}
         self.lets: dict[str, IntExpr] = {}
+        self.intervals: dict[str, Interval] = {}
         self.constraints: list[Constraint] = []
+        self.disabled: list[Constraint] = []
+        self.order: list[Constraint] = []  # of both, while some are switched off: see `constraints.in_order`
         self.goals: list[Goal] = []
         self.preferences: list[Goal] = []
         self._scopes: list[Snapshot] = []
+
+    def __str__(self) -> str:
+        from constrint.modelling.written import model_text
+
+        return model_text(self)
 
     def int_var(
         self,
@@ -121,6 +117,46 @@ class Declarations:
         self.variables[name] = variable
         return variable
 
+    def interval(
+        self,
+        name: str,
+        start: TimeLike | None = None,
+        size: TimeLike | None = None,
+        end: TimeLike | None = None,
+        *,
+        optional: bool = False,
+        presence: BoolExpr | None = None,
+        breaks: Periods = (),
+    ) -> Interval:
+        """Declare an interval: a task with a start, a size and an end, which may be optional.
+
+        Each of the three is a number, an expression, or the bounds of a new variable: a pair (least,
+        greatest), where None is no bound, or a range. The variables are named "name.start", "name.size",
+        "name.end" and "name.present". What is left out follows from the others; the start is then at least 0.
+
+        Where an optional interval is absent, the variables that this call has declared have their least
+        values, so that each solution is counted once. Expressions that were given are not restricted.
+
+        Args:
+            name: Name; it must be new among the intervals of this model.
+            start: When it starts.
+            size: How long it works; at least 0.
+            end: When it ends.
+            optional: Whether it may be absent: a new Boolean variable decides.
+            presence: A condition under which it is present, instead of a new variable.
+            breaks: Periods, as (begin, end) pairs, in which its work stops: the interval starts in none of
+                them, and ends later by each that it meets. One of size 0 may be anywhere.
+
+        Returns:
+            The interval, for `no_overlap`, `cumulative` and the other constraints over intervals.
+
+        Raises:
+            ModelError: The name is taken, or the arguments contradict each other.
+        """
+        from constrint.modelling.declaring_intervals import declare_interval
+
+        return declare_interval(self, name, start, size, end, optional, presence, breaks)
+
     def let(self, name: str, expr: IntLike) -> IntExpr:
         """Name an expression: results show its value under this name. It is not a variable."""
         self._declare(name)
@@ -140,35 +176,60 @@ class Declarations:
         if name in self.variables or name in self.lets:
             raise ModelError(f"'{name}' is declared twice: give each variable and let its own name")
 
-    def add(self, *conditions: BoolExpr, name: str | None = None) -> None:
+    def add(self, *conditions: BoolExpr | Iterable[Any], name: str | None = None) -> Handle:
         """Add constraints: all of them must hold.
 
         Args:
-            *conditions: Boolean expressions.
-            name: Name of the constraints, for messages.
-        """
-        self.constraints.extend(constraints_of(conditions, name))
+            *conditions: Conditions, or arrays, lists and generators of them.
+            name: Name of the constraints: messages show it, and `remove`, `disable` and `enable` take it.
 
-    def assume(self, *conditions: BoolExpr, name: str | None = None) -> tuple[Constraint, ...]:
+        Returns:
+            The handle of these constraints, to remove them or to switch them off and on.
+        """
+        constraints = constraints_of(conditions, name)
+        self.constraints += constraints
+        return Handle(self, constraints)
+
+    def remove(self, *constraints: Held) -> None:
+        """Remove constraints.
+
+        Args:
+            *constraints: What `add`, `assume` or `block` returned, or names; a name stands for all
+                constraints that have it.
+
+        Raises:
+            ModelError: One of them is not in the model.
+        """
+        kept.remove(self, constraints)
+
+    def disable(self, *constraints: Held) -> None:
+        """Switch constraints off until `enable` switches them on again; arguments as for `remove`.
+
+        Calls, exports and conflicts take no notice of them; copies, scopes and JSON keep them.
+        """
+        kept.disable(self, constraints)
+
+    def enable(self, *constraints: Held) -> None:
+        """Switch constraints on again, each at its old place in the order; arguments as for `remove`."""
+        kept.enable(self, constraints)
+
+    def assume(self, *conditions: BoolExpr | Iterable[Any], name: str | None = None) -> Handle:
         """Add constraints that messages call assumptions; `retract` removes them.
 
         Args:
-            *conditions: Boolean expressions.
+            *conditions: Conditions, or arrays, lists and generators of them.
             name: Name of the assumptions, for messages.
 
         Returns:
-            The assumptions, for `retract`.
+            The handle of the assumptions, a sequence with one `Constraint` for each.
         """
         assumptions = constraints_of(conditions, name, assumed=True)
-        self.constraints.extend(assumptions)
-        return tuple(assumptions)
+        self.constraints += assumptions
+        return Handle(self, assumptions)
 
-    def retract(self, *constraints: Constraint) -> None:
-        """Remove these constraints; without arguments, remove all assumptions."""
-        given = set(constraints) or {constraint for constraint in self.constraints if constraint.assumed}
-        if not given.issubset(self.constraints):
-            raise ModelError("a constraint that is not (or no longer) in the model cannot be retracted")
-        self.constraints[:] = [constraint for constraint in self.constraints if constraint not in given]
+    def retract(self, *constraints: Held) -> None:
+        """Remove constraints as `remove` does; without arguments, remove all assumptions."""
+        kept.remove(self, constraints or [one for one in kept.in_order(self) if one.assumed])
 
     def scope(self) -> AbstractContextManager[Self]:
         """A scope for `with m.scope(): …`.
@@ -197,7 +258,7 @@ class Declarations:
 
     def block(
         self, solution: Result | Mapping[str, int], variables: Iterable[str | IntExpr] | None = None
-    ) -> Constraint:
+    ) -> Handle:
         """Exclude a solution: at least one variable must differ from it.
 
         Args:
@@ -205,11 +266,11 @@ class Declarations:
             variables: The variables of which one must differ; all by default.
 
         Returns:
-            The constraint, for `retract`.
+            The handle of the constraint, for `remove`.
         """
         constraint = Constraint(blocking(self, solution, variables), "blocked")
         self.constraints.append(constraint)
-        return constraint
+        return Handle(self, [constraint])
 
     def minimize(self, *exprs: IntLike) -> None:
         """Set expressions that `solve` minimises; several are lexicographic, the most important first."""
@@ -239,24 +300,3 @@ def _domain(name: str, lo: int | None, hi: int | None, step: int, values: Iterab
     if hi is not None and type(hi) is not int:
         hi = integer(hi, f"'{name}': hi")
     return Domain.of_range(lo, hi, step)
-
-
-def constraints_of(conditions: Iterable[Any], name: str | None, *, assumed: bool = False) -> list[Constraint]:
-    """Check conditions and wrap them as constraints."""
-    constraints = []
-    for condition in conditions:
-        if not isinstance(condition, BoolExpr):
-            raise ModelError(_no_condition(condition))
-        constraints.append(Constraint(condition, name, assumed))
-    return constraints
-
-
-def _no_condition(value: object) -> str:
-    if isinstance(value, bool):
-        return (
-            f"{value} is a Python truth value, not a condition: Python compared two plain numbers before the "
-            "model saw them. Compare an expression, such as a variable"
-        )
-    if isinstance(value, IntExpr):
-        return "a constraint must be a condition, not a number: compare the expression, such as `… == 0`"
-    return f"a constraint must be a condition, not {type(value).__name__}: write a comparison of expressions"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from constrint.errors import ModelError, shown_number
 from constrint.expr import IntExpr
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
     from constrint.modelling.conflict import Conflict
+    from constrint.modelling.intervals import Interval, Scheduled
 
 
 class Status(Enum):
@@ -79,9 +80,25 @@ class Statistics:
         return Statistics(*work, seconds, self.engine, self.arithmetic, self.method, self.learned)
 
 
+MOST_SHOWN = 30  # values that the text of a result shows
+
+
+class Values(dict[str, int]):
+    """The values of a result by name; called, as a mapping's method `values` is, it lists them."""
+
+    __slots__ = ()
+
+    def __call__(self) -> ValuesView[int]:
+        """The values."""
+        return self.values()
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """The result of a search: a solution, or the reason why there is none. True if it has a solution.
+
+    It is a mapping from the names of variables and lets to their values: `len`, `in`, `list` and `dict`. Its
+    items may also be asked for by variables, by any expressions over them, and by arrays of expressions.
 
     Attributes:
         status: How the search ended.
@@ -99,25 +116,30 @@ class Result:
     conflict: Conflict | None = field(default=None, kw_only=True)
     bound: int | None = field(default=None, kw_only=True)
     _assignment: Mapping[IntExpr, int] = field(default_factory=dict, repr=False)
+    _intervals: Mapping[str, Interval] = field(default_factory=dict, repr=False)
 
     def __bool__(self) -> bool:
         return self.status in (Status.OPTIMAL, Status.FEASIBLE)
 
+    def __post_init__(self) -> None:
+        if type(self.values) is not Values:
+            object.__setattr__(self, "values", Values(self.values))
+
     def __repr__(self) -> str:
-        values = ", ".join([f"{name!r}: {shown_number(value)}" for name, value in self.values.items()])
-        goals = self.objective
-        objective = (
-            f"({', '.join(map(shown_number, goals))}{',' * (len(goals) == 1)})"
-            if isinstance(goals, tuple)
-            else "None"
-            if goals is None
-            else shown_number(goals)
-        )
-        bound = None if self.bound is None else shown_number(self.bound)
-        return (
-            f"Result(status={self.status!r}, values={{{values}}}, objective={objective}, "
-            f"statistics={self.statistics!r}, bound={bound}, conflict={self.conflict!r})"
-        )
+        parts = [self.status.value]
+        if self.objective is not None:
+            parts.append(f"objective={_shown(self.objective)}")
+        if self.bound is not None and self.status is not Status.OPTIMAL:
+            parts.append(f"bound={shown_number(self.bound)}")
+        if self:
+            first = list(self.values.items())[:MOST_SHOWN]
+            values = [f"{name!r}: {shown_number(value)}" for name, value in first]
+            if len(self.values) > len(first):
+                values.append(f"… {len(self.values) - len(first)} more")
+            parts.append(f"values={{{', '.join(values)}}}")
+        if self.conflict is not None:
+            parts.append(f"conflict={self.conflict!r}")
+        return f"Result({', '.join(parts)})"
 
     @property
     def gap(self) -> float | None:
@@ -126,15 +148,89 @@ class Result:
             return None
         return abs(self.objective - self.bound) / max(1, abs(self.objective))
 
-    def __getitem__(self, key: str | IntExpr) -> int:
-        """Value of a variable or let by name, or of any expression over the model's variables."""
+    @property
+    def intervals(self) -> dict[str, Scheduled | None]:
+        """When each interval takes place, by name; None for one that is absent. Empty without a solution."""
+        if not self:
+            return {}
+        return {name: self[interval] for name, interval in self._intervals.items()}
+
+    @overload
+    def __getitem__(self, key: str | IntExpr) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Interval) -> Scheduled | None: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        """A value, or the values of an array.
+
+        Args:
+            key: The name of a variable or let, a variable, any expression over the model's variables, an
+                interval, or an array or list of names and expressions.
+
+        Returns:
+            The value as an int; for an interval, its start, size and end, or None where it is absent; for an
+            array or list, a numpy array of the same shape: of int64, or of Python integers if one of them is
+            larger.
+
+        Raises:
+            ModelError: There is no solution, or a variable is not in this result.
+            Undefined: The expression has no value, as `x // 0`.
+        """
         if not self:
             raise ModelError(f"there are no values: the status is {self.status.value}")
         if isinstance(key, str):
             if key not in self.values:
-                raise ModelError(f"no variable or let is named '{key}'; there are: {', '.join(self.values)}")
+                raise ModelError(f"no variable or let is named '{key}'; there are: {_some(self.values)}")
             return self.values[key]
-        return key.evaluate(self._assignment)
+        if hasattr(key, "evaluate"):  # an expression or an interval
+            try:
+                value = key.evaluate(self._assignment)
+                return int(value) if isinstance(value, bool) else value
+            except KeyError as error:
+                raise ModelError(self._foreign(error.args[0])) from None
+        from constrint.expr.array_operators import elements_of
+        from constrint.expr.array_shapes import numpy_array
+
+        found = elements_of(key)
+        if found is None:
+            raise ModelError(f"{key!r} names no value: give a name, an expression, or an array of them")
+        flat, shape = found
+        return numpy_array([one if isinstance(one, int) else self[one] for one in flat], shape)
+
+    def _foreign(self, variable: Any) -> str:
+        name = getattr(variable, "name", variable)
+        if name in self.values:
+            return (
+                f"'{name}' is a variable of another model with the same name: use this model's, or the name"
+            )
+        return f"there is no value for '{name}': it is a variable of another model, or was declared later"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __contains__(self, key: object) -> bool:
+        if isinstance(key, IntExpr):
+            return bool(self) and all(variable in self._assignment for variable in key.variables())
+        return isinstance(key, str) and key in self.values
+
+    def keys(self) -> KeysView[str]:
+        """The names of variables and lets."""
+        return self.values.keys()
+
+    def items(self) -> ItemsView[str, int]:
+        """The names of variables and lets with their values."""
+        return self.values.items()
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The value of a name or expression; `default` for one that is not in the result."""
+        return self[key] if key in self else default  # noqa: SIM401 - this is `get`
 
     def to_dict(self) -> dict[str, int]:
         """The values by name; empty without a solution."""
@@ -156,3 +252,17 @@ class Result:
         from constrint.modelling.notebook import result_html
 
         return result_html(self)
+
+
+Mapping.register(Result)
+
+
+def _shown(objective: int | tuple[int, ...]) -> str:
+    if isinstance(objective, int):
+        return shown_number(objective)
+    return f"({', '.join(map(shown_number, objective))}{',' * (len(objective) == 1)})"
+
+
+def _some(names: Mapping[str, int]) -> str:
+    first = list(names)[:MOST_SHOWN]
+    return ", ".join(first) + (f", … {len(names) - len(first)} more" if len(names) > len(first) else "")

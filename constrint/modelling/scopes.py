@@ -38,7 +38,10 @@ def _collections(model: Declarations) -> dict[str, Any]:
     return {
         "variables": model.variables,
         "lets": model.lets,
+        "intervals": model.intervals,
         "constraints": model.constraints,
+        "disabled": model.disabled,
+        "order": model.order,
         "goals": model.goals,
         "preferences": model.preferences,
     }

@@ -51,6 +51,11 @@ from constrint.propagators.linear import (
 from constrint.propagators.member import MEMBER, Member, member
 from constrint.propagators.minmax import MAXIMUM, MINIMUM, Maximum, Minimum, maximum, minimum
 from constrint.propagators.no_overlap import NO_OVERLAP, NoOverlap, no_overlap
+from constrint.propagators.no_overlap_optional import (
+    NO_OVERLAP_OPTIONAL,
+    NoOverlapOptional,
+    no_overlap_optional,
+)
 from constrint.propagators.pairs import PAIRS, Pairs, pairs
 from constrint.propagators.power import POWER, Power, power
 from constrint.propagators.product import PRODUCT, Product, product
@@ -92,6 +97,7 @@ __all__ = [
     "Member",
     "Minimum",
     "NoOverlap",
+    "NoOverlapOptional",
     "Pairs",
     "Power",
     "Product",
@@ -139,6 +145,7 @@ REGISTRY: tuple[type[Propagator], ...] = (
     Cumulative,
     Rectangles,
     Pairs,
+    NoOverlapOptional,
 )
 
 
@@ -208,4 +215,6 @@ def dispatch(st: State, c: int) -> bool:
         return selection(st, c)
     if kind == PAIRS:
         return pairs(st, c)
+    if kind == NO_OVERLAP_OPTIONAL:
+        return no_overlap_optional(st, c)
     return False

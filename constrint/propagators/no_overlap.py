@@ -162,14 +162,10 @@ def push_starts(st: State, first: int, sign: int) -> bool:
 
 
 @compilable
-def no_overlap(st: State, c: int) -> bool:
-    """Propagate that of any two tasks one ends before the other starts."""
-    first = st.start[c]
+def order_tasks(st: State, first: int) -> bool:
+    """Propagate the order of tasks whose durations are at least 0; their arguments begin at `first`."""
     args = st.args
     n = args[first]
-    for i in range(first + 1 + n, first + 1 + 2 * n):
-        if not set_lo(st, args[i], 0):
-            return False
     if not (push_starts(st, first, 1) and push_starts(st, first, -1)):
         return False
     # Bound a duration by the next task that can only follow it.
@@ -184,3 +180,15 @@ def no_overlap(st: State, c: int) -> bool:
             if j != i and follows and not set_hi(st, d, st.hi[t] - st.lo[s]):
                 return False
     return True
+
+
+@compilable
+def no_overlap(st: State, c: int) -> bool:
+    """Propagate that of any two tasks one ends before the other starts."""
+    first = st.start[c]
+    args = st.args
+    n = args[first]
+    for i in range(first + 1 + n, first + 1 + 2 * n):
+        if not set_lo(st, args[i], 0):
+            return False
+    return order_tasks(st, first)

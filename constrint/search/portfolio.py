@@ -26,6 +26,7 @@ from constrint.propagators import (
     DivMod,
     LinearLeIf,
     NoOverlap,
+    NoOverlapOptional,
     Power,
     Product,
     Propagator,
@@ -69,7 +70,7 @@ def learning_share(nodes: list[Propagator]) -> float:
     for node in nodes:
         if isinstance(node, LinearLeIf):
             orders += len(node.terms) > 1
-        elif isinstance(node, NoOverlap | Cumulative):
+        elif isinstance(node, NoOverlap | NoOverlapOptional | Cumulative):
             orders += len(node.starts)
         elif isinstance(node, Rectangles):
             orders += len(node.xs)

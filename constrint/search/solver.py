@@ -1,4 +1,4 @@
-"""`Solver`: the first solution, all solutions, the optimum, the lexicographic optimum, and limits.
+"""`Solver`: the first solution, the optimum, the lexicographic optimum, and limits.
 
 `preparing.prepared.Prepared` is a model made ready, `search.depth_first.Run` a search over it. Every solution
 is checked against the model's own expressions before anyone sees it.
@@ -6,26 +6,23 @@ is checked against the model's own expressions before anyone sees it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Box
-from constrint.errors import ModelError, UnboundedError, Undefined
-from constrint.expr import IntExpr, IntVar
-from constrint.expr.domain import BINARY, Domain
-from constrint.expr.values import value_in
+from constrint.errors import ModelError, UnboundedError
 from constrint.lowering.problem import HUGE_BITS, NeedsWiderBounds
 from constrint.modelling.result import Result, Statistics, Status
-from constrint.preparing.checks import Assignment
+from constrint.preparing.checks import Assignment, values_of
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import WIDEST_BITS, Prepared
 from constrint.preparing.search import GaveUp, Interrupted, Search
 from constrint.presolve import Root
 from constrint.search.branch_and_bound import Climb
-from constrint.search.choose import Case, Choice, choose, main_method, may_search_briefly
+from constrint.search.choose import Case, Choice, choose, first_methods, main_method, may_search_briefly
 from constrint.search.depth_first import Run
 from constrint.search.descent import answered_early
 from constrint.search.easy import at_an_end, by_diving, is_small
@@ -43,20 +40,6 @@ __all__ = ["Options", "Prepared", "Run", "Solver"]
 BRIEFEST = 100  # nodes before the equations are solved together
 
 
-def domain_of(variable: IntExpr) -> Domain:
-    """The domain of a variable."""
-    return variable.domain if isinstance(variable, IntVar) else BINARY
-
-
-def values_of(model: Declarations, assignment: Assignment) -> dict[str, int]:
-    """The values of all variables and lets by name; an undefined let has no entry."""
-    values = {name: int(variable.evaluate(assignment)) for name, variable in model.variables.items()}
-    for name, expr in model.lets.items():
-        with suppress(Undefined):
-            values[name] = int(value_in(model, expr, assignment))
-    return values
-
-
 class Solver:
     """Answers one call of `Model`, and adds up work and time of all its searches."""
 
@@ -65,7 +48,6 @@ class Solver:
         self.options = options
         self.started = perf_counter()
         self.total = Statistics()
-        self.complete = False  # whether `every` has given all solutions
         self._learning_gave_up = False
         self.goals: Sequence[Goal] = ()
         self._has_dived = False
@@ -175,13 +157,14 @@ class Solver:
         statistics = self.total.within(perf_counter() - self.started)
         if assignment is None:
             return Result(status, statistics=statistics)
-        objective = tuple(value_in(self.model, expr, assignment) for expr, _ in goals)
+        objective = tuple(expr.evaluate(assignment) for expr, _ in goals)
         return Result(
             status,
             values_of(self.model, assignment),
             (objective[0] if len(objective) == 1 else objective) if goals else None,
             statistics,
             assignment,
+            self.model.intervals.copy(),
             bound=objective[0] if len(objective) == 1 and status is Status.OPTIMAL else None,
         )
 
@@ -239,7 +222,8 @@ class Solver:
             if root is not None and self.options.time_limit is not None:
                 self._dive(prepared, root)
             if root is not None:
-                methods = [choice.method for choice in self.choices(prepared, root)]
+                case = Case(prepared, root, self.options, self._learning_gave_up)
+                methods = [choice.method for choice in first_methods(case)]
                 swept, begun = answered_early(prepared, root, self.options, self.started, methods)
                 if swept is not None:
                     return self._swept(swept, goals)
@@ -336,65 +320,6 @@ class Solver:
             if best is not None:
                 return best
         return None
-
-    def every(self, limit: int | None) -> Iterator[Result]:
-        """All solutions, each once."""
-        found = 0
-        if limit is not None and limit <= 0:
-            return
-        solutions = self._all()
-        deadline = Deadline(self.options.time_limit, self.started)
-        try:
-            while True:
-                with until(deadline):  # the caller's own time between solutions does not count
-                    assignment = next(solutions, None)
-                if assignment is None:
-                    break
-                found += 1
-                self.total = replace(self.total, solutions=found)
-                yield self._result(Status.OPTIMAL, assignment)
-                if found == limit:
-                    return
-        except Stopped:
-            return
-        finally:
-            self._close()
-        self.complete = True
-
-    def _all(self) -> Iterator[Assignment]:
-        """All solutions; if bounds leave the range that stands for all integers, those of a wider range."""
-        prepared = self._prepare((), (), is_every=True)
-        is_bounded = all(domain_of(variable).is_finite for variable in prepared.variables)
-        known: set[tuple[int, ...]] = set()
-        while prepared.root is not None:
-            run = self.run(prepared, prepared.root, is_every=True)
-            try:
-                while (found := run.next()) is not None:
-                    if not is_bounded:
-                        values = tuple(found.values())
-                        if values in known:
-                            continue
-                        known.add(values)
-                    self.total = run.statistics()
-                    yield found
-                return
-            except NeedsWiderBounds:
-                if prepared.bits >= WIDEST_BITS:
-                    raise UnboundedError(prepared.first_unbounded()) from None
-                prepared = self._prepare((), (), 4 * prepared.bits, is_every=True)
-
-    def count(self) -> tuple[int, bool]:
-        """The number of solutions found, and whether they are all."""
-        found = 0
-        try:
-            with until(Deadline(self.options.time_limit, self.started)):
-                for _ in self._all():
-                    found += 1
-        except Stopped:
-            return found, False
-        finally:
-            self._close()
-        return found, True
 
 
 def fixed(root: Root, v: int, value: int) -> Root:

@@ -49,3 +49,15 @@ def check_limit(limit: Any) -> None:
     """Raise `ModelError` unless a limit is a number of solutions or None."""
     if limit is not None and integer(limit, "limit") < 0:
         raise ModelError(f"limit must not be negative, as {limit} is: write None for no limit")
+
+
+def check_flag(value: Any, what: str) -> None:
+    """Raise `ModelError` unless an option is True or False."""
+    if value not in (True, False):
+        raise ModelError(f"{what} is True or False, not {value!r}")
+
+
+def check_function(value: Any, what: str) -> None:
+    """Raise `ModelError` unless an option is a function or None."""
+    if value is not None and not callable(value):
+        raise ModelError(f"{what} must be a function of a Result, or None, not {value!r}")

@@ -135,6 +135,11 @@ class Budget:
         return self._deadline
 
     @property
+    def memory(self) -> int | None:
+        """Bytes by which the process may grow, or None."""
+        return self._memory
+
+    @property
     def frames(self) -> int:
         """Nested calls that a reader needs for the greatest allowed depth."""
         depth = self.limits.depth

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kerneltune.cli.doctor import doctor
 from kerneltune.cli.failures import print_json, reporting, run_app
 from kerneltune.cli.fit import fit
 from kerneltune.cli.options import Asked, Backend, Json, Top, asking
+from kerneltune.cli.profiles import profile_app
 from kerneltune.cli.tune import report, tune
 from kerneltune.errors import InputError, RunError
-from kerneltune.inputs.hardware import load_profile, profile_names
 
 if TYPE_CHECKING:
     from kerneltune.compiling.compile import Compiled
@@ -30,11 +31,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-profile_app = typer.Typer(help="Show and detect GPU profiles.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(profile_app, name="profile")
 app.command()(tune)
 app.command()(report)
 app.command()(fit)
+app.command()(doctor)
 
 
 @app.command()
@@ -157,48 +158,6 @@ def run(
             show_outcomes(outcomes)
         if not any(outcome.passed for outcome in outcomes):
             raise typer.Exit(RunError.exit_code)
-
-
-@profile_app.command(name="list")
-def profile_list(as_json: Json = False) -> None:
-    """List the profiles that come with the package."""
-    with reporting(as_json):
-        profiles = [load_profile(name) for name in profile_names()]
-        if as_json:
-            print_json([profile.model_dump() for profile in profiles])
-            return
-        from kerneltune.cli.tables import show_profiles
-
-        show_profiles(profiles)
-
-
-@profile_app.command(name="show")
-def profile_show(
-    name: Annotated[str, typer.Argument(help="A profile's name, or the path of a YAML file.")],
-    as_json: Json = False,
-) -> None:
-    """Show every limit and cost of one profile."""
-    with reporting(as_json):
-        profile = load_profile(name)
-        if as_json:
-            print_json(profile.model_dump())
-            return
-        from kerneltune.cli.tables import show_profile
-
-        show_profile(profile)
-
-
-@profile_app.command(name="detect")
-def profile_detect(as_json: Json = False) -> None:
-    """Print the profile that fits this machine's GPU."""
-    with reporting(as_json):
-        from kerneltune.running.detect import detect
-
-        found = detect()
-        if as_json:
-            print_json(found.to_json())
-            return
-        typer.echo(found.sentence)
 
 
 def main() -> None:

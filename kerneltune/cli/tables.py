@@ -15,7 +15,9 @@ FILE_WIDTH = 160  # columns if the output is not a terminal
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from kerneltune.cli.doctor import Finding
     from kerneltune.compiling.feedback import Settled
+    from kerneltune.inputs.profile_checks import Difference
     from kerneltune.running.trial import Outcome
     from kerneltune.tiling.fit import Fit
     from kerneltune.tuning.report import Report
@@ -227,6 +229,33 @@ def show_profiles(profiles: Sequence[HardwareProfile]) -> None:
             ", ".join(profile.mma_shapes),
         )
     _print(table)
+
+
+def show_differences(first: HardwareProfile, second: HardwareProfile, found: Sequence[Difference]) -> None:
+    """Print the keys in which two profiles differ, with the ratio of numbers."""
+    if not found:
+        _say(f"{first.name} and {second.name} agree in every limit, capability and cost")
+        return
+    table = _table("key", first.name, second.name, "ratio")
+    for item in found:
+        ratio = "" if item.ratio is None else f"{item.ratio:.3g}"
+        table.add_row(item.key, _value(item.first), _value(item.second), ratio)
+    _print(table)
+
+
+def show_findings(found: Sequence[Finding]) -> None:
+    """Print what ``kerneltune doctor`` found, with what to do."""
+    marks = {"ok": "✓", "absent": "–", "broken": "✗"}
+    for finding in found:
+        _say(f"{marks[finding.state]} {finding.what}: {finding.detail}")
+        if finding.fix and finding.state != "ok":
+            _say(f"    {finding.fix}")
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "–"
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def _resources(candidate: Candidate, profile: HardwareProfile) -> Table:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from constrint.expr.arithmetic.arguments import arguments
 from constrint.expr.arithmetic.base import Bounds, Nary, function
 from constrint.expr.base import IntLike
+from constrint.expr.evaluation import bounded
 from constrint.expr.ranges import Known, between, fixed
 from constrint.expr.sums import Linear
 from constrint.propagators import Gcd as GcdOfTwo
@@ -93,7 +94,9 @@ class Lcm(_Divisors):
     neutral: ClassVar[int] = 1
     absorbing: ClassVar[int] = 0
 
-    value = staticmethod(math.lcm)
+    @staticmethod
+    def value(*operands: int) -> int:
+        return reduce(lambda x, y: bounded(math.lcm(x, y)), operands, 1)
 
     @classmethod
     def bounds(cls, *operands: Bounds) -> Bounds:

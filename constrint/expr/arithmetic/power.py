@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from constrint.errors import ModelError, Undefined, shown_number
 from constrint.expr.arithmetic.base import Binary, Bounds, function
+from constrint.expr.evaluation import LONGEST, WIDE
 from constrint.expr.ranges import Known, Unsupported, between, fixed
 from constrint.expr.sums import Linear
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from constrint.expr.arithmetic.protocols import Lowering, Ranges
 
 LARGEST_POWER_BITS = 1_000_000
-LONGEST_POWER_BITS = 4_000_000
 MOST_POWER_BITS = 4096  # larger powers are left to search
 MOST_KNOWN_BITS = 1 << 14
 
@@ -33,7 +33,7 @@ class Pow(Binary):
     def value(left: int, right: int) -> int:
         if right < 0:
             raise Undefined("negative exponent")
-        if right > 64 and right * (abs(left).bit_length() - 1) > LONGEST_POWER_BITS:
+        if (right > 64 or abs(left) > WIDE) and right * (abs(left).bit_length() - 1) > LONGEST:
             raise ModelError(f"{shown_number(left)} ** {shown_number(right)} is too large to compute")
         power: int = left**right
         return power

@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 from constrint.errors import ModelError, Position, shown
 from constrint.expr import BoolConst, BoolVar, Const, IntExpr, IntVar
 from constrint.expr.domain import Domain
-from constrint.expr.values import Depths
+from constrint.expr.walk import Depths
 from constrint.frontends.json.nodes import READERS, WRITERS
 from constrint.frontends.json.places import Place
-from constrint.modelling.declarations import Constraint, Declarations
+from constrint.modelling.constraints import Constraint, Handle, in_order
+from constrint.modelling.declarations import Declarations
 from constrint.support.garbage import uncollected
 from constrint.support.json_text import read_json
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
@@ -71,13 +72,14 @@ class _Writer:
         """The whole model."""
         model = self.target
         goals = [*model.goals, *model.preferences]
-        exprs = [*model.lets.values(), *[c.expr for c in model.constraints], *[expr for expr, _ in goals]]
+        constraints, disabled = list(in_order(model)), set(model.disabled)
+        exprs = [*model.lets.values(), *[c.expr for c in constraints], *[expr for expr, _ in goals]]
         self._count(exprs)
         rest = {
             "definitions": [
                 {"name": name, "expr": self._definition(name, expr)} for name, expr in model.lets.items()
             ],
-            "constraints": [self._constraint(constraint) for constraint in model.constraints],
+            "constraints": [self._constraint(c, enabled=c not in disabled) for c in constraints],
             "goals": [self._goal(expr, way) for expr, way in model.goals],
             "preferences": [self._goal(expr, way) for expr, way in model.preferences],
         }
@@ -101,12 +103,14 @@ class _Writer:
         self.names[id(expr)] = name
         return written
 
-    def _constraint(self, constraint: Constraint) -> Json:
+    def _constraint(self, constraint: Constraint, *, enabled: bool) -> Json:
         written: dict[str, Json] = {"expr": self.expr(constraint.expr)}
         if constraint.name is not None:
             written["name"] = constraint.name
         if constraint.assumed:
             written["assumed"] = True
+        if not enabled:
+            written["enabled"] = False
         return _with_position(written, constraint.position)
 
     def _goal(self, expr: IntExpr, way: str) -> Json:
@@ -201,8 +205,11 @@ class _Reader:
         # A shared part may use a definition and vice versa, so each is read on first use.
         self.written = top.at("shared").array(head.get("shared", []))
         self._definitions(model, top, head)
-        for place, item in top.at("constraints").items(head["constraints"]):
+        handles = [
             self._constraint(model, place, item)
+            for place, item in top.at("constraints").items(head["constraints"])
+        ]
+        model.disable(*[handle for handle in handles if handle is not None])
         for key, goals in (("goals", model.goals), ("preferences", model.preferences)):
             for place, item in top.at(key).items(head.get(key, [])):
                 entry = place.object(item, required=("expr", "direction"), optional=("position",))
@@ -241,13 +248,18 @@ class _Reader:
                 raise place.error("a name must not be empty")
             self.names[name] = model.let(name, self.kept(entry["expr"], place.at("expr")))
 
-    def _constraint(self, model: Declarations, place: Place, item: Json) -> None:
-        entry = place.object(item, required=("expr",), optional=("name", "assumed", "position"))
+    def _constraint(self, model: Declarations, place: Place, item: Json) -> Handle | None:
+        """Add a constraint; returns its handle if it is switched off."""
+        entry = place.object(item, required=("expr",), optional=("name", "assumed", "enabled", "position"))
         name = None if entry.get("name") is None else place.at("name").text(entry["name"])
         expr = place.at("expr").condition(self.expr(entry["expr"], place.at("expr")))
         add = model.assume if entry.get("assumed", False) is True else model.add
-        add(expr, name=name)
+        handle = add(expr, name=name)
         expr.at(_position(place, entry))
+        enabled = entry.get("enabled", True)
+        if not isinstance(enabled, bool):
+            raise place.at("enabled").error(f"enabled is true or false, not {shown(repr(enabled))}")
+        return None if enabled else handle
 
     def kept(self, written: Json, place: Place) -> IntExpr:
         """An expression that others may refer to."""

@@ -7,7 +7,7 @@ import json
 from random import Random
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from constrint import Limits, Model
 from constrint.cli.main import app

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from constrint import Model, ParseError, UnboundedError
 from constrint.cli.main import app

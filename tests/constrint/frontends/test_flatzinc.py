@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from constrint import ParseError, Restarts
 from constrint.cli.flatzinc import app, description, write_description

@@ -8,10 +8,10 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_models import draw_model
-from typer.testing import CliRunner
 
 import constrint.expr
 from constrint import (

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from constrint.cli.main import app
 from constrint.frontends.text.format import format_text

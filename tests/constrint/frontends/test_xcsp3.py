@@ -4,7 +4,7 @@
 from itertools import pairwise, product
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from constrint import Model, ModelError, ParseError, Status
 from constrint.cli.main import app

@@ -8,13 +8,13 @@ import json
 import operator
 
 import pytest
+from click.testing import CliRunner
 from drawn_job_shops import MT06, draw_jobs, job_shop, least_span
 from global_models import DRAWN, expected
 from global_models import draw_model as draw_globals
 from learners import learner
 from proof_checker import Rejected, TooWide, check_proof
 from random_models import RandomModel, build, draw_model, draw_stride_model
-from typer.testing import CliRunner
 
 from constrint import Model, ModelError, Status, sum_
 from constrint.cli.main import app

@@ -20,9 +20,9 @@ from importlib.util import find_spec
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from shared_models import Here
 from soak_cases import Case, cases
-from typer.testing import CliRunner
 
 import constrint as ci
 from constrint.cli.main import app

@@ -222,6 +222,13 @@ def _no_overlap(d: Drawing) -> c.Propagator:
     return c.NoOverlap(starts, tuple(_duration(d) for _ in range(n)))
 
 
+def _no_overlap_optional(d: Drawing) -> c.Propagator:
+    n = d.rng.randint(1, 4)
+    starts = _smalls(d, n, -2, 6)
+    durations = tuple(_duration(d) for _ in range(n))
+    return c.NoOverlapOptional(starts, durations, tuple(d.literal() for _ in range(n)))
+
+
 def _duration(d: Drawing) -> int:
     if d.rng.random() < 0.3:
         return _small(d, -1, 4)
@@ -285,6 +292,7 @@ FACTORIES: dict[type[c.Propagator], Callable[[Drawing], c.Propagator]] = {
     c.Cumulative: _cumulative,
     c.Rectangles: _rectangles,
     c.Pairs: _pairs,
+    c.NoOverlapOptional: _no_overlap_optional,
 }
 
 

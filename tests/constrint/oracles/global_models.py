@@ -72,6 +72,22 @@ def _cumulative(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
     return ci.cumulative(starts, sizes[0], sizes[1], rng.choice([1, 2, 3, rng.choice(xs)]))
 
 
+def _presences(rng: random.Random, xs: Exprs, count: int) -> list[ci.IntLike]:
+    return [rng.choice([rng.choice(xs) > 0, rng.choice(xs) != 1, rng.choice(xs), 0, 1]) for _ in range(count)]
+
+
+def _no_overlap_optional(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    starts = some(rng, xs)
+    return ci.no_overlap_optional(starts, _sizes(rng, xs, len(starts)), _presences(rng, xs, len(starts)))
+
+
+def _cumulative_optional(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    starts = some(rng, xs)
+    sizes = [_sizes(rng, xs, len(starts)) for _ in range(2)]
+    capacity = rng.choice([1, 2, 3, rng.choice(xs)])
+    return ci.cumulative_optional(starts, *sizes, capacity, _presences(rng, xs, len(starts)))
+
+
 def _diffn(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
     left, low = _pair(rng, xs)
     return ci.diffn(left, low, *[_sizes(rng, xs, len(left)) for _ in range(2)])
@@ -117,6 +133,8 @@ DRAWN: dict[str, Draw] = {
     "value_precede": lambda r, xs: ci.value_precede(r.sample(range(4), r.randint(1, 3)), some(r, xs)),
     "no_overlap": _no_overlap,
     "cumulative": _cumulative,
+    "no_overlap_optional": _no_overlap_optional,
+    "cumulative_optional": _cumulative_optional,
     "diffn": _diffn,
     "regular": _regular,
     "bin_packing": _packing,

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from click.testing import CliRunner
 from shared_models import GREAT, Backwards, Drawn, Here, draw
-from typer.testing import CliRunner
 
 import constrint as ci
 from constrint.cli.flatzinc_answers import Options as FlatOptions

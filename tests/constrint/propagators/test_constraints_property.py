@@ -181,6 +181,9 @@ CONDITIONS = {
     constraints.NoOverlap: lambda r, a, b: ci.no_overlap(
         [a, b, 1], [r.choice([1, 2, b]), 2, r.randint(0, 2)]
     ),
+    constraints.NoOverlapOptional: lambda r, a, b: ci.no_overlap_optional(
+        [a, b, 1], [r.choice([1, 2, b]), 2, r.randint(0, 2)], [b > 0, a != 1, r.choice([1, a])]
+    ),
     constraints.Cumulative: lambda r, a, b: ci.cumulative(
         [a, b, 1], [2, r.choice([1, abs(a)]), 2], [1, r.randint(0, 2), 2], r.choice([2, 3, b])
     ),

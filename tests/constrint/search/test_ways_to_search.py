@@ -8,8 +8,8 @@ import random
 from typing import get_args
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
-from typer.testing import CliRunner
 
 import constrint as ci
 from constrint.cli.main import app

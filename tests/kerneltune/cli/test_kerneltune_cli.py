@@ -272,9 +272,9 @@ def test_usage_errors_in_json(words: list[str], what: str) -> None:
 def broken_profile_list(*words: str) -> subprocess.CompletedProcess[str]:
     """The command line with a fault planted in it."""
     script = (
-        "import sys; from kerneltune.cli import main as cli\n"
+        "import sys; from kerneltune.cli import main as cli, profiles\n"
         "def fault(): raise ZeroDivisionError('planted')\n"
-        f"cli.profile_names = fault; sys.argv[1:] = ['profile', 'list', *{words!r}]; cli.main()\n"
+        f"profiles.profile_names = fault; sys.argv[1:] = ['profile', 'list', *{words!r}]; cli.main()\n"
     )
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
 

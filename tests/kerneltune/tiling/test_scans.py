@@ -26,7 +26,7 @@ from kerneltune.tiling.space import TilingSpace
 SCANS = discover_scans()
 PASSES = ("forward", "backward")
 PROFILES = int(os.environ.get("KERNELTUNE_SCAN_PROFILES", "5"))  # about so many of all profiles
-BF16_GPUS = [name for name in profile_names() if name != "t4"]
+BF16_GPUS = [name for name in profile_names() if load_profile(name).mma_depth("bf16")]
 
 
 def inputs_of(cell: str, random_seed: int, *, reverse: bool = False) -> ScanInputs:

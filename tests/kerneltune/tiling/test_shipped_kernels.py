@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kerneltune.compiling.compile import Compiler
-from kerneltune.errors import CompilationError, InputError
+from kerneltune.errors import CompilationError, InfeasibleError, InputError
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile, profile_names
 from kerneltune.inputs.problem import Problem
@@ -24,10 +24,11 @@ PASSES = [
     for direction in ("forward", "training", "backward")
     for name in sorted(KERNELS.for_pass(direction).strategies)
 ]
-DTYPE = {name: "fp16" if name == "t4" else "bf16" for name in profile_names()}
+DTYPE = {name: "bf16" if load_profile(name).mma_depth("bf16") else "fp16" for name in profile_names()}
 # Profiles with an SM of their own, and those that say what differs from one of them.
 ORIGINALS = [name for name in profile_names() if load_profile(name).based_on is None]
-VARIANTS = [name for name in profile_names() if name not in ORIGINALS]
+WITHOUT_PRODUCTS = [name for name in profile_names() if not load_profile(name).mma_depth(DTYPE[name])]
+VARIANTS = [name for name in profile_names() if name not in {*ORIGINALS, *WITHOUT_PRODUCTS}]
 
 
 def space(
@@ -109,7 +110,13 @@ def test_variants_of_a_profile_have_tilings_that_keep_their_promises(gpu: str) -
             assert compiler.compile(candidate).report.broken_promises() == [], candidate
 
 
-@pytest.mark.parametrize("gpu", ["a10", "b200_sxm", "rtx_5090"])
+@pytest.mark.parametrize("gpu", WITHOUT_PRODUCTS)
+def test_gpus_without_the_kernels_products_say_so(gpu: str) -> None:
+    with pytest.raises(InfeasibleError, match=rf"fp16 has no tensor-core shape on {gpu}"):
+        space(gpu, 2, 64, 4).best()
+
+
+@pytest.mark.parametrize("gpu", ["a10", "b200_sxm", "jetson_orin_nano_8gb", "rtx_5090"])
 def test_every_strategy_compiles_for_the_targets_of_variants(gpu: str) -> None:
     profile = load_profile(gpu)
     assert profile.target not in {load_profile(name).target for name in ORIGINALS}

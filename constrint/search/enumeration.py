@@ -1,0 +1,96 @@
+"""`Enumeration`: all solutions of a model, one after the other or counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from constrint.errors import UnboundedError
+from constrint.expr import IntExpr, IntVar
+from constrint.expr.domain import BINARY, Domain
+from constrint.lowering.problem import NeedsWiderBounds
+from constrint.modelling.result import Result, Status
+from constrint.preparing.checks import Assignment
+from constrint.preparing.prepared import WIDEST_BITS
+from constrint.search.solver import Solver
+from constrint.support.deadline import Deadline, Stopped, until
+
+if TYPE_CHECKING:
+    from constrint.modelling.declarations import Declarations
+    from constrint.preparing.options import Options
+
+
+class Enumeration(Solver):
+    """Answers one call of `Model` that asks for all solutions.
+
+    Attributes:
+        complete: Whether `every` has given all solutions.
+    """
+
+    def __init__(self, model: Declarations, options: Options) -> None:
+        super().__init__(model, options)
+        self.complete = False
+
+    def every(self, limit: int | None) -> Iterator[Result]:
+        """All solutions, each once."""
+        found = 0
+        if limit is not None and limit <= 0:
+            return
+        solutions = self._all()
+        deadline = Deadline(self.options.time_limit, self.started)
+        try:
+            while True:
+                with until(deadline):  # the caller's own time between solutions does not count
+                    assignment = next(solutions, None)
+                if assignment is None:
+                    break
+                found += 1
+                self.total = replace(self.total, solutions=found)
+                yield self._result(Status.OPTIMAL, assignment)
+                if found == limit:
+                    return
+        except Stopped:
+            return
+        finally:
+            self._close()
+        self.complete = True
+
+    def _all(self) -> Iterator[Assignment]:
+        """All solutions; if bounds leave the range that stands for all integers, those of a wider range."""
+        prepared = self._prepare((), (), is_every=True)
+        is_bounded = all(_domain_of(variable).is_finite for variable in prepared.variables)
+        known: set[tuple[int, ...]] = set()
+        while prepared.root is not None:
+            run = self.run(prepared, prepared.root, is_every=True)
+            try:
+                while (found := run.next()) is not None:
+                    if not is_bounded:
+                        values = tuple(found.values())
+                        if values in known:
+                            continue
+                        known.add(values)
+                    self.total = run.statistics()
+                    yield found
+                return
+            except NeedsWiderBounds:
+                if prepared.bits >= WIDEST_BITS:
+                    raise UnboundedError(prepared.first_unbounded()) from None
+                prepared = self._prepare((), (), 4 * prepared.bits, is_every=True)
+
+    def count(self) -> tuple[int, bool]:
+        """The number of solutions found, and whether they are all."""
+        found = 0
+        try:
+            with until(Deadline(self.options.time_limit, self.started)):
+                for _ in self._all():
+                    found += 1
+        except Stopped:
+            return found, False
+        finally:
+            self._close()
+        return found, True
+
+
+def _domain_of(variable: IntExpr) -> Domain:
+    return variable.domain if isinstance(variable, IntVar) else BINARY

@@ -1,0 +1,111 @@
+"""``kerneltune profile``: lists, shows, compares, checks and detects profiles of GPUs."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from kerneltune.cli.failures import print_json, reporting
+from kerneltune.cli.options import Json
+from kerneltune.errors import InputError, KernelTuneError
+from kerneltune.inputs.hardware import load_profile, profile_names
+
+Name = Annotated[str, typer.Argument(help="A profile's name, or the path of a YAML file.")]
+Names = Annotated[list[str] | None, typer.Argument(help="Profiles' names or files; by default all.")]
+
+profile_app = typer.Typer(
+    help="Show, compare, check and detect GPU profiles.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+@profile_app.command(name="list")
+def profile_list(as_json: Json = False) -> None:
+    """List the profiles that come with the package."""
+    with reporting(as_json):
+        profiles = [load_profile(name) for name in profile_names()]
+        if as_json:
+            print_json([profile.model_dump() for profile in profiles])
+            return
+        from kerneltune.cli.tables import show_profiles
+
+        show_profiles(profiles)
+
+
+@profile_app.command(name="show")
+def profile_show(name: Name, as_json: Json = False) -> None:
+    """Show every limit and cost of one profile."""
+    with reporting(as_json):
+        profile = load_profile(name)
+        if as_json:
+            print_json(profile.model_dump())
+            return
+        from kerneltune.cli.tables import show_profile
+
+        show_profile(profile)
+
+
+@profile_app.command(name="diff")
+def profile_diff(first: Name, second: Name, as_json: Json = False) -> None:
+    """Show the keys in which two profiles differ."""
+    with reporting(as_json):
+        from kerneltune.inputs.profile_checks import differences
+
+        profiles = load_profile(first), load_profile(second)
+        found = differences(*profiles)
+        if as_json:
+            print_json({item.key: [item.first, item.second] for item in found})
+            return
+        from kerneltune.cli.tables import show_differences
+
+        show_differences(*profiles, found)
+
+
+@profile_app.command(name="check")
+def profile_check(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Profiles' names or files; by default all.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check profiles: errors (exit code 2), and values that are legal and yet doubtful (exit code 0)."""
+    from kerneltune.inputs.profile_checks import doubts
+
+    results: dict[str, dict[str, list[str]]] = {}
+    for name in names or profile_names():
+        try:
+            results[name] = {"errors": [], "doubts": doubts(load_profile(name))}
+        except InputError as error:
+            results[name] = {"errors": str(error).splitlines(), "doubts": []}
+    if as_json:
+        print_json(results)
+    else:
+        for name, found in results.items():
+            lines = [*found["errors"], *(f"doubtful: {doubt}" for doubt in found["doubts"])]
+            typer.echo(
+                "\n".join([f"{name}: {'ok' if not lines else ''}".rstrip(), *(f"  {x}" for x in lines)])
+            )
+    if any(found["errors"] for found in results.values()):
+        raise typer.Exit(KernelTuneError.exit_code)
+
+
+@profile_app.command(name="schema")
+def profile_schema_command() -> None:
+    """Print the JSON Schema of a profile's file, for editors."""
+    from kerneltune.inputs.profile_checks import profile_schema
+
+    typer.echo(json.dumps(profile_schema(), indent=2))
+
+
+@profile_app.command(name="detect")
+def profile_detect(as_json: Json = False) -> None:
+    """Print the profile that fits this machine's GPU."""
+    with reporting(as_json):
+        from kerneltune.running.detect import detect
+
+        found = detect()
+        if as_json:
+            print_json(found.to_json())
+            return
+        typer.echo(found.sentence)

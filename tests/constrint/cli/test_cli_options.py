@@ -1,0 +1,151 @@
+"""The command line's options of search, and the commands to start with: new, bench and completion."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from click.testing import CliRunner, Result
+
+from constrint import Model
+from constrint.cli.main import app
+from constrint.cli.options import Search
+from constrint.cli.starting import EXAMPLES, WAYS
+from constrint.preparing.branching import ValueSelector, VariableSelector
+
+OPTIMUM = max(4 * x + 5 * y for x in range(21) for y in range(21) if 3 * x + 2 * y <= 41 and x + 3 * y <= 37)
+BEST = "x in 0..20\ny in 0..20\n3*x + 2*y <= 41\nx + 3*y <= 37\nmaximize 4*x + 5*y\n"
+
+
+def ask(*words: str, code: int = 0) -> Result:
+    done = CliRunner().invoke(app, list(words))
+    assert done.exit_code == code, done.output
+    return done
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "best.constrint"
+    path.write_text(BEST, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--backend", "cp-sat"],
+        ["--lns"],
+        ["--learn"],
+        ["--restarts", "luby"],
+        ["--restarts", "geometric", "--branching", "dom_w_deg"],
+        ["--workers", "2"],
+        ["--engine", "interpreted"],
+        ["--seed", "7", "--branching", "random"],
+        *(["--branching", name] for name in get_args(VariableSelector)),
+        *(["--branching", f"first_fail,{name}"] for name in get_args(ValueSelector)),
+    ],
+)
+def test_every_way_finds_the_optimum(model: Path, words: list[str]) -> None:
+    found = json.loads(ask("solve", str(model), "--json", *words).stdout)
+    assert (found["status"], found["objective"]) == ("optimal", OPTIMUM)
+
+
+def test_options_reach_the_solver(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, Any] = {}
+    solve = Model.solve
+
+    def noted(self: Model, **given: Any) -> Any:
+        seen.update(given)
+        return solve(self)
+
+    monkeypatch.setattr(Model, "solve", noted)
+    ask("solve", str(model), "--lns", "--restarts", "luby", "--branching", "max,first_fail", "--seed", "3")
+    assert (seen["lns"], seen["restarts"], seen["seed"]) == (True, "luby", 3)
+    assert (seen["branching"].variables, seen["branching"].values) == ("first_fail", "max")
+    assert not {"learn", "backend", "engine", "proof", "progress"} & set(seen)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--branching", "first"], "there is no selector 'first'; variables: auto, dom_deg"),
+        (["--branching", "min,max"], "there is no selector 'max'"),
+        (["--lns", "--all"], "--lns is about the search for one solution"),
+        (["--backend", "cp-sat", "--count"], "--backend is about the search for one solution"),
+        (["--proof", "p.txt"], "--proof needs --learn"),
+        (["--backend", "cp-sat", "--lns"], "lns"),
+        (["--restarts", "often"], "'often' is not one of 'luby', 'geometric'"),
+        (["--time-limit", "-1"], "-1"),
+        (["--all", "--count"], "exclude each other"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(model: Path, words: list[str], reason: str) -> None:
+    assert reason in ask("solve", str(model), *words, code=2).output
+
+
+def test_every_option_of_a_search_is_on_the_command_line() -> None:
+    written = {option for line in app.commands["solve"].params for option in line.opts}
+    assert {f"--{name}" for name in Search.__dataclass_fields__} < written
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_are_formatted_and_have_solutions(tmp_path: Path, example: str) -> None:
+    path = tmp_path / "mine.constrint"
+    assert "now: constrint solve" in ask("new", str(path.with_suffix("")), "--example", example).stdout
+    ask("fmt", "--check", str(path))
+    assert json.loads(ask("solve", "--json", str(path)).stdout)["status"] in ("optimal", "feasible")
+    before = path.read_text("utf-8")
+    assert "exists: give another name" in ask("new", str(path), code=2).output
+    assert path.read_text("utf-8") == before
+
+
+def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
+    assert "cannot write" in ask("new", str(tmp_path / "none" / "mine"), code=2).output
+
+
+def test_bench_agrees_in_every_way(model: Path) -> None:
+    rows = json.loads(ask("bench", "--json", str(model)).stdout)
+    assert [row["way"] for row in rows] == list(WAYS)
+    assert {(row["status"], row["objective"]) for row in rows} == {("optimal", OPTIMUM)}
+    assert len(ask("bench", str(model), "--way", "lns").stdout.splitlines()) == 1
+
+
+def test_bench_says_what_a_way_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "plain.constrint"
+    path.write_text("x in 0..3\n", "utf-8")
+    (row,) = json.loads(ask("bench", "--json", "--way", "lns", str(path)).stdout)
+    assert row["status"] == "refused"
+    assert "minimize" in row["reason"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_ask_this_command(shell: str) -> None:
+    assert "_CONSTRINT_COMPLETE" in ask("completion", shell).stdout
+
+
+def test_completion_knows_commands_and_options() -> None:
+    words = {"COMP_WORDS": "constrint solve --lea", "COMP_CWORD": "2", "_CONSTRINT_COMPLETE": "bash_complete"}
+    script = "from constrint.cli.main import app; app(prog_name='constrint')"
+    done = subprocess.run([sys.executable, "-c", script], env={**os.environ, **words}, capture_output=True)
+    assert done.stdout.decode().split() == ["plain,--learn"]
+
+
+def test_the_page_of_commands_prints_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[3] / "docs" / "constrint-commands.md").read_text("utf-8")
+    (session,) = re.findall(r"^```console\n(.*?)^```$", page, re.M | re.S)
+    for step in session.split("$ constrint ")[1:]:
+        command, _, expected = step.partition("\n")
+        assert ask(*command.split()).output == expected
+
+
+def test_the_page_of_commands_names_every_command_and_option_of_search() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "constrint-commands.md").read_text("utf-8")
+    assert [name for name in app.commands if f"constrint {name}" not in page] == []
+    assert [name for name in Search.__dataclass_fields__ if f"--{name}" not in page] == []
