@@ -156,6 +156,40 @@ REGISTRY: tuple[type[Propagator], ...] = (
 
 
 @compilable
+def dispatch_global(st: State, c: int, kind: int) -> bool:
+    """The same for the kinds of global constraints."""
+    if kind == ALL_DIFFERENT_BOUNDS:
+        return all_different_bounds(st, c)
+    if kind == ALL_DIFFERENT_DOMAIN:
+        return all_different_domain(st, c)
+    if kind == CARDINALITY:
+        return cardinality(st, c)
+    if kind == CIRCUIT:
+        return circuit(st, c)
+    if kind == INVERSE:
+        return inverse_functions(st, c)
+    if kind == LEXICOGRAPHIC:
+        return lexicographic(st, c)
+    if kind == NO_OVERLAP:
+        return no_overlap(st, c)
+    if kind == CUMULATIVE:
+        return cumulative(st, c)
+    if kind == RECTANGLES:
+        return rectangles(st, c)
+    if kind == SELECTION:
+        return selection(st, c)
+    if kind == PAIRS:
+        return pairs(st, c)
+    if kind == NO_OVERLAP_OPTIONAL:
+        return no_overlap_optional(st, c)
+    if kind == SUBCIRCUIT:
+        return subcircuit(st, c)
+    if kind == SHORT_TABLE:
+        return short_table(st, c)
+    return False
+
+
+@compilable
 def dispatch(st: State, c: int) -> bool:
     """Run the propagation function of propagator c; False if a domain became empty."""
     kind = st.kind[c]
@@ -199,32 +233,4 @@ def dispatch(st: State, c: int) -> bool:
         return lcm(st, c)
     if kind == TABLE:
         return table(st, c)
-    if kind == ALL_DIFFERENT_BOUNDS:
-        return all_different_bounds(st, c)
-    if kind == ALL_DIFFERENT_DOMAIN:
-        return all_different_domain(st, c)
-    if kind == CARDINALITY:
-        return cardinality(st, c)
-    if kind == CIRCUIT:
-        return circuit(st, c)
-    if kind == INVERSE:
-        return inverse_functions(st, c)
-    if kind == LEXICOGRAPHIC:
-        return lexicographic(st, c)
-    if kind == NO_OVERLAP:
-        return no_overlap(st, c)
-    if kind == CUMULATIVE:
-        return cumulative(st, c)
-    if kind == RECTANGLES:
-        return rectangles(st, c)
-    if kind == SELECTION:
-        return selection(st, c)
-    if kind == PAIRS:
-        return pairs(st, c)
-    if kind == NO_OVERLAP_OPTIONAL:
-        return no_overlap_optional(st, c)
-    if kind == SUBCIRCUIT:
-        return subcircuit(st, c)
-    if kind == SHORT_TABLE:
-        return short_table(st, c)
-    return False
+    return dispatch_global(st, c, kind)
