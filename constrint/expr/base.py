@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType
-from typing import Any, NoReturn, Self, SupportsIndex, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, Union, overload
 
 from constrint.errors import ModelError, Position
 from constrint.expr.domain import Domain
 from constrint.expr.position import Span, caller, resolve
 from constrint.support.arguments import integer_list
+
+if TYPE_CHECKING:
+    from constrint.expr.rational import Coefficient, Rational
 
 Assignment: TypeAlias = Mapping["IntExpr", int]
 IntLike: TypeAlias = Union["IntExpr", SupportsIndex]
@@ -107,25 +110,61 @@ class IntExpr:
 
         return ufunc_of(ufunc, method, inputs, options)
 
-    def __add__(self, other: IntLike) -> IntExpr:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        return build.linear([(1, self), (1, build.as_expr(other))])
+    @overload
+    def __add__(self, other: IntLike) -> IntExpr: ...
 
-    def __radd__(self, other: IntLike) -> IntExpr:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        return build.linear([(1, build.as_expr(other)), (1, self)])
+    @overload
+    def __add__(self, other: Coefficient) -> Rational: ...
 
-    def __sub__(self, other: IntLike) -> IntExpr:
+    def __add__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
             return NotImplemented
-        return build.linear([(1, self), (-1, build.as_expr(other))])
+        try:
+            return build.linear([(1, self), (1, build.as_expr(other))])
+        except build.NotWhole:
+            return build.lifted(self) + other
 
-    def __rsub__(self, other: IntLike) -> IntExpr:
+    @overload
+    def __radd__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __radd__(self, other: Coefficient) -> Rational: ...
+
+    def __radd__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
             return NotImplemented
-        return build.linear([(1, build.as_expr(other)), (-1, self)])
+        try:
+            return build.linear([(1, build.as_expr(other)), (1, self)])
+        except build.NotWhole:
+            return build.lifted(self) + other
+
+    @overload
+    def __sub__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __sub__(self, other: Coefficient) -> Rational: ...
+
+    def __sub__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
+        try:
+            return build.linear([(1, self), (-1, build.as_expr(other))])
+        except build.NotWhole:
+            return build.lifted(self) - other
+
+    @overload
+    def __rsub__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __rsub__(self, other: Coefficient) -> Rational: ...
+
+    def __rsub__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
+        try:
+            return build.linear([(1, build.as_expr(other)), (-1, self)])
+        except build.NotWhole:
+            return build.lifted(other) - self
 
     def __neg__(self) -> IntExpr:
         return build.linear([(-1, self)])
@@ -133,15 +172,33 @@ class IntExpr:
     def __pos__(self) -> IntExpr:
         return self
 
-    def __mul__(self, other: IntLike) -> IntExpr:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        return build.product(self, build.as_expr(other))
+    @overload
+    def __mul__(self, other: IntLike) -> IntExpr: ...
 
-    def __rmul__(self, other: IntLike) -> IntExpr:
+    @overload
+    def __mul__(self, other: Coefficient) -> Rational: ...
+
+    def __mul__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
             return NotImplemented
-        return build.product(build.as_expr(other), self)
+        try:
+            return build.product(self, build.as_expr(other))
+        except build.NotWhole:
+            return build.lifted(self) * other
+
+    @overload
+    def __rmul__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __rmul__(self, other: Coefficient) -> Rational: ...
+
+    def __rmul__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
+        try:
+            return build.product(build.as_expr(other), self)
+        except build.NotWhole:
+            return build.lifted(self) * other
 
     def __floordiv__(self, other: IntLike) -> IntExpr:
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
@@ -183,33 +240,33 @@ class IntExpr:
 
     __rtruediv__ = __truediv__
 
-    def __lt__(self, other: IntLike) -> BoolExpr:
+    def __lt__(self, other: IntLike | Coefficient) -> BoolExpr:
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
             return NotImplemented
         return build.compare("<", self, other)
 
-    def __le__(self, other: IntLike) -> BoolExpr:
+    def __le__(self, other: IntLike | Coefficient) -> BoolExpr:
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
             return NotImplemented
         return build.compare("<=", self, other)
 
-    def __gt__(self, other: IntLike) -> BoolExpr:
+    def __gt__(self, other: IntLike | Coefficient) -> BoolExpr:
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
             return NotImplemented
         return build.compare(">", self, other)
 
-    def __ge__(self, other: IntLike) -> BoolExpr:
+    def __ge__(self, other: IntLike | Coefficient) -> BoolExpr:
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
             return NotImplemented
         return build.compare(">=", self, other)
 
     # Comparisons build conditions, so these two methods cannot have object's signature.
-    def __eq__(self, other: IntLike) -> BoolExpr:  # type: ignore[override]
+    def __eq__(self, other: IntLike | Coefficient) -> BoolExpr:  # type: ignore[override]
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
             return NotImplemented
         return build.compare("==", self, other)
 
-    def __ne__(self, other: IntLike) -> BoolExpr:  # type: ignore[override]
+    def __ne__(self, other: IntLike | Coefficient) -> BoolExpr:  # type: ignore[override]
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
             return NotImplemented
         return build.compare("!=", self, other)
