@@ -28,6 +28,7 @@ class Frame:
         count: Number of rows.
         ok: Rows without an undefined operation so far; None for all.
         bound: Set of the bound variables.
+        limits: Bounds of operands that several terms share, while one condition is looked at; see `intervals`.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Frame:
         self.before = before
         self.bound = bound
         self.ok: Array | None = None
+        self.limits: dict[Term, Bounds] = {}
         self._kept = kept
         self._source = source
         self._values: dict[Term, Any] = {}
@@ -47,6 +49,7 @@ class Frame:
 
     def keep(self, rows: Array) -> None:
         """Drop all other rows."""
+        self.limits.clear()
         for term, values in self._values.items():
             if isinstance(values, np.ndarray):
                 self._values[term] = values[rows]

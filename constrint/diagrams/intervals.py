@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from constrint.diagrams.evaluate import Frame
+from constrint.diagrams.evaluate import Bounds, Frame
 from constrint.diagrams.terms import OBJECT, Term
 from constrint.expr import FUNCTIONS
 from constrint.support.deadline import look
-
-Bounds = tuple[Any, Any]
 
 
 def bounds(frame: Frame, term: Term) -> Bounds:
@@ -31,9 +29,16 @@ def bounds(frame: Frame, term: Term) -> Bounds:
         return values, values
     if term.op == "held":
         return False, bounds(frame, term.args[0])[1]
-    look()
     rule = _RULES.get(term.op)
-    return (term.lo, term.hi) if rule is None or term.is_lazy else rule(frame, term)
+    if rule is None or term.is_lazy:
+        return term.lo, term.hi
+    known = frame.limits.get(term)
+    if known is None:
+        look()
+        known = rule(frame, term)
+        if term.uses > 1:  # shared operands in chains would double the work at every link
+            frame.limits[term] = known
+    return known
 
 
 def _scaled(low: Any, high: Any, a: int, dtype: Any) -> Bounds:

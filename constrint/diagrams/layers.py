@@ -228,6 +228,7 @@ class LayerBuilder:
         always = {}
         for condition in step.touched:
             lo, hi = (np.asarray(side, dtype=BOOL) for side in bounds(frame, condition))
+            frame.limits.clear()
             frame.ok = None
             if lo.any() and any(condition is one for one, _ in forgettable):
                 always[condition] = _row_mask(lo, len(nodes))

@@ -36,9 +36,10 @@ class Term:
         dtype: The numpy type that it is computed in.
         safe: Whether it is defined for all values of its variables.
         serial: A number by which terms are sorted, so that every run does the same.
+        uses: How many terms have it as an operand.
     """
 
-    __slots__ = ("args", "data", "dtype", "hi", "lo", "mask", "op", "safe", "serial")
+    __slots__ = ("args", "data", "dtype", "hi", "lo", "mask", "op", "safe", "serial", "uses")
 
     def __init__(self, op: str, args: tuple[Term, ...], data: Any, bounds: tuple[Any, Any]) -> None:
         self.op = op
@@ -50,10 +51,12 @@ class Term:
         for arg in args:
             mask |= arg.mask
             safe = safe and arg.safe
+            arg.uses += 1
         self.mask: int = mask
         self.safe: bool = safe
         self.dtype: Type = BOOL
         self.serial = next(_SERIALS)
+        self.uses = 0
 
     @property
     def is_int(self) -> bool:
