@@ -29,6 +29,7 @@ from constrint.cli.options import (
     seed_option,
     workers_option,
 )
+from constrint.cli.serving import lsp
 from constrint.cli.starting import bench, completion, new
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def app() -> None:
     """
 
 
-for command in (new, bench, completion):
+for command in (new, bench, completion, lsp):
     app.add_command(command)
 
 

@@ -172,9 +172,7 @@ class ParameterReader(DeclaringReader):
             hint = (
                 f"did you mean '{near[0]}'?" if near else "declare its enumeration first: enum colour := {…}"
             )
-            raise self._bad(
-                tree, name, f"has '{shown(value, 40)}', no number or member of an enumeration", hint
-            )
+            raise self._bad(tree, name, f"has '{shown(value, 40)}', which no enumeration has", hint)
         try:
             number = index(value)  # type: ignore[arg-type]  # what is no number is refused here
         except TypeError:

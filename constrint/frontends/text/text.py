@@ -26,6 +26,7 @@ from constrint.frontends.text.simple import Parsed, Statement, parsed, statement
 from constrint.frontends.text.syntax import LONGEST_KNOWN, Source, parse
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
+from constrint.support.garbage import uncollected
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Reading(NamedTuple):
     places: dict[str, Span]
 
 
+@uncollected()
 def read_model(
     text: str,
     *,
@@ -98,7 +100,7 @@ def read_text(
         folders: Where included files are; none may be included without.
     """
     source = Source(text.removeprefix("\ufeff"), filename)
-    reader = _Reader(source, given or GivenNames(), budget or Budget(), folders or Folders())
+    reader = Reader(source, given or GivenNames(), budget or Budget(), folders or Folders())
     try:
         with recursion_room(reader.budget.frames):
             reader.read()
@@ -132,7 +134,7 @@ def read_condition(
     """
     source = Source(text, filename)
     budget = Budget()
-    reader = _Reader(source, GivenNames(constants), budget, Folders())
+    reader = Reader(source, GivenNames(constants), budget, Folders())
     reader.names.update({**model.variables, **model.lets, **(names or {})})
     statements = [cast("Node", statement) for statement in parse(source, budget).children]
     if len(statements) != 1 or statements[0].data in _STATEMENTS:
@@ -146,7 +148,7 @@ def _empty_model(filename: str) -> Declarations:
     return Declarations(PurePath(filename).stem) if named else Declarations()
 
 
-class _Reader(ParameterReader):
+class Reader(ParameterReader):
     """Turns statements into calls on a model."""
 
     def __init__(self, source: Source, given: GivenNames, budget: Budget, folders: Folders) -> None:
@@ -171,10 +173,24 @@ class _Reader(ParameterReader):
         is_short = len(self.source.text) <= LONGEST_KNOWN or self._limits_digits()
         self._statements = (whole if is_short else statements)(self.source, self.budget)
         for statement in self._statements:
-            if isinstance(statement, Parsed):
-                self._read_parsed(statement)
-            else:
-                self._read_simple(statement)
+            self.read_statement(statement)
+
+    def expect(self, coming: Sequence[Statement]) -> None:
+        """Note the statements that `read_statement` will be given, for hints about later declarations."""
+        self._statements = coming
+
+    def recover(self, source: Source) -> None:
+        """Forget what was being read when an error was raised, to go on with the next statement."""
+        self.source, self.begin, self.locals, self._depth = source, 0, {}, 0
+        self._including.clear()
+        self._callers.clear()
+
+    def read_statement(self, statement: Statement) -> None:
+        """Read one statement of the present text."""
+        if isinstance(statement, Parsed):
+            self._read_parsed(statement)
+        else:
+            self._read_simple(statement)
 
     def _include(self, tree: Node) -> None:
         """Read another file in place of the statement; one that has been read is not read again."""
@@ -335,29 +351,30 @@ class _Reader(ParameterReader):
         return ", ".join([f"{local} = {text}" for local, text in told.items()]) or None
 
     def declared_later(self, name: str) -> int | None:
+        """The line of a later declaration of the name, or None."""
         for statement in self._statements:
-            if statement.line > self.line and _declares(statement, name):
+            if statement.line > self.line and name in declared_by(statement):
                 return statement.line
         return None
 
 
-def _declares(statement: Statement, name: str) -> bool:
-    """Whether a statement gives a name its meaning, where it is the first to do so."""
+def declared_by(statement: Statement) -> list[str]:
+    """The names that a statement gives a meaning, where it is the first to do so; a function ends in `(`."""
     if isinstance(statement, Declared):
-        return name in map(str.strip, statement.names)
+        return [name.strip() for name in statement.names]
     if isinstance(statement, Compared):
-        return False
+        return []
     if isinstance(statement, Worded):
-        return statement.is_definition and statement.name == name
+        return [statement.name] if statement.is_definition and statement.name is not None else []
     tree = statement.tree
     if tree.data == "template":
-        return name == f"{name_of(as_tree(tree.children[0]).children[0])}("
+        return [f"{name_of(as_tree(tree.children[0]).children[0])}("]
     if tree.data not in _DECLARING or (tree.data == "chain" and not is_membership(tree)):
-        return False
+        return []
     targets = (
         tree.children[:1] if tree.data in ("let", "let_array", "chain", "enumeration") else tree.children
     )
-    return any(_target_name(as_tree(child)) == name for child in targets if hasattr(child, "data"))
+    return [name for child in targets if hasattr(child, "data") and (name := _target_name(as_tree(child)))]
 
 
 def _target_name(target: Node) -> str:
@@ -369,17 +386,17 @@ def _target_name(target: Node) -> str:
 
 _DECLARING = frozenset(["declare", "declare_bool", "let", "let_array", "chain", "param", "enumeration"])
 
-_STATEMENTS: dict[str, Callable[[_Reader, Node], None]] = {
-    "named": _Reader._named,
-    "let": _Reader.define,
-    "let_array": _Reader.define_array,
-    "template": _Reader.define_template,
-    "declare": _Reader._declare_several,
-    "declare_bool": _Reader._declare_conditions,
-    "param": _Reader.declare_parameters,
-    "enumeration": _Reader.declare_enumeration,
-    "include": _Reader._include,
-    "objective": _Reader._objective,
-    "prefer": _Reader._preferences,
+_STATEMENTS: dict[str, Callable[[Reader, Node], None]] = {
+    "named": Reader._named,
+    "let": Reader.define,
+    "let_array": Reader.define_array,
+    "template": Reader.define_template,
+    "declare": Reader._declare_several,
+    "declare_bool": Reader._declare_conditions,
+    "param": Reader.declare_parameters,
+    "enumeration": Reader.declare_enumeration,
+    "include": Reader._include,
+    "objective": Reader._objective,
+    "prefer": Reader._preferences,
 }
 """Statements other than plain conditions, and how they are read."""
