@@ -28,7 +28,7 @@ class Frame:
         count: Number of rows.
         ok: Rows without an undefined operation so far; None for all.
         bound: Set of the bound variables.
-        limits: Bounds of operands that several terms share, while one condition is looked at; see `intervals`.
+        limits: Bounds of operands that several terms share, kept for one condition; see `intervals`.
     """
 
     def __init__(

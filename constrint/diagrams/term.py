@@ -42,6 +42,7 @@ class Term:
     __slots__ = ("args", "data", "dtype", "hi", "lo", "mask", "op", "safe", "serial", "uses")
 
     def __init__(self, op: str, args: tuple[Term, ...], data: Any, bounds: tuple[Any, Any]) -> None:
+        self.uses: int = 0
         self.op = op
         self.args = args
         self.data = data
@@ -56,7 +57,6 @@ class Term:
         self.safe: bool = safe
         self.dtype: Type = BOOL
         self.serial = next(_SERIALS)
-        self.uses = 0
 
     @property
     def is_int(self) -> bool:

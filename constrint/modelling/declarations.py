@@ -20,13 +20,13 @@ from constrint.modelling.hints import Hint, hints_of
 from constrint.modelling.objectives import Direction, Goal, Target, Units, as_goals
 from constrint.modelling.scopes import Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
-from constrint.modelling.symbols import EnumVar, SetVar, Symbol, distinct
+from constrint.modelling.variable_domains import variable_domain
 from constrint.modelling.with_intervals import WithIntervals
-from constrint.support.arguments import integer, integer_list
 
 if TYPE_CHECKING:
     from constrint.expr.rational import Rational
     from constrint.modelling.result import Result
+    from constrint.modelling.symbols import EnumVar, SetVar, Symbol
 
 
 class Declarations(WithIntervals):
@@ -92,12 +92,12 @@ class Declarations(WithIntervals):
         Raises:
             ModelError: The name is taken or invalid, or the arguments contradict each other.
         """
-        return self.variable(name, _domain(name, lo, hi, step, values))
+        return self.variable(name, variable_domain(name, lo, hi, step, values))
 
     def variable(self, name: str, domain: Domain) -> IntVar:
         """Declare an integer variable with a domain; see `int_var`."""
         variable = IntVar(name, domain)
-        self._declare(name)
+        self.declare_name(name)
         self.variables[name] = variable
         return variable
 
@@ -113,7 +113,7 @@ class Declarations(WithIntervals):
     ) -> ExprArray:
         """Declare an array of integer variables, name[0], name[1] … (or name[0,0] …); see `int_var`."""
         lengths = shape_of(shape)
-        domain = _domain(name, lo, hi, step, values)
+        domain = variable_domain(name, lo, hi, step, values)
         return ExprArray([self.variable(one, domain) for one in names_of(name, lengths)], lengths)
 
     def bool_vars(self, name: str, shape: Shape) -> ExprArray:
@@ -123,7 +123,7 @@ class Declarations(WithIntervals):
 
     def bool_var(self, name: str) -> BoolVar:
         """Declare a Boolean variable: a condition that counts as 0 or 1 in integer expressions."""
-        self._declare(name)
+        self.declare_name(name)
         variable = BoolVar(name, BINARY)
         self.variables[name] = variable
         return variable
@@ -140,12 +140,9 @@ class Declarations(WithIntervals):
         Raises:
             ModelError: The name is taken, or the values are none, repeated or not hashable.
         """
-        listed = distinct(values, f"the values of '{name}'")
-        if not listed:
-            raise ModelError(f"'{name}' has no values: give at least one")
-        symbol = EnumVar(name, listed, self.int_var(name, 0, len(listed) - 1))
-        self.symbols[name] = symbol
-        return symbol
+        from constrint.modelling.declaring_symbols import declare_enum
+
+        return declare_enum(self, name, values)
 
     def set_var(
         self,
@@ -168,27 +165,18 @@ class Declarations(WithIntervals):
         Raises:
             ModelError: A name is taken, or the members are repeated or not hashable.
         """
-        listed = distinct(members, f"the members of '{name}'")
-        least = integer(min_size, f"'{name}': min_size")
-        most = len(listed) if max_size is None else integer(max_size, f"'{name}': max_size")
-        if least > min(most, len(listed)):
-            raise ModelError(f"'{name}' has at least {least} and at most {min(most, len(listed))} members")
-        self._declare(name)
-        symbol = SetVar(name, {one: self.bool_var(f"{name}[{one}]") for one in listed})
-        self.symbols[name] = symbol
-        if least > 0:
-            self.add(symbol.cardinality >= least)
-        if most < len(listed):
-            self.add(symbol.cardinality <= most)
-        return symbol
+        from constrint.modelling.declaring_symbols import declare_set
+
+        return declare_set(self, name, members, min_size, max_size)
 
     def let(self, name: str, expr: IntLike) -> IntExpr:
         """Name an expression: results show its value under this name. It is not a variable."""
-        self._declare(name)
+        self.declare_name(name)
         self.lets[name] = as_expr(expr)
         return self.lets[name]
 
-    def _declare(self, name: str) -> None:
+    def declare_name(self, name: str) -> None:
+        """Check that a name is new; raises `ModelError` if not."""
         if not isinstance(name, str) or not name:
             raise ModelError(f"a name must be a string that is not empty, not {name!r}")
         if not name.isascii():
@@ -363,20 +351,3 @@ class Declarations(WithIntervals):
             ModelError: A key is not a variable of this model, or a value is not an integer.
         """
         self.hints.update(hints_of(self, values))
-
-
-def _domain(name: str, lo: int | None, hi: int | None, step: int, values: Iterable[int] | None) -> Domain:
-    """The domain for the arguments of `int_var`."""
-    if values is not None:
-        if lo is not None or hi is not None or step != 1:
-            raise ModelError(f"'{name}': give either values or bounds and step, not both")
-        return Domain.of_values(integer_list(values, f"'{name}': the values"))
-    if type(step) is not int:
-        step = integer(step, f"'{name}': step")
-    if step < 1:
-        raise ModelError(f"'{name}': step must be at least 1, not {step}")
-    if lo is not None and type(lo) is not int:
-        lo = integer(lo, f"'{name}': lo")
-    if hi is not None and type(hi) is not int:
-        hi = integer(hi, f"'{name}': hi")
-    return Domain.of_range(lo, hi, step)

@@ -24,11 +24,8 @@ from constrint.support.limits import LimitExceeded
 
 DEEPEST = 40
 """Definitions nested deeper than this are cut by a variable, because expressions are walked recursively."""
-
-
 LARGEST = 1000
 """Definitions with more operators and operands, including those of inner definitions, are cut as well."""
-WARM_STARTS = ("warm_start", "warm_start_int", "warm_start_bool")
 # How often an argument occurs in a definition.
 _COPIES = {"int_div": 6, "int_mod": 6, "int_pow": 12, "int_pow_fixed": 12}
 
@@ -349,7 +346,7 @@ class _Builder:
         if annotation.name in ("seq_search", "warm_start_array") and annotation.args:
             for part in self.entries(annotation.args[0], 1):
                 self._search(part)
-        elif annotation.name in WARM_STARTS and len(annotation.args) == 2:
+        elif annotation.name.startswith("warm_start") and len(annotation.args) == 2:
             self._hint(*[self.entries(part, 1) for part in annotation.args])
         elif annotation.name in ("int_search", "bool_search") and len(annotation.args) >= 3:
             exprs = tuple(self.number(entry, 1) for entry in self.entries(annotation.args[0], 1))
@@ -358,10 +355,9 @@ class _Builder:
 
     def _hint(self, names: list[Value], values: list[Value]) -> None:
         """Hint the variables of a warm start; its constants and defined variables are passed over."""
-        for name, value in zip(names, values, strict=False):
-            expr, hinted = self.number(name, 1), self.number(value, 1)
-            if isinstance(expr, IntVar | BoolVar) and isinstance(hinted, Const):
-                self.model.hint({expr.name: hinted.value})
+        pairs = [(self.number(x, 1), self.number(v, 1)) for x, v in zip(names, values, strict=False)]
+        known = [(x.name, v) for x, v in pairs if isinstance(x, IntVar | BoolVar)]
+        self.model.hint({name: v.value for name, v in known if isinstance(v, Const)})
 
     # ------------------------------------------------------------ definitions
 

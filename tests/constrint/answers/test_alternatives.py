@@ -86,6 +86,19 @@ def test_diverse_solutions_are_as_far_apart_as_possible(seed: int, distance: str
         assert found[0].objective == best
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_each_projection_has_its_best_objective_once(seed: int) -> None:
+    draw = Random(seed)
+    m = ci.Model()
+    x, y = m.int_var("x", 0, 4), m.int_var("y", 0, 4)
+    m.add(x + y <= 6, x != y)
+    a, b = draw.randint(-3, 3), draw.choice([-2, 1, 3])
+    best = {i: max(a * i + b * j for j in range(5) if i + j <= 6 and i != j) for i in range(5)}
+    found = m.best_solutions(9, maximize=a * x + b * y, variables=[x])
+    assert sorted((one[x], one.objective) for one in found) == sorted(best.items())
+    assert [one.objective for one in found] == sorted(best.values(), reverse=True)
+
+
 def test_rankings_have_the_scale_of_the_goal_and_take_soft_constraints() -> None:
     m = ci.Model()
     x = m.int_var("x", 0, 9)

@@ -140,3 +140,22 @@ def test_the_command_line_names_what_is_violated(tmp_path) -> None:
     refused = CliRunner().invoke(app, ["solve", str(path)])
     assert refused.exit_code == 2
     assert "constraints[0].weight: a weight is a number above 0" in refused.output
+
+
+def test_goals_count_in_the_order_in_which_they_are_written() -> None:
+    m = ci.Model()
+    x, y = m.int_var("x", 0, 9), m.int_var("y", 0, 9)
+    m.add(x + y == 9)
+    assert m.solve(minimize=x, maximize=0.5 * x).objective == (0, 0.0)
+    assert m.solve(maximize=x, minimize=x + y).objective == (9, 9)
+    assert m.solve(maximize=[x, y], minimize=y).objective == (9, 0, 0)
+    assert m.solve(minimize=y, maximize=[x, (y, "min")]).objective == (0, 9, 0)
+    assert m.solve(maximize=None, minimize=x).objective == 0
+    assert m.best_solutions(2, maximize=y, minimize=x).objectives == [(9, 0), (8, 1)]
+    assert m.best_solutions(2, minimize=y, maximize=x * 0).objectives == [(0, 0), (1, 0)]
+    m.maximize(x)
+    m.minimize(y, x)
+    m.maximize(y)
+    assert m.solve().objective == (9, 0, 9, 0)
+    assert [way for _, way in m.goals] == ["max", "min", "min", "max"]
+    assert m.solve(backend="cp-sat").objective == (9, 0, 9, 0)
