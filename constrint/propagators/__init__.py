@@ -61,6 +61,8 @@ from constrint.propagators.power import POWER, Power, power
 from constrint.propagators.product import PRODUCT, Product, product
 from constrint.propagators.rectangles import RECTANGLES, Rectangles, rectangles
 from constrint.propagators.selection import SELECTION, Selection, selection
+from constrint.propagators.short_table import SHORT_TABLE, ShortTable, short_table
+from constrint.propagators.subcircuit import SUBCIRCUIT, Subcircuit, subcircuit
 from constrint.propagators.table import TABLE, Table, table
 from constrint.store.propagator import Propagator
 from constrint.store.state import State, compilable
@@ -104,6 +106,8 @@ __all__ = [
     "Propagator",
     "Rectangles",
     "Selection",
+    "ShortTable",
+    "Subcircuit",
     "Table",
     "dispatch",
     "linear_eq",
@@ -146,6 +150,8 @@ REGISTRY: tuple[type[Propagator], ...] = (
     Rectangles,
     Pairs,
     NoOverlapOptional,
+    Subcircuit,
+    ShortTable,
 )
 
 
@@ -176,6 +182,10 @@ def dispatch_global(st: State, c: int, kind: int) -> bool:
         return pairs(st, c)
     if kind == NO_OVERLAP_OPTIONAL:
         return no_overlap_optional(st, c)
+    if kind == SUBCIRCUIT:
+        return subcircuit(st, c)
+    if kind == SHORT_TABLE:
+        return short_table(st, c)
     return False
 
 

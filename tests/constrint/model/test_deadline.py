@@ -20,7 +20,7 @@ from constrint import (
 )
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.search import easy
+from constrint.search import easy, sliced
 from constrint.support import deadline
 from constrint.support.deadline import Deadline, Pace, Stopped
 from constrint.tuning.spaces import from_tune_params
@@ -311,3 +311,30 @@ def lines_run(call) -> int:
     finally:
         sys.settrace(None)
     return count
+
+
+def test_slices_of_long_propagators_are_short_where_little_time_is_left(monkeypatch):
+    """One propagator of many terms runs no oftener in a slice than the time that is left allows."""
+    runs = []
+    run = sliced.dfs.run
+
+    def noted(state, nodes, propagations):
+        runs.append((propagations, stepper_of[0]))
+        return run(state, nodes, propagations)
+
+    stepper_of = [0.0]
+    in_time = sliced.Stepper._in_time
+
+    def with_left(self):
+        stepper_of[0] = self._limits.deadline.left
+        return in_time(self)
+
+    monkeypatch.setattr(sliced.dfs, "run", noted)
+    monkeypatch.setattr(sliced.Stepper, "_in_time", with_left)
+    model = Model()
+    xs = [model.int_var(f"x{i}", 0, 9) for i in range(2000)]
+    model.add(sum_(3 * x for x in xs) == 6001 + sum_(7 * x for x in xs[:900]))
+    model.solve(time_limit=0.3, engine="interpreted")
+    assert runs
+    cost = sliced.COST * 2 * 2000
+    assert all(propagations <= 1 + max(left, sliced.MISSED) / cost for propagations, left in runs)
