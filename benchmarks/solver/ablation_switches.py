@@ -81,7 +81,7 @@ def watched(interpreted: bool) -> Iterator[set[str]]:
             original = places.get(place, getattr(target, last))
             if callable(original):
                 places[place] = _spied(original, name, asked)
-            else:
+            elif original is not switch.places[place]:
                 asked.add(name)  # nobody sees who reads a constant
     with replaced(places):
         yield asked
@@ -118,19 +118,24 @@ def _without(table: str, method: str) -> tuple[Any, ...]:
     return tuple(case for case in getattr(choose, table) if case[0] != method)
 
 
-def _floor_division(problem: Any, x: int, y: int) -> int:
-    from constrint.lowering.problem import Linear
+def _floor_division(problem: Any, dividend: Any, divisor: Any) -> int:
+    from constrint.expr.arithmetic.division import _division
+    from constrint.expr.sums import Linear
 
-    problem.keep_between(x, 0, problem.huge)
-    problem.keep_between(y, 1, problem.huge)
-    minus = problem.of_linear(Linear({x: -1}, 0))
-    return int(problem.of_linear(Linear({problem.division(minus, y)[0]: -1}, 0)))
+    problem.keep_between(problem.of_linear(dividend), 0, problem.huge)
+    problem.keep_between(problem.of_linear(divisor), 1, problem.huge)
+    return int(problem.of_linear(Linear({_division(problem, dividend.scaled(-1), divisor)[0]: -1}, 0)))
 
 
-def _greatest_of_both_signs(problem: Any, x: int) -> int:
-    from constrint.lowering.problem import Linear
+def _greatest_of_both_signs(node: Any, lowering: Any) -> Any:
+    from constrint.expr.arithmetic.extremes import max_
 
-    return int(problem.extreme([x, problem.of_linear(Linear({x: -1}, 0))], True))
+    (arg,) = node.children
+    return lowering.sum_of(lowering.kept(max_(arg, -arg)))
+
+
+def _chain_of_choices(node: Any, lowering: Any) -> Any:
+    return lowering.sum_of(lowering.kept(node.decomposed()))
 
 
 def _bounds_unknown(frame: Any, condition: Any) -> tuple[bool, bool]:
@@ -144,7 +149,7 @@ def _declared_order(order: Any) -> tuple[float, list[int]]:
 SWITCHES: dict[str, Switch] = {
     # Ways of solving
     "way: tables of rows": Switch({"constrint.search.choose:FIRST": _without("FIRST", "tables")}),
-    "way: brief search before presolve": Switch({"constrint.presolve.root:_untouched": _nothing}),
+    "way: brief search before presolve": Switch({"constrint.presolve.root:untouched": _nothing}),
     "way: portfolio with learning": Switch({"constrint.search.choose:MAIN": _without("MAIN", "portfolio")}),
     "way: compiled engine": Switch(INTERPRETED),
     "way: counting by diagrams": Switch({"constrint.diagrams.planner:count_planned": _nothing}),
@@ -170,16 +175,17 @@ SWITCHES: dict[str, Switch] = {
     "lowering: factors of divisors": Switch(
         {"constrint.lowering.conditions:Lowering._require_factors": _nothing}),
     "lowering: residue classes of products": Switch(
-        {"constrint.lowering.problem:Problem._stride": lambda *_: 1}),
+        {"constrint.lowering.problem:gcd": lambda *_: 1}),
     "lowering: bounds of sums from constraints": Switch(
         {"constrint.lowering.problem:Problem.note_at_most": _nothing}),
     "lowering: shorter sums": Switch(
         {"constrint.lowering.problem:Problem.shortened": lambda problem, linear: linear}),
-    "lowering: choice by place": Switch({"constrint.lowering.arithmetic:chosen_by_place": _nothing}),
+    "lowering: choice by place": Switch(
+        {"constrint.expr.arithmetic.choices:Selection.lower": _chain_of_choices}),
     "lowering: division rounded up": Switch(
-        {"constrint.lowering.problem:Problem.rounded_up": _floor_division}),
+        {"constrint.expr.arithmetic.division:_rounded_up": _floor_division}),
     "lowering: absolute values": Switch(
-        {"constrint.lowering.problem:Problem.absolute": _greatest_of_both_signs}),
+        {"constrint.expr.arithmetic.absolute:Abs.lower": _greatest_of_both_signs}),
     # Global constraints
     **{
         f"global: {module}.{name.lower()}": _decomposition(f"constrint.globals.{module}:{name}")

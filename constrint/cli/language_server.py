@@ -28,41 +28,62 @@ _KINDS = {
 def make_server() -> LanguageServer:
     """The server; `start_io` runs it on standard input and output."""
     server = LanguageServer("constrint", version("constrint"))
-    surveys: dict[str, Survey] = {}
+    surveys = _Surveys(server)
+    _follow_texts(server, surveys)
+    _answer_questions(server, surveys)
+    return server
 
-    def survey_of(document: TextDocument) -> Survey:
-        """The present text; the survey is kept until the text changes."""
-        if document.uri not in surveys:
-            surveys[document.uri] = Survey(document.source, _path(document), budget_for(None, SECONDS))
-        return surveys[document.uri]
 
-    def publish(uri: str) -> None:
-        surveys.pop(uri, None)
-        document = server.workspace.get_text_document(uri)
-        found = [_diagnostic(document, *mistake) for mistake in survey_of(document).mistakes]
-        server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=found))
+class _Surveys:
+    """What is known of the open texts; kept until they change."""
 
+    def __init__(self, server: LanguageServer) -> None:
+        self._server = server
+        self._known: dict[str, Survey] = {}
+
+    def of(self, document: TextDocument) -> Survey:
+        """The survey of the present text."""
+        if document.uri not in self._known:
+            self._known[document.uri] = Survey(document.source, _path(document), budget_for(None, SECONDS))
+        return self._known[document.uri]
+
+    def forget(self, uri: str) -> None:
+        """The text has changed or is closed."""
+        self._known.pop(uri, None)
+
+    def publish(self, uri: str) -> None:
+        """Send the mistakes of a text that has changed."""
+        self.forget(uri)
+        document = self._server.workspace.get_text_document(uri)
+        found = [_diagnostic(document, *mistake) for mistake in self.of(document).mistakes]
+        given = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=found)
+        self._server.text_document_publish_diagnostics(given)
+
+
+def _follow_texts(server: LanguageServer, surveys: _Surveys) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(given: lsp.DidOpenTextDocumentParams) -> None:
-        publish(given.text_document.uri)
+        surveys.publish(given.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(given: lsp.DidChangeTextDocumentParams) -> None:
-        publish(given.text_document.uri)
+        surveys.publish(given.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     def saved(given: lsp.DidSaveTextDocumentParams) -> None:
-        publish(given.text_document.uri)
+        surveys.publish(given.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(given: lsp.DidCloseTextDocumentParams) -> None:
-        surveys.pop(given.text_document.uri, None)
+        surveys.forget(given.text_document.uri)
 
+
+def _answer_questions(server: LanguageServer, surveys: _Surveys) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(given: lsp.HoverParams) -> lsp.Hover | None:
         document = server.workspace.get_text_document(given.text_document.uri)
         place = _place(document, given.position)
-        text = survey_of(document).hover(*place)
+        text = surveys.of(document).hover(*place)
         if text is None:
             return None
         return lsp.Hover(contents=lsp.MarkupContent(kind=lsp.MarkupKind.Markdown, value=text))
@@ -70,7 +91,7 @@ def make_server() -> LanguageServer:
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     def definition(given: lsp.DefinitionParams) -> lsp.Location | None:
         document = server.workspace.get_text_document(given.text_document.uri)
-        found = survey_of(document).definition(*_place(document, given.position))
+        found = surveys.of(document).definition(*_place(document, given.position))
         if found is None:
             return None
         if found.file == _path(document):
@@ -83,7 +104,7 @@ def make_server() -> LanguageServer:
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION)
     def complete(given: lsp.CompletionParams) -> list[lsp.CompletionItem]:
         document = server.workspace.get_text_document(given.text_document.uri)
-        words = dict(survey_of(document).completions())
+        words = dict(surveys.of(document).completions())
         return [lsp.CompletionItem(label=word, kind=_KINDS[kind]) for word, kind in words.items()]
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
@@ -97,8 +118,6 @@ def make_server() -> LanguageServer:
             return []
         everything = lsp.Range(lsp.Position(0, 0), lsp.Position(len(document.lines), 0))
         return [lsp.TextEdit(range=everything, new_text=text)]
-
-    return server
 
 
 def serve() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from constrint.errors import ModelError
@@ -18,6 +17,8 @@ from constrint.expr.functions import sum_
 from constrint.frontends.flatzinc.arguments import Arguments
 from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, PARTIAL, member, relation
 from constrint.frontends.flatzinc.document import Call, Declaration, Document, Item, Name, Value, shortened
+from constrint.frontends.flatzinc.flat_model import FlatModel as FlatModel
+from constrint.frontends.flatzinc.flat_model import Output as Output
 from constrint.frontends.flatzinc.library import GLOBALS
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import LimitExceeded
@@ -28,38 +29,6 @@ LARGEST = 1000
 """Definitions with more operators and operands, including those of inner definitions, are cut as well."""
 # How often an argument occurs in a definition.
 _COPIES = {"int_div": 6, "int_mod": 6, "int_pow": 12, "int_pow_fixed": 12}
-
-
-@dataclass(frozen=True)
-class Output:
-    """An item that is printed for each solution.
-
-    Attributes:
-        name: The name of the variable or array.
-        exprs: Its value, or its values.
-        ranges: For an array, the range of each of its indices.
-    """
-
-    name: str
-    exprs: tuple[IntExpr, ...]
-    ranges: tuple[tuple[int, int], ...] | None = None
-
-
-@dataclass
-class FlatModel:
-    """A model read from FlatZinc.
-
-    Attributes:
-        model: The model, with its goal.
-        outputs: The printed items, in order.
-        document: The text as data.
-        searched: The variables of the search annotations in order, with their selectors.
-    """
-
-    model: Declarations
-    outputs: list[Output] = field(default_factory=list)
-    document: Document = field(default_factory=Document)
-    searched: list[tuple[tuple[IntExpr, ...], str, str]] = field(default_factory=list)
 
 
 def build(document: Document) -> FlatModel:

@@ -18,13 +18,14 @@ from constrint.expr.written import KEYWORDS, write_expression, write_set
 from constrint.frontends.constants import as_token, as_tree, name_of, subtrees
 from constrint.frontends.text.calls import AGGREGATES, CALLED
 from constrint.frontends.text.data import ENDINGS, read_data
+from constrint.frontends.text.declared_names import declared_by
 from constrint.frontends.text.global_calls import NAMES
 from constrint.frontends.text.includes import Folders
 from constrint.frontends.text.meanings import Array, Enumeration, Items, Template, Value, kind_of
 from constrint.frontends.text.parameters import GivenNames
 from constrint.frontends.text.simple import Parsed, Statement, statements, whole
 from constrint.frontends.text.syntax import LONGEST_KNOWN
-from constrint.frontends.text.text import Reader, declared_by
+from constrint.frontends.text.text import Reader
 from constrint.globals import GLOBALS
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
