@@ -17,6 +17,7 @@ from constrint.cli.failures import reporting
 from constrint.cli.inputs import BadInputError, Reading, load, load_space, read_text, shown_name
 from constrint.cli.options import (
     HELP,
+    FileName,
     Search,
     budget_options,
     checking_options,
@@ -227,7 +228,7 @@ def explain(
 
 @app.command()
 @reporting
-@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=FileName(allow_dash=True))
 @click.option("--write", "-w", is_flag=True, help="Change the files in place.")
 @click.option(
     "--check",

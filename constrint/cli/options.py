@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -35,8 +36,23 @@ workers_option = click.option(
 memory_option = click.option(
     "--memory", type=click.IntRange(1), metavar="MB", help="Memory limit of reading and building."
 )
-file_argument = click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
-_DATA = click.argument("data", metavar="[DATA]...", nargs=-1, type=click.Path())
+
+
+class FileName(click.Path):
+    """A name of a file, which shells complete; one that no file can have is left to the command to refuse."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """The name as it is given."""
+        try:
+            return super().convert(value, param, ctx)
+        except ValueError:  # a NUL byte, or half of a surrogate pair
+            return str(value)
+
+
+file_argument = click.argument("file", metavar="FILE", type=FileName(allow_dash=True))
+_DATA = click.argument("data", metavar="[DATA]...", nargs=-1, type=FileName())
 _INCLUDE = click.option(
     "--include", multiple=True, metavar="FOLDER", help="A folder whose files the model may include."
 )

@@ -12,7 +12,7 @@ import click
 
 from constrint.cli.failures import reporting
 from constrint.cli.inputs import BadInputError, Reading, load, shown_name
-from constrint.cli.options import budget_options, json_option, several_options
+from constrint.cli.options import FileName, budget_options, json_option, several_options
 from constrint.support.limits import Budget
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def completion(context: click.Context, *, shell: str) -> None:
 
 @click.command()
 @reporting
-@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path())
+@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=FileName())
 @click.option(
     "--way", "ways", multiple=True, type=click.Choice(list(WAYS)), help="Only this way; may be repeated."
 )

@@ -236,6 +236,8 @@ class SequenceReader(NameReader):
         conditions = [child for child in subtrees(generator) if child.data == "condition"]
         self._depth += 1
         self.budget.depth(self._depth, partial(self.where, generator))
+        hidden = self.locals  # what the names stand for outside, which the next choice begins with
+        self.locals = dict(hidden)
         for value in self._run_through(members):
             self.budget.node(1, partial(self.where, generator))
             if len(names) == 1:
@@ -244,9 +246,8 @@ class SequenceReader(NameReader):
                 self._unpack(generator, names, value)
             if all(self._holds(as_tree(condition.children[-1])) for condition in conditions):
                 self._generate(others, visit)
+            self.locals = dict(hidden)
         self._depth -= 1
-        for name in names:
-            self.locals.pop(name, None)
 
     def _run_through(self, tree: Node) -> Iterable[Value]:
         """The values that a generator runs through."""

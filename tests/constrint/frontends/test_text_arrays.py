@@ -42,6 +42,7 @@ def value(text: str) -> int:
         ("sum(a * b for a, b in [[1, 2], [3, 4]])", 14),
         ("sum(i == 2 for i in [1, 2, 2])", 2),
         ("len({1, 2, 2})", 2),
+        ("sum(sum(j for j in 0..1 for i in i..i) for i in 0..1)", 2),
         ("len([i for i in 1..3 for j in 1..3])", 9),
         ("len(1..10)", 10),
         ("sum({i // 2 for i in 1..5})", 3),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from constrint import Model
+from constrint import Limits, Model
 from constrint.expr import FUNCTIONS
 from constrint.frontends.text.format import format_text
 from constrint.support.limits import decoded
@@ -27,6 +27,9 @@ WORDS = (
     "w[1..10 ** 12] bool\n",
 )  # fmt: skip
 
+LIMITS = Limits(nodes=50_000)
+"""Comprehensions may take as long as their limit lets them; this one is read within the time of an input."""
+
 CALLED = {
     name: (function.fewest, function.most or 4)
     for name, function in FUNCTIONS.items()
@@ -38,7 +41,7 @@ CALLED = {
 def read(data: bytes) -> tuple[Model, str]:
     """A model, and its text as it is formatted."""
     text = decoded(data, NAME)
-    model = Model.from_text(text, filename=NAME)
+    model = Model.from_text(text, filename=NAME, limits=LIMITS)
     return model, format_text(text, filename=NAME)
 
 
