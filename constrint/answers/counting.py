@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from constrint.modelling.ownership import check_variables
 from constrint.search.enumeration import Enumeration
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 def count_solutions(model: Declarations, options: Options, deadline: Deadline) -> tuple[int, bool]:
     """The number of solutions found before the deadline, and whether they are all."""
+    check_variables(model)
     if options.engine == "auto":
         from constrint.diagrams.planner import count_planned
 

@@ -30,6 +30,22 @@ def is_array(value: object) -> bool:
     return getattr(value, "shape", ()) != ()
 
 
+def may_join(value: object) -> bool:
+    """Whether `&`, `|`, `^` join an operand to a condition here; an array does so by its own operators.
+
+    Raises `ModelError` for a number: it is half of a comparison, as in ``x == 1 & (y == 2)``.
+    """
+    if is_array(value):
+        return False
+    if not isinstance(value, bool) and isinstance(value, SupportsIndex):
+        text = f"{value!r} is a number" if not isinstance(value, IntExpr) else f"`{value}` is a number"
+        raise ModelError(
+            f"{text}, and `&`, `|`, `^` take conditions. They bind more tightly than comparisons: write "
+            "`(x == 1) & (y == 2)`, with brackets"
+        )
+    return True
+
+
 def as_bool(value: object) -> BoolExpr:
     """The condition for an operand; 0, 1, False and True are accepted as constants."""
     if isinstance(value, BoolExpr):
@@ -102,6 +118,30 @@ def linear(terms: Sequence[tuple[int, IntExpr]], constant: int = 0) -> IntExpr:
     return Sum(tuple(flat), constant)
 
 
+def total(left: IntExpr, right: IntExpr, sign: int = 1) -> IntExpr:
+    """``left + sign * right``, as `linear` gives it: short sums, the usual case, by a shorter way."""
+    if type(left) is Sum:
+        if left.count >= FEW:
+            return linear([(1, left), (sign, right)])
+        terms, constant = left.terms, left.constant
+    elif type(left) is Const:
+        terms, constant = (), left.value
+    else:
+        terms, constant = ((1, left),), 0
+    if type(right) is Sum:
+        if right.count >= FEW:
+            return linear([(1, left), (sign, right)])
+        terms += right.terms if sign == 1 else tuple([(-a, part) for a, part in right.terms])
+        constant += sign * right.constant
+    elif type(right) is Const:
+        constant += sign * right.value
+    else:
+        terms += ((sign, right),)
+    if len(terms) > FEW or (constant == 0 and len(terms) == 1) or not terms:
+        return linear([(1, left), (sign, right)])
+    return Sum(terms, constant)
+
+
 def _extended(left: Sum, coefficient: int, right: IntExpr) -> Sum | None:
     """A long sum plus another term, without copying the sum; None for a short sum."""
     if left.count < LONG_SUM:
@@ -125,12 +165,19 @@ def _merged(terms: list[tuple[int, IntExpr]]) -> list[tuple[int, IntExpr]]:
     return [(factor, parts[key]) for key, factor in factors.items()]
 
 
+def scaled(expr: IntExpr, factor: int) -> IntExpr:
+    """An expression times a constant."""
+    if factor == 1 or type(expr) is Sum or type(expr) is Const:
+        return linear([(factor, expr)])
+    return Sum(((factor, expr),), 0)
+
+
 def product(left: IntExpr, right: IntExpr) -> IntExpr:
     """A product, with nested ones flattened and constant factors as coefficients."""
     if type(left) is Const:
-        return linear([(left.value, right)])
+        left, right = right, left
     if type(right) is Const:
-        return linear([(right.value, left)])
+        return scaled(left, right.value)
     if type(left) is not Mul and type(right) is not Mul:
         return Mul((left, right))
     first = left.args if type(left) is Mul else (left,)

@@ -55,13 +55,12 @@ class Sum(IntExpr):
     terms: tuple[tuple[int, IntExpr], ...]
     constant: int
     _count: int
-    _list: list[tuple[int, IntExpr]] | None
+    _list: list[tuple[int, IntExpr]]  # of extended sums only
 
     def __init__(self, terms: tuple[tuple[int, IntExpr], ...], constant: int) -> None:
-        object.__setattr__(self, "terms", terms)
-        object.__setattr__(self, "constant", constant)
-        object.__setattr__(self, "_count", len(terms))
-        object.__setattr__(self, "_list", None)
+        _set_terms(self, terms)
+        _set_constant(self, constant)
+        _set_count(self, len(terms))
 
     @property
     def count(self) -> int:
@@ -71,7 +70,7 @@ class Sum(IntExpr):
     def extended(self, terms: list[tuple[int, IntExpr]], constant: int) -> Sum:
         """The sum with more terms and another constant; extending the result again copies nothing."""
         with _EXTENDING:
-            shared = self._list
+            shared = getattr(self, "_list", None)
             if shared is None or len(shared) != self._count:
                 shared = list(self.terms)
             shared += terms
@@ -83,7 +82,7 @@ class Sum(IntExpr):
 
     def __getattr__(self, name: str) -> tuple[tuple[int, IntExpr], ...]:
         """The terms, built on first access."""
-        shared = self._list if name == "terms" else None
+        shared = self._list if name == "terms" and hasattr(self, "_list") else None
         if shared is None:
             raise AttributeError(f"a sum has no attribute {name!r}")
         terms = tuple(shared[: self._count])
@@ -105,6 +104,11 @@ class Sum(IntExpr):
         for coefficient, term in self.terms:
             total += coefficient * term.evaluate(assignment)
         return total
+
+
+_set_terms, _set_constant, _set_count = [
+    Sum.__dict__[name].__set__ for name in ("terms", "constant", "_count")
+]
 
 
 @record(eq=False)

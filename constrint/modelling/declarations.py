@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 from constrint.errors import ModelError
@@ -81,6 +82,8 @@ class Declarations:
         Raises:
             ModelError: The name is taken or invalid, or the arguments contradict each other.
         """
+        if not isinstance(name, str):
+            raise ModelError(f"the name comes first, as in int_var('x', 0, 9); {name!r} is not a name")
         return self.variable(name, _domain(name, lo, hi, step, values))
 
     def variable(self, name: str, domain: Domain) -> IntVar:
@@ -101,13 +104,13 @@ class Declarations:
         values: Iterable[int] | None = None,
     ) -> ExprArray:
         """Declare an array of integer variables, name[0], name[1] … (or name[0,0] …); see `int_var`."""
-        lengths = shape_of(shape)
+        lengths = _array(name, shape, lo, hi)
         domain = _domain(name, lo, hi, step, values)
         return ExprArray([self.variable(one, domain) for one in names_of(name, lengths)], lengths)
 
     def bool_vars(self, name: str, shape: Shape) -> ExprArray:
         """Declare an array of Boolean variables; see `bool_var`."""
-        lengths = shape_of(shape)
+        lengths = _array(name, shape)
         return ExprArray([self.bool_var(one) for one in names_of(name, lengths)], lengths)
 
     def bool_var(self, name: str) -> BoolVar:
@@ -186,9 +189,18 @@ class Declarations:
         Returns:
             The handle of these constraints, to remove them or to switch them off and on.
         """
+        if len(conditions) == 1 and name is None and isinstance(conditions[0], BoolExpr):  # the usual case
+            constraint = Constraint(conditions[0])
+            self.constraints.append(constraint)
+            return Handle(self, (constraint,))
         constraints = constraints_of(conditions, name)
         self.constraints += constraints
         return Handle(self, constraints)
+
+    def __iadd__(self, conditions: BoolExpr | Iterable[Any]) -> Self:
+        """``model += condition`` adds constraints, as `add` does."""
+        self.add(conditions)
+        return self
 
     def remove(self, *constraints: Held) -> None:
         """Remove constraints.
@@ -287,6 +299,11 @@ class Declarations:
 
 def _domain(name: str, lo: int | None, hi: int | None, step: int, values: Iterable[int] | None) -> Domain:
     """The domain for the arguments of `int_var`."""
+    if isinstance(lo, Iterable):
+        raise ModelError(
+            f"'{name}': lo must be an integer, not {lo!r}: write int_var({name!r}, lo, hi), or values={lo!r} "
+            "for a set of values"
+        )
     if values is not None:
         if lo is not None or hi is not None or step != 1:
             raise ModelError(f"'{name}': give either values or bounds and step, not both")
@@ -299,4 +316,31 @@ def _domain(name: str, lo: int | None, hi: int | None, step: int, values: Iterab
         lo = integer(lo, f"'{name}': lo")
     if hi is not None and type(hi) is not int:
         hi = integer(hi, f"'{name}': hi")
-    return Domain.of_range(lo, hi, step)
+    if lo is not None and hi is not None and lo > hi:
+        raise ModelError(
+            f"'{name}': lo is {lo} and hi is {hi}, so there is no value: lo comes first; values=[] declares "
+            "an empty domain"
+        )
+    return _range(lo, hi, step)
+
+
+_range = lru_cache(256)(Domain.of_range)
+"""Variables with the same bounds share their domain."""
+
+
+def _array(name: Any, shape: Any, lo: int | None = None, hi: int | None = None) -> tuple[int, ...]:
+    """The shape of an array of variables; raises `ModelError` for arguments in another order."""
+    if isinstance(name, list | tuple):
+        raise ModelError(
+            f"an array has one name, not {name!r}: write int_vars('x', {len(name)}, lo, hi) for x[0] …, or "
+            "declare each by int_var"
+        )
+    if not isinstance(name, str):
+        raise ModelError(f"the name comes first, as in int_vars('x', 3, 0, 9); {name!r} is not a name")
+    lengths = shape_of(shape)
+    if lengths == (0,) and lo is not None and hi is None:
+        raise ModelError(
+            f"'{name}': the shape comes before the bounds, as in int_vars({name!r}, 3, {shape}, {lo}); an "
+            "array of shape 0 has no elements"
+        )
+    return lengths
