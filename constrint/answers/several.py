@@ -8,9 +8,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, overload
 
 from constrint.answers.options import options_of
+from constrint.answers.presented import Presented
 from constrint.errors import shown
 from constrint.expr import BoolExpr, Comparison, IntExpr, Or, as_expr, linear
-from constrint.modelling.objectives import Goal
+from constrint.modelling.objectives import Goal, Units
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.options import Engine
 from constrint.search.solver import Solver
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
 class Solutions(Iterator[Result]):
     """An iterator over the solutions of a model, which are found on demand."""
 
-    def __init__(self, enumeration: Enumeration, limit: int | None) -> None:
+    def __init__(
+        self, enumeration: Enumeration, limit: int | None, variables: Sequence[IntExpr] | None = None
+    ) -> None:
         self._enumeration = enumeration
-        self._results = enumeration.every(limit)
+        self._results = enumeration.every(limit, variables)
 
     @property
     def complete(self) -> bool:
@@ -90,6 +93,13 @@ class Front(Sequence[Result]):
         from constrint.modelling.notebook import front_html
 
         return front_html(self.goals, self._results, self.complete)
+
+    def in_units(self, units: Units) -> Front:
+        """The same optima, with the values of goals that have fractional coefficients as fractions."""
+        if not units:
+            return self
+        presented = Presented(list(self.goals), units, {})
+        return Front(self.goals, [presented.result(one) for one in self._results], self.complete)
 
     @property
     def objectives(self) -> list[tuple[int, ...]]:

@@ -6,14 +6,18 @@ Those modules need these classes, so the operators here reach them as modules, w
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType
-from typing import Any, NoReturn, Self, SupportsIndex, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, Union, overload
 
 from constrint.errors import ModelError, Position
 from constrint.expr.domain import Domain
 from constrint.expr.position import Span, caller, resolve
 from constrint.support.arguments import integer_list
+
+if TYPE_CHECKING:
+    from constrint.expr.rational import Coefficient, Rational
 
 Assignment: TypeAlias = Mapping["IntExpr", int]
 IntLike: TypeAlias = Union["IntExpr", SupportsIndex]
@@ -47,7 +51,18 @@ class IntExpr:
         raise NotImplementedError
 
     def evaluate(self, assignment: Assignment) -> int:
-        """The value under an assignment of the variables; raises `Undefined` if there is none."""
+        """The value under an assignment of the variables; raises `Undefined` if there is none.
+
+        It takes time linear in the expression's size, however deep it is and however its parts are shared.
+        """
+        try:
+            is_light = self._is_light
+        except AttributeError:
+            is_light = evaluation.is_light(self)
+        return self.meaning(assignment) if is_light else evaluation.shared_value(self, assignment)
+
+    def meaning(self, assignment: Assignment) -> int:
+        """The definition of `evaluate`, by the meaning of each part; for expressions that are light."""
         raise NotImplementedError
 
     def needs(self) -> tuple[BoolExpr, ...]:
@@ -100,12 +115,9 @@ class IntExpr:
         self._no_condition()
 
     def __rshift__(self, other: object) -> NoReturn:
-        raise ModelError("instead of `a >> b` write `a.implies(b)`, or `x // 2**n` for a shift")
+        raise ModelError("instead of `a >> b` write `a.implies(b)`; instead of `x << n` write `x * 2**n`")
 
-    def __lshift__(self, other: object) -> NoReturn:
-        raise ModelError("instead of `x << n` write `x * 2**n`")
-
-    __rrshift__, __rlshift__ = __rshift__, __lshift__
+    __lshift__ = __rrshift__ = __rlshift__ = __rshift__
 
     def __divmod__(self, other: IntLike) -> tuple[IntExpr, IntExpr]:
         return self // other, self % other
@@ -135,40 +147,56 @@ class IntExpr:
 
         return ufunc_of(ufunc, method, inputs, options)
 
-    def __add__(self, other: IntLike) -> IntExpr:
+    @overload
+    def __add__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __add__(self, other: Coefficient) -> Rational: ...
+
+    def __add__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
         if type(other) is int:
             other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
         elif not isinstance(other, IntExpr):
-            if build.is_array(other):
-                return NotImplemented
-            other = build.as_expr(other)
+            return build.with_other(operator.add, self, other)
         return build.total(self, other)
 
-    def __radd__(self, other: IntLike) -> IntExpr:
+    @overload
+    def __radd__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __radd__(self, other: Coefficient) -> Rational: ...
+
+    def __radd__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
         if type(other) is int:
             other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
         elif not isinstance(other, IntExpr):
-            if build.is_array(other):
-                return NotImplemented
-            other = build.as_expr(other)
+            return build.with_other(operator.add, self, other, True)
         return build.total(other, self)
 
-    def __sub__(self, other: IntLike) -> IntExpr:
+    @overload
+    def __sub__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __sub__(self, other: Coefficient) -> Rational: ...
+
+    def __sub__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
         if type(other) is int:
             other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
         elif not isinstance(other, IntExpr):
-            if build.is_array(other):
-                return NotImplemented
-            other = build.as_expr(other)
+            return build.with_other(operator.sub, self, other)
         return build.total(self, other, -1)
 
-    def __rsub__(self, other: IntLike) -> IntExpr:
+    @overload
+    def __rsub__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __rsub__(self, other: Coefficient) -> Rational: ...
+
+    def __rsub__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
         if type(other) is int:
             other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
         elif not isinstance(other, IntExpr):
-            if build.is_array(other):
-                return NotImplemented
-            other = build.as_expr(other)
+            return build.with_other(operator.sub, self, other, True)
         return build.total(other, self, -1)
 
     def __neg__(self) -> IntExpr:
@@ -177,22 +205,30 @@ class IntExpr:
     def __pos__(self) -> IntExpr:
         return self
 
-    def __mul__(self, other: IntLike) -> IntExpr:
+    @overload
+    def __mul__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __mul__(self, other: Coefficient) -> Rational: ...
+
+    def __mul__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
         if type(other) is int:
             return build.scaled(self, other)
         if not isinstance(other, IntExpr):
-            if build.is_array(other):
-                return NotImplemented
-            other = build.as_expr(other)
+            return build.with_other(operator.mul, self, other)
         return build.product(self, other)
 
-    def __rmul__(self, other: IntLike) -> IntExpr:
+    @overload
+    def __rmul__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __rmul__(self, other: Coefficient) -> Rational: ...
+
+    def __rmul__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
         if type(other) is int:
             return build.scaled(self, other)
         if not isinstance(other, IntExpr):
-            if build.is_array(other):
-                return NotImplemented
-            other = build.as_expr(other)
+            return build.with_other(operator.mul, self, other, True)
         return build.product(other, self)
 
     def __floordiv__(self, other: IntLike) -> IntExpr:
@@ -236,73 +272,59 @@ class IntExpr:
 
     __rtruediv__ = __truediv__
 
-    def __lt__(self, other: IntLike) -> BoolExpr:
+    def __lt__(self, other: IntLike | Coefficient) -> BoolExpr:
         if type(other) is int:
             other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
         elif not isinstance(other, IntExpr):
-            if build.is_array(other):
-                return NotImplemented
-            other = build.as_expr(other)
+            return NotImplemented if build.is_array(other) else build.compare("<", self, other)
         node = conditions.Comparison("<", self, other)
         note_place(node, caller())
         return node
 
-    def __le__(self, other: IntLike) -> BoolExpr:
+    def __le__(self, other: IntLike | Coefficient) -> BoolExpr:
         if type(other) is int:
             other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
         elif not isinstance(other, IntExpr):
-            if build.is_array(other):
-                return NotImplemented
-            other = build.as_expr(other)
+            return NotImplemented if build.is_array(other) else build.compare("<=", self, other)
         node = conditions.Comparison("<=", self, other)
         note_place(node, caller())
         return node
 
-    def __gt__(self, other: IntLike) -> BoolExpr:
+    def __gt__(self, other: IntLike | Coefficient) -> BoolExpr:
         if type(other) is int:
             other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
         elif not isinstance(other, IntExpr):
-            if build.is_array(other):
-                return NotImplemented
-            other = build.as_expr(other)
+            return NotImplemented if build.is_array(other) else build.compare(">", self, other)
         node = conditions.Comparison(">", self, other)
         note_place(node, caller())
         return node
 
-    def __ge__(self, other: IntLike) -> BoolExpr:
+    def __ge__(self, other: IntLike | Coefficient) -> BoolExpr:
         if type(other) is int:
             other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
         elif not isinstance(other, IntExpr):
-            if build.is_array(other):
-                return NotImplemented
-            other = build.as_expr(other)
+            return NotImplemented if build.is_array(other) else build.compare(">=", self, other)
         node = conditions.Comparison(">=", self, other)
         note_place(node, caller())
         return node
 
     # Comparisons build conditions, so these two methods cannot have object's signature.
-    def __eq__(self, other: IntLike) -> BoolExpr:  # type: ignore[override]
+    def __eq__(self, other: IntLike | Coefficient) -> BoolExpr:  # type: ignore[override]
         if isinstance(self, BoolExpr):
-            if build.is_array(other):
-                return NotImplemented
-            return build.compare("==", self, other)
+            return NotImplemented if build.is_array(other) else build.compare("==", self, other)
         if type(other) is int:
             other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
         elif not isinstance(other, IntExpr):
-            if build.is_array(other):
-                return NotImplemented
-            other = build.as_expr(other)
+            return NotImplemented if build.is_array(other) else build.compare("==", self, other)
         node = conditions.Comparison("==", self, other)
         note_place(node, caller())
         return node
 
-    def __ne__(self, other: IntLike) -> BoolExpr:  # type: ignore[override]
+    def __ne__(self, other: IntLike | Coefficient) -> BoolExpr:  # type: ignore[override]
         if type(other) is int:
             other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
         elif not isinstance(other, IntExpr):
-            if build.is_array(other):
-                return NotImplemented
-            other = build.as_expr(other)
+            return NotImplemented if build.is_array(other) else build.compare("!=", self, other)
         node = conditions.Comparison("!=", self, other)
         note_place(node, caller())
         return node
@@ -322,6 +344,10 @@ class BoolExpr(IntExpr):
 
     def evaluate(self, assignment: Assignment) -> bool:
         """Whether the condition holds under an assignment; it is false if one of its terms is undefined."""
+        return bool(super().evaluate(assignment))
+
+    def meaning(self, assignment: Assignment) -> bool:
+        """The definition of `evaluate`, as for integers."""
         raise NotImplementedError
 
     def __and__(self, other: object) -> BoolExpr:
@@ -367,7 +393,7 @@ note_place = IntExpr.__dict__["_where"].__set__
 """Set the place of an immutable node."""
 
 # At the end, because these modules import the classes above.
-from constrint.expr import build, conditions, integers  # noqa: E402
+from constrint.expr import build, conditions, evaluation, integers  # noqa: E402
 from constrint.expr.arithmetic import absolute, division, power  # noqa: E402
 
 CONSTANTS = {value: integers.Const(value) for value in range(-16, 257)}

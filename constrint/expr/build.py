@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import SupportsIndex
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from constrint.errors import ModelError
 from constrint.expr.base import BoolExpr, IntExpr
 from constrint.expr.conditions import And, BoolConst, Comparison, Iff, Or
 from constrint.expr.integers import Const, Mul, Sum
 from constrint.expr.position import caller
+
+if TYPE_CHECKING:
+    from constrint.expr.rational import Rational
+
+FRACTIONS = ("Rational", "Fraction", "Decimal", "float16", "float32")
+"""The types of operands that `rational` computes with, beside floats; it is imported for them only."""
+
+
+class NotWhole(ModelError):  # noqa: N818 - operators catch it
+    """An operand that is a number, or the value of an expression, but not an integer."""
+
 
 LONG_SUM = 8  # sums of at least this many terms are extended without copying
 
@@ -22,12 +33,39 @@ def as_expr(value: object) -> IntExpr:
         return Const(value)
     if isinstance(value, SupportsIndex):
         return Const(value.__index__())
+    if isinstance(value, float) or type(value).__name__ in FRACTIONS:
+        raise NotWhole(
+            f"{value!r} is not an integer: numbers that are not whole stand in sums, multiples, "
+            "comparisons and objectives, and nowhere else"
+        )
     raise ModelError(f"{value!r} is not an integer expression: use integers and constrint expressions only")
+
+
+def lifted(value: object) -> Rational:
+    """A number or an expression as a fraction; see `rational`, which is imported where it is needed."""
+    from constrint.expr import rational
+
+    return rational.lifted(value)
 
 
 def is_array(value: object) -> bool:
     """Whether an operand is an array with axes, whose own operators make an array of expressions."""
     return getattr(value, "shape", ()) != ()
+
+
+def with_other(
+    function: Callable[[Any, Any], Any], expr: IntExpr, other: object, is_turned: bool = False
+) -> IntExpr | Rational:
+    """An operator with an operand that is neither an expression nor an int: an array, a fraction."""
+    if is_array(other):
+        return NotImplemented  # type: ignore[no-any-return] # as operators do
+    own: IntExpr | Rational = expr
+    try:
+        operand: IntExpr | Rational = as_expr(other)
+    except NotWhole:
+        own, operand = lifted(expr), lifted(other)
+    found: IntExpr | Rational = function(operand, own) if is_turned else function(own, operand)
+    return found
 
 
 def may_join(value: object) -> bool:
@@ -38,10 +76,9 @@ def may_join(value: object) -> bool:
     if is_array(value):
         return False
     if not isinstance(value, bool) and isinstance(value, SupportsIndex):
-        text = f"{value!r} is a number" if not isinstance(value, IntExpr) else f"`{value}` is a number"
         raise ModelError(
-            f"{text}, and `&`, `|`, `^` take conditions. They bind more tightly than comparisons: write "
-            "`(x == 1) & (y == 2)`, with brackets"
+            f"`{value}` is a number, and `&`, `|`, `^` take conditions: compare it, such as `… != 0`. They "
+            "bind more tightly than comparisons: write `(x == 1) & (y == 2)`, with brackets"
         )
     return True
 
@@ -69,7 +106,12 @@ def compare(operator: str, left: IntExpr, right: object) -> BoolExpr:
     if operator == "==" and isinstance(left, BoolExpr) and isinstance(right, (BoolExpr, bool)):
         node = Iff(left, as_bool(right))
     else:
-        node = Comparison(operator, left, as_expr(right))
+        try:
+            node = Comparison(operator, left, as_expr(right))
+        except NotWhole:
+            from constrint.expr.rational import compared
+
+            return compared(operator, left, right)
     object.__setattr__(node, "_where", caller())
     return node
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from constrint.expr.base import Assignment, IntExpr
 from constrint.expr.domain import Domain
-from constrint.expr.evaluation import WIDE, bounded, share_work
+from constrint.expr.evaluation import WIDE, bounded, with_parts
 from constrint.support.record import record, refuse
 
 
@@ -21,8 +21,10 @@ class Const(IntExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return ()
 
-    def evaluate(self, assignment: Assignment) -> int:
+    def meaning(self, assignment: Assignment) -> int:
         return self.value
+
+    evaluate = meaning
 
 
 @record(eq=False)
@@ -36,8 +38,10 @@ class IntVar(IntExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return ()
 
-    def evaluate(self, assignment: Assignment) -> int:
+    def meaning(self, assignment: Assignment) -> int:
         return assignment[self]
+
+    evaluate = meaning
 
 
 _EXTENDING = Lock()  # two threads may extend the same sum
@@ -99,10 +103,10 @@ class Sum(IntExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return tuple([term for _, term in self.terms])
 
-    def evaluate(self, assignment: Assignment) -> int:
+    def meaning(self, assignment: Assignment) -> int:
         total = self.constant
         for coefficient, term in self.terms:
-            total += coefficient * term.evaluate(assignment)
+            total += coefficient * term.meaning(assignment)
         return total
 
 
@@ -121,16 +125,16 @@ class Mul(IntExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return self.args
 
-    def evaluate(self, assignment: Assignment) -> int:
+    def meaning(self, assignment: Assignment) -> int:
         total = 1
         for arg in self.args:
-            total *= arg.evaluate(assignment)
+            total *= arg.meaning(assignment)
             if not -WIDE < total < WIDE:
                 bounded(total)
         return total
 
 
-share_work(Sum, Mul)
+with_parts(Sum, Mul)
 
 
 if not TYPE_CHECKING:

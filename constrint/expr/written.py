@@ -42,7 +42,25 @@ from constrint.expr.walk import inner_first
 from constrint.expr.written_calls import write_call, write_table
 
 KEYWORDS = frozenset(
-    ["and", "bool", "divides", "false", "in", "maximize", "minimize", "not", "or", "prefer", "step", "true"]
+    [
+        "and",
+        "bool",
+        "divides",
+        "enum",
+        "false",
+        "for",
+        "if",
+        "in",
+        "include",
+        "maximize",
+        "minimize",
+        "not",
+        "or",
+        "param",
+        "prefer",
+        "step",
+        "true",
+    ]
 )
 """Keywords, which are names only in backquotes."""
 

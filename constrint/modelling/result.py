@@ -12,11 +12,16 @@ from constrint.expr import IntExpr
 from constrint.support.optional import needed
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import numpy as np
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
+    from constrint.expr.rational import Rational
     from constrint.modelling.conflict import Conflict
+    from constrint.modelling.constraints import Constraint
     from constrint.modelling.intervals import Interval, Scheduled
+    from constrint.modelling.symbols import SetExpr
 
 
 class Status(Enum):
@@ -46,7 +51,7 @@ class Statistics:
             the optimum came from tables of rows.
         arithmetic: "int64", or "exact" for Python's integers.
         method: "branching"; "learning" if the learning search ran, which needs int64; "portfolio" if several
-            took turns.
+            took turns; "diagrams" if those of the planner answered.
         learned: Clauses learned from failures.
     """
 
@@ -102,19 +107,24 @@ class Result:
 
     Attributes:
         status: How the search ended.
-        values: Value of every variable and let by name; empty without a solution.
+        values: Value of every variable and let by name, of enumeration and set variables the user's values;
+            empty without a solution.
         objective: Value of the objective; a tuple for several objectives; None without one.
         statistics: The work of the search.
         bound: Proven bound of a single objective: no solution has a better one; None if there is none.
+        violation: The total weight of the violated soft constraints; None without soft constraints.
+        violated: The soft constraints that the solution violates.
         conflict: The guilty assumptions, if the call had assumptions and they leave no solution.
     """
 
     status: Status
-    values: Mapping[str, int] = field(default_factory=dict)
-    objective: int | tuple[int, ...] | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    objective: Any = None
     statistics: Statistics = field(default_factory=Statistics)
     conflict: Conflict | None = field(default=None, kw_only=True)
-    bound: int | None = field(default=None, kw_only=True)
+    bound: Any = field(default=None, kw_only=True)
+    violation: Any = field(default=None, kw_only=True)
+    violated: tuple[Constraint, ...] = field(default=(), kw_only=True)
     _assignment: Mapping[IntExpr, int] = field(default_factory=dict, repr=False)
     _intervals: Mapping[str, Interval] = field(default_factory=dict, repr=False)
 
@@ -130,13 +140,15 @@ class Result:
         if self.objective is not None:
             parts.append(f"objective={_shown(self.objective)}")
         if self.bound is not None and self.status is not Status.OPTIMAL:
-            parts.append(f"bound={shown_number(self.bound)}")
+            parts.append(f"bound={_shown(self.bound)}")
         if self:
             first = list(self.values.items())[:MOST_SHOWN]
-            values = [f"{name!r}: {shown_number(value)}" for name, value in first]
+            values = [f"{name!r}: {_shown(value)}" for name, value in first]
             if len(self.values) > len(first):
                 values.append(f"… {len(self.values) - len(first)} more")
             parts.append(f"values={{{', '.join(values)}}}")
+        if self.violation is not None:
+            parts.append(f"violation={_shown(self.violation)}")
         if self.conflict is not None:
             parts.append(f"conflict={self.conflict!r}")
         return f"Result({', '.join(parts)})"
@@ -144,9 +156,9 @@ class Result:
     @property
     def gap(self) -> float | None:
         """Distance of the objective from its bound, divided by the objective; None if either is unknown."""
-        if self.bound is None or not isinstance(self.objective, int):
+        if self.bound is None or self.objective is None or isinstance(self.objective, tuple):
             return None
-        return abs(self.objective - self.bound) / max(1, abs(self.objective))
+        return float(abs(self.objective - self.bound) / max(1, abs(self.objective)))
 
     @property
     def intervals(self) -> dict[str, Scheduled | None]:
@@ -155,11 +167,21 @@ class Result:
             return {}
         return {name: self[interval] for name, interval in self._intervals.items()}
 
+    def breaks_of(self, name: str) -> tuple[tuple[int, int], ...]:
+        """The breaks of an interval by name, as (begin, end) pairs in order."""
+        return self._intervals[name].breaks
+
     @overload
     def __getitem__(self, key: str | IntExpr) -> int: ...
 
     @overload
     def __getitem__(self, key: Interval) -> Scheduled | None: ...
+
+    @overload
+    def __getitem__(self, key: Rational) -> float | Fraction: ...
+
+    @overload
+    def __getitem__(self, key: SetExpr) -> frozenset[Any]: ...
 
     @overload
     def __getitem__(self, key: Any) -> Any: ...
@@ -169,12 +191,13 @@ class Result:
 
         Args:
             key: The name of a variable or let, a variable, any expression over the model's variables, an
-                interval, or an array or list of names and expressions.
+                interval, a set, or an array or list of names and expressions.
 
         Returns:
             The value as an int; for an interval, its start, size and end, or None where it is absent; for an
-            array or list, a numpy array of the same shape: of int64, or of Python integers if one of them is
-            larger.
+            expression with fractional coefficients, a float or `Fraction`; for an enumeration variable, its
+            value, and for a set, the frozen set of its members; for an array or list, a numpy array of the
+            same shape: of int64, or of Python integers if one of them is larger.
 
         Raises:
             ModelError: There is no solution, or a variable is not in this result.
@@ -224,7 +247,7 @@ class Result:
         """The names of variables and lets."""
         return self.values.keys()
 
-    def items(self) -> ItemsView[str, int]:
+    def items(self) -> ItemsView[str, Any]:
         """The names of variables and lets with their values."""
         return self.values.items()
 
@@ -232,7 +255,12 @@ class Result:
         """The value of a name or expression; `default` for one that is not in the result."""
         return self[key] if key in self else default  # noqa: SIM401 - this is `get`
 
-    def to_dict(self) -> dict[str, int]:
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The integer values of all variables by name, also of those that enumerations and sets stand on."""
+        return {str(getattr(one, "name", "")): int(value) for one, value in self._assignment.items()}
+
+    def to_dict(self) -> dict[str, Any]:
         """The values by name; empty without a solution."""
         return dict(self.values)
 
@@ -257,12 +285,13 @@ class Result:
 Mapping.register(Result)
 
 
-def _shown(objective: int | tuple[int, ...]) -> str:
-    if isinstance(objective, int):
-        return shown_number(objective)
-    return f"({', '.join(map(shown_number, objective))}{',' * (len(objective) == 1)})"
+def _shown(value: Any) -> str:
+    """A value, or those of several objectives."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))}{',' * (len(value) == 1)})"
+    return shown_number(value) if isinstance(value, int) else repr(value)
 
 
-def _some(names: Mapping[str, int]) -> str:
+def _some(names: Mapping[str, Any]) -> str:
     first = list(names)[:MOST_SHOWN]
     return ", ".join(first) + (f", … {len(names) - len(first)} more" if len(names) > len(first) else "")

@@ -11,6 +11,7 @@ from constrint.preparing.checks import Assignment, check
 from constrint.preparing.search import GaveUp, Interrupted
 from constrint.presolve import better_than, is_linear
 from constrint.search.depth_first import Run
+from constrint.search.polling import at_point, polled
 from constrint.search.probes import Probes
 from constrint.support.deadline import Stopped
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from constrint.preparing.search import Search
     from constrint.presolve import Root
     from constrint.search.solver import Solver
+    from constrint.search.warm_start import Start
 
 MOST_RESTARTS = 3
 BRIEF = 1000  # nodes before the dual row is added
@@ -38,15 +40,23 @@ class Climb:
         self._run: Search | None = None  # the one under way
         self._counted = 0  # solutions that the solver's statistics have
 
-    def optimum(self, root: Root, best: Assignment | None) -> tuple[Assignment, int] | None:
+    def optimum(
+        self, root: Root, best: Assignment | None, start: Start | None = None
+    ) -> tuple[Assignment, int] | None:
         """The best solution and the value of its objective; raises `Interrupted` with the best so far.
 
         Args:
             root: The root of the search.
             best: The solution to return if search is stopped before it finds one.
+            start: A solution that further ones must improve on, or None.
         """
+        left: Root | None = root
+        if start is not None:
+            self._found, self._value = start.solution, start.value
+            left = self._left(root)
         try:
-            self._search(root)
+            if left is not None:
+                self._search(left)
         except (Stopped, KeyboardInterrupt) as stop:
             if isinstance(stop, KeyboardInterrupt) and (self._found or best) is None:
                 raise
@@ -60,11 +70,34 @@ class Climb:
 
     def _search(self, root: Root) -> None:
         """Improve the best solution until there is no better one."""
-        left, run = self._begin(root) if self._is_plain(root) else (root, None)
+        known = self._polled(root)
+        if known is None:
+            return
+        left, run = self._begin(known) if self._is_plain(known) else (known, None)
         if left is not None and self._solver.options.proof is None:
             left = self._probed(left, run)
         while left is not None:
             left, run = self._go_on(left, run or self._solver.run(self._prepared, left, self._goal)), None
+
+    def _polled(self, root: Root) -> Root | None:
+        """The root after a look for a good solution around some points; None if nothing is left of it."""
+        solver, prepared = self._solver, self._prepared
+        options = solver.options
+        if len(solver.goals) != 1 or prepared.preferences or options.proof or options.brancher.decide:
+            return root
+        near = polled(prepared, root, solver.goals[0])
+        if near is None:
+            return root
+        only = replace(root, box=at_point(prepared, root, near))
+        run = Run(prepared, only, solver.options, solver.started, self._goal, most_nodes=BRIEF)
+        try:
+            self._improve(run)
+        except (GaveUp, UnboundedError):
+            pass  # what the point leaves open is hard to find
+        finally:
+            self._run = None
+            self._count(run)
+        return self._left(root)
 
     def _is_plain(self, root: Root) -> bool:
         """Whether the search starts with plain branching and may change its method after a short while."""
@@ -127,6 +160,8 @@ class Climb:
     def _go_on(self, root: Root, run: Search) -> Root | None:
         """Run a search; returns the remaining root with narrower bounds."""
         solver = self._solver
+        if self._found is not None and solver.options.is_solution:
+            run.demand_better(self._value)  # so that it knows that there is a solution
         try:
             self._improve(run)
             return None

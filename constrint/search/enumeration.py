@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from constrint.preparing.prepared import WIDEST_BITS
 from constrint.preparing.search import GaveUp
 from constrint.search.depth_first import Run
 from constrint.search.near_zero import NEARBY_NODES, nearby_roots
+from constrint.search.projected import projected, solutions
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline, Stopped, until
 
@@ -36,8 +37,8 @@ class Enumeration(Solver):
         super().__init__(model, options)
         self.complete = False
 
-    def every(self, limit: int | None) -> Iterator[Result]:
-        """All solutions, each once.
+    def every(self, limit: int | None, variables: Sequence[IntExpr] | None = None) -> Iterator[Result]:
+        """All solutions, each once; of some variables, each combination of their values once.
 
         Those of a model that cannot be searched for want of bounds are sought near 0, as `best` does; after
         the last one that is found so, `UnboundedError` is raised.
@@ -45,7 +46,7 @@ class Enumeration(Solver):
         found = 0
         if limit is not None and limit <= 0:
             return
-        solutions = self._all_or_nearby()
+        solutions = self._all(variables) if variables is not None else self._all_or_nearby()
         deadline = Deadline(self.options.time_limit, self.started)
         try:
             while True:
@@ -55,8 +56,10 @@ class Enumeration(Solver):
                     break
                 found += 1
                 self.total = replace(self.total, solutions=found)
-                yield self._result(Status.OPTIMAL, assignment)
-                if found == limit:
+                result = self._result(Status.OPTIMAL, assignment)
+                is_last = self.options.on_solution is not None and self.options.on_solution(result) is False
+                yield result
+                if found == limit or is_last:
                     return
         except Stopped:
             return
@@ -90,34 +93,32 @@ class Enumeration(Solver):
             self.add(run, 0)
         raise unbounded
 
-    def _all(self) -> Iterator[Assignment]:
+    def _all(self, variables: Sequence[IntExpr] | None = None) -> Iterator[Assignment]:
         """All solutions; if bounds leave the range that stands for all integers, those of a wider range."""
         prepared = self._prepare((), (), is_every=True)
         is_bounded = all(_domain_of(variable).is_finite for variable in prepared.variables)
         known: set[tuple[int, ...]] = set()
         while prepared.root is not None:
-            run = self.run(prepared, prepared.root, is_every=True)
             try:
-                while (found := run.next()) is not None:
+                for found, whole in solutions(self, prepared, projected(prepared, variables)):
                     if not is_bounded:
                         values = tuple(found.values())
                         if values in known:
                             continue
                         known.add(values)
-                    self.total = run.statistics()
-                    yield found
+                    yield whole
                 return
             except NeedsWiderBounds:
                 if prepared.bits >= WIDEST_BITS:
                     raise UnboundedError(prepared.first_unbounded()) from None
                 prepared = self._prepare((), (), 4 * prepared.bits, is_every=True)
 
-    def count(self) -> tuple[int, bool]:
+    def count(self, variables: Sequence[IntExpr] | None = None) -> tuple[int, bool]:
         """The number of solutions found, and whether they are all."""
         found = 0
         try:
             with until(Deadline(self.options.time_limit, self.started)):
-                for _ in self._all():
+                for _ in self._all(variables):
                     found += 1
         except Stopped:
             return found, False

@@ -40,7 +40,7 @@ MISTAKES = {
     "& before comparison": (lambda m, x, y, b: m.add(x > 1 & y < 3), "with brackets"),
     "| before comparison": (lambda m, x, y, b: m.add((x == 1) | y == 2), "`y` is a number"),
     "& behind comparison": (lambda m, x, y, b: m.add((x == 1) & y), "`y` is a number"),
-    "& with 1": (lambda m, x, y, b: m.add((x == 1) & 1), "1 is a number"),
+    "& with 1": (lambda m, x, y, b: m.add((x == 1) & 1), "`1` is a number"),
     "~ of a number": (lambda m, x, y, b: m.add(~x == 1), "`x` is a number"),
     "bits": (lambda m, x, y, b: x & 3, "`x` is a number"),
     "truth": (lambda m, x, y, b: bool(x == 1), "no truth value"),
