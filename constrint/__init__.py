@@ -71,6 +71,18 @@ from constrint.preparing.restart_rules import Restarts as Restarts
 from constrint.support.limits import LimitExceeded as LimitExceeded
 from constrint.support.limits import Limits as Limits
 
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    """`__version__`, which takes longer to find than all of an import."""
+    if name != "__version__":
+        raise AttributeError(f"module 'constrint' has no attribute {name!r}")
+    from constrint.support.version import version
+
+    return version()
+
+
 if not TYPE_CHECKING:  # type checkers see by the imports above what is public
     __all__ = sorted(
         name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from constrint.modelling.ownership import check_variables
 from constrint.search.enumeration import Enumeration
 from constrint.search.projected import projection_of
 
@@ -26,6 +27,7 @@ def count_solutions(
     With variables, it is the number of combinations of their values. Where the callback ends the search, it
     is the number of solutions so far, and they are all that were wanted.
     """
+    check_variables(model)
     chosen = projection_of(model, variables)
     if options.on_solution is not None:
         return _told(model, replace(options, time_limit=deadline.rest), options.on_solution, chosen)

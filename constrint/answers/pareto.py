@@ -15,6 +15,7 @@ from constrint.diagrams.terms import INT64, OBJECT, Array, Term, Unsupported
 from constrint.diagrams.translate import Translator
 from constrint.errors import LimitError
 from constrint.expr import definedness
+from constrint.modelling.ownership import check_variables
 from constrint.solutions.solutionset import SolutionSet
 from constrint.support.deadline import Deadline
 
@@ -38,6 +39,7 @@ def planned_front(
 
     None if there are too many solutions, or if the planner cannot list them, for example before the deadline.
     """
+    check_variables(model, [expr for expr, _ in goals])
     try:
         with planning(Deadline(None if deadline is None else 0.0, deadline)):
             return _planned(model, goals, deadline)

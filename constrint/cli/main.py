@@ -32,13 +32,28 @@ from constrint.cli.options import (
 )
 from constrint.cli.serving import lsp
 from constrint.cli.starting import bench, completion, new
+from constrint.support.version import version
 
 if TYPE_CHECKING:
     from constrint.model import Model
     from constrint.support.limits import Budget
 
 
+def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not context.resilient_parsing:
+        click.echo(f"constrint {version()}")
+        context.exit()
+
+
 @click.group(context_settings=HELP, no_args_is_help=True)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version.",
+)
 def app() -> None:
     """Solve integer constraint models written in the .constrint language.
 

@@ -137,7 +137,8 @@ def _write_result(model: Model, result: Result) -> None:
         values = result.objective if isinstance(result.objective, tuple) else (result.objective,)
         for (expr, direction), value in zip(goals, values, strict=False):
             text = expr.position.text if expr.position else "objective"
-            _write(f"# {'maximal' if direction == 'max' else 'minimal'} {text} = {value}")
+            extreme = "maximal" if direction == "max" else "minimal"
+            _write(f"# {'best so far:' if result.status is Status.FEASIBLE else extreme} {text} = {value}")
     if result.violation is not None:
         _write(f"# violated weight = {result.violation}")
         for constraint in result.violated:

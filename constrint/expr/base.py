@@ -6,6 +6,7 @@ Those modules need these classes, so the operators here reach them as modules, w
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, Union, overload
@@ -85,8 +86,44 @@ class IntExpr:
         raise ModelError(
             "an expression has no truth value while the model is being built. Instead of `a <= x <= b` write "
             "`(a <= x) & (x <= b)`; instead of `and`, `or`, `not` write `&`, `|`, `~`; instead of "
-            "`if condition: …` write `condition.implies(…)`; instead of `x in values` write `x.is_in(values)`"
+            "`if condition: …` write `condition.implies(…)`; instead of `x in values` write "
+            "`x.is_in(values)`; instead of max, min, any, all write max_, min_, any_of, all_of"
         )
+
+    def __index__(self) -> NoReturn:
+        raise ModelError(
+            f"`{self}` has no value while the model is being built: it is neither an index nor a number. "
+            "Instead of `values[x]` write `element(values, x)`; after solving, `result[x]` is its value"
+        )
+
+    __int__ = __float__ = __round__ = __trunc__ = __floor__ = __ceil__ = __index__
+
+    def _no_condition(self, other: object = None) -> NoReturn:
+        raise ModelError(
+            f"`{self}` is a number, and `&`, `|`, `^`, `~` take conditions. They bind more tightly than "
+            "comparisons: write `(x == 1) & (y == 2)`, with brackets"
+        )
+
+    def __and__(self, other: object) -> BoolExpr:
+        if not build.is_array(other):
+            self._no_condition()
+        return NotImplemented
+
+    __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __and__
+
+    def __invert__(self) -> BoolExpr:
+        self._no_condition()
+
+    def __rshift__(self, other: object) -> NoReturn:
+        raise ModelError("instead of `a >> b` write `a.implies(b)`; instead of `x << n` write `x * 2**n`")
+
+    __lshift__ = __rrshift__ = __rlshift__ = __rshift__
+
+    def __divmod__(self, other: IntLike) -> tuple[IntExpr, IntExpr]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: IntLike) -> tuple[IntExpr, IntExpr]:
+        return other // self, other % self
 
     __hash__ = object.__hash__
 
@@ -117,12 +154,11 @@ class IntExpr:
     def __add__(self, other: Coefficient) -> Rational: ...
 
     def __add__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        try:
-            return build.linear([(1, self), (1, build.as_expr(other))])
-        except build.NotWhole:
-            return build.lifted(self) + other
+        if type(other) is int:
+            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
+        elif not isinstance(other, IntExpr):
+            return build.with_other(operator.add, self, other)
+        return build.total(self, other)
 
     @overload
     def __radd__(self, other: IntLike) -> IntExpr: ...
@@ -131,12 +167,11 @@ class IntExpr:
     def __radd__(self, other: Coefficient) -> Rational: ...
 
     def __radd__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        try:
-            return build.linear([(1, build.as_expr(other)), (1, self)])
-        except build.NotWhole:
-            return build.lifted(self) + other
+        if type(other) is int:
+            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
+        elif not isinstance(other, IntExpr):
+            return build.with_other(operator.add, self, other, True)
+        return build.total(other, self)
 
     @overload
     def __sub__(self, other: IntLike) -> IntExpr: ...
@@ -145,12 +180,11 @@ class IntExpr:
     def __sub__(self, other: Coefficient) -> Rational: ...
 
     def __sub__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        try:
-            return build.linear([(1, self), (-1, build.as_expr(other))])
-        except build.NotWhole:
-            return build.lifted(self) - other
+        if type(other) is int:
+            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
+        elif not isinstance(other, IntExpr):
+            return build.with_other(operator.sub, self, other)
+        return build.total(self, other, -1)
 
     @overload
     def __rsub__(self, other: IntLike) -> IntExpr: ...
@@ -159,12 +193,11 @@ class IntExpr:
     def __rsub__(self, other: Coefficient) -> Rational: ...
 
     def __rsub__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        try:
-            return build.linear([(1, build.as_expr(other)), (-1, self)])
-        except build.NotWhole:
-            return build.lifted(other) - self
+        if type(other) is int:
+            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
+        elif not isinstance(other, IntExpr):
+            return build.with_other(operator.sub, self, other, True)
+        return build.total(other, self, -1)
 
     def __neg__(self) -> IntExpr:
         return build.linear([(-1, self)])
@@ -179,12 +212,11 @@ class IntExpr:
     def __mul__(self, other: Coefficient) -> Rational: ...
 
     def __mul__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        try:
-            return build.product(self, build.as_expr(other))
-        except build.NotWhole:
-            return build.lifted(self) * other
+        if type(other) is int:
+            return build.scaled(self, other)
+        if not isinstance(other, IntExpr):
+            return build.with_other(operator.mul, self, other)
+        return build.product(self, other)
 
     @overload
     def __rmul__(self, other: IntLike) -> IntExpr: ...
@@ -193,12 +225,11 @@ class IntExpr:
     def __rmul__(self, other: Coefficient) -> Rational: ...
 
     def __rmul__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        try:
-            return build.product(build.as_expr(other), self)
-        except build.NotWhole:
-            return build.lifted(self) * other
+        if type(other) is int:
+            return build.scaled(self, other)
+        if not isinstance(other, IntExpr):
+            return build.with_other(operator.mul, self, other, True)
+        return build.product(other, self)
 
     def __floordiv__(self, other: IntLike) -> IntExpr:
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
@@ -220,10 +251,11 @@ class IntExpr:
             return NotImplemented
         return division.Mod(build.as_expr(other), self)
 
-    def __pow__(self, other: IntLike) -> IntExpr:
+    def __pow__(self, other: IntLike, modulus: IntLike | None = None) -> IntExpr:
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
             return NotImplemented
-        return power.Pow(self, build.as_expr(other))
+        value = power.Pow(self, build.as_expr(other))
+        return value if modulus is None else value % modulus
 
     def __rpow__(self, other: IntLike) -> IntExpr:
         if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
@@ -241,35 +273,61 @@ class IntExpr:
     __rtruediv__ = __truediv__
 
     def __lt__(self, other: IntLike | Coefficient) -> BoolExpr:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        return build.compare("<", self, other)
+        if type(other) is int:
+            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
+        elif not isinstance(other, IntExpr):
+            return NotImplemented if build.is_array(other) else build.compare("<", self, other)
+        node = conditions.Comparison("<", self, other)
+        note_place(node, caller())
+        return node
 
     def __le__(self, other: IntLike | Coefficient) -> BoolExpr:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        return build.compare("<=", self, other)
+        if type(other) is int:
+            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
+        elif not isinstance(other, IntExpr):
+            return NotImplemented if build.is_array(other) else build.compare("<=", self, other)
+        node = conditions.Comparison("<=", self, other)
+        note_place(node, caller())
+        return node
 
     def __gt__(self, other: IntLike | Coefficient) -> BoolExpr:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        return build.compare(">", self, other)
+        if type(other) is int:
+            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
+        elif not isinstance(other, IntExpr):
+            return NotImplemented if build.is_array(other) else build.compare(">", self, other)
+        node = conditions.Comparison(">", self, other)
+        note_place(node, caller())
+        return node
 
     def __ge__(self, other: IntLike | Coefficient) -> BoolExpr:
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        return build.compare(">=", self, other)
+        if type(other) is int:
+            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
+        elif not isinstance(other, IntExpr):
+            return NotImplemented if build.is_array(other) else build.compare(">=", self, other)
+        node = conditions.Comparison(">=", self, other)
+        note_place(node, caller())
+        return node
 
     # Comparisons build conditions, so these two methods cannot have object's signature.
     def __eq__(self, other: IntLike | Coefficient) -> BoolExpr:  # type: ignore[override]
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        return build.compare("==", self, other)
+        if isinstance(self, BoolExpr):
+            return NotImplemented if build.is_array(other) else build.compare("==", self, other)
+        if type(other) is int:
+            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
+        elif not isinstance(other, IntExpr):
+            return NotImplemented if build.is_array(other) else build.compare("==", self, other)
+        node = conditions.Comparison("==", self, other)
+        note_place(node, caller())
+        return node
 
     def __ne__(self, other: IntLike | Coefficient) -> BoolExpr:  # type: ignore[override]
-        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
-            return NotImplemented
-        return build.compare("!=", self, other)
+        if type(other) is int:
+            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
+        elif not isinstance(other, IntExpr):
+            return NotImplemented if build.is_array(other) else build.compare("!=", self, other)
+        node = conditions.Comparison("!=", self, other)
+        note_place(node, caller())
+        return node
 
     def is_in(self, values: Iterable[int] | Domain) -> BoolExpr:
         """The condition that the value is one of these."""
@@ -293,29 +351,31 @@ class BoolExpr(IntExpr):
         raise NotImplementedError
 
     def __and__(self, other: object) -> BoolExpr:
-        if not isinstance(other, BoolExpr) and build.is_array(other):
+        if not isinstance(other, BoolExpr) and not build.may_join(other):
             return NotImplemented
         return build.placed(conditions.And(build.flat(conditions.And, self, build.as_bool(other))))
 
     def __rand__(self, other: object) -> BoolExpr:
-        if not isinstance(other, BoolExpr) and build.is_array(other):
+        if not isinstance(other, BoolExpr) and not build.may_join(other):
             return NotImplemented
         return build.placed(conditions.And(build.flat(conditions.And, build.as_bool(other), self)))
 
     def __or__(self, other: object) -> BoolExpr:
-        if not isinstance(other, BoolExpr) and build.is_array(other):
+        if not isinstance(other, BoolExpr) and not build.may_join(other):
             return NotImplemented
         return build.placed(conditions.Or(build.flat(conditions.Or, self, build.as_bool(other))))
 
     def __ror__(self, other: object) -> BoolExpr:
-        if not isinstance(other, BoolExpr) and build.is_array(other):
+        if not isinstance(other, BoolExpr) and not build.may_join(other):
             return NotImplemented
         return build.placed(conditions.Or(build.flat(conditions.Or, build.as_bool(other), self)))
 
     def __xor__(self, other: object) -> BoolExpr:
-        if not isinstance(other, BoolExpr) and build.is_array(other):
+        if not isinstance(other, BoolExpr) and not build.may_join(other):
             return NotImplemented
         return build.placed(conditions.Not(conditions.Iff(self, build.as_bool(other))))
+
+    __rxor__ = __xor__
 
     def __invert__(self) -> BoolExpr:
         return build.placed(conditions.Not(self))
@@ -329,6 +389,12 @@ class BoolExpr(IntExpr):
         return build.placed(conditions.Iff(self, build.as_bool(other)))
 
 
+note_place = IntExpr.__dict__["_where"].__set__
+"""Set the place of an immutable node."""
+
 # At the end, because these modules import the classes above.
 from constrint.expr import build, conditions, evaluation, integers  # noqa: E402
 from constrint.expr.arithmetic import absolute, division, power  # noqa: E402
+
+CONSTANTS = {value: integers.Const(value) for value in range(-16, 257)}
+"""Small constants in Python's operators are shared; nothing is ever noted on them."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, SupportsIndex
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from constrint.errors import ModelError
 from constrint.expr.base import BoolExpr, IntExpr
@@ -51,6 +51,36 @@ def lifted(value: object) -> Rational:
 def is_array(value: object) -> bool:
     """Whether an operand is an array with axes, whose own operators make an array of expressions."""
     return getattr(value, "shape", ()) != ()
+
+
+def with_other(
+    function: Callable[[Any, Any], Any], expr: IntExpr, other: object, is_turned: bool = False
+) -> IntExpr | Rational:
+    """An operator with an operand that is neither an expression nor an int: an array, a fraction."""
+    if is_array(other):
+        return NotImplemented  # type: ignore[no-any-return] # as operators do
+    own: IntExpr | Rational = expr
+    try:
+        operand: IntExpr | Rational = as_expr(other)
+    except NotWhole:
+        own, operand = lifted(expr), lifted(other)
+    found: IntExpr | Rational = function(operand, own) if is_turned else function(own, operand)
+    return found
+
+
+def may_join(value: object) -> bool:
+    """Whether `&`, `|`, `^` join an operand to a condition here; an array does so by its own operators.
+
+    Raises `ModelError` for a number: it is half of a comparison, as in ``x == 1 & (y == 2)``.
+    """
+    if is_array(value):
+        return False
+    if not isinstance(value, bool) and isinstance(value, SupportsIndex):
+        raise ModelError(
+            f"`{value}` is a number, and `&`, `|`, `^` take conditions: compare it, such as `… != 0`. They "
+            "bind more tightly than comparisons: write `(x == 1) & (y == 2)`, with brackets"
+        )
+    return True
 
 
 def as_bool(value: object) -> BoolExpr:
@@ -130,6 +160,30 @@ def linear(terms: Sequence[tuple[int, IntExpr]], constant: int = 0) -> IntExpr:
     return Sum(tuple(flat), constant)
 
 
+def total(left: IntExpr, right: IntExpr, sign: int = 1) -> IntExpr:
+    """``left + sign * right``, as `linear` gives it: short sums, the usual case, by a shorter way."""
+    if type(left) is Sum:
+        if left.count >= FEW:
+            return linear([(1, left), (sign, right)])
+        terms, constant = left.terms, left.constant
+    elif type(left) is Const:
+        terms, constant = (), left.value
+    else:
+        terms, constant = ((1, left),), 0
+    if type(right) is Sum:
+        if right.count >= FEW:
+            return linear([(1, left), (sign, right)])
+        terms += right.terms if sign == 1 else tuple([(-a, part) for a, part in right.terms])
+        constant += sign * right.constant
+    elif type(right) is Const:
+        constant += sign * right.value
+    else:
+        terms += ((sign, right),)
+    if len(terms) > FEW or (constant == 0 and len(terms) == 1) or not terms:
+        return linear([(1, left), (sign, right)])
+    return Sum(terms, constant)
+
+
 def _extended(left: Sum, coefficient: int, right: IntExpr) -> Sum | None:
     """A long sum plus another term, without copying the sum; None for a short sum."""
     if left.count < LONG_SUM:
@@ -153,12 +207,19 @@ def _merged(terms: list[tuple[int, IntExpr]]) -> list[tuple[int, IntExpr]]:
     return [(factor, parts[key]) for key, factor in factors.items()]
 
 
+def scaled(expr: IntExpr, factor: int) -> IntExpr:
+    """An expression times a constant."""
+    if factor == 1 or type(expr) is Sum or type(expr) is Const:
+        return linear([(factor, expr)])
+    return Sum(((factor, expr),), 0)
+
+
 def product(left: IntExpr, right: IntExpr) -> IntExpr:
     """A product, with nested ones flattened and constant factors as coefficients."""
     if type(left) is Const:
-        return linear([(left.value, right)])
+        left, right = right, left
     if type(right) is Const:
-        return linear([(right.value, left)])
+        return scaled(left, right.value)
     if type(left) is not Mul and type(right) is not Mul:
         return Mul((left, right))
     first = left.args if type(left) is Mul else (left,)

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from constrint.errors import ModelError
 from constrint.expr import Const, IntExpr, IntLike, as_expr
-from constrint.expr.arrays import ExprArray
+from constrint.expr.arithmetic.arguments import flat
 from constrint.support.arguments import integer_list
-
-
-def flat(values: Iterable[Any]) -> Iterable[Any]:
-    """The elements along all axes."""
-    return values.flat if isinstance(values, ExprArray) else values
 
 
 def listed(values: tuple[IntLike | Iterable[IntLike], ...], function: str) -> tuple[IntExpr, ...]:

@@ -59,13 +59,12 @@ class Sum(IntExpr):
     terms: tuple[tuple[int, IntExpr], ...]
     constant: int
     _count: int
-    _list: list[tuple[int, IntExpr]] | None
+    _list: list[tuple[int, IntExpr]]  # of extended sums only
 
     def __init__(self, terms: tuple[tuple[int, IntExpr], ...], constant: int) -> None:
         _set_terms(self, terms)
         _set_constant(self, constant)
         _set_count(self, len(terms))
-        _set_list(self, None)
 
     @property
     def count(self) -> int:
@@ -75,7 +74,7 @@ class Sum(IntExpr):
     def extended(self, terms: list[tuple[int, IntExpr]], constant: int) -> Sum:
         """The sum with more terms and another constant; extending the result again copies nothing."""
         with _EXTENDING:
-            shared = self._list
+            shared = getattr(self, "_list", None)
             if shared is None or len(shared) != self._count:
                 shared = list(self.terms)
             shared += terms
@@ -87,7 +86,7 @@ class Sum(IntExpr):
 
     def __getattr__(self, name: str) -> tuple[tuple[int, IntExpr], ...]:
         """The terms, built on first access."""
-        shared = self._list if name == "terms" else None
+        shared = self._list if name == "terms" and hasattr(self, "_list") else None
         if shared is None:
             raise AttributeError(f"a sum has no attribute {name!r}")
         terms = tuple(shared[: self._count])
@@ -111,9 +110,9 @@ class Sum(IntExpr):
         return total
 
 
-_set_terms, _set_constant, _set_count, _set_list = (
-    getattr(Sum, name).__set__ for name in ("terms", "constant", "_count", "_list")
-)
+_set_terms, _set_constant, _set_count = [
+    Sum.__dict__[name].__set__ for name in ("terms", "constant", "_count")
+]
 
 
 @record(eq=False)

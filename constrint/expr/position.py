@@ -80,7 +80,14 @@ def caller() -> tuple[CodeType, int] | None:
         if frame.f_back is None:
             return None
         frame = frame.f_back
-    return frame.f_code, frame.f_lasti
+    global _last
+    last = _last
+    if last[0] is not frame.f_code or last[1] != frame.f_lasti:
+        _last = last = frame.f_code, frame.f_lasti
+    return last
+
+
+_last: tuple[CodeType, int] = caller.__code__, -1  # conditions that a loop builds share their place
 
 
 def resolve(code: CodeType, instruction: int) -> Position | None:

@@ -140,9 +140,9 @@ class Rational:
         return self.numerator.__bool__()  # raises the error about truth values
 
     def __repr__(self) -> str:
-        from constrint.expr.written import write_expression
+        from constrint.expr.shown import show
 
-        return f"({write_expression(self.numerator)}) / {self.denominator}"
+        return f"({show(self.numerator)}) / {self.denominator}"
 
 
 def lifted(value: object) -> Rational:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Comparison, Const, IntExpr, Or, linear, placed
+from constrint.expr.arithmetic.arguments import flat
 from constrint.expr.build import as_bool
-from constrint.expr.global_arguments import flat
 from constrint.expr.global_expr import Definition, Field, Relation
 
 Exprs = tuple[IntExpr, ...]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
-from constrint.expr.array_shapes import Shape, names_of, shape_of
+from constrint.expr.array_shapes import Shape, names_of
 from constrint.expr.arrays import ExprArray
 from constrint.expr.domain import BINARY, Domain
 from constrint.modelling import constraints as kept
 from constrint.modelling.blocking import blocking
+from constrint.modelling.bounds import array_shape, domain_of
 from constrint.modelling.constraints import Constraint as Constraint
 from constrint.modelling.constraints import Handle, Held
 from constrint.modelling.constraints import constraints_of as constraints_of
@@ -20,7 +21,6 @@ from constrint.modelling.hints import Hint, hints_of
 from constrint.modelling.objectives import Direction, Goal, Target, Units, as_goals
 from constrint.modelling.scopes import Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
-from constrint.modelling.variable_domains import variable_domain
 from constrint.modelling.with_intervals import WithIntervals
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ class Declarations(WithIntervals):
         Raises:
             ModelError: The name is taken or invalid, or the arguments contradict each other.
         """
-        return self.variable(name, variable_domain(name, lo, hi, step, values))
+        if not isinstance(name, str):
+            raise ModelError(f"the name comes first, as in int_var('x', 0, 9); {name!r} is not a name")
+        return self.variable(name, domain_of(name, lo, hi, step, values))
 
     def variable(self, name: str, domain: Domain) -> IntVar:
         """Declare an integer variable with a domain; see `int_var`."""
@@ -112,13 +114,13 @@ class Declarations(WithIntervals):
         values: Iterable[int] | None = None,
     ) -> ExprArray:
         """Declare an array of integer variables, name[0], name[1] … (or name[0,0] …); see `int_var`."""
-        lengths = shape_of(shape)
-        domain = variable_domain(name, lo, hi, step, values)
+        lengths = array_shape(name, shape, lo, hi)
+        domain = domain_of(name, lo, hi, step, values)
         return ExprArray([self.variable(one, domain) for one in names_of(name, lengths)], lengths)
 
     def bool_vars(self, name: str, shape: Shape) -> ExprArray:
         """Declare an array of Boolean variables; see `bool_var`."""
-        lengths = shape_of(shape)
+        lengths = array_shape(name, shape)
         return ExprArray([self.bool_var(one) for one in names_of(name, lengths)], lengths)
 
     def bool_var(self, name: str) -> BoolVar:
@@ -202,6 +204,10 @@ class Declarations(WithIntervals):
         Returns:
             The handle of these constraints, to remove them or to switch them off and on.
         """
+        if name is None and weight is None and len(conditions) == 1 and isinstance(conditions[0], BoolExpr):
+            constraint = Constraint(conditions[0])
+            self.constraints.append(constraint)
+            return Handle(self, (constraint,))
         constraints = constraints_of(conditions, name)
         entries = {} if weight is None else {one: soft(one, weight) for one in constraints}
         self.constraints += constraints
@@ -235,6 +241,11 @@ class Declarations(WithIntervals):
     def violation(self) -> IntExpr | Rational:
         """The total weight of the violated soft constraints, as an expression for goals and constraints."""
         return violation(self)
+
+    def __iadd__(self, conditions: BoolExpr | Iterable[Any]) -> Self:
+        """``model += condition`` adds constraints, as `add` does."""
+        self.add(conditions)
+        return self
 
     def remove(self, *constraints: Held) -> None:
         """Remove constraints.

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast, overload
 
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, Iff, IntExpr, IntLike, Max, Min, Not, Or, linear
+from constrint.expr.arithmetic.arguments import flat
 from constrint.expr.build import placed, product
-from constrint.expr.global_arguments import expressions, flat, rows_of
+from constrint.expr.global_arguments import expressions, rows_of
 from constrint.globals import optional_tasks, scheduling
 from constrint.modelling.declaring_intervals import Periods, merged, unless_empty
 from constrint.modelling.intervals import Interval, if_present, present

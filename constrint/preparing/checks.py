@@ -10,6 +10,7 @@ from constrint.errors import InternalError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.expr.evaluation import Values, is_light
 from constrint.modelling.declarations import Constraint, Declarations
+from constrint.modelling.ownership import foreign
 from constrint.modelling.symbols import in_symbols
 
 if TYPE_CHECKING:
@@ -55,5 +56,8 @@ def values_of(model: Declarations, assignment: Assignment) -> dict[str, Any]:
     shared = assignment if all(map(is_light, model.lets.values())) else Values(assignment)
     for name, expr in model.lets.items():
         with suppress(Undefined):
-            values[name] = int(expr.evaluate(shared))
+            try:
+                values[name] = int(expr.evaluate(shared))
+            except KeyError as error:
+                raise foreign(error.args[0]) from None
     return in_symbols(model.symbols, values, assignment) if model.symbols else values

@@ -55,6 +55,8 @@ def is_solution(model: Declarations, assignment: Assignment, targets: Iterable[I
             expr.evaluate(values)  # no solution leaves one of these undefined
     except (Undefined, ModelError):  # no value, or one too large to be computed
         return False
+    except KeyError:  # a variable of another model: lowering says so
+        return False
     return True
 
 

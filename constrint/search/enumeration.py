@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ from constrint.lowering.problem import NeedsWiderBounds
 from constrint.modelling.result import Result, Status
 from constrint.preparing.checks import Assignment
 from constrint.preparing.prepared import WIDEST_BITS
+from constrint.preparing.search import GaveUp
+from constrint.search.depth_first import Run
+from constrint.search.near_zero import NEARBY_NODES, nearby_roots
 from constrint.search.projected import projected, solutions
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline, Stopped, until
@@ -34,11 +38,15 @@ class Enumeration(Solver):
         self.complete = False
 
     def every(self, limit: int | None, variables: Sequence[IntExpr] | None = None) -> Iterator[Result]:
-        """All solutions, each once; of some variables, each combination of their values once."""
+        """All solutions, each once; of some variables, each combination of their values once.
+
+        Those of a model that cannot be searched for want of bounds are sought near 0, as `best` does; after
+        the last one that is found so, `UnboundedError` is raised.
+        """
         found = 0
         if limit is not None and limit <= 0:
             return
-        solutions = self._all(variables)
+        solutions = self._all(variables) if variables is not None else self._all_or_nearby()
         deadline = Deadline(self.options.time_limit, self.started)
         try:
             while True:
@@ -58,6 +66,32 @@ class Enumeration(Solver):
         finally:
             self._close()
         self.complete = True
+
+    def _all_or_nearby(self) -> Iterator[Assignment]:
+        """All solutions; for want of bounds, those that are found near 0, and then the error."""
+        if all(_domain_of(variable).is_finite for variable in self.model.variables.values()):
+            yield from self._all()
+            return
+        known: set[tuple[int, ...]] = set()
+        try:
+            for assignment in self._all():
+                known.add(tuple(assignment.values()))
+                yield assignment
+            return
+        except UnboundedError as error:
+            unbounded = error
+        prepared = self._prepare((), (), is_every=True)
+        roots = iter(()) if prepared.root is None else nearby_roots(prepared, prepared.root)
+        for root in roots:
+            run = Run(prepared, root, self.options, self.started, most_nodes=NEARBY_NODES)
+            with suppress(GaveUp, NeedsWiderBounds, UnboundedError):
+                while (found := run.next()) is not None:
+                    values = tuple(found.values())
+                    if values not in known:
+                        known.add(values)
+                        yield found
+            self.add(run, 0)
+        raise unbounded
 
     def _all(self, variables: Sequence[IntExpr] | None = None) -> Iterator[Assignment]:
         """All solutions; if bounds leave the range that stands for all integers, those of a wider range."""

@@ -8,6 +8,7 @@ from constrint.diagrams.layers import TooLarge
 from constrint.diagrams.planner import limit_error, solve_all
 from constrint.diagrams.terms import Unsupported
 from constrint.modelling.declarations import Declarations
+from constrint.modelling.ownership import check_variables
 from constrint.solutions.solutionset import SolutionSet
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def solution_set(
     Raises:
         LimitError: The set cannot be built within the limits.
     """
+    check_variables(model)
     try:
         built, planner = solve_all(
             model, memory_limit=memory_limit, time_limit=time_limit, executor=executor, workers=workers

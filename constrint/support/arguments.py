@@ -14,7 +14,12 @@ def integer(value: Any, what: str) -> int:
         return value
     if not isinstance(value, SupportsIndex):
         raise ModelError(f"{what} must be an integer, not {value!r}: write an int, such as {_nearest(value)}")
-    return value.__index__()
+    try:
+        return value.__index__()
+    except ModelError:
+        raise ModelError(
+            f"{what} must be an integer, not an expression: {value!r} has no value yet"
+        ) from None
 
 
 def _nearest(value: Any) -> str:
@@ -32,17 +37,23 @@ def integer_list(values: Any, what: str) -> list[int]:
 
 
 def check_seconds(time_limit: Any) -> None:
-    """Raise `ModelError` unless a time limit is a number or None."""
-    if time_limit is not None and not hasattr(time_limit, "__float__"):
+    """Raise `ModelError` unless a time limit is a number of at least 0, or None."""
+    if time_limit is None:
+        return
+    if isinstance(time_limit, bool) or not hasattr(time_limit, "__float__") or time_limit != time_limit:
         raise ModelError(
             f"time_limit must be seconds or None, not {time_limit!r}: write a number, such as 2.5"
         )
+    if time_limit < 0:
+        raise ModelError(f"time_limit must not be negative, as {time_limit} is: write None for no limit")
 
 
 def check_bytes(memory_limit: Any) -> None:
     """Raise `ModelError` unless a memory limit is a number or None."""
     if memory_limit is not None and not hasattr(memory_limit, "__float__"):
         raise ModelError(f"memory_limit must be bytes or None, not {memory_limit!r}: write such as 10**9")
+    if memory_limit is not None and not memory_limit > 0:
+        raise ModelError(f"memory_limit must be positive, not {memory_limit}: write None for no limit")
 
 
 def check_limit(limit: Any) -> None:

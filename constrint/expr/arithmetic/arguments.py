@@ -17,11 +17,23 @@ def listed(values: tuple[IntLike | Iterable[IntLike], ...]) -> tuple[Any, ...]:
     return tuple(flat(values[0]))
 
 
-def flat(values: Iterable[Any]) -> Iterable[Any]:
-    """The elements along all axes."""
-    from constrint.expr.arrays import ExprArray
+def flat(values: Any) -> Iterable[Any]:
+    """The elements of an iterable; those of arrays and lists in it, too, along all axes."""
+    from constrint.expr.array_operators import Elementwise
 
-    return values.flat if isinstance(values, ExprArray) else values
+    if isinstance(values, Elementwise):
+        return values.flat
+    if isinstance(values, IntExpr) or not isinstance(values, Iterable):
+        raise ModelError(f"a list of expressions is needed here, not {values!r}: write such as [x, y]")
+    found: list[Any] = []
+    for value in values:
+        if isinstance(value, IntExpr | int):
+            found.append(value)
+        elif isinstance(value, list | tuple | Elementwise) or getattr(value, "shape", ()) != ():
+            found += flat(value)
+        else:
+            found.append(value)
+    return found
 
 
 def arguments(values: tuple[IntLike | Iterable[IntLike], ...], function: str) -> tuple[IntExpr, ...]:

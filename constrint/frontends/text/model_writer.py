@@ -5,10 +5,12 @@ from __future__ import annotations
 from constrint.expr import BoolVar, IntExpr, IntVar
 from constrint.expr.written import SUM, Writer, quote, write_set
 from constrint.modelling.declarations import Declarations
+from constrint.modelling.ownership import check_variables
 
 
 def write_model(model: Declarations) -> str:
     """The text of a model; see `Model.to_text`."""
+    check_variables(model)
     writer = Writer()
     lines = [_declaration(variable) for variable in model.variables.values()]
     exprs: list[IntExpr] = [constraint.expr for constraint in model.constraints]
