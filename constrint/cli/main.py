@@ -29,6 +29,7 @@ from constrint.cli.options import (
     seed_option,
     workers_option,
 )
+from constrint.cli.serving import lsp
 from constrint.cli.starting import bench, completion, new
 
 if TYPE_CHECKING:
@@ -40,11 +41,12 @@ if TYPE_CHECKING:
 def app() -> None:
     """Solve integer constraint models written in the .constrint language.
 
-    A FILE is a .constrint, .json, .fzn or .xml file, or - for standard input.
+    A FILE is a .constrint, .json, .fzn or .xml file, or - for standard input. DATA are .json, .yaml or .csv
+    files with values of its parameters.
     """
 
 
-for command in (new, bench, completion):
+for command in (new, bench, completion, lsp):
     app.add_command(command)
 
 
@@ -202,15 +204,25 @@ def _methods(model: Model, budget: Budget) -> dict[str, list[str]]:
 @app.command()
 @reporting
 @file_argument
+@click.option("--all", "every", is_flag=True, help="Print all minimal conflicts.")
+@click.option("--corrections", is_flag=True, help="Print all minimal sets of constraints to remove.")
 @json_option
 @reading_options
 @budget_options(default_seconds=60.0)
-def explain(*, file: str, json: bool, reading: Reading, budget: Budget) -> None:
+def explain(
+    *, file: str, every: bool, corrections: bool, json: bool, reading: Reading, budget: Budget
+) -> None:
     """Print the constraints of an infeasible model that contradict each other."""
-    from constrint.cli.solve import explanation
+    from constrint.cli.solve import explanation, explanations
 
+    if every and corrections:
+        raise BadInputError("--all and --corrections exclude each other: give one of them")
     model = load(file, reading, budget)
-    _exit(explanation(model, time_limit=budget.seconds_left or 0.0, json=json))
+    seconds = budget.seconds_left or 0.0
+    if every or corrections:
+        _exit(explanations(model, corrections, time_limit=seconds, json=json))
+    else:
+        _exit(explanation(model, time_limit=seconds, json=json))
 
 
 @app.command()
