@@ -323,7 +323,7 @@ def dominoes(v: Any) -> Picture:
     return found
 
 
-def space(v: Any) -> str:
+def tuner(v: Any) -> str:
     """The picture that the library itself draws."""
     from constrint.pictures import svg
     from constrint.pictures.facts import facts_of
