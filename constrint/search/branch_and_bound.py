@@ -86,10 +86,12 @@ class Climb:
         if len(solver.goals) != 1 or prepared.preferences or options.proof or options.brancher.decide:
             return root
         near = polled(prepared, root, solver.goals[0])
-        if near is None:
+        box = None if near is None else at_point(prepared, root, near)
+        if box is None:
             return root
-        only = replace(root, box=at_point(prepared, root, near))
-        run = Run(prepared, only, solver.options, solver.started, self._goal, most_nodes=BRIEF)
+        run = Run(
+            prepared, replace(root, box=box), solver.options, solver.started, self._goal, most_nodes=BRIEF
+        )
         try:
             self._improve(run)
         except (GaveUp, UnboundedError):

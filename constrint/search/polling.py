@@ -77,10 +77,12 @@ def _is_linear(expr: IntExpr) -> bool:
     return all(not part.children for part in expr.children)
 
 
-def at_point(prepared: Prepared, root: Root, point: Assignment) -> Box:
-    """The domains of a root with the model's variables fixed."""
+def at_point(prepared: Prepared, root: Root, point: Assignment) -> Box | None:
+    """The domains of a root with the model's variables fixed; None where the root excludes the point."""
     lo, hi, step, values = list(root.box.lo), list(root.box.hi), list(root.box.step), list(root.box.values)
     for variable, v in prepared.variables.items():
+        if not lo[v] <= point[variable] <= hi[v]:
+            return None
         lo[v] = hi[v] = point[variable]
         step[v], values[v] = 1, None
     return Box(lo, hi, step, values)
