@@ -1,9 +1,14 @@
 """Sphinx configuration: `make docs` builds the pages into docs/_build/html."""
 
+import sys
 from importlib.metadata import version as installed
+from pathlib import Path
 
 from pygments.lexers.special import TextLexer
 from sphinx.highlighting import lexers
+
+sys.path.insert(0, str(Path(__file__).parent))
+from gallery_pictures import draw_all
 
 project = "ConstrINT and kerneltune"
 author = "the ConstrINT developers"
@@ -60,7 +65,13 @@ def link_short_name(app, env, node, contnode):  # type: ignore[no-untyped-def]
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", full[0], node, contnode)
 
 
+def draw_gallery(app):  # type: ignore[no-untyped-def]
+    """Run the programs of the gallery and draw what they find, before the pages are read."""
+    draw_all(Path(app.srcdir) / "gallery")
+
+
 def setup(app):  # type: ignore[no-untyped-def]
-    """Connect both."""
+    """Connect all three."""
+    app.connect("builder-inited", draw_gallery)
     app.connect("autodoc-process-docstring", drop_module_docstring)
     app.connect("missing-reference", link_short_name)

@@ -2,12 +2,14 @@
 
 import ast
 import doctest
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from chromium import chromium, needs_chromium
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
@@ -51,19 +53,58 @@ def test_the_examples_of_a_page(page):
     assert result.failed == 0
 
 
+PROGRAM = re.compile(r"```python\n(.*?)```\n(?:\n```output\n(.*?)```\n)?", re.DOTALL)
+RUNNER = """
+import contextlib, io, json, sys
+variables, printed = {"__name__": "page"}, []
+for program in json.load(sys.stdin):
+    written = io.StringIO()
+    with contextlib.redirect_stdout(written):
+        exec(compile(program, "page", "exec"), variables)
+    printed.append(written.getvalue())
+print(json.dumps(printed))
+"""
+NARROW = 400
+WIDER = """
+[...document.querySelectorAll('article *')]
+  .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest(
+    'pre, .table-wrapper, .math, .gallery, svg, .headerlink'))
+  .map((one) => `${one.tagName}.${one.className}: ${one.textContent.slice(0, 60)}`).slice(0, 5)
+"""
+README_PRINTS = ["Status.OPTIMAL 128 128 512\n56\n"]
+
+
 def blocks(page):
-    """The Python of a page that is a program, not a session."""
-    found = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
-    return [text for text in found if ">>>" not in text]
+    """The programs of a page, which are no sessions, each with the output that is stated below it."""
+    found = PROGRAM.findall((ROOT / page).read_text(encoding="utf-8"))
+    return [(program, output) for program, output in found if ">>>" not in program]
 
 
 @pytest.mark.parametrize("page", [page for page in ["README.md", *PAGES] if blocks(page)])
-def test_the_programs_of_a_page(page, tmp_path):
-    program = "\n".join(blocks(page))
+def test_the_programs_of_a_page_print_what_it_states(page, tmp_path):
+    programs, stated = zip(*blocks(page), strict=True)
     answer = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", RUNNER],
+        input=json.dumps(programs),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=240,
     )
     assert answer.returncode == 0, answer.stderr
+    want = README_PRINTS if page == "README.md" and not any(stated) else list(stated)
+    assert json.loads(answer.stdout) == want
+
+
+def test_every_program_prints_something():
+    """What prints nothing, or an empty answer, shows nothing."""
+    empty = [
+        page
+        for page in PAGES
+        for program, output in blocks(page)
+        if output.strip() in ("", "{}", "[]", "None", "0")
+    ]
+    assert empty == []
 
 
 def lines_outside_code(page):
@@ -118,13 +159,61 @@ def test_prose_wraps_at_110_columns(page):
     assert long == []
 
 
-def test_the_manual_builds_without_a_warning(tmp_path):
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory):
+    """The built manual."""
+    folder = tmp_path_factory.mktemp("manual")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     answer = subprocess.run(
-        [*command, "-d", str(tmp_path / "trees"), str(ROOT / "docs"), str(tmp_path / "html")],
+        [*command, "-d", str(folder / "trees"), str(ROOT / "docs"), str(folder / "html")],
         capture_output=True,
         text=True,
         timeout=280,
     )
     assert answer.returncode == 0, answer.stderr
-    assert (tmp_path / "html" / "tutorial.html").is_file()
+    return folder / "html"
+
+
+def test_the_manual_builds_without_a_warning(manual):
+    assert (manual / "tutorial.html").is_file()
+    assert len(list((manual / "_images").glob("*.svg"))) >= 20
+
+
+@needs_chromium
+def test_pages_at_400_pixels(manual):
+    pages = [page for page in sorted(manual.rglob("*.html")) if "_modules" not in page.parts]
+    assert len(pages) > 40
+    wide = {}
+    with chromium() as browser:
+        for page in pages:
+            browser.open(page, width=NARROW, height=800)
+            browser.until("document.querySelector('article') || document.title")
+            found = browser.value(WIDER)
+            if found:
+                wide[page.relative_to(manual).as_posix()] = found
+        browser.value(
+            "document.querySelector('article').append(Object.assign(document.createElement('div'),"
+            "{style: 'width: 600px'})); 0"
+        )
+        assert browser.value(WIDER), "the check finds what is too wide"
+        browser.open(manual / "coming-from.html", width=1400)
+        programs = browser.value("document.querySelectorAll('article .highlight pre').length")
+        assert (
+            browser.value("document.querySelectorAll('article .highlight button.copybtn').length") == programs
+        )
+        assert programs > 3
+        browser.open(manual / "gallery" / "index.html", width=1400)
+        browser.until("[...document.images].every((one) => one.complete)")
+        pictures = "[...document.querySelectorAll('.gallery img')].map((one) => one.naturalWidth)"
+        browser.value(
+            "document.querySelectorAll('.gallery img').forEach((one) => (one.loading = 'eager')); 0"
+        )
+        browser.until(f"{pictures}.every((width) => width > 0)")
+        assert len(browser.value(pictures)) == 20
+        anchors = browser.value(
+            "[...document.querySelectorAll('.gallery a')].map((one) => one.getAttribute('href'))"
+        )
+    assert wide == {}
+    for anchor in anchors:
+        page, _, name = anchor.partition("#")
+        assert f'id="{name}"' in (manual / "gallery" / page).read_text(encoding="utf-8"), anchor
