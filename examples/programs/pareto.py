@@ -1,0 +1,11 @@
+"""Pareto front: speed against memory of a tile, nothing else to say."""
+
+from constrint import Model
+
+m = Model()
+rows, columns = (m.int_var(name, values=[16, 32, 64, 128]) for name in ("rows", "columns"))
+stages = m.int_var("stages", 1, 4)
+memory = stages * (rows + columns)
+m.add(memory <= 600)
+for point in m.pareto(maximize=rows * columns * stages, minimize=memory):
+    print(point.objective)
