@@ -7,4 +7,6 @@ red, blue = m.int_var("red", 0, 10), m.int_var("blue", 0, 10)
 m.add(red + 2 * blue <= 12, red >= blue)
 m.maximize(3 * red + 4 * blue)
 print(m.to_text())
-print(m.solve().objective, m.solve(backend="cp-sat").objective, Model.from_json(m.to_json()).solve().objective)
+print(
+    m.solve().objective, m.solve(backend="cp-sat").objective, Model.from_json(m.to_json()).solve().objective
+)

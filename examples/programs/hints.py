@@ -1,11 +1,11 @@
-"""Hints: the search starts near an earlier solution, and a plan changes little."""
+"""Hints: the search starts near an earlier plan, of which as little as possible changes."""
 
 from constrint import Model
 
 m = Model()
 shift = m.int_vars("shift", 8, 0, 3)
 m.add(shift.sum() == 13, *(shift[i] != shift[i + 1] for i in range(7)))
-monday = m.solve()
+monday = [0, 3, 0, 3, 1, 3, 0, 3]
 m.add(shift[2] == 3)
-tuesday = m.solve(minimize=sum(shift[i] != monday[shift[i]] for i in range(8)), hint=monday)
+tuesday = m.solve(minimize=(shift != monday).sum(), hint=dict(zip(shift, monday)))
 print(tuesday.objective)

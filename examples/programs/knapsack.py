@@ -9,5 +9,4 @@ value, weight, volume = np.array([[10, 13, 18, 31, 7, 15], [11, 15, 20, 35, 10, 
 m = Model()
 take = m.int_vars("take", 6, 0, 2)
 m.add(weight @ take <= 100, volume @ take <= 40)
-r = m.solve(maximize=value @ take)
-print(r.objective, r[take])
+print(m.solve(maximize=value @ take))

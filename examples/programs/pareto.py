@@ -1,4 +1,4 @@
-"""Pareto front: speed against memory of a tile, nothing else to say."""
+"""Pareto front: speed against memory of a tile."""
 
 from constrint import Model
 
@@ -7,5 +7,5 @@ rows, columns = (m.int_var(name, values=[16, 32, 64, 128]) for name in ("rows", 
 stages = m.int_var("stages", 1, 4)
 memory = stages * (rows + columns)
 m.add(memory <= 600)
-for point in m.pareto(maximize=rows * columns * stages, minimize=memory):
+for point in m.pareto([(rows * columns * stages, "max"), (memory, "min")]):
     print(point.objective)

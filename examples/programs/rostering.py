@@ -19,7 +19,7 @@ transitions = [((w, s), shift, after) for (w, s, shift), after in step.items()]
 
 m = Model()
 x = m.int_vars("x", (nurses, days), 0, 2)
-m.add(regular(row, transitions, start=(0, OFF)) for row in x)
+m.add(regular(row, transitions, (0, OFF), set(step.values())) for row in x)
 m.add(global_cardinality(x[:, day], {EARLY: 2, LATE: 1}) for day in range(days))
 r = m.solve(maximize=sum(x[n, d] == s for n, d, s in wishes))
 print(r.objective)

@@ -1,6 +1,6 @@
 """Sampling: uniform draws from a set of solutions that is too large to list."""
 
-from constrint import Model, all_different
+from constrint import Model
 
 m = Model()
 x = m.int_vars("x", 12, 1, 40)

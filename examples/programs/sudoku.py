@@ -4,8 +4,13 @@ import numpy as np
 
 from constrint import Model, all_different
 
-given = np.array([[int(c) for c in row] for row in """
-800000000 003600000 070090200 050007000 000045700 000100030 001000068 008500010 090000400""".split()])
+given = np.array(
+    [
+        [int(c) for c in row]
+        for row in """
+800000000 003600000 070090200 050007000 000045700 000100030 001000068 008500010 090000400""".split()
+    ]
+)
 
 m = Model()
 x = m.int_vars("x", (9, 9), 1, 9)
