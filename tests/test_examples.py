@@ -11,7 +11,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PROGRAMS = sorted((EXAMPLES / "programs").glob("*.py"))
 BESIDE = sorted((EXAMPLES / "cpmpy").glob("*.py"))
-PRINTED = "#> "  # begins a line that the program prints
+PRINTED = "# > "  # begins a line that the program prints
 
 
 def lines_of(path: Path) -> list[str]:

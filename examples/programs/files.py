@@ -13,3 +13,5 @@ with TemporaryDirectory() as folder:
     path = Path(folder, "paint.constrint")
     path.write_text(m.to_text() + "mixed: blue >= 3\n")
     print(Model.from_file(path).solve())
+
+# > Result(optimal, objective=1, values={'red': 7, 'blue': 3})

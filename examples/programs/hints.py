@@ -9,3 +9,5 @@ monday = [0, 3, 0, 3, 1, 3, 0, 3]
 m.add(shift[2] == 3)
 tuesday = m.solve(minimize=(shift != monday).sum(), hint=dict(zip(shift, monday)))
 print(tuesday.objective)
+
+# > 3

@@ -13,3 +13,8 @@ with m.scope():
     m.add(x == y)
     print(m.solve(maximize=x + y).objective)
 print(m.solve(maximize=x + y).objective)
+
+# > 20
+# > 17
+# > 14
+# > 20

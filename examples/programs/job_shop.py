@@ -11,3 +11,5 @@ for machine in range(3):
     m.add(no_overlap(s for job, row in zip(jobs, steps) for (at, _), s in zip(job, row) if at == machine))
 r = m.solve(minimize=max_([row[-1].end for row in steps]))
 print(r.objective, r.status)
+
+# > 11 Status.OPTIMAL

@@ -9,4 +9,6 @@ value, weight, volume = np.array([[10, 13, 18, 31, 7, 15], [11, 15, 20, 35, 10, 
 m = Model()
 take = m.int_vars("take", 6, 0, 2)
 m.add(weight @ take <= 100, volume @ take <= 40)
-print(m.solve(maximize=value @ take))
+print(m.solve(maximize=value @ take)[take])
+
+# > [0 2 0 2 0 0]

@@ -15,3 +15,5 @@ m.add(no_overlap(way[worker] for way in ways.values()) for worker in range(2))
 m.add(tasks["peel"].end_before_start(tasks["boil"]), tasks["bake"].end_before_start(tasks["serve"]))
 r = m.solve(minimize=max_([task.end for task in tasks.values()]))
 print(r.objective)
+
+# > 12

@@ -23,3 +23,5 @@ m.add(regular(row, transitions, (0, OFF), set(step.values())) for row in x)
 m.add(global_cardinality(x[:, day], {EARLY: 2, LATE: 1}) for day in range(days))
 r = m.solve(maximize=sum(x[n, d] == s for n, d, s in wishes))
 print(r.objective)
+
+# > 6

@@ -12,3 +12,10 @@ m.add(ships.cargo.to_numpy() @ sails >= 40, ships.crew.to_numpy() @ sails <= 9)
 table = m.solutions().to_pandas()
 table.columns = ships.index
 print(table.astype(int).to_string(index=False))
+
+# >  ada  bea  cleo  dora
+# >    0    0     1     1
+# >    0    1     0     1
+# >    0    1     1     0
+# >    1    0     1     1
+# >    1    1     0     0

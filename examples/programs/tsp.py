@@ -15,3 +15,5 @@ for city, row in enumerate(distance):
     m.add(lengths[city] == element(row, after[city]))
 r = m.solve(minimize=lengths.sum())
 print(r.objective, r.status)
+
+# > 476 Status.OPTIMAL
