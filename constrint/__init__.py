@@ -39,6 +39,7 @@ from constrint.globals import nvalue as nvalue
 from constrint.globals import regular as regular
 from constrint.globals import value_precede as value_precede
 from constrint.model import Model as Model
+from constrint.model import read as read
 from constrint.modelling.constraints import Constraint as Constraint
 from constrint.modelling.constraints import Handle as Handle
 from constrint.modelling.intervals import Interval as Interval

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr, IntLike
@@ -309,3 +309,8 @@ class Model(Exchange):
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}: {len(self.variables)} variables, {len(self.constraints)} constraints)"
+
+
+def read(path: str | Path, *, dialect: str | None = None, **options: Any) -> Model:
+    """Read a model from a file, in the format of its ending or another one; see `Model.from_file`."""
+    return Model.from_file(path, dialect=dialect or "constrint", **options)

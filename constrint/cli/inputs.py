@@ -75,13 +75,15 @@ def load(file: str, reading: Reading, budget: Budget) -> Model:
 def model_of(text: str, file: str, reading: Reading, budget: Budget) -> Model:
     """The model in the text of a file, with the assumptions added."""
     constants = dict(parse_definition(definition) for definition in reading.define)
-    from constrint.frontends.dialects import dialect_of
-    from constrint.frontends.text.text import read_condition, read_model
+    from constrint.frontends.formats import format_of
+    from constrint.frontends.formats import read_text as read_model
 
-    dialect = dialect_of(file, reading.dialect)
+    dialect = format_of(file, reading.dialect)
     filename = shown_name(file)
     model = Model.of(read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget))
     for condition in reading.assume:
+        from constrint.frontends.text.text import read_condition
+
         model.assume(read_condition(condition, model, constants, filename="--assume"))
     return model
 

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 def app() -> None:
     """Solve integer constraint models written in the .constrint language.
 
-    A FILE is a .constrint, .json, .fzn or .xml file, or - for standard input.
+    A FILE is a model (.constrint, .json, .fzn, .xml, .lp, .mps, .cnf, .wcnf or .opb, also compressed as .gz,
+    .bz2 or .xz), or - for standard input.
     """
 
 
@@ -198,6 +199,32 @@ def explain(*, file: str, json: bool, reading: Reading, budget: Budget) -> None:
 
     model = load(file, reading, budget)
     _exit(explanation(model, time_limit=budget.seconds_left or 0.0, json=json))
+
+
+@app.command()
+@reporting
+@file_argument
+@click.argument("out", metavar="OUT", type=click.Path(allow_dash=True))
+@click.option(
+    "--to",
+    metavar="FORMAT",
+    help="The format of OUT, where its ending says none: constrint, json, flatzinc, xcsp3, lp, mps, cp-sat.",
+)
+@reading_options
+@budget_options()
+def convert(*, file: str, out: str, to: str | None, reading: Reading, budget: Budget) -> None:
+    """Write a model in another format, to the file OUT or, for -, to standard output."""
+    if out == "-" and to is None:
+        raise BadInputError("standard output has no ending: give the format, such as --to lp")
+    model = load(file, reading, budget)
+    if out == "-":
+        sys.stdout.write(model.to_text(dialect=to or ""))
+        return
+    try:
+        model.write(out, dialect=to)
+    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadInputError(f"cannot write {out}: {reason.lower()}") from None
 
 
 @app.command()

@@ -85,9 +85,12 @@ _ASSUME = click.option(
 )
 _DIALECT = click.option(
     "--dialect",
+    "--format",
+    "dialect",
     default="constrint",
     show_default=True,
-    help="The language of the file: constrint, flashrnn, json, flatzinc or xcsp3.",
+    help="The language of the file, where its ending says none: constrint, flashrnn, json, flatzinc, xcsp3, "
+    "lp, mps, cnf, wcnf or opb.",
 )
 reading_options = gathered("reading", Reading, {"define": _DEFINE, "assume": _ASSUME, "dialect": _DIALECT})
 checking_options = gathered("reading", Reading, {"define": _DEFINE, "dialect": _DIALECT})

@@ -44,7 +44,7 @@ class Exchange(Declarations):
             filename: Name of the text in messages.
             constants: Values of names in the text: integers, or sequences of integers.
             dialect: The language of the text: "constrint", "flashrnn" (FlashRNN's dialect of ConstrINT),
-                "json", "flatzinc" or "xcsp3".
+                "json", "flatzinc", "xcsp3", "lp", "mps", "cnf", "wcnf" or "opb" (docs/constrint-formats.md).
             limits: Limits of the model's size; `Limits()` has the defaults.
             time_limit: Seconds that reading may take.
             memory_limit: Bytes by which the process may grow while it reads.
@@ -57,10 +57,10 @@ class Exchange(Declarations):
             LimitExceeded: The model is larger than the limits.
             LimitError: Time or memory did not suffice.
         """
-        from constrint.frontends.text.text import read_model
+        from constrint.frontends.formats import read_text
 
         budget = budget_for(limits, time_limit, memory_limit)
-        read = read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
+        read = read_text(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
         return cls.of(read)
 
     @classmethod
@@ -74,20 +74,33 @@ class Exchange(Declarations):
         time_limit: float | None = None,
         memory_limit: int | None = None,
     ) -> Self:
-        """Read a model from a file; see `from_text`. The endings .json, .fzn and .xml select the dialect."""
-        from constrint.frontends.dialects import dialect_of
-        from constrint.frontends.text.text import read_model
+        """Read a model from a file in the dialect of its ending, if that has one; see `from_text`."""
+        from constrint.frontends.formats import format_of, read_text
 
         budget, filename = budget_for(limits, time_limit, memory_limit), str(path)
-        text, dialect = decoded(read_bytes(path, budget), filename), dialect_of(filename, dialect)
-        read = read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
+        text, dialect = decoded(read_bytes(path, budget), filename), format_of(filename, dialect)
+        read = read_text(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
         return cls.of(read)
 
-    def to_text(self) -> str:
-        """The model in the constrint language; the text reads back as a model with the same solutions."""
-        from constrint.frontends.text.model_writer import write_model
+    def to_text(self, *, dialect: str = "constrint") -> str:
+        """The model as text, which reads back as a model with the same solutions.
 
-        return write_model(self)
+        Args:
+            dialect: "constrint", "json", "flatzinc", "xcsp3", "lp", "mps" or "cp-sat"
+                (docs/constrint-formats.md).
+
+        Raises:
+            ModelError: The format cannot hold the model; names the constraint.
+        """
+        from constrint.frontends.formats import written
+
+        return written(self, dialect)
+
+    def write(self, path: str | Path, *, dialect: str | None = None) -> None:
+        """Write the model to a file in the format of its ending, or another one; see `to_text`."""
+        from constrint.frontends.formats import write
+
+        write(self, path, dialect)
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The model as JSON, complete with names, places and assumptions; on one line, or indented."""

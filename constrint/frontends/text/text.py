@@ -15,7 +15,6 @@ from constrint.errors import ModelError, ParseError
 from constrint.expr import BoolExpr, Const
 from constrint.expr.domain import Domain
 from constrint.expr.walk import Depths
-from constrint.frontends.dialects import reader_of
 from constrint.frontends.text.expressions import Meaning, as_tree, name_of
 from constrint.frontends.text.lines import LONGEST_SIMPLE, Chunk, Compared, Declared, Worded
 from constrint.frontends.text.simple import Parsed, SimpleReader, Statement, parsed, statements, whole
@@ -42,15 +41,10 @@ def read_model(
     dialect: str = "constrint",
     budget: Budget | None = None,
 ) -> Declarations:
-    """Build the model that a text describes; see `Model.from_text`."""
+    """Build the model that a text in one of the two dialects of this language describes."""
     budget = budget or Budget()
     if not isinstance(text, str):
         raise ModelError(f"a model is read from a str, not {type(text).__name__}: from_file takes a path")
-    read = reader_of(dialect)
-    if read is not None:
-        if constants:
-            raise ModelError(f"a model in the dialect '{dialect}' takes no constants")
-        return read(text, filename, budget)
     source = Source(text.removeprefix("\ufeff"), filename)
     if dialect == "flashrnn":
         from constrint.frontends.text.flashrnn import read_constraints
