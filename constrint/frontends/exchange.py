@@ -123,6 +123,21 @@ class Exchange(Declarations):
 
         return cls.of(from_json(text, filename, budget_for(limits, time_limit, memory_limit)))
 
+    def to_cp_sat(self) -> Any:
+        """The model as an `ortools.sat.python.cp_model.CpModel`; needs OR-Tools (extra: cp-sat)."""
+        writer = needed("constrint.frontends.cp_sat.writer", "constrint[cp-sat]", "a model of CP-SAT")
+        return writer.to_cp_sat(self)
+
+    def to_cpmpy(self) -> tuple[Any, dict[str, Any]]:
+        """The model as a `cpmpy.Model`, and its variables by name; needs CPMpy (extra: cpmpy)."""
+        writer = needed("constrint.frontends.cpmpy", "constrint[cpmpy]", "a model of CPMpy")
+        return cast("tuple[Any, dict[str, Any]]", writer.to_cpmpy(self))
+
+    def to_python_constraint(self) -> Any:
+        """The model as a `constraint.Problem`; needs the package python-constraint2."""
+        name = "constrint.frontends.python_constraint"
+        return needed(name, "python-constraint2", "a problem of python-constraint").to_python_constraint(self)
+
     @classmethod
     def from_sympy(cls, relations: Any, *, name: str = "sympy") -> Self:
         """Read sympy relations as a model; needs sympy (extra: sympy).
