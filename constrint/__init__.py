@@ -17,6 +17,7 @@ from constrint.expr import BoolVar as BoolVar
 from constrint.expr import IntExpr as IntExpr
 from constrint.expr import IntVar as IntVar
 from constrint.expr.arrays import ExprArray as ExprArray
+from constrint.expr.arrays import array as array
 from constrint.expr.domain import Domain as Domain
 from constrint.expr.functions import *  # noqa: F403  # the registry has explicit names only
 from constrint.globals import all_different as all_different

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,10 @@ LONG_BITS = 10_000
 """Integers beyond this are shown in hexadecimal: Python writes no longer decimal ones."""
 
 
-def shown_number(number: int) -> str:
+def shown_number(number: float | Fraction) -> str:
     """An integer for a message, shortened where it is long."""
+    if not isinstance(number, int):
+        return str(number)
     if number.bit_length() <= LONG_BITS:
         return str(number)
     return shown(hex(number))

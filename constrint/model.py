@@ -6,14 +6,16 @@ form (`lowering`), reasons at the root (`presolve`) and searches (`search`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from constrint.answers.alternatives import Alternatives
 from constrint.errors import LimitError, ModelError
-from constrint.expr import BoolExpr, IntLike
+from constrint.expr import BoolExpr, IntExpr
+from constrint.expr.arrays import ExprArray
 from constrint.frontends.exchange import Exchange
-from constrint.modelling.objectives import Direction, Goal, as_goals, goals_of
+from constrint.modelling.objectives import Direction, Target, Units, as_goals, goals_of, in_written_order
 from constrint.modelling.result import Result, Status
 from constrint.support.arguments import check_bytes, check_limit, check_seconds
 from constrint.support.deadline import Deadline
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from constrint.answers.several import Front, Solutions
     from constrint.diagrams.describe import Explanation
     from constrint.modelling.conflict import Conflict
+    from constrint.modelling.hints import Hint
     from constrint.preparing.branching import Branching
     from constrint.preparing.options import Engine, Learning, OnSolution
     from constrint.preparing.restart_rules import RestartRule, Restarts
@@ -39,15 +42,16 @@ def started(time_limit: float | None) -> Deadline:
     return Deadline(time_limit)
 
 
-class Model(Exchange):
+class Model(Exchange, Alternatives):
     """Integer variables, constraints over them, and objectives; `Declarations` lists the attributes."""
 
+    @in_written_order
     def solve(
         self,
         *,
-        minimize: IntLike | Sequence[IntLike | Goal] | None = None,
-        maximize: IntLike | Sequence[IntLike | Goal] | None = None,
-        prefer: Sequence[tuple[IntLike, Direction]] | None = None,
+        minimize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
+        maximize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
+        prefer: Sequence[tuple[Target, Direction]] | None = None,
         assumptions: Sequence[BoolExpr] = (),
         time_limit: float | None = None,
         seed: int = 0,
@@ -55,6 +59,7 @@ class Model(Exchange):
         restarts: RestartRule | Restarts | None = None,
         lns: bool = False,
         learn: Learning = "auto",
+        hint: Hint | None = None,
         proof: str | Path | None = None,
         on_solution: OnSolution | None = None,
         progress: bool = False,
@@ -70,7 +75,7 @@ class Model(Exchange):
         Args:
             minimize: An expression to minimise, or a list that is optimised lexicographically, the most
                 important first; its members are expressions or (expression, "max" | "min") pairs.
-            maximize: The same for maximising.
+            maximize: The same for maximising. With both, the one that is written first counts most.
             prefer: (expression, "max" | "min") pairs: finds the lexicographic optimum by trying values in
                 this order. Faster than optimising if the expressions are variables.
             assumptions: Conditions for this call only. If they leave no solution, `Result.conflict` names a
@@ -88,6 +93,8 @@ class Model(Exchange):
                 searches in turns (docs/constrint-relaxation.md), unless `restarts`, `lns` or `prefer` is
                 given. Models whose numbers need more than int64 are searched without;
                 `Result.statistics.method` names the method.
+            hint: Values that a solution is likely to have, by variable or by name, or an earlier result: the
+                search begins near them. They add to those of `hint` and replace them. No solution is lost.
             proof: A file for the proof of the learning search, for a proof checker.
             on_solution: Called with a `Result` for each better solution. If it returns False, search ends
                 with that one.
@@ -111,20 +118,26 @@ class Model(Exchange):
         deadline = started(time_limit)
         from constrint.answers.assumptions import best_assuming
         from constrint.answers.options import options_of
+        from constrint.answers.presented import Presented
 
-        goals = goals_of(minimize, "min") + goals_of(maximize, "max")
+        model = self if hint is None else self.copy()
+        if hint is not None:
+            model.hint(hint)
+        units: Units = {}
+        goals = goals_of(minimize, "min", units) + goals_of(maximize, "max", units)
         preferences = as_goals(prefer or ())
         if not goals and not preferences:
             goals, preferences = self.goals, self.preferences
-        asked = (assumptions, goals, preferences)
+        presented = Presented.of(model, goals, units)
+        asked = (assumptions, presented.goals, preferences)
+        on_solution = presented.told(on_solution)
         if backend != "constrint":
             from constrint.answers.elsewhere import Request, solve_elsewhere
 
             request = Request(deadline.rest, seed, workers, on_solution, progress)
             own = {"branching": branching, "restarts": restarts, "lns": lns, "learn": learn, "proof": proof}
-            return solve_elsewhere(
-                self, backend, *asked, request, own | {"engine": engine, "executor": executor}
-            )
+            also = {"engine": engine, "executor": executor}
+            return presented.result(solve_elsewhere(model, backend, *asked, request, own | also))
         options = options_of(
             time_limit=deadline.rest,
             seed=seed,
@@ -133,17 +146,19 @@ class Model(Exchange):
             restarts=restarts,
             lns=lns,
             learn=learn,
-            has_goal=bool(goals),
+            has_goal=bool(presented.goals),
             on_solution=on_solution,
             workers=workers,
             executor=executor,
         )
-        return best_assuming(self, *asked, options, proof, progress)
+        return presented.result(best_assuming(model, *asked, options, proof, progress))
 
     def iter_solutions(
         self,
         limit: int | None = None,
         *,
+        variables: Iterable[str | IntExpr | ExprArray] | None = None,
+        on_solution: OnSolution | None = None,
         time_limit: float | None = None,
         seed: int = 0,
         branching: Branching | None = None,
@@ -154,13 +169,25 @@ class Model(Exchange):
         """Iterate over all solutions, each once and in no particular order; at most `limit` of them.
 
         The model may be changed during the iteration; the solutions are those of the model at the call.
-        Afterwards, the iterator's `complete` tells whether they are all. The other arguments are those of
-        `solve`.
+        Afterwards, the iterator's `complete` tells whether they are all.
+
+        Args:
+            limit: Maximum number of solutions.
+            variables: Variables, or their names, to which the solutions are projected: each combination of
+                their values comes once, with one whole solution that has it.
+            on_solution: Called with each solution before it is given; if it returns False, that is the last.
+            time_limit: As for `solve`.
+            seed: As for `solve`.
+            branching: As for `solve`.
+            engine: As for `solve`.
+            workers: As for `solve`.
+            executor: As for `solve`.
         """
         deadline = started(time_limit)
         from constrint.answers.options import options_of
         from constrint.answers.several import Solutions
         from constrint.search.enumeration import Enumeration
+        from constrint.search.projected import projection_of
 
         check_limit(limit)
         options = options_of(
@@ -168,14 +195,16 @@ class Model(Exchange):
             seed=seed,
             engine=engine,
             branching=branching,
+            on_solution=on_solution,
             workers=workers,
             executor=executor,
         )
-        return Solutions(Enumeration(self.copy(), options), limit)
+        chosen = projection_of(self, variables)
+        return Solutions(Enumeration(self.copy(), options), limit, chosen)
 
     def pareto(
         self,
-        goals: Sequence[tuple[IntLike, Direction]],
+        goals: Sequence[tuple[Target, Direction]],
         *,
         limit: int | None = None,
         time_limit: float | None = None,
@@ -200,24 +229,36 @@ class Model(Exchange):
         check_seconds(time_limit)
         from constrint.answers.several import ParetoSearch
 
-        checked = as_goals(goals)
+        units: Units = {}
+        checked = as_goals(goals, units)
         if not checked:
             raise ModelError('pareto needs at least one goal: [(expression, "max"), …]')
         deadline = None if time_limit is None else begun + time_limit
-        return ParetoSearch(self, checked, limit, deadline, engine).run()
+        return ParetoSearch(self, checked, limit, deadline, engine).run().in_units(units)
 
     def count(
         self,
         *,
+        variables: Iterable[str | IntExpr | ExprArray] | None = None,
+        on_solution: OnSolution | None = None,
         time_limit: float | None = None,
         engine: Engine = "auto",
         workers: int | None = None,
         executor: Executor | None = None,
     ) -> int:
-        """The number of solutions over the declared variables.
+        """The number of solutions over the declared variables, or over some of them.
 
         With engine "auto", solutions are counted without listing if the model's structure allows it;
         otherwise they are searched for, by as many workers as `solve` would use.
+
+        Args:
+            variables: Variables, or their names: counts the combinations of their values in solutions.
+            on_solution: Called with each solution, which is searched for; if it returns False, the number so
+                far is the answer.
+            time_limit: As for `solve`.
+            engine: As for `solve`.
+            workers: As for `solve`.
+            executor: As for `solve`.
 
         Raises:
             LimitError: The time limit was reached.
@@ -226,8 +267,10 @@ class Model(Exchange):
         from constrint.answers.counting import count_solutions
         from constrint.answers.options import options_of
 
-        options = options_of(time_limit=time_limit, engine=engine, workers=workers, executor=executor)
-        number, is_complete = count_solutions(self, options, deadline)
+        options = options_of(
+            time_limit=time_limit, engine=engine, on_solution=on_solution, workers=workers, executor=executor
+        )
+        number, is_complete = count_solutions(self, options, deadline, variables)
         if not is_complete:
             raise LimitError(f"counting reached its time limit of {time_limit} s after {number} solutions")
         return number

@@ -8,6 +8,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from constrint.answers.planned import Planned, applies
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr
 from constrint.modelling.declarations import constraints_of
@@ -50,7 +51,10 @@ def best_of(
                 raise ModelError("proof= needs learn=True: only the learning search writes proofs")
             log = stack.enter_context(proof_in(proof))
             solver.options = replace(solver.options, proof=log)
-        return solver.best(goals, preferences)
+        if not applies(solver.options, bool(goals or preferences)):
+            return solver.best(goals, preferences)
+        planned = Planned(solver)
+        return planned.answer(solver.best(goals, preferences))
 
 
 def best_assuming(

@@ -3,22 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from constrint.search.enumeration import Enumeration
+from constrint.search.projected import projection_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from constrint.expr import IntExpr
     from constrint.modelling.declarations import Declarations
-    from constrint.preparing.options import Options
+    from constrint.modelling.result import Result
+    from constrint.preparing.options import OnSolution, Options
     from constrint.support.deadline import Deadline
 
 
-def count_solutions(model: Declarations, options: Options, deadline: Deadline) -> tuple[int, bool]:
-    """The number of solutions found before the deadline, and whether they are all."""
-    if options.engine == "auto":
+def count_solutions(
+    model: Declarations, options: Options, deadline: Deadline, variables: Iterable[Any] | None = None
+) -> tuple[int, bool]:
+    """The number of solutions found before the deadline, and whether they are all.
+
+    With variables, it is the number of combinations of their values. Where the callback ends the search, it
+    is the number of solutions so far, and they are all that were wanted.
+    """
+    chosen = projection_of(model, variables)
+    if options.on_solution is not None:
+        return _told(model, replace(options, time_limit=deadline.rest), options.on_solution, chosen)
+    if options.engine == "auto" and chosen is None:
         from constrint.diagrams.planner import count_planned
 
         planned = count_planned(model, deadline.rest)
         if planned is not None:
             return planned, True
-    return Enumeration(model, replace(options, time_limit=deadline.rest)).count()
+    return Enumeration(model, replace(options, time_limit=deadline.rest)).count(chosen)
+
+
+def _told(
+    model: Declarations, options: Options, on_solution: OnSolution, variables: Sequence[IntExpr] | None
+) -> tuple[int, bool]:
+    """The number of solutions of which a callback was told, and whether it was told of all that it wanted."""
+    is_ended = False
+
+    def told(result: Result) -> bool:
+        nonlocal is_ended
+        is_ended = on_solution(result) is False
+        return not is_ended
+
+    enumeration = Enumeration(model, replace(options, on_solution=told))
+    number = sum(1 for _ in enumeration.every(None, variables))
+    return number, enumeration.complete or is_ended

@@ -8,8 +8,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, overload
 
 from constrint.answers.options import options_of
+from constrint.answers.presented import Presented
+from constrint.errors import shown
 from constrint.expr import BoolExpr, Comparison, IntExpr, Or, as_expr, linear
-from constrint.modelling.objectives import Goal
+from constrint.modelling.objectives import Goal, Units
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.options import Engine
 from constrint.search.solver import Solver
@@ -25,9 +27,11 @@ if TYPE_CHECKING:
 class Solutions(Iterator[Result]):
     """An iterator over the solutions of a model, which are found on demand."""
 
-    def __init__(self, enumeration: Enumeration, limit: int | None) -> None:
+    def __init__(
+        self, enumeration: Enumeration, limit: int | None, variables: Sequence[IntExpr] | None = None
+    ) -> None:
         self._enumeration = enumeration
-        self._results = enumeration.every(limit)
+        self._results = enumeration.every(limit, variables)
 
     @property
     def complete(self) -> bool:
@@ -48,6 +52,9 @@ class Solutions(Iterator[Result]):
         from constrint.modelling.export import to_pandas
 
         return to_pandas(self)
+
+
+MOST_SHOWN = 10  # optima that the text of a front shows
 
 
 class Front(Sequence[Result]):
@@ -76,7 +83,23 @@ class Front(Sequence[Result]):
         return len(self._results)
 
     def __repr__(self) -> str:
-        return f"Front({len(self)} optima{'' if self.complete else ', incomplete'})"
+        goals = ", ".join([f"{direction} {expr}" for expr, direction in self.goals])
+        first = [shown(str(result.objective)) for result in self._results[:MOST_SHOWN]]
+        more = [f"… {len(self) - len(first)} more"] if len(self) > len(first) else []
+        listed = f": {', '.join([*first, *more])}" if first else ""
+        return f"Front({len(self)} optima of {goals}{'' if self.complete else ', incomplete'}{listed})"
+
+    def _repr_html_(self) -> str:
+        from constrint.modelling.notebook import front_html
+
+        return front_html(self.goals, self._results, self.complete)
+
+    def in_units(self, units: Units) -> Front:
+        """The same optima, with the values of goals that have fractional coefficients as fractions."""
+        if not units:
+            return self
+        presented = Presented(list(self.goals), units, {})
+        return Front(self.goals, [presented.result(one) for one in self._results], self.complete)
 
     @property
     def objectives(self) -> list[tuple[int, ...]]:

@@ -214,6 +214,10 @@ class Translation:
         for node in root.nodes:
             look()
             RULES.get(type(node), listed)(self, node)
+        for variable, v in prepared.variables.items():
+            value = prepared.model.hints.get(str(getattr(variable, "name", "")))
+            if value is not None:
+                self.model.add_hint(self.variables[v], min(max(value, self.box.lo[v]), self.box.hi[v]))
 
     def aim(self, goal: tuple[int, str] | None) -> None:
         """Set what is optimised next."""

@@ -45,11 +45,15 @@ class Reading:
         define: Constants, as NAME=VALUE.
         assume: Further conditions, as text.
         dialect: The language of the file, where its suffix names none.
+        data: Files with values of parameters.
+        include: Folders whose files the model may include.
     """
 
     define: tuple[str, ...] = ()
     assume: tuple[str, ...] = ()
     dialect: str = "constrint"
+    data: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
 
 
 def load_space(file: str, reading: Reading, budget: Budget) -> Model | Mapping[str, Any]:
@@ -58,11 +62,11 @@ def load_space(file: str, reading: Reading, budget: Budget) -> Model | Mapping[s
 
     text = read_text(file, budget)
     if reading.dialect in ("constrint", "json") and text.lstrip().startswith("{"):
-        data = t1.read_text(text, shown_name(file), budget)
-        if t1.is_space(data):
-            if reading.define or reading.assume:
-                raise BadInputError("--define and --assume go with models; use --given")
-            return data
+        document = t1.read_text(text, shown_name(file), budget)
+        if t1.is_space(document):
+            if reading.define or reading.assume or reading.data or reading.include:
+                raise BadInputError("--define, --assume, --include and data go with models; use --given")
+            return document
         reading = replace(reading, dialect="json")
     return model_of(text, file, reading, budget)
 
@@ -76,15 +80,28 @@ def model_of(text: str, file: str, reading: Reading, budget: Budget) -> Model:
     """The model in the text of a file, with the assumptions added."""
     constants = dict(parse_definition(definition) for definition in reading.define)
     from constrint.frontends.formats import format_of
-    from constrint.frontends.formats import read_text as read_model
+    from constrint.frontends.text import text as texts
+    from constrint.frontends.text.includes import Folders
+    from constrint.frontends.text.meanings import Value
+    from constrint.frontends.text.parameters import GivenNames
 
     dialect = format_of(file, reading.dialect)
     filename = shown_name(file)
-    model = Model.of(read_model(text, filename=filename, constants=constants, dialect=dialect, budget=budget))
-    for condition in reading.assume:
-        from constrint.frontends.text.text import read_condition
+    given = GivenNames(constants)
+    if reading.data:
+        from constrint.frontends.text.data import read_data
 
-        model.assume(read_condition(condition, model, constants, filename="--assume"))
+        given = read_data(reading.data, constants, budget)
+    names: Mapping[str, Value] = {}
+    if dialect == "constrint":
+        folders = Folders(None if file == "-" else file, reading.include)
+        found = texts.read_text(text, filename=filename, given=given, budget=budget, folders=folders)
+        model, names = Model.of(found.model), found.names
+    else:
+        read = texts.read_model(text, filename=filename, constants=given, dialect=dialect, budget=budget)
+        model = Model.of(read)
+    for condition in reading.assume:
+        model.assume(texts.read_condition(condition, model, constants, filename="--assume", names=names))
     return model
 
 

@@ -29,6 +29,7 @@ from constrint.cli.options import (
     seed_option,
     workers_option,
 )
+from constrint.cli.serving import lsp
 from constrint.cli.starting import bench, completion, new
 
 if TYPE_CHECKING:
@@ -41,11 +42,11 @@ def app() -> None:
     """Solve integer constraint models written in the .constrint language.
 
     A FILE is a model (.constrint, .json, .fzn, .xml, .lp, .mps, .cnf, .wcnf or .opb, also compressed as .gz,
-    .bz2 or .xz), or - for standard input.
+    .bz2 or .xz), or - for standard input. DATA are .json, .yaml or .csv files with values of its parameters.
     """
 
 
-for command in (new, bench, completion):
+for command in (new, bench, completion, lsp):
     app.add_command(command)
 
 
@@ -103,12 +104,23 @@ def solve(
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="With --list: stop after N solutions.")
 @seed_option
 @click.option(
-    "--given", multiple=True, metavar="NAME=VALUE", help="Keep solutions with this value; may be repeated."
+    "--given",
+    multiple=True,
+    metavar="CONDITION",
+    help="Keep the solutions with NAME=VALUE, 'NAME in LOW..HIGH' or 'NAME in {A, B}'; may be repeated.",
 )
 @click.option(
     "--out", metavar="FILE", help="Write the list as .parquet, .csv or .npy, the set as .npz, T1 as .json."
 )
-@click.option("--picture", metavar="FILE", help="Draw values, pairs and the diagram as .svg or .html.")
+@click.option(
+    "--picture", metavar="FILE", help="Draw values and pairs as .svg, or as .html, a page to explore."
+)
+@click.option(
+    "--picture-edges",
+    type=click.IntRange(0),
+    metavar="N",
+    help="The most edges of the diagram that a page holds (usually 1,000,000); beyond, it is static.",
+)
 @json_option
 @reading_options
 @budget_options()
@@ -123,6 +135,7 @@ def space(
     given: tuple[str, ...],
     out: str | None,
     picture: str | None,
+    picture_edges: int | None,
     json: bool,
     reading: Reading,
     budget: Budget,
@@ -145,6 +158,7 @@ def space(
         given=given,
         out=out,
         picture=picture,
+        picture_edges=picture_edges,
         json=json,
         time_limit=budget.seconds_left,
         memory_limit=budget.memory,
@@ -190,15 +204,25 @@ def _methods(model: Model, budget: Budget) -> dict[str, list[str]]:
 @app.command()
 @reporting
 @file_argument
+@click.option("--all", "every", is_flag=True, help="Print all minimal conflicts.")
+@click.option("--corrections", is_flag=True, help="Print all minimal sets of constraints to remove.")
 @json_option
 @reading_options
 @budget_options(default_seconds=60.0)
-def explain(*, file: str, json: bool, reading: Reading, budget: Budget) -> None:
+def explain(
+    *, file: str, every: bool, corrections: bool, json: bool, reading: Reading, budget: Budget
+) -> None:
     """Print the constraints of an infeasible model that contradict each other."""
-    from constrint.cli.solve import explanation
+    from constrint.cli.solve import explanation, explanations
 
+    if every and corrections:
+        raise BadInputError("--all and --corrections exclude each other: give one of them")
     model = load(file, reading, budget)
-    _exit(explanation(model, time_limit=budget.seconds_left or 0.0, json=json))
+    seconds = budget.seconds_left or 0.0
+    if every or corrections:
+        _exit(explanations(model, corrections, time_limit=seconds, json=json))
+    else:
+        _exit(explanation(model, time_limit=seconds, json=json))
 
 
 @app.command()

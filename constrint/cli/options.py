@@ -36,6 +36,10 @@ memory_option = click.option(
     "--memory", type=click.IntRange(1), metavar="MB", help="Memory limit of reading and building."
 )
 file_argument = click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
+_DATA = click.argument("data", metavar="[DATA]...", nargs=-1, type=click.Path())
+_INCLUDE = click.option(
+    "--include", multiple=True, metavar="FOLDER", help="A folder whose files the model may include."
+)
 
 
 def time_limit_option(default: float | None = None) -> Decorator:
@@ -92,8 +96,12 @@ _DIALECT = click.option(
     help="The language of the file, where its ending says none: constrint, flashrnn, json, flatzinc, xcsp3, "
     "lp, mps, cnf, wcnf or opb.",
 )
-reading_options = gathered("reading", Reading, {"define": _DEFINE, "assume": _ASSUME, "dialect": _DIALECT})
-checking_options = gathered("reading", Reading, {"define": _DEFINE, "dialect": _DIALECT})
+_OF_SEVERAL: dict[str, Decorator] = {"define": _DEFINE, "include": _INCLUDE, "dialect": _DIALECT}
+_CHECKING: dict[str, Decorator] = {"data": _DATA, **_OF_SEVERAL}
+reading_options = gathered("reading", Reading, {**_CHECKING, "assume": _ASSUME})
+checking_options = gathered("reading", Reading, _CHECKING)
+several_options = gathered("reading", Reading, {**_OF_SEVERAL, "assume": _ASSUME})
+"""For commands that read several files, which have no files of data."""
 
 
 _LIMITED = {

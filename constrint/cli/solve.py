@@ -14,7 +14,8 @@ from constrint.answers.counting import count_solutions
 from constrint.answers.options import options_of
 from constrint.errors import LimitError
 from constrint.model import Model
-from constrint.modelling.conflict import Conflict, shown
+from constrint.modelling.conflict import Conflict, labelled, shown
+from constrint.modelling.constraints import Constraint
 from constrint.modelling.result import Result, Status
 from constrint.preparing.checks import values_of
 from constrint.support.deadline import NEVER, Deadline
@@ -78,6 +79,25 @@ def explanation(model: Model, *, time_limit: float, json: bool) -> int:
     return 0
 
 
+def explanations(model: Model, corrections: bool, *, time_limit: float, json: bool) -> int:
+    """Print all minimal conflicts or corrections; returns the exit code as `explanation` does."""
+    kind = "corrections" if corrections else "conflicts"
+    found = (model.corrections if corrections else model.conflicts)(time_limit=time_limit)
+    items = [one for one in found if one.constraints or isinstance(one, Conflict)]
+    if json:
+        sets = [[_constraint_facts(constraint) for constraint in one.constraints] for one in items]
+        _write_json({kind: sets, "complete": found.complete})
+    elif items:
+        _write(
+            "\n\n".join(map(str, items)) + ("" if found.complete else "\n\nthere may be more; time ran out")
+        )
+    elif found.complete:
+        _write("the model has a solution, so there is no conflict")
+    if not found.complete and not items:
+        return UNDECIDED if json else _undecided(Request(json=json))
+    return INFEASIBLE if items else 0
+
+
 def _one(model: Model, request: Request) -> int:
     result = model.solve(
         time_limit=request.time_limit, workers=request.workers, seed=request.seed, **request.search
@@ -87,17 +107,23 @@ def _one(model: Model, request: Request) -> int:
     if result.status is Status.UNKNOWN:
         return _undecided(request)
     if request.json:
-        _write_json(
-            {
-                "status": result.status.value,
-                "values": dict(result.values),
-                "objective": result.objective,
-                "statistics": asdict(result.statistics),
-            }
-        )
+        answer = {
+            "status": result.status.value,
+            "values": dict(result.values),
+            "objective": result.objective,
+            "statistics": asdict(result.statistics),
+        }
+        if result.violation is not None:
+            answer |= {"violation": result.violation, "violated": [shown(one) for one in result.violated]}
+        _write_json(answer)
     else:
         _write_result(model, result)
     return 0
+
+
+def _written(value: Any) -> Any:
+    """A set as a list, a fraction as a string with its exact value, in JSON."""
+    return sorted(value, key=str) if isinstance(value, frozenset) else str(value)
 
 
 def _write_result(model: Model, result: Result) -> None:
@@ -112,6 +138,10 @@ def _write_result(model: Model, result: Result) -> None:
         for (expr, direction), value in zip(goals, values, strict=False):
             text = expr.position.text if expr.position else "objective"
             _write(f"# {'maximal' if direction == 'max' else 'minimal'} {text} = {value}")
+    if result.violation is not None:
+        _write(f"# violated weight = {result.violation}")
+        for constraint in result.violated:
+            _write(f"# violated: {labelled(constraint)}")
 
 
 class _Solutions:
@@ -243,20 +273,20 @@ def _write_conflict(conflict: Conflict, as_json: bool) -> int:
     return INFEASIBLE
 
 
+def _constraint_facts(constraint: Constraint) -> dict[str, Any]:
+    position = constraint.position
+    return {
+        "name": constraint.name,
+        "assumed": constraint.assumed,
+        "text": shown(constraint),
+        "file": position.file if position else None,
+        "line": position.line if position else None,
+        "column": position.column if position else None,
+    }
+
+
 def _conflict_facts(conflict: Conflict) -> dict[str, Any]:
-    constraints = []
-    for constraint in conflict.listed:
-        position = constraint.position
-        constraints.append(
-            {
-                "name": constraint.name,
-                "assumed": constraint.assumed,
-                "text": shown(constraint),
-                "file": position.file if position else None,
-                "line": position.line if position else None,
-                "column": position.column if position else None,
-            }
-        )
+    constraints = [_constraint_facts(constraint) for constraint in conflict.listed]
     omitted = len(conflict.constraints) - len(constraints)
     facts = {"constraints": constraints, "empty": list(conflict.empty), "minimal": conflict.minimal}
     return {**facts, "omitted": omitted} if omitted else facts
@@ -279,4 +309,4 @@ def _write(line: str) -> None:
 
 
 def _write_json(document: Mapping[str, Any]) -> None:
-    _write(json.dumps(document))
+    _write(json.dumps(document, default=_written))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from constrint.cli.given import chosen_values, named_in
 from constrint.cli.solve import UNDECIDED, infeasible
 from constrint.errors import LimitError, ModelError
 from constrint.support.deadline import Deadline
@@ -37,9 +40,10 @@ class Request:
         shown: What is printed.
         number: Number of samples, or maximum length of the list.
         seed: Seed of the sample.
-        given: NAME=VALUE conditions.
+        given: Conditions NAME=VALUE, NAME in LOW..HIGH or NAME in {VALUE, …}.
         out: File for all solutions, or None.
         picture: File for a picture, or None.
+        picture_edges: The most edges of a diagram that a page holds, or None for the usual number.
         json: Whether to print JSON.
         time_limit: Seconds for building, or None.
         memory_limit: Bytes for building, or None.
@@ -52,6 +56,7 @@ class Request:
     given: tuple[str, ...] = ()
     out: str | None = None
     picture: str | None = None
+    picture_edges: int | None = None
     json: bool = False
     time_limit: float | None = None
     memory_limit: int | None = None
@@ -146,29 +151,24 @@ def _no_solution(reason: str, request: Request, notes: Sequence[str] = ()) -> in
 
 
 def _given(solutions: SolutionSet, condition: str) -> SolutionSet:
-    """The solutions in which a variable has the value of NAME=VALUE."""
-    name, equals, text = condition.partition("=")
-    name, text = name.strip(), text.strip()
-    if not equals or not name or not text:
-        raise ModelError(f"--given {condition}: write NAME=VALUE")
-    for value in solutions.values_of(name):
-        if text in (str(value), repr(value)) or _is_number(text, value):
-            return solutions.given(**{name: value})
-    return solutions.given(**{name: object()})
+    """The solutions that meet NAME=VALUE, NAME in LOW..HIGH, or NAME in {VALUE, …}."""
+    name = _variable_of(solutions, condition)
+    values = chosen_values(condition, solutions.values_of(name), name)
+    if not values:
+        return solutions.given(**{name: object()})
+    if len(values) > 1 and all(isinstance(value, Hashable) for value in values):
+        return solutions.given(**{name: set(values)})
+    return reduce(or_, (solutions.given(**{name: value}) for value in values))
 
 
-def _is_number(text: str, value: object) -> bool:
-    """Whether the text is another notation of this number."""
-    for read in (lambda: int(text, 0), lambda: float(text)):
-        try:
-            return not isinstance(value, str) and bool(read() == value)
-        except ValueError:
-            continue
-    return False
+def _variable_of(solutions: SolutionSet, condition: str) -> str:
+    name = named_in(condition, solutions.names)
+    solutions.values_of(name)  # raises for an unknown name
+    return name
 
 
 def _nothing_given(solutions: SolutionSet, condition: str, request: Request) -> int:
-    name = condition.partition("=")[0].strip()
+    name = _variable_of(solutions, condition)
     others = [one for one in request.given if one != condition]
     why = f"no solution has {condition}" + (f" together with {', '.join(others)}" if others else "")
     return _no_solution(f"{why}; the values of {name} are {_some(solutions.values_of(name))}", request)
@@ -190,7 +190,7 @@ def _write_files(built: Built, request: Request) -> None:
         built.written.append(request.out)
     if request.picture is not None:
         with _waiting("drawing"):
-            built.solutions.picture(request.picture)
+            built.solutions.picture(request.picture, most_edges=request.picture_edges)
         built.written.append(request.picture)
 
 

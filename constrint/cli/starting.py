@@ -12,7 +12,7 @@ import click
 
 from constrint.cli.failures import reporting
 from constrint.cli.inputs import BadInputError, Reading, load, shown_name
-from constrint.cli.options import budget_options, json_option, reading_options
+from constrint.cli.options import budget_options, json_option, several_options
 from constrint.support.limits import Budget
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def completion(context: click.Context, *, shell: str) -> None:
     "--way", "ways", multiple=True, type=click.Choice(list(WAYS)), help="Only this way; may be repeated."
 )
 @json_option
-@reading_options
+@several_options
 @budget_options(default_seconds=10.0)
 def bench(
     *, files: tuple[str, ...], ways: tuple[str, ...], json: bool, reading: Reading, budget: Budget

@@ -1,54 +1,38 @@
-"""Arrays of expressions with numpy's indexing and slicing, without numpy."""
+"""Arrays of expressions that behave as numpy's; numpy is imported where slices and scalars do not suffice."""
 
 from __future__ import annotations
 
-import itertools
 import math
-import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import EllipsisType
-from typing import Any, NoReturn, SupportsIndex, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from constrint.errors import ModelError
-from constrint.expr import IntExpr, as_expr, linear
+from constrint.expr import IntExpr, as_expr
+from constrint.expr.array_operators import Elementwise, elements_of
+from constrint.expr.array_shapes import Shape, nested, shape_of
 
-Index: TypeAlias = SupportsIndex | slice | EllipsisType
-Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+if TYPE_CHECKING:
+    import numpy as np
 
+Index: TypeAlias = Any
+"""An index: an integer, slice, ``...``, ``None``, list, array or expression, or a tuple of them."""
 
 _WHOLE = slice(None)
 
 
-def shape_of(shape: Shape) -> tuple[int, ...]:
-    """A shape as a tuple of lengths."""
-    lengths = shape if isinstance(shape, Sequence) else (shape,)
-    checked = tuple([length.__index__() for length in lengths])
-    if min(checked, default=0) < 0:
-        raise ModelError(f"the lengths of an array are at least 0, not {checked}")
-    return checked
+class ExprArray(Elementwise):
+    """An array of expressions. Operators, indices and methods are numpy's, and so are functions of numpy.
 
-
-def names_of(name: str, shape: tuple[int, ...]) -> list[str]:
-    """The names of the elements: name[0], name[1] …, or name[0,0] and so on."""
-    if not shape:
-        return [f"{name}[]"]
-    names = [f"{name}["]
-    for axis, length in enumerate(shape, 1):
-        ending = "]" if axis == len(shape) else ","
-        numbers = [f"{number}{ending}" for number in range(length)]
-        names = [start + number for start in names for number in numbers]
-    return names
-
-
-class ExprArray:
-    """An array of expressions. Indices, slices and ``...`` work as in numpy; operators work elementwise.
+    ``x[mask]``, ``x[[0, 2]]``, ``x.T``, ``x + np.arange(3)``, ``np.sum(x, axis=0)``, ``np.concatenate([x,
+    y])`` and so on give arrays, or expressions; an index may be an expression, too: ``x[i, j]``. Comparisons
+    give arrays of conditions. Arrays cannot be changed.
 
     Attributes:
         shape: Length of each axis.
         flat: The elements in row-major order.
     """
 
-    __slots__ = ("flat", "shape")
+    __slots__ = ()
 
     def __init__(self, flat: Sequence[IntExpr], shape: Shape) -> None:
         self.shape = shape_of(shape)
@@ -69,17 +53,13 @@ class ExprArray:
     @property
     def T(self) -> ExprArray:  # noqa: N802 - numpy's name
         """The array with reversed axes."""
-        places = itertools.product(*[range(length) for length in self.shape[::-1]])
-        return ExprArray([self.flat[self._place(place[::-1])] for place in places], self.shape[::-1])
+        return self.transpose()
 
-    def _place(self, place: Sequence[int]) -> int:
-        number = 0
-        for length, index in zip(self.shape, place, strict=True):
-            number = number * length + index
-        return number
+    def __getitem__(self, key: Index) -> Any:
+        """An element, or the array of several; with an expression in the key, the element that it selects.
 
-    def __getitem__(self, key: Index | tuple[Index, ...]) -> Any:
-        """One element if every axis has an index, else an array."""
+        Expressions count from 0 to the length of their axis; an element outside is undefined.
+        """
         # The fast paths: single elements, of which models take thousands, and whole rows and columns.
         if type(key) is tuple:
             if len(key) == 2 == len(self.shape):
@@ -88,40 +68,24 @@ class ExprArray:
                 if type(i) is int and 0 <= i < rows:
                     if type(j) is int and 0 <= j < columns:
                         return self.flat[i * columns + j]
-                    if j == _WHOLE:
-                        return _array(self.flat[i * columns : (i + 1) * columns], (columns,))
-                elif i == _WHOLE and type(j) is int and 0 <= j < columns:
-                    return _array(self.flat[j::columns], (rows,))
-            keys: tuple[Any, ...] = key
+                    if type(j) is slice and j == _WHOLE:
+                        return made(self.flat[i * columns : (i + 1) * columns], (columns,))
+                elif type(i) is slice and i == _WHOLE and type(j) is int and 0 <= j < columns:
+                    return made(self.flat[j::columns], (rows,))
         elif type(key) is int and len(self.shape) == 1 and 0 <= key < self.shape[0]:
             return self.flat[key]
-        else:
-            keys = (key,)
-        places = [0]
-        shape: list[int] = []
-        for axis, (part, length) in enumerate(zip(self._full(keys), self.shape, strict=True)):
-            if isinstance(part, slice):
-                chosen = range(length)[part]
-                shape.append(len(chosen))
-                places = [place * length + index for place in places for index in chosen]
-            else:
-                index = _position(part, axis, length)
-                places = [place * length + index for place in places]
-        flat = self.flat
-        return _array([flat[place] for place in places], tuple(shape)) if shape else flat[places[0]]
+        elif type(key) is slice and len(self.shape) == 1:
+            chosen = self.flat[key]
+            return made(chosen, (len(chosen),))
+        from constrint.expr.array_indices import indexed
 
-    def _full(self, keys: tuple[Any, ...]) -> list[Any]:
-        """Indices and slices for all axes; omitted axes and those of an ellipsis are taken whole."""
-        full = list(keys)
-        dots = [i for i, part in enumerate(full) if part is Ellipsis]
-        if len(dots) > 1:
-            raise IndexError("an index may have one ellipsis ('...')")
-        missing = self.ndim - len(full) + len(dots)
-        if missing < 0:
-            raise IndexError(f"{len(full) - len(dots)} indices for an array of {self.ndim} axes")
-        at = dots[0] if dots else len(full)
-        full[at : at + len(dots)] = [slice(None)] * missing
-        return full
+        return indexed(self, key)
+
+    def __setitem__(self, key: Index, value: object) -> NoReturn:
+        raise ModelError(
+            "an array of expressions cannot be changed: add a constraint, such as `x[0] == 3`, or make "
+            "another array by array([…])"
+        )
 
     def __len__(self) -> int:
         if not self.shape:
@@ -131,100 +95,159 @@ class ExprArray:
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
+    def __contains__(self, value: object) -> NoReturn:
+        raise ModelError(
+            "whether an array has a value is not known while the model is built: write any_of(array == value)"
+        )
+
     def __bool__(self) -> NoReturn:
         raise ModelError("an array has no truth value while the model is built: write all_of(…) or any_of(…)")
 
-    def reshape(self, *shape: SupportsIndex) -> ExprArray:
-        """The same elements in another shape."""
-        return ExprArray(self.flat, shape)
+    # ------------------------------------------------------------ numpy's methods
 
-    def sum(self) -> IntExpr:
-        """The sum of all elements."""
-        return linear([(1, element) for element in self.flat])
+    def reshape(self, *shape: Any) -> ExprArray:
+        """The same elements in another shape; one length may be -1, for as many as there are."""
+        lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
+        known = math.prod([length for length in lengths if length != -1])
+        if sum([length == -1 for length in lengths]) == 1 and known and self.size % known == 0:
+            lengths = [self.size // known if length == -1 else length for length in lengths]
+        return ExprArray(self.flat, lengths)
+
+    def ravel(self) -> ExprArray:
+        """The elements along one axis."""
+        return made(self.flat, (self.size,))
+
+    flatten = ravel
+
+    def transpose(self, *axes: Any) -> ExprArray:
+        """The array with reversed axes, or with axes in the order given."""
+        order = axes[0] if len(axes) == 1 and isinstance(axes[0], Sequence) else axes or None
+        return self._apply("transpose", order)
+
+    def swapaxes(self, first: int, second: int) -> ExprArray:
+        """The array with two axes exchanged."""
+        return self._apply("swapaxes", first, second)
+
+    def squeeze(self) -> ExprArray:
+        """The array without axes of length 1."""
+        return self._apply("squeeze")
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> ExprArray:
+        """The array with each element repeated."""
+        return self._apply("repeat", repeats, axis)
+
+    def diagonal(self, offset: int = 0) -> ExprArray:
+        """The elements whose first two indices differ by an offset."""
+        return self._apply("diagonal", offset)
+
+    def sum(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """The sum of all elements, or along axes."""
+        return self._reduce("sum", axis, keepdims)
+
+    def prod(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """The product of all elements, or along axes."""
+        return self._reduce("prod", axis, keepdims)
+
+    def min(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """The least element, or along axes."""
+        return self._reduce("min", axis, keepdims)
+
+    def max(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """The greatest element, or along axes."""
+        return self._reduce("max", axis, keepdims)
+
+    def any(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """The condition that an element holds (a number: is not 0), or along axes."""
+        return self._reduce("any", axis, keepdims)
+
+    def all(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """The condition that all elements hold (numbers: are not 0), or along axes."""
+        return self._reduce("all", axis, keepdims)
+
+    def cumsum(self, axis: int | None = None) -> ExprArray:
+        """The sums up to each element."""
+        return self._apply("cumsum", axis)
+
+    def trace(self) -> Any:
+        """The sum of the diagonal."""
+        return self.diagonal().sum(axis=-1)
+
+    def dot(self, other: object) -> Any:
+        """The product of matrices and vectors."""
+        return self @ other
+
+    def tolist(self) -> Any:
+        """The elements as nested lists."""
+        return nested(self.flat, self.shape)
 
     def values(self, result: Any) -> Any:
         """The values in a result (or in any mapping from expressions), as nested lists."""
-        return _nested([result[element] for element in self.flat], self.shape)
+        return nested([result[element] for element in self.flat], self.shape)
 
-    def _with(self, function: Callable[[Any, Any], Any], other: object) -> ExprArray:
-        if isinstance(other, ExprArray):
-            if other.shape != self.shape:
-                raise ModelError(f"arrays of the shapes {self.shape} and {other.shape} do not match")
-            pairs = zip(self.flat, other.flat, strict=True)
-            return _array([function(a, b) for a, b in pairs], self.shape)
-        operand = as_expr(other)
-        return _array([function(a, operand) for a in self.flat], self.shape)
+    def is_in(self, values: Any) -> ExprArray:
+        """The conditions that the elements are among some constants."""
+        return made([element.is_in(values) for element in self.flat], self.shape)
 
-    def __add__(self, other: object) -> ExprArray:
-        return self._with(operator.add, other)
+    def _apply(self, name: str, *arguments: Any) -> ExprArray:
+        """What a function of numpy makes of the array."""
+        import numpy as np
 
-    __radd__ = __add__
+        found = getattr(np, name)(self, *arguments)
+        assert isinstance(found, ExprArray)
+        return found
 
-    def __sub__(self, other: object) -> ExprArray:
-        return self._with(operator.sub, other)
+    def _reduce(self, name: str, axis: Any, keepdims: bool) -> Any:
+        from constrint.expr.array_functions import reduced
 
-    def __rsub__(self, other: object) -> ExprArray:
-        return self._with(lambda a, b: b - a, other)
+        return reduced(name, self, axis, keepdims)
 
-    def __mul__(self, other: object) -> ExprArray:
-        return self._with(operator.mul, other)
+    # ------------------------------------------------------------ numpy's protocols
 
-    __rmul__ = __mul__
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        import numpy as np
 
-    def __floordiv__(self, other: object) -> ExprArray:
-        return self._with(operator.floordiv, other)
+        if dtype is not None and np.dtype(dtype) != np.dtype(object):
+            raise ModelError(
+                "an array of expressions has no numbers while the model is built (`result[x]` has)"
+            )
+        grid = np.empty(self.size, dtype=object)
+        grid[:] = self.flat
+        return grid.reshape(self.shape)
 
-    def __mod__(self, other: object) -> ExprArray:
-        return self._with(operator.mod, other)
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        from constrint.expr.array_functions import ufunc_of
 
-    def __neg__(self) -> ExprArray:
-        return ExprArray([-a for a in self.flat], self.shape)
+        return ufunc_of(ufunc, method, inputs, options)
 
-    def __lt__(self, other: object) -> ExprArray:
-        return self._with(operator.lt, other)
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        from constrint.expr.array_functions import function_of
 
-    def __le__(self, other: object) -> ExprArray:
-        return self._with(operator.le, other)
-
-    def __gt__(self, other: object) -> ExprArray:
-        return self._with(operator.gt, other)
-
-    def __ge__(self, other: object) -> ExprArray:
-        return self._with(operator.ge, other)
-
-    __hash__ = object.__hash__
-
-    # Comparisons build conditions, so these two methods cannot have object's signature.
-    def __eq__(self, other: object) -> ExprArray:  # type: ignore[override]
-        return self._with(operator.eq, other)
-
-    def __ne__(self, other: object) -> ExprArray:  # type: ignore[override]
-        return self._with(operator.ne, other)
+        return function_of(function, args, options)
 
     def __repr__(self) -> str:
-        return f"ExprArray(shape={self.shape})"
+        from constrint.expr.array_text import array_text
+
+        return array_text(self)
+
+    def _repr_html_(self) -> str | None:
+        from constrint.expr.array_text import array_html
+
+        return array_html(self)
 
 
-def _array(flat: Iterable[IntExpr], shape: tuple[int, ...]) -> ExprArray:
+def made(flat: Iterable[IntExpr], shape: tuple[int, ...]) -> ExprArray:
     """An array of elements that are known to fill a shape."""
     array = ExprArray.__new__(ExprArray)
     array.flat, array.shape = tuple(flat), shape
     return array
 
 
-def _position(part: Any, axis: int, length: int) -> int:
-    if isinstance(part, IntExpr):
-        raise ModelError("an expression cannot index an array: write element(array, expression)")
-    index: int = part.__index__()
-    if not -length <= index < length:
-        raise IndexError(f"index {index} is out of bounds for axis {axis} with length {length}")
-    return index % length
+def array(values: Any) -> ExprArray:
+    """An array of expressions and integers, from nested lists or a numpy array.
 
-
-def _nested(values: list[int], shape: tuple[int, ...]) -> Any:
-    if not shape:
-        return values[0]
-    if len(shape) == 1:
-        return values
-    part = math.prod(shape[1:])
-    return [_nested(values[i * part : (i + 1) * part], shape[1:]) for i in range(shape[0])]
+    It is needed for constants that an expression selects: ``array(costs)[i, j]``.
+    """
+    found = elements_of(values)
+    if found is None:
+        found = [values], ()
+    return ExprArray([as_expr(one) for one in found[0]], found[1])

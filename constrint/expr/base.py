@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType
-from typing import NoReturn, Self, SupportsIndex, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, Union, overload
 
 from constrint.errors import ModelError, Position
 from constrint.expr.domain import Domain
 from constrint.expr.position import Span, caller, resolve
 from constrint.support.arguments import integer_list
+
+if TYPE_CHECKING:
+    from constrint.expr.rational import Coefficient, Rational
 
 Assignment: TypeAlias = Mapping["IntExpr", int]
 IntLike: TypeAlias = Union["IntExpr", SupportsIndex]
@@ -47,7 +50,18 @@ class IntExpr:
         raise NotImplementedError
 
     def evaluate(self, assignment: Assignment) -> int:
-        """The value under an assignment of the variables; raises `Undefined` if there is none."""
+        """The value under an assignment of the variables; raises `Undefined` if there is none.
+
+        It takes time linear in the expression's size, however deep it is and however its parts are shared.
+        """
+        try:
+            is_light = self._is_light
+        except AttributeError:
+            is_light = evaluation.is_light(self)
+        return self.meaning(assignment) if is_light else evaluation.shared_value(self, assignment)
+
+    def meaning(self, assignment: Assignment) -> int:
+        """The definition of `evaluate`, by the meaning of each part; for expressions that are light."""
         raise NotImplementedError
 
     def needs(self) -> tuple[BoolExpr, ...]:
@@ -76,17 +90,81 @@ class IntExpr:
 
     __hash__ = object.__hash__
 
-    def __add__(self, other: IntLike) -> IntExpr:
-        return build.linear([(1, self), (1, build.as_expr(other))])
+    def __repr__(self) -> str:
+        """The text of the constrint language, with `…` for parts of large expressions."""
+        from constrint.expr.shown import show  # it needs all nodes
 
-    def __radd__(self, other: IntLike) -> IntExpr:
-        return build.linear([(1, build.as_expr(other)), (1, self)])
+        return show(self)
 
-    def __sub__(self, other: IntLike) -> IntExpr:
-        return build.linear([(1, self), (-1, build.as_expr(other))])
+    def _repr_latex_(self) -> str:
+        from constrint.expr.latex import latex
 
-    def __rsub__(self, other: IntLike) -> IntExpr:
-        return build.linear([(1, build.as_expr(other)), (-1, self)])
+        return f"${latex(self)}$"
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """What numpy's operators and functions of numbers make of the expression and an array."""
+        from constrint.expr.array_functions import ufunc_of
+
+        return ufunc_of(ufunc, method, inputs, options)
+
+    @overload
+    def __add__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __add__(self, other: Coefficient) -> Rational: ...
+
+    def __add__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
+        try:
+            return build.linear([(1, self), (1, build.as_expr(other))])
+        except build.NotWhole:
+            return build.lifted(self) + other
+
+    @overload
+    def __radd__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __radd__(self, other: Coefficient) -> Rational: ...
+
+    def __radd__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
+        try:
+            return build.linear([(1, build.as_expr(other)), (1, self)])
+        except build.NotWhole:
+            return build.lifted(self) + other
+
+    @overload
+    def __sub__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __sub__(self, other: Coefficient) -> Rational: ...
+
+    def __sub__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
+        try:
+            return build.linear([(1, self), (-1, build.as_expr(other))])
+        except build.NotWhole:
+            return build.lifted(self) - other
+
+    @overload
+    def __rsub__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __rsub__(self, other: Coefficient) -> Rational: ...
+
+    def __rsub__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
+        try:
+            return build.linear([(1, build.as_expr(other)), (-1, self)])
+        except build.NotWhole:
+            return build.lifted(other) - self
 
     def __neg__(self) -> IntExpr:
         return build.linear([(-1, self)])
@@ -94,28 +172,62 @@ class IntExpr:
     def __pos__(self) -> IntExpr:
         return self
 
-    def __mul__(self, other: IntLike) -> IntExpr:
-        return build.product(self, build.as_expr(other))
+    @overload
+    def __mul__(self, other: IntLike) -> IntExpr: ...
 
-    def __rmul__(self, other: IntLike) -> IntExpr:
-        return build.product(build.as_expr(other), self)
+    @overload
+    def __mul__(self, other: Coefficient) -> Rational: ...
+
+    def __mul__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
+        try:
+            return build.product(self, build.as_expr(other))
+        except build.NotWhole:
+            return build.lifted(self) * other
+
+    @overload
+    def __rmul__(self, other: IntLike) -> IntExpr: ...
+
+    @overload
+    def __rmul__(self, other: Coefficient) -> Rational: ...
+
+    def __rmul__(self, other: IntLike | Coefficient) -> IntExpr | Rational:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
+        try:
+            return build.product(build.as_expr(other), self)
+        except build.NotWhole:
+            return build.lifted(self) * other
 
     def __floordiv__(self, other: IntLike) -> IntExpr:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
         return division.FloorDiv(self, build.as_expr(other))
 
     def __rfloordiv__(self, other: IntLike) -> IntExpr:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
         return division.FloorDiv(build.as_expr(other), self)
 
     def __mod__(self, other: IntLike) -> IntExpr:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
         return division.Mod(self, build.as_expr(other))
 
     def __rmod__(self, other: IntLike) -> IntExpr:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
         return division.Mod(build.as_expr(other), self)
 
     def __pow__(self, other: IntLike) -> IntExpr:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
         return power.Pow(self, build.as_expr(other))
 
     def __rpow__(self, other: IntLike) -> IntExpr:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
         return power.Pow(build.as_expr(other), self)
 
     def __abs__(self) -> IntExpr:
@@ -128,23 +240,35 @@ class IntExpr:
 
     __rtruediv__ = __truediv__
 
-    def __lt__(self, other: IntLike) -> BoolExpr:
+    def __lt__(self, other: IntLike | Coefficient) -> BoolExpr:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
         return build.compare("<", self, other)
 
-    def __le__(self, other: IntLike) -> BoolExpr:
+    def __le__(self, other: IntLike | Coefficient) -> BoolExpr:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
         return build.compare("<=", self, other)
 
-    def __gt__(self, other: IntLike) -> BoolExpr:
+    def __gt__(self, other: IntLike | Coefficient) -> BoolExpr:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
         return build.compare(">", self, other)
 
-    def __ge__(self, other: IntLike) -> BoolExpr:
+    def __ge__(self, other: IntLike | Coefficient) -> BoolExpr:
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
         return build.compare(">=", self, other)
 
     # Comparisons build conditions, so these two methods cannot have object's signature.
-    def __eq__(self, other: IntLike) -> BoolExpr:  # type: ignore[override]
+    def __eq__(self, other: IntLike | Coefficient) -> BoolExpr:  # type: ignore[override]
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
         return build.compare("==", self, other)
 
-    def __ne__(self, other: IntLike) -> BoolExpr:  # type: ignore[override]
+    def __ne__(self, other: IntLike | Coefficient) -> BoolExpr:  # type: ignore[override]
+        if type(other) is not int and not isinstance(other, IntExpr) and build.is_array(other):
+            return NotImplemented
         return build.compare("!=", self, other)
 
     def is_in(self, values: Iterable[int] | Domain) -> BoolExpr:
@@ -162,21 +286,35 @@ class BoolExpr(IntExpr):
 
     def evaluate(self, assignment: Assignment) -> bool:
         """Whether the condition holds under an assignment; it is false if one of its terms is undefined."""
+        return bool(super().evaluate(assignment))
+
+    def meaning(self, assignment: Assignment) -> bool:
+        """The definition of `evaluate`, as for integers."""
         raise NotImplementedError
 
     def __and__(self, other: object) -> BoolExpr:
+        if not isinstance(other, BoolExpr) and build.is_array(other):
+            return NotImplemented
         return build.placed(conditions.And(build.flat(conditions.And, self, build.as_bool(other))))
 
     def __rand__(self, other: object) -> BoolExpr:
+        if not isinstance(other, BoolExpr) and build.is_array(other):
+            return NotImplemented
         return build.placed(conditions.And(build.flat(conditions.And, build.as_bool(other), self)))
 
     def __or__(self, other: object) -> BoolExpr:
+        if not isinstance(other, BoolExpr) and build.is_array(other):
+            return NotImplemented
         return build.placed(conditions.Or(build.flat(conditions.Or, self, build.as_bool(other))))
 
     def __ror__(self, other: object) -> BoolExpr:
+        if not isinstance(other, BoolExpr) and build.is_array(other):
+            return NotImplemented
         return build.placed(conditions.Or(build.flat(conditions.Or, build.as_bool(other), self)))
 
     def __xor__(self, other: object) -> BoolExpr:
+        if not isinstance(other, BoolExpr) and build.is_array(other):
+            return NotImplemented
         return build.placed(conditions.Not(conditions.Iff(self, build.as_bool(other))))
 
     def __invert__(self) -> BoolExpr:
@@ -192,5 +330,5 @@ class BoolExpr(IntExpr):
 
 
 # At the end, because these modules import the classes above.
-from constrint.expr import build, conditions, integers  # noqa: E402
+from constrint.expr import build, conditions, evaluation, integers  # noqa: E402
 from constrint.expr.arithmetic import absolute, division, power  # noqa: E402

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from constrint.errors import ModelError
 from constrint.expr.base import BoolExpr, IntExpr
 from constrint.expr.conditions import And, BoolConst, Comparison, Iff, Or
 from constrint.expr.integers import Const, Mul, Sum
 from constrint.expr.position import caller
+
+if TYPE_CHECKING:
+    from constrint.expr.rational import Rational
+
+FRACTIONS = ("Rational", "Fraction", "Decimal", "float16", "float32")
+"""The types of operands that `rational` computes with, beside floats; it is imported for them only."""
+
+
+class NotWhole(ModelError):  # noqa: N818 - operators catch it
+    """An operand that is a number, or the value of an expression, but not an integer."""
+
 
 LONG_SUM = 8  # sums of at least this many terms are extended without copying
 
@@ -22,7 +33,24 @@ def as_expr(value: object) -> IntExpr:
         return Const(value)
     if isinstance(value, SupportsIndex):
         return Const(value.__index__())
+    if isinstance(value, float) or type(value).__name__ in FRACTIONS:
+        raise NotWhole(
+            f"{value!r} is not an integer: numbers that are not whole stand in sums, multiples, "
+            "comparisons and objectives, and nowhere else"
+        )
     raise ModelError(f"{value!r} is not an integer expression: use integers and constrint expressions only")
+
+
+def lifted(value: object) -> Rational:
+    """A number or an expression as a fraction; see `rational`, which is imported where it is needed."""
+    from constrint.expr import rational
+
+    return rational.lifted(value)
+
+
+def is_array(value: object) -> bool:
+    """Whether an operand is an array with axes, whose own operators make an array of expressions."""
+    return getattr(value, "shape", ()) != ()
 
 
 def as_bool(value: object) -> BoolExpr:
@@ -48,7 +76,12 @@ def compare(operator: str, left: IntExpr, right: object) -> BoolExpr:
     if operator == "==" and isinstance(left, BoolExpr) and isinstance(right, (BoolExpr, bool)):
         node = Iff(left, as_bool(right))
     else:
-        node = Comparison(operator, left, as_expr(right))
+        try:
+            node = Comparison(operator, left, as_expr(right))
+        except NotWhole:
+            from constrint.expr.rational import compared
+
+            return compared(operator, left, right)
     object.__setattr__(node, "_where", caller())
     return node
 

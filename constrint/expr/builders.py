@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, Union, overload
 
 from constrint.errors import ModelError
 from constrint.expr import (
@@ -21,14 +21,33 @@ from constrint.expr import (
     placed,
 )
 from constrint.expr.arithmetic.arguments import flat, listed
+from constrint.expr.build import NotWhole
 from constrint.expr.domain import Domain
 from constrint.support.arguments import integer_list
 
+if TYPE_CHECKING:
+    from constrint.expr.rational import Coefficient, Rational
 
-def sum_(*values: IntLike | Iterable[IntLike]) -> IntExpr:
+Summand: TypeAlias = Union[IntLike, "Rational", "Coefficient"]
+
+
+@overload
+def sum_(*values: IntLike | Iterable[IntLike]) -> IntExpr: ...  # type: ignore[overload-overlap] # nothing at all is 0
+
+
+@overload
+def sum_(*values: Summand | Iterable[Summand]) -> Rational: ...
+
+
+def sum_(*values: Any) -> IntExpr | Rational:
     """The sum of the arguments, or of one iterable; an empty iterable gives 0."""
     values = listed(values)
-    return linear([(1, as_expr(value)) for value in values])
+    try:
+        return linear([(1, as_expr(value)) for value in values])
+    except NotWhole:
+        from constrint.expr.rational import total
+
+        return total(values)
 
 
 def divides(divisor: IntLike, dividend: IntLike) -> BoolExpr:

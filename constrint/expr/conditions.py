@@ -5,7 +5,7 @@ from __future__ import annotations
 from constrint.errors import Undefined
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
 from constrint.expr.domain import Domain
-from constrint.expr.evaluation import share_work
+from constrint.expr.evaluation import with_parts
 from constrint.support.record import record
 
 
@@ -19,8 +19,10 @@ class BoolConst(BoolExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return ()
 
-    def evaluate(self, assignment: Assignment) -> bool:
+    def meaning(self, assignment: Assignment) -> bool:
         return self.value
+
+    evaluate = meaning
 
 
 @record(eq=False)
@@ -34,8 +36,10 @@ class BoolVar(BoolExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return ()
 
-    def evaluate(self, assignment: Assignment) -> bool:
+    def meaning(self, assignment: Assignment) -> bool:
         return bool(assignment[self])
+
+    evaluate = meaning
 
 
 _COMPARE = {
@@ -60,9 +64,9 @@ class Comparison(BoolExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return (self.left, self.right)
 
-    def evaluate(self, assignment: Assignment) -> bool:
+    def meaning(self, assignment: Assignment) -> bool:
         try:
-            return _COMPARE[self.operator](self.left.evaluate(assignment), self.right.evaluate(assignment))
+            return _COMPARE[self.operator](self.left.meaning(assignment), self.right.meaning(assignment))
         except Undefined:
             return False
 
@@ -78,9 +82,9 @@ class Divides(BoolExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return (self.divisor, self.dividend)
 
-    def evaluate(self, assignment: Assignment) -> bool:
+    def meaning(self, assignment: Assignment) -> bool:
         try:
-            divisor, dividend = self.divisor.evaluate(assignment), self.dividend.evaluate(assignment)
+            divisor, dividend = self.divisor.meaning(assignment), self.dividend.meaning(assignment)
         except Undefined:
             return False
         return dividend % divisor == 0 if divisor else dividend == 0
@@ -97,9 +101,9 @@ class Member(BoolExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return (self.arg,)
 
-    def evaluate(self, assignment: Assignment) -> bool:
+    def meaning(self, assignment: Assignment) -> bool:
         try:
-            return self.arg.evaluate(assignment) in self.domain
+            return self.arg.meaning(assignment) in self.domain
         except Undefined:
             return False
 
@@ -115,9 +119,9 @@ class Table(BoolExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return self.args
 
-    def evaluate(self, assignment: Assignment) -> bool:
+    def meaning(self, assignment: Assignment) -> bool:
         try:
-            return tuple([int(arg.evaluate(assignment)) for arg in self.args]) in self.rows
+            return tuple([int(arg.meaning(assignment)) for arg in self.args]) in self.rows
         except Undefined:
             return False
 
@@ -136,8 +140,8 @@ class And(_Junction):
 
     __slots__ = ()
 
-    def evaluate(self, assignment: Assignment) -> bool:
-        return all(arg.evaluate(assignment) for arg in self.args)
+    def meaning(self, assignment: Assignment) -> bool:
+        return all(arg.meaning(assignment) for arg in self.args)
 
 
 class Or(_Junction):
@@ -145,8 +149,8 @@ class Or(_Junction):
 
     __slots__ = ()
 
-    def evaluate(self, assignment: Assignment) -> bool:
-        return any(arg.evaluate(assignment) for arg in self.args)
+    def meaning(self, assignment: Assignment) -> bool:
+        return any(arg.meaning(assignment) for arg in self.args)
 
 
 @record(eq=False)
@@ -159,8 +163,8 @@ class Not(BoolExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return (self.arg,)
 
-    def evaluate(self, assignment: Assignment) -> bool:
-        return not self.arg.evaluate(assignment)
+    def meaning(self, assignment: Assignment) -> bool:
+        return not self.arg.meaning(assignment)
 
 
 @record(eq=False)
@@ -178,8 +182,8 @@ class Implies(_Pair):
 
     __slots__ = ()
 
-    def evaluate(self, assignment: Assignment) -> bool:
-        return not self.left.evaluate(assignment) or self.right.evaluate(assignment)
+    def meaning(self, assignment: Assignment) -> bool:
+        return not self.left.meaning(assignment) or self.right.meaning(assignment)
 
 
 class Iff(_Pair):
@@ -187,8 +191,8 @@ class Iff(_Pair):
 
     __slots__ = ()
 
-    def evaluate(self, assignment: Assignment) -> bool:
-        return self.left.evaluate(assignment) == self.right.evaluate(assignment)
+    def meaning(self, assignment: Assignment) -> bool:
+        return self.left.meaning(assignment) == self.right.meaning(assignment)
 
 
-share_work(Comparison, Divides, Member, Table, And, Or, Not, Implies, Iff)
+with_parts(Comparison, Divides, Member, Table, And, Or, Not, Implies, Iff)

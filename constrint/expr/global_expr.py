@@ -8,13 +8,13 @@ checks follow from the kinds of the arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from constrint.errors import ModelError, Undefined
 from constrint.expr import And, Assignment, BoolExpr, IntExpr, definedness, linear
-from constrint.expr.evaluation import share_work
+from constrint.expr.evaluation import with_parts
 from constrint.support.record import record
 
 Kind: TypeAlias = Literal["expr", "exprs", "int", "ints", "rows", "word"]
@@ -90,12 +90,15 @@ def same_lengths(name: str, **lists: tuple[Any, ...]) -> None:
         raise ModelError(f"{name} needs lists of one length, not {said}")
 
 
-def _expressions(part: Part) -> Iterator[IntExpr]:
-    if isinstance(part, IntExpr):
-        yield part
-    elif isinstance(part, tuple):
-        for inner in part:
-            yield from _expressions(inner)
+def _expressions(parts: tuple[Part, ...]) -> list[IntExpr]:
+    """The expressions among arguments and what these list."""
+    found: list[IntExpr] = []
+    for part in parts:
+        if isinstance(part, IntExpr):
+            found.append(part)
+        elif type(part) is tuple:
+            found += _expressions(part)
+    return found
 
 
 def _needs(parts: tuple[Part, ...]) -> list[BoolExpr]:
@@ -106,8 +109,8 @@ def _needs(parts: tuple[Part, ...]) -> list[BoolExpr]:
 
 def _evaluated(kind: Kind, part: Part, assignment: Assignment) -> Any:
     if kind == "exprs":
-        return tuple([expr.evaluate(assignment) for expr in part])
-    return int(part.evaluate(assignment)) if kind == "expr" else part
+        return tuple([expr.meaning(assignment) for expr in part])
+    return int(part.meaning(assignment)) if kind == "expr" else part
 
 
 def _values(definition: Definition, parts: tuple[Part, ...], assignment: Assignment) -> list[Any]:
@@ -128,7 +131,7 @@ class Relation(BoolExpr):
         """The expressions among the arguments."""
         return tuple(_expressions(self.parts))
 
-    def evaluate(self, assignment: Assignment) -> bool:
+    def meaning(self, assignment: Assignment) -> bool:
         """Whether it holds; false if an argument is undefined."""
         try:
             return bool(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
@@ -155,7 +158,7 @@ class Function(IntExpr):
         """The expressions among the arguments."""
         return tuple(_expressions(self.parts))
 
-    def evaluate(self, assignment: Assignment) -> int:
+    def meaning(self, assignment: Assignment) -> int:
         """Its value; raises `Undefined` if there is none."""
         return int(self.definition.meaning(*_values(self.definition, self.parts, assignment)))
 
@@ -170,7 +173,7 @@ class Function(IntExpr):
         return linear([(1, number), *[(0, arg) for arg in partial]]) if partial else number
 
 
-share_work(Relation, Function)
+with_parts(Relation, Function)
 
 
 def node_of(definition: Definition, parts: tuple[Part, ...]) -> Relation | Function:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from constrint.expr.base import Assignment, IntExpr
 from constrint.expr.domain import Domain
-from constrint.expr.evaluation import WIDE, bounded, share_work
-from constrint.support.record import record, refuse, shown
+from constrint.expr.evaluation import WIDE, bounded, with_parts
+from constrint.support.record import record, refuse
 
 
 @record(eq=False)
@@ -21,8 +21,10 @@ class Const(IntExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return ()
 
-    def evaluate(self, assignment: Assignment) -> int:
+    def meaning(self, assignment: Assignment) -> int:
         return self.value
+
+    evaluate = meaning
 
 
 @record(eq=False)
@@ -36,8 +38,10 @@ class IntVar(IntExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return ()
 
-    def evaluate(self, assignment: Assignment) -> int:
+    def meaning(self, assignment: Assignment) -> int:
         return assignment[self]
+
+    evaluate = meaning
 
 
 _EXTENDING = Lock()  # two threads may extend the same sum
@@ -58,10 +62,10 @@ class Sum(IntExpr):
     _list: list[tuple[int, IntExpr]] | None
 
     def __init__(self, terms: tuple[tuple[int, IntExpr], ...], constant: int) -> None:
-        object.__setattr__(self, "terms", terms)
-        object.__setattr__(self, "constant", constant)
-        object.__setattr__(self, "_count", len(terms))
-        object.__setattr__(self, "_list", None)
+        _set_terms(self, terms)
+        _set_constant(self, constant)
+        _set_count(self, len(terms))
+        _set_list(self, None)
 
     @property
     def count(self) -> int:
@@ -92,7 +96,6 @@ class Sum(IntExpr):
 
     __setattr__ = refuse
     __delattr__ = refuse
-    __repr__ = shown
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return Sum, (self.terms, self.constant)
@@ -101,11 +104,16 @@ class Sum(IntExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return tuple([term for _, term in self.terms])
 
-    def evaluate(self, assignment: Assignment) -> int:
+    def meaning(self, assignment: Assignment) -> int:
         total = self.constant
         for coefficient, term in self.terms:
-            total += coefficient * term.evaluate(assignment)
+            total += coefficient * term.meaning(assignment)
         return total
+
+
+_set_terms, _set_constant, _set_count, _set_list = (
+    getattr(Sum, name).__set__ for name in ("terms", "constant", "_count", "_list")
+)
 
 
 @record(eq=False)
@@ -118,16 +126,16 @@ class Mul(IntExpr):
     def children(self) -> tuple[IntExpr, ...]:
         return self.args
 
-    def evaluate(self, assignment: Assignment) -> int:
+    def meaning(self, assignment: Assignment) -> int:
         total = 1
         for arg in self.args:
-            total *= arg.evaluate(assignment)
+            total *= arg.meaning(assignment)
             if not -WIDE < total < WIDE:
                 bounded(total)
         return total
 
 
-share_work(Sum, Mul)
+with_parts(Sum, Mul)
 
 
 if not TYPE_CHECKING:

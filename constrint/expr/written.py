@@ -42,12 +42,30 @@ from constrint.expr.walk import inner_first
 from constrint.expr.written_calls import write_call, write_table
 
 KEYWORDS = frozenset(
-    ["and", "bool", "divides", "false", "in", "maximize", "minimize", "not", "or", "prefer", "step", "true"]
+    [
+        "and",
+        "bool",
+        "divides",
+        "enum",
+        "false",
+        "for",
+        "if",
+        "in",
+        "include",
+        "maximize",
+        "minimize",
+        "not",
+        "or",
+        "param",
+        "prefer",
+        "step",
+        "true",
+    ]
 )
 """Keywords, which are names only in backquotes."""
 
 # Binding strengths, from loose to tight.
-_IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(11)
+_IFF, _IMPLIES, _OR, _AND, _NOT, COMPARE, SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(11)
 
 Written = tuple[str, int]
 """A text and its binding strength."""
@@ -116,9 +134,17 @@ class Writer:
     def text(self, expr: IntExpr, least: int = _IFF) -> str:
         """The text of an expression for a place that requires a binding strength."""
         if id(expr) in self.named:
-            return quote(self.named[id(expr)])
-        text, binding = _WRITERS.get(type(expr), Writer.call)(self, expr)
+            return self.name(self.named[id(expr)])
+        text, binding = self.node(expr)
         return text if binding >= least else f"({text})"
+
+    def node(self, expr: IntExpr) -> Written:
+        """The text of an expression without a name, and its binding strength."""
+        return _WRITERS.get(type(expr), Writer.call)(self, expr)
+
+    def name(self, name: str) -> str:
+        """The text of a name."""
+        return quote(name)
 
     def joined(self, words: str, parts: tuple[IntExpr, ...], least: int) -> str:
         return words.join([self.text(part, least) for part in parts])
@@ -126,7 +152,7 @@ class Writer:
     def sum(self, expr: Sum) -> Written:
         text = ""
         for coefficient, term in expr.terms:
-            size, written = self._term(coefficient, term)
+            size, written = self._term(coefficient, term, leads=not text)
             sign = "-" if size < 0 else "+"
             scaled = written if abs(size) == 1 else f"{abs(size)} * {written}"
             text += f" {sign} {scaled}" if text else scaled if size > 0 or size == 0 else f"-{scaled}"
@@ -140,7 +166,7 @@ class Writer:
         size = self._term(*expr.terms[0])[0]
         return text, _ATOM if size == 1 else _SIGN if size == -1 else _PRODUCT
 
-    def _term(self, coefficient: int, term: IntExpr) -> tuple[int, str]:
+    def _term(self, coefficient: int, term: IntExpr, *, leads: bool = True) -> tuple[int, str]:
         """A coefficient and the text that it multiplies; quotients rounded up are recognised."""
         if (
             type(term) is FloorDiv
@@ -151,7 +177,8 @@ class Writer:
             dividend = linear([(-1, term.left)])
             return -coefficient, f"ceildiv({self.text(dividend)}, {self.text(term.right)})"
         # After another term a product needs no brackets; after a coefficient or a leading sign it does.
-        return coefficient, self.text(term, _PRODUCT if coefficient == 1 else _SIGN)
+        is_bare = coefficient == 1 or (coefficient == -1 and not leads)
+        return coefficient, self.text(term, _PRODUCT if is_bare else _SIGN)
 
     def product(self, expr: Mul) -> Written:
         first, *rest = expr.args
@@ -164,8 +191,9 @@ class Writer:
         return f"{self.text(expr.left, _PRODUCT)} {operator} {self.text(expr.right, _SIGN)}", _PRODUCT
 
     def negation(self, expr: Not) -> Written:
-        if type(expr.arg) is Member and id(expr.arg) not in self.named:
-            return f"{self.text(expr.arg.arg, SUM)} not in {write_set(expr.arg.domain)}", _COMPARE
+        member = _as_member(expr.arg)
+        if member is not None and id(expr.arg) not in self.named:
+            return f"{self.text(member.arg, SUM)} not in {write_set(member.domain)}", COMPARE
         return f"not {self.text(expr.arg, _NOT)}", _NOT
 
     def junction(self, expr: And | Or, word: str, level: int) -> Written:
@@ -221,16 +249,24 @@ def _write_pair(word: str, level: int, left: int, right: int) -> Callable[[Write
 
 
 def _write_member(writer: Writer, expr: Any) -> Written:
-    return f"{writer.text(expr.arg, SUM)} in {write_set(expr.domain)}", _COMPARE
+    return f"{writer.text(expr.arg, SUM)} in {write_set(expr.domain)}", COMPARE
 
 
 def _write_element(writer: Writer, expr: Any) -> Written:
     return f"[{', '.join(map(str, expr.values))}][{writer.text(expr.index)}]", _ATOM
 
 
+def _as_member(expr: IntExpr) -> Member | None:
+    """A condition that one number is in a set, or a table of one number, as the former."""
+    if type(expr) is Table and len(expr.args) == 1:
+        return Member(expr.args[0], Domain.of_values([row[0] for row in expr.rows]))
+    return expr if type(expr) is Member else None
+
+
 def _write_table(writer: Writer, expr: Any) -> Written:
-    if len(expr.args) == 1:
-        return _write_member(writer, Member(expr.args[0], Domain.of_values([row[0] for row in expr.rows])))
+    member = _as_member(expr)
+    if member is not None:
+        return _write_member(writer, member)
     return write_table(writer.text, expr), _ATOM
 
 
@@ -240,8 +276,8 @@ def _write_global(writer: Writer, expr: Any) -> Written:
 
 _WRITERS: dict[type[IntExpr], Callable[[Writer, Any], Written]] = {
     Const: _write_constant,
-    IntVar: lambda _, expr: (quote(expr.name), _ATOM),
-    BoolVar: lambda _, expr: (quote(expr.name), _ATOM),
+    IntVar: lambda writer, expr: (writer.name(expr.name), _ATOM),
+    BoolVar: lambda writer, expr: (writer.name(expr.name), _ATOM),
     BoolConst: lambda _, expr: ("true" if expr.value else "false", _ATOM),
     Sum: Writer.sum,
     Mul: Writer.product,
@@ -256,8 +292,8 @@ _WRITERS: dict[type[IntExpr], Callable[[Writer, Any], Written]] = {
     Table: _write_table,
     Relation: _write_global,
     Function: _write_global,
-    Comparison: _write_pair("", _COMPARE, SUM, SUM),
-    Divides: _write_pair("divides", _COMPARE, SUM, SUM),
+    Comparison: _write_pair("", COMPARE, SUM, SUM),
+    Divides: _write_pair("divides", COMPARE, SUM, SUM),
     Member: _write_member,
     Not: Writer.negation,
     And: lambda writer, expr: writer.junction(expr, "and", _AND),

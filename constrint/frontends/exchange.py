@@ -12,6 +12,8 @@ from constrint.support.optional import needed
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from constrint.frontends.text.parameters import Given
+
 
 class Exchange(Declarations):
     """Base class of `Model` that reads and writes text, JSON, sympy relations and the other formats."""
@@ -31,8 +33,9 @@ class Exchange(Declarations):
         text: str,
         *,
         filename: str = "<text>",
-        constants: Mapping[str, int | Sequence[int]] | None = None,
+        constants: Mapping[str, Given] | None = None,
         dialect: str = "constrint",
+        include: Sequence[str | Path] = (),
         limits: Limits | None = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
@@ -42,9 +45,11 @@ class Exchange(Declarations):
         Args:
             text: The model.
             filename: Name of the text in messages.
-            constants: Values of names in the text: integers, or sequences of integers.
+            constants: Values of names in the text: integers, members of enumerations as strings, sequences
+                of them, or mappings from the indices of an array.
             dialect: The language of the text: "constrint", "flashrnn" (FlashRNN's dialect of ConstrINT),
                 "json", "flatzinc", "xcsp3", "lp", "mps", "cnf", "wcnf" or "opb" (docs/constrint-formats.md).
+            include: Folders whose files the text may include.
             limits: Limits of the model's size; `Limits()` has the defaults.
             time_limit: Seconds that reading may take.
             memory_limit: Bytes by which the process may grow while it reads.
@@ -57,10 +62,17 @@ class Exchange(Declarations):
             LimitExceeded: The model is larger than the limits.
             LimitError: Time or memory did not suffice.
         """
-        from constrint.frontends.formats import read_text
+        from constrint.frontends.text.includes import Folders
+        from constrint.frontends.text.text import read_model
 
-        budget = budget_for(limits, time_limit, memory_limit)
-        read = read_text(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
+        read = read_model(
+            text,
+            filename=filename,
+            constants=constants,
+            dialect=dialect,
+            budget=budget_for(limits, time_limit, memory_limit),
+            folders=Folders(None, include),
+        )
         return cls.of(read)
 
     @classmethod
@@ -68,18 +80,32 @@ class Exchange(Declarations):
         cls,
         path: str | Path,
         *,
-        constants: Mapping[str, int | Sequence[int]] | None = None,
+        constants: Mapping[str, Given] | None = None,
+        data: str | Path | Sequence[str | Path] = (),
+        include: Sequence[str | Path] = (),
         dialect: str = "constrint",
         limits: Limits | None = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
     ) -> Self:
-        """Read a model from a file in the dialect of its ending, if that has one; see `from_text`."""
-        from constrint.frontends.formats import format_of, read_text
+        """Read a model from a file in the dialect of its ending, if that has one; see `from_text`.
+
+        `data` names files with values of parameters: .json, .yaml, .yml or .csv. The text may include files
+        of its own folder and of those in `include`.
+        """
+        from constrint.frontends.formats import format_of
+        from constrint.frontends.text.data import read_data
+        from constrint.frontends.text.includes import Folders
+        from constrint.frontends.text.text import read_model
 
         budget, filename = budget_for(limits, time_limit, memory_limit), str(path)
         text, dialect = decoded(read_bytes(path, budget), filename), format_of(filename, dialect)
-        read = read_text(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
+        files = data if isinstance(data, Sequence) and not isinstance(data, str) else [data]
+        given = read_data(files, constants, budget)
+        folders = Folders(path, include)
+        read = read_model(
+            text, filename=filename, constants=given, dialect=dialect, budget=budget, folders=folders
+        )
         return cls.of(read)
 
     def to_text(self, *, dialect: str = "constrint") -> str:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -105,7 +105,7 @@ FORMATS: dict[str, Format] = {
 }
 """All formats by name."""
 WITH_CONSTANTS = ("constrint", "flashrnn")
-"""The formats whose readers take constants."""
+"""The formats whose readers take constants and data."""
 _BY_ENDING = {ending: one.name for one in FORMATS.values() for ending in one.endings}
 
 
@@ -134,27 +134,10 @@ def known(name: str, can: str) -> Format:
     raise ModelError(f"{problem}: the formats that are {done} are {names}")
 
 
-def read_text(
-    text: str,
-    *,
-    filename: str = "<text>",
-    constants: Mapping[str, int | Sequence[int]] | None = None,
-    dialect: str = "constrint",
-    budget: Budget | None = None,
-) -> Declarations:
-    """The model that a text describes; see `Model.from_text`."""
-    if not isinstance(text, str):
-        raise ModelError(f"a model is read from a str, not {type(text).__name__}: from_file takes a path")
-    reader = _function(known(dialect, "reader"), "reader")
-    budget = budget or Budget()
-    model: Declarations
-    if dialect in WITH_CONSTANTS:
-        model = reader(text, filename=filename, constants=constants, dialect=dialect, budget=budget)
-        return model
-    if constants:
-        raise ModelError(f"a model in the dialect '{dialect}' takes no constants")
-    model = reader(text, filename, budget)
-    return model
+def reader_of(name: str) -> Reader | None:
+    """The reader of a format; None for the text language and its dialect, which `text` reads itself."""
+    reader: Reader = _function(known(name, "reader"), "reader")
+    return None if name in WITH_CONSTANTS else reader
 
 
 def written(model: Declarations, name: str) -> str:

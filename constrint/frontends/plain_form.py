@@ -20,6 +20,7 @@ from constrint.lowering.problem import HUGE_BITS, TRUE, Infeasible, NeedsWiderBo
 from constrint.lowering.variables import MOST_BITS, check_length
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
+from constrint.modelling.soft import sole_goal
 from constrint.support.limits import recursion_room
 
 KINDS = (
@@ -57,8 +58,7 @@ class PlainForm:
 
     def __init__(self, model: Declarations, what: str) -> None:
         self._what = what
-        if model.preferences or len(model.goals) > 1:
-            raise ModelError(f"{what} has room for one goal, and the model has several: keep one")
+        self._target = sole_goal(model, what)
         self.nodes: list[c.Propagator] = []
         self.goal: tuple[int, Direction] | None = None
         bits = HUGE_BITS
@@ -91,7 +91,8 @@ class PlainForm:
             lowering.declare(variable)
         for constraint in model.constraints:
             lowering.require(constraint.expr)
-        for expr, direction in model.goals:
+        if self._target is not None:
+            expr, direction = self._target
             self.goal = lowering.problem.of_linear(lowering.sum_of(expr)), direction
 
     def _infeasible(self, model: Declarations) -> Lowering:

@@ -12,6 +12,7 @@ from constrint.expr.domain import BINARY
 from constrint.expr.evaluation import Values, is_light
 from constrint.expr.global_expr import Relation
 from constrint.modelling.declarations import Declarations
+from constrint.modelling.soft import sole_goal
 
 MOST_VALUES = 10_000_000
 """The most values that all domains may have together: python-constraint lists them."""
@@ -25,7 +26,7 @@ def to_python_constraint(model: Declarations) -> Any:
     Raises:
         ModelError: A domain is infinite, or the model has a goal, which python-constraint lacks.
     """
-    if model.goals or model.preferences:
+    if sole_goal(model, "python-constraint") is not None:
         raise ModelError(
             "python-constraint has no goals: copy the model, and clear its goals and preferences"
         )

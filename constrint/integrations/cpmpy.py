@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from cpmpy.expressions.core import BoolVal, Expression
-from cpmpy.expressions.utils import is_boolexpr
+from cpmpy.expressions.utils import flatlist, is_boolexpr
 from cpmpy.expressions.variables import NegBoolView, _BoolVarImpl, _NumVarImpl
 from cpmpy.solvers.solver_interface import ExitStatus, SolverInterface, SolverStatus
 from cpmpy.solvers.utils import SolverLookup
@@ -220,6 +220,19 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
             self._clear()
         return len(seen)
 
+    def solution_hint(self, cpm_vars: Any, vals: Any) -> None:
+        """Set values that a solution is likely to have, in place of earlier ones: search begins near them."""
+        variables, values = flatlist(cpm_vars), flatlist(vals)
+        if len(variables) != len(values):
+            raise ValueError(f"a hint of {len(variables)} variables needs as many values, not {len(values)}")
+        self._model.hints.clear()
+        self.solver_vars(variables)
+        for one, value in zip(variables, values, strict=True):
+            if isinstance(one, NegBoolView):
+                one, value = one._bv, not value
+            if isinstance(one, _NumVarImpl):
+                self._model.hint({self.solver_var(one): int(value)})
+
     def get_core(self) -> list[Any]:
         """A minimal set of assumptions of the last call that contradict the model."""
         if self._core is None:
@@ -263,13 +276,16 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
             if expr.name in ("==", "!=") and all(map(_is_boolean, args)):
                 left, right = self.condition(args[0]), self.condition(args[1])
                 return left.iff(right) if expr.name == "==" else left ^ right
-            return as_bool(COMPARISONS[expr.name](self.number(args[0]), self.number(args[1])))
+            numbers = [one if _is_broken(one) else self.number(one) for one in args]
+            return as_bool(COMPARISONS[expr.name](*numbers))
         if expr.name not in RELATIONS:
             raise NotImplementedError(f"constrint has no counterpart of {expr.name}: {expr}")
         return RELATIONS[expr.name](self, args)
 
     def number(self, expr: Any) -> IntExpr:
         """A CPMpy expression as a number; a condition counts as 0 or 1."""
+        if _is_broken(expr):
+            raise NotImplementedError(f"{expr} is not an integer: CPMpy has such numbers in comparisons only")
         if not isinstance(expr, Expression):
             return Const(int(expr))
         if _is_boolean(expr):
@@ -303,6 +319,11 @@ def _flat(assumptions: Any) -> list[Any]:
     if not _is_boolean(assumptions):
         raise TypeError(f"assumptions must be Boolean variables or conditions, not {assumptions!r}")
     return [assumptions]
+
+
+def _is_broken(expr: Any) -> bool:
+    """Whether something is a number that is not whole."""
+    return isinstance(expr, float | np.floating) and int(expr) != expr
 
 
 def _is_boolean(expr: Any) -> bool:

@@ -131,6 +131,9 @@ class LearningRun:
                     rule[v] = decide.LEAST if towards[v] == sign else decide.GREATEST
         for v in equalities:
             phase[v] = 1
+        for v, value in self.prepared.hinted(self._options).items():
+            phase[v] = min(max(value, lo[v]), hi[v])
+            rule[v] = decide.AS_BEFORE
         if self._goal:
             tier[self._goal[0]] = GOAL if self._goal[0] in branch.variables else LAST
         random = Random(self._options.seed)

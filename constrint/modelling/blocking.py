@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, Comparison, IntExpr, IntVar, Not, Or, as_expr
@@ -17,10 +17,10 @@ def blocking(
     model: Declarations, solution: Result | Mapping[str, int], names: Iterable[str | IntExpr] | None
 ) -> BoolExpr:
     """The condition that at least one of the variables differs from a solution."""
-    values = solution.values if isinstance(solution, Result) else solution
+    values = solution.numbers if isinstance(solution, Result) else solution
     if isinstance(solution, Result) and not solution:
         raise ModelError(f"there is nothing to block: the status is {solution.status.value}")
-    chosen = list(model.variables) if names is None else [_name(model, name) for name in names]
+    chosen = list(model.variables) if names is None else [one for key in names for one in _names(model, key)]
     if names is None:  # variables declared after the solution was found are ignored
         chosen = [name for name in chosen if name in values]
     missing = [name for name in chosen if name not in values]
@@ -30,6 +30,14 @@ def blocking(
     if unknown:
         raise ModelError(f"no variable is named {', '.join(map(repr, unknown))}")
     return Or(tuple(_differs(model.variables[name], values[name]) for name in chosen))
+
+
+def _names(model: Declarations, key: Any) -> list[str]:
+    """The names of the variables that a key stands for."""
+    symbol = model.symbols.get(key if isinstance(key, str) else str(getattr(key, "name", "")))
+    if symbol is not None and (symbol is key or isinstance(key, str)):
+        return [variable.name for variable in symbol.variables]
+    return [_name(model, key)]
 
 
 def _name(model: Declarations, key: str | IntExpr) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from constrint.expr.written import write_expression
+from constrint.expr.shown import show
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Constraint
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MOST_LISTED = 50  # constraints that are shown where time ran out before the set was small
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Conflict:
     """Constraints that cannot hold together.
 
@@ -44,6 +44,9 @@ class Conflict:
             lines.append(f"  … and {len(self.constraints) - len(lines):,} more")
         return "\n".join([f"{heading}:", *lines])
 
+    def __repr__(self) -> str:
+        return str(self)
+
     @property
     def listed(self) -> tuple[Constraint, ...]:
         """The constraints to show: all of a minimal set, the first of one that time left large."""
@@ -64,7 +67,7 @@ def describe(constraint: Constraint) -> str:
 
 def labelled(constraint: Constraint) -> str:
     """A constraint as the text language writes it, with its name."""
-    return f"{_label(constraint)}{write_expression(constraint.expr)}"
+    return f"{_label(constraint)}{show(constraint.expr)}"
 
 
 def _label(constraint: Constraint) -> str:
@@ -76,4 +79,4 @@ def shown(constraint: Constraint) -> str:
     """The text of a constraint in one line: the user's own text if it is known."""
     position = constraint.position
     text = position.text if position else ""
-    return " ".join(text.split()) or write_expression(constraint.expr)
+    return " ".join(text.split()) or show(constraint.expr)

@@ -13,6 +13,7 @@ from constrint.support.record import record
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
+    from constrint.modelling.soft import Weight
 
 
 @record(eq=False)  # == on expressions builds a constraint
@@ -85,6 +86,10 @@ class Handle(Sequence[Constraint]):
     def enable(self) -> None:
         """Switch the constraints on again; see `Model.enable`."""
         self._model.enable(self)
+
+    def soften(self, weight: Weight = 1) -> None:
+        """Make the constraints soft; see `Model.soften`."""
+        self._model.soften(self, weight=weight)
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self._constraints)) or "no constraints"

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Self
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
-from constrint.expr.arrays import ExprArray, Shape, names_of, shape_of
+from constrint.expr.array_shapes import Shape, names_of, shape_of
+from constrint.expr.arrays import ExprArray
 from constrint.expr.domain import BINARY, Domain
 from constrint.modelling import constraints as kept
 from constrint.modelling.blocking import blocking
 from constrint.modelling.constraints import Constraint as Constraint
 from constrint.modelling.constraints import Handle, Held
 from constrint.modelling.constraints import constraints_of as constraints_of
-from constrint.modelling.objectives import Direction, Goal, as_goals
+from constrint.modelling.hints import Hint, hints_of
+from constrint.modelling.objectives import Direction, Goal, Target, Units, as_goals
 from constrint.modelling.scopes import Snapshot, pop, scope
+from constrint.modelling.soft import Soft, Weight, soft, violation
+from constrint.modelling.symbols import EnumVar, SetVar, Symbol, distinct
 from constrint.support.arguments import integer, integer_list
 
 if TYPE_CHECKING:
+    from constrint.expr.rational import Rational
     from constrint.modelling.declaring_intervals import Periods, TimeLike
     from constrint.modelling.intervals import Interval
     from constrint.modelling.result import Result
@@ -37,6 +42,10 @@ class Declarations:
         disabled: The constraints that are switched off.
         goals: The default objectives of `solve`: lexicographic, the most important first.
         preferences: The default preferences of `solve`.
+        hints: Values by variable name that `solve` tries first; see `hint`.
+        weights: The soft constraints, which are among those that are off, each with its weight.
+        symbols: The enumeration and set variables by name.
+        units: The goals with fractional coefficients, by the integer expressions in their place.
     """
 
     def __init__(self, name: str = "model") -> None:
@@ -49,7 +58,16 @@ class Declarations:
         self.order: list[Constraint] = []  # of both, while some are switched off: see `constraints.in_order`
         self.goals: list[Goal] = []
         self.preferences: list[Goal] = []
+        self.hints: dict[str, int] = {}
+        self.weights: dict[Constraint, Soft] = {}
+        self.units: Units = {}
+        self.symbols: dict[str, Symbol] = {}
         self._scopes: list[Snapshot] = []
+
+    def __str__(self) -> str:
+        from constrint.modelling.written import model_text
+
+        return model_text(self)
 
     def int_var(
         self,
@@ -151,6 +169,60 @@ class Declarations:
 
         return declare_interval(self, name, start, size, end, optional, presence, breaks)
 
+    def enum_var(self, name: str, values: Iterable[Hashable]) -> EnumVar:
+        """Declare an enumeration variable: its values are the user's, such as strings.
+
+        It stands on an integer variable, `index`, which numbers the values from 0.
+
+        Args:
+            name: Name; it must be new in this model.
+            values: The values in order, each once.
+
+        Raises:
+            ModelError: The name is taken, or the values are none, repeated or not hashable.
+        """
+        listed = distinct(values, f"the values of '{name}'")
+        if not listed:
+            raise ModelError(f"'{name}' has no values: give at least one")
+        symbol = EnumVar(name, listed, self.int_var(name, 0, len(listed) - 1))
+        self.symbols[name] = symbol
+        return symbol
+
+    def set_var(
+        self,
+        name: str,
+        members: Iterable[Hashable],
+        *,
+        min_size: int = 0,
+        max_size: int | None = None,
+    ) -> SetVar:
+        """Declare a set variable.
+
+        It stands on a Boolean variable "name[member]" for each possible member.
+
+        Args:
+            name: Name; it must be new in this model.
+            members: The possible members, each once: integers, strings and the like.
+            min_size: Least number of members.
+            max_size: Greatest number of members; None for no bound.
+
+        Raises:
+            ModelError: A name is taken, or the members are repeated or not hashable.
+        """
+        listed = distinct(members, f"the members of '{name}'")
+        least = integer(min_size, f"'{name}': min_size")
+        most = len(listed) if max_size is None else integer(max_size, f"'{name}': max_size")
+        if least > min(most, len(listed)):
+            raise ModelError(f"'{name}' has at least {least} and at most {min(most, len(listed))} members")
+        self._declare(name)
+        symbol = SetVar(name, {one: self.bool_var(f"{name}[{one}]") for one in listed})
+        self.symbols[name] = symbol
+        if least > 0:
+            self.add(symbol.cardinality >= least)
+        if most < len(listed):
+            self.add(symbol.cardinality <= most)
+        return symbol
+
     def let(self, name: str, expr: IntLike) -> IntExpr:
         """Name an expression: results show its value under this name. It is not a variable."""
         self._declare(name)
@@ -167,22 +239,55 @@ class Declarations:
                 raise ModelError(
                     f"{name!r} is not a name: half of a surrogate pair is not a character"
                 ) from None
-        if name in self.variables or name in self.lets:
+        if name in self.variables or name in self.lets or name in self.symbols:
             raise ModelError(f"'{name}' is declared twice: give each variable and let its own name")
 
-    def add(self, *conditions: BoolExpr | Iterable[Any], name: str | None = None) -> Handle:
+    def add(
+        self, *conditions: BoolExpr | Iterable[Any], name: str | None = None, weight: Weight | None = None
+    ) -> Handle:
         """Add constraints: all of them must hold.
 
         Args:
             *conditions: Conditions, or arrays, lists and generators of them.
             name: Name of the constraints: messages show it, and `remove`, `disable` and `enable` take it.
+            weight: Makes each of them soft: it may be violated at this cost; see `soften`.
 
         Returns:
             The handle of these constraints, to remove them or to switch them off and on.
         """
         constraints = constraints_of(conditions, name)
+        entries = {} if weight is None else {one: soft(one, weight) for one in constraints}
         self.constraints += constraints
-        return Handle(self, constraints)
+        handle = Handle(self, constraints)
+        if entries:
+            kept.disable(self, [handle])
+            self.weights.update(entries)
+        return handle
+
+    def soften(self, *constraints: Held, weight: Weight = 1) -> None:
+        """Make constraints soft: they may be violated at a cost.
+
+        `solve` violates as little total weight as possible, and among such solutions looks for the best by
+        its goals; `Result.violation` and `Result.violated` say what is violated. To weigh violations against
+        a goal instead, put `violation` into the goal: ``m.solve(minimize=cost + m.violation)``. Other calls
+        take no notice of soft constraints. `enable` makes them hard, `disable` switches them off.
+
+        Args:
+            *constraints: What `add` returned, or names, as for `remove`.
+            weight: What the violation of each costs: a number above 0.
+
+        Raises:
+            ModelError: A constraint is not in the model, or the weight is not above 0.
+        """
+        chosen = kept.held(self, constraints)
+        entries = {constraint: soft(constraint, weight) for constraint in chosen}
+        kept.disable(self, constraints)
+        self.weights.update(entries)
+
+    @property
+    def violation(self) -> IntExpr | Rational:
+        """The total weight of the violated soft constraints, as an expression for goals and constraints."""
+        return violation(self)
 
     def remove(self, *constraints: Held) -> None:
         """Remove constraints.
@@ -194,6 +299,7 @@ class Declarations:
         Raises:
             ModelError: One of them is not in the model.
         """
+        self._harden(constraints)
         kept.remove(self, constraints)
 
     def disable(self, *constraints: Held) -> None:
@@ -201,11 +307,17 @@ class Declarations:
 
         Calls, exports and conflicts take no notice of them; copies, scopes and JSON keep them.
         """
+        self._harden(constraints)
         kept.disable(self, constraints)
 
     def enable(self, *constraints: Held) -> None:
         """Switch constraints on again, each at its old place in the order; arguments as for `remove`."""
+        self._harden(constraints)
         kept.enable(self, constraints)
+
+    def _harden(self, constraints: Iterable[Held]) -> None:
+        for constraint in kept.held(self, constraints) if self.weights else ():
+            self.weights.pop(constraint, None)
 
     def assume(self, *conditions: BoolExpr | Iterable[Any], name: str | None = None) -> Handle:
         """Add constraints that messages call assumptions; `retract` removes them.
@@ -223,7 +335,7 @@ class Declarations:
 
     def retract(self, *constraints: Held) -> None:
         """Remove constraints as `remove` does; without arguments, remove all assumptions."""
-        kept.remove(self, constraints or [one for one in kept.in_order(self) if one.assumed])
+        self.remove(*constraints or [one for one in kept.in_order(self) if one.assumed])
 
     def scope(self) -> AbstractContextManager[Self]:
         """A scope for `with m.scope(): …`.
@@ -266,17 +378,32 @@ class Declarations:
         self.constraints.append(constraint)
         return Handle(self, [constraint])
 
-    def minimize(self, *exprs: IntLike) -> None:
-        """Set expressions that `solve` minimises; several are lexicographic, the most important first."""
-        self.goals.extend([(as_expr(expr), "min") for expr in exprs])
+    def minimize(self, *exprs: Target) -> None:
+        """Add expressions that `solve` minimises, less important than earlier ones: lexicographic order."""
+        self.goals += as_goals([(expr, "min") for expr in exprs], self.units)
 
-    def maximize(self, *exprs: IntLike) -> None:
-        """Set expressions that `solve` maximises; several are lexicographic, the most important first."""
-        self.goals.extend([(as_expr(expr), "max") for expr in exprs])
+    def maximize(self, *exprs: Target) -> None:
+        """Add expressions that `solve` maximises, less important than earlier ones: lexicographic order."""
+        self.goals += as_goals([(expr, "max") for expr in exprs], self.units)
 
-    def prefer(self, *goals: tuple[IntLike, Direction]) -> None:
+    def prefer(self, *goals: tuple[Target, Direction]) -> None:
         """Set (expression, "max" | "min") pairs for which `solve` finds the lexicographic optimum."""
         self.preferences.extend(as_goals(goals))
+
+    def hint(self, values: Hint) -> None:
+        """Set values that a solution is likely to have: `solve` begins with a search for one near them.
+
+        A hint never removes solutions. It may name some of the variables only, it may be infeasible, and a
+        value outside a variable's domain stands for the nearest one inside.
+
+        Args:
+            values: Values by variable or by name, or an earlier `Result`. They add to earlier hints and
+                replace those of the same variables; `m.hints.clear()` removes all.
+
+        Raises:
+            ModelError: A key is not a variable of this model, or a value is not an integer.
+        """
+        self.hints.update(hints_of(self, values))
 
 
 def _domain(name: str, lo: int | None, hi: int | None, step: int, values: Iterable[int] | None) -> Domain:

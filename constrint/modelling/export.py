@@ -38,7 +38,10 @@ def to_numpy(solutions: Solutions, names: Sequence[str] | None = None) -> np.nda
 
     rows = to_dicts(solutions)
     columns = _columns(rows, names)
-    fits = all(-(1 << 63) <= value < 1 << 63 for value in chain.from_iterable(map(dict.values, rows)))
+    fits = all(
+        isinstance(value, int) and -(1 << 63) <= value < 1 << 63
+        for value in chain.from_iterable(map(dict.values, rows))
+    )
     table = np.empty((len(rows), len(columns)), dtype=np.int64 if fits else object)
     for i, row in enumerate(rows):
         table[i] = [row[name] for name in columns]

@@ -2,50 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from constrint.errors import shown_number
 from constrint.expr import BoolVar
-from constrint.expr.written import write_expression
+from constrint.expr.shown import show, show_domain
+from constrint.support.html import grid_html, table_html
 
 if TYPE_CHECKING:
     from constrint.modelling.conflict import Conflict
     from constrint.modelling.declarations import Declarations
+    from constrint.modelling.objectives import Goal
     from constrint.modelling.result import Result
 
 MOST_ROWS = 100
+_ELEMENT = re.compile(r"(.+)\[(-?\d+)(?:,(-?\d+))?\]")
 
 
 def model_html(model: Declarations) -> str:
     """HTML of a model: its variables, definitions, constraints and goals."""
-    from constrint.modelling.conflict import shown
+    from constrint.modelling.conflict import labelled
 
     variables = [
-        (variable.name, "bool" if isinstance(variable, BoolVar) else f"in {variable.domain}")
-        for variable in model.variables.values()
+        (variable.name, "bool" if isinstance(variable, BoolVar) else f"in {show_domain(variable.domain)}")
+        for variable in islice(model.variables.values(), MOST_ROWS)
     ]
-    rows = [*variables, *[(name, f":= {write_expression(expr)}") for name, expr in model.lets.items()]]
+    lets = [(name, f":= {show(expr)}") for name, expr in islice(model.lets.items(), MOST_ROWS)]
     constraints = [
-        (constraint.name or "", ("assumed: " if constraint.assumed else "") + shown(constraint))
-        for constraint in model.constraints
+        (label, labelled(constraint))
+        for label, group in (("", model.constraints), ("off", model.disabled))
+        for constraint in group[:MOST_ROWS]
     ]
-    goals = [
-        ("maximize" if way == "max" else "minimize", write_expression(expr)) for expr, way in model.goals
+    goals = [("maximize" if way == "max" else "minimize", show(expr)) for expr, way in model.goals]
+    goals += [(f"prefer {way}", show(expr)) for expr, way in model.preferences]
+    parts = [
+        _table(("variable", "values"), variables, len(model.variables)),
+        _table(("name", "meaning"), lets, len(model.lets)),
+        _table(("", "constraint"), constraints, len(model.constraints) + len(model.disabled)),
+        _table(("goal", ""), goals, len(goals)),
     ]
-    goals += [(f"prefer {way}", write_expression(expr)) for expr, way in model.preferences]
-    parts = [_table(("name", "meaning"), rows), _table(("constraint", ""), constraints)]
-    return _titled(repr(model), "".join(parts) + _table(("goal", ""), goals))
+    return _titled(repr(model), "".join(parts))
 
 
 def result_html(result: Result) -> str:
-    """HTML of a result: its status, objective and values, or its conflict."""
+    """HTML of a result: its status, objective and values, or its conflict; arrays as grids."""
     title = result.status.value
     if result.objective is not None:
-        title += f", objective {result.objective}"
+        objective = result.objective
+        numbers = objective if isinstance(objective, tuple) else (objective,)
+        title += f", objective {', '.join(map(shown_number, numbers))}"
     if result.conflict is not None:
         return _titled(title, conflict_html(result.conflict))
-    return _titled(title, _table(("name", "value"), [(name, str(v)) for name, v in result.values.items()]))
+    return _titled(title, values_html(result.values))
+
+
+def values_html(values: Mapping[str, int]) -> str:
+    """HTML of values by name: a table, and a grid for each array of one or two axes."""
+    rest: list[tuple[str, str]] = []
+    arrays: dict[str, dict[tuple[int, int], str]] = {}
+    for name, value in islice(values.items(), MOST_ROWS * MOST_ROWS):
+        element = _ELEMENT.fullmatch(name)
+        if element is None:
+            rest.append((name, shown_number(value)))
+        else:
+            first, second = int(element[2]), element[3]
+            place = (0, first) if second is None else (first, int(second))
+            arrays.setdefault(element[1], {})[place] = shown_number(value)
+    grids = []
+    for name, cells in arrays.items():
+        rows, columns = ([*dict.fromkeys(axis)] for axis in zip(*sorted(cells), strict=True))
+        grid = [[cells.get((i, j), "") for j in sorted(columns)] for i in rows]
+        grids.append(f"<p>{escape(name)}</p>{grid_html(grid)}")
+    return _table(("name", "value"), rest[:MOST_ROWS], len(rest)) + "".join(grids)
+
+
+def front_html(goals: Sequence[Goal], results: Sequence[Result], complete: bool) -> str:
+    """HTML of Pareto optima: a row for each, first the goals, then the values."""
+    names = list(results[0].values) if results else []
+    head = [f"{way} {show(expr)}" for expr, way in goals] + names
+    rows = []
+    for result in results[:MOST_ROWS]:
+        objective = result.objective if isinstance(result.objective, tuple) else (result.objective,)
+        numbers = [*objective, *[result.values.get(name) for name in names]]
+        rows.append(["" if number is None else shown_number(number) for number in numbers])
+    title = f"{len(results)} Pareto optima" + ("" if complete else ", incomplete")
+    return _titled(title, _table(head, rows, len(results)))
 
 
 def conflict_html(conflict: Conflict) -> str:
@@ -61,22 +106,18 @@ def conflict_html(conflict: Conflict) -> str:
         )
         for constraint in conflict.constraints
     ]
-    return _titled(heading, _table(("place", "name", "constraint"), rows))
+    return _titled(heading, _table(("place", "name", "constraint"), rows[:MOST_ROWS], len(rows)))
 
 
 def _titled(title: str, body: str) -> str:
     return f"<div><strong>{escape(title)}</strong>{body}</div>"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], count: int) -> str:
+    """A table of the first rows of so many; empty for none."""
     listed = list(rows)
     if not listed:
         return ""
-    lines = [_row("th", head), *[_row("td", row) for row in listed[:MOST_ROWS]]]
-    if len(listed) > MOST_ROWS:
-        lines.append(_row("td", [f"… and {len(listed) - MOST_ROWS} more"]))
-    return f"<table>{''.join(lines)}</table>"
-
-
-def _row(tag: str, cells: Iterable[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+    if count > len(listed):
+        listed.append([f"… and {count - len(listed):,} more"])
+    return table_html(head, listed)

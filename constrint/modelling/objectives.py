@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar, Union
 
 from constrint.errors import ModelError
-from constrint.expr import IntExpr, IntLike, as_expr
+from constrint.expr import IntExpr, IntLike, Sum, as_expr
+from constrint.expr.build import NotWhole, lifted
+
+if TYPE_CHECKING:
+    from constrint.expr.rational import Coefficient, Rational
 
 Direction: TypeAlias = Literal["max", "min"]
 Goal: TypeAlias = tuple[IntExpr, Direction]
+Target: TypeAlias = Union[IntLike, "Rational", "Coefficient"]
+"""What can be optimised: an integer expression, or one with fractional coefficients."""
+Units: TypeAlias = "dict[IntExpr, Rational]"
+"""For the integer expression of a goal that has fractional coefficients, the goal as it was written."""
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
 
 
-def as_goals(goals: Iterable[tuple[IntLike, Direction]]) -> list[Goal]:
-    """Check (expression, direction) pairs; raises `ModelError` for anything else."""
+def in_written_order(call: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
+    """The call with `minimize=` and `maximize=` as one list of goals, in the order of writing."""
+
+    @wraps(call)
+    def ordered(*args: Arguments.args, **named: Arguments.kwargs) -> Answer:
+        both = [name for name in named if name in ("minimize", "maximize")]
+        if len(both) == 2:
+            goals: list[Any] = []
+            for name in both:
+                goals += _listed(named.pop(name), "min" if name == "minimize" else "max")
+            named["minimize"] = goals
+        return call(*args, **named)
+
+    return ordered
+
+
+def as_goals(goals: Iterable[tuple[Target, Direction]], units: Units | None = None) -> list[Goal]:
+    """Check (expression, direction) pairs; raises `ModelError` for anything else.
+
+    Args:
+        goals: The pairs.
+        units: Takes the goals that have fractional coefficients, by the integer expressions in their place.
+    """
     checked: list[Goal] = []
     for goal in goals:
         if not isinstance(goal, tuple | list) or len(goal) != 2:
@@ -21,14 +53,32 @@ def as_goals(goals: Iterable[tuple[IntLike, Direction]]) -> list[Goal]:
         expr, direction = goal
         if direction not in ("max", "min"):
             raise ModelError(f'the direction of a goal is "max" or "min", not {direction!r}')
-        checked.append((as_expr(expr), direction))
+        checked.append((_whole(expr, units), direction))
     return checked
 
 
-def goals_of(goals: IntLike | Sequence[IntLike | Goal] | None, direction: Direction) -> list[Goal]:
+def _whole(target: Target, units: Units | None) -> IntExpr:
+    """The integer expression that a goal optimises."""
+    try:
+        return as_expr(target)
+    except NotWhole:
+        written = lifted(target)
+        whole = Sum(((1, written.numerator),), 0)  # a new object, as units belong to one goal
+        if units is not None:
+            units[whole] = written
+        return whole
+
+
+def goals_of(
+    goals: Target | Sequence[Target | tuple[Target, Direction]] | None, direction: Direction, units: Units
+) -> list[Goal]:
     """The pairs for an argument of `solve`; expressions without a direction get `direction`."""
+    return as_goals(_listed(goals, direction), units)
+
+
+def _listed(goals: Any, direction: Direction) -> list[Any]:
     if goals is None:
         return []
     if isinstance(goals, str) or not isinstance(goals, Sequence):
-        return [(as_expr(goals), direction)]
-    return as_goals([goal if isinstance(goal, tuple) else (as_expr(goal), direction) for goal in goals])
+        return [(goals, direction)]
+    return [goal if isinstance(goal, tuple) else (goal, direction) for goal in goals]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
@@ -12,11 +12,16 @@ from constrint.expr import IntExpr
 from constrint.support.optional import needed
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import numpy as np
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
+    from constrint.expr.rational import Rational
     from constrint.modelling.conflict import Conflict
+    from constrint.modelling.constraints import Constraint
     from constrint.modelling.intervals import Interval, Scheduled
+    from constrint.modelling.symbols import SetExpr
 
 
 class Status(Enum):
@@ -46,7 +51,7 @@ class Statistics:
             the optimum came from tables of rows.
         arithmetic: "int64", or "exact" for Python's integers.
         method: "branching"; "learning" if the learning search ran, which needs int64; "portfolio" if several
-            took turns.
+            took turns; "diagrams" if those of the planner answered.
         learned: Clauses learned from failures.
     """
 
@@ -80,53 +85,80 @@ class Statistics:
         return Statistics(*work, seconds, self.engine, self.arithmetic, self.method, self.learned)
 
 
+MOST_SHOWN = 30  # values that the text of a result shows
+
+
+class Values(dict[str, int]):
+    """The values of a result by name; called, as a mapping's method `values` is, it lists them."""
+
+    __slots__ = ()
+
+    def __call__(self) -> ValuesView[int]:
+        """The values."""
+        return self.values()
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """The result of a search: a solution, or the reason why there is none. True if it has a solution.
 
+    It is a mapping from the names of variables and lets to their values: `len`, `in`, `list` and `dict`. Its
+    items may also be asked for by variables, by any expressions over them, and by arrays of expressions.
+
     Attributes:
         status: How the search ended.
-        values: Value of every variable and let by name; empty without a solution.
+        values: Value of every variable and let by name, of enumeration and set variables the user's values;
+            empty without a solution.
         objective: Value of the objective; a tuple for several objectives; None without one.
         statistics: The work of the search.
         bound: Proven bound of a single objective: no solution has a better one; None if there is none.
+        violation: The total weight of the violated soft constraints; None without soft constraints.
+        violated: The soft constraints that the solution violates.
         conflict: The guilty assumptions, if the call had assumptions and they leave no solution.
     """
 
     status: Status
-    values: Mapping[str, int] = field(default_factory=dict)
-    objective: int | tuple[int, ...] | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    objective: Any = None
     statistics: Statistics = field(default_factory=Statistics)
     conflict: Conflict | None = field(default=None, kw_only=True)
-    bound: int | None = field(default=None, kw_only=True)
+    bound: Any = field(default=None, kw_only=True)
+    violation: Any = field(default=None, kw_only=True)
+    violated: tuple[Constraint, ...] = field(default=(), kw_only=True)
     _assignment: Mapping[IntExpr, int] = field(default_factory=dict, repr=False)
     _intervals: Mapping[str, Interval] = field(default_factory=dict, repr=False)
 
     def __bool__(self) -> bool:
         return self.status in (Status.OPTIMAL, Status.FEASIBLE)
 
+    def __post_init__(self) -> None:
+        if type(self.values) is not Values:
+            object.__setattr__(self, "values", Values(self.values))
+
     def __repr__(self) -> str:
-        values = ", ".join([f"{name!r}: {shown_number(value)}" for name, value in self.values.items()])
-        goals = self.objective
-        objective = (
-            f"({', '.join(map(shown_number, goals))}{',' * (len(goals) == 1)})"
-            if isinstance(goals, tuple)
-            else "None"
-            if goals is None
-            else shown_number(goals)
-        )
-        bound = None if self.bound is None else shown_number(self.bound)
-        return (
-            f"Result(status={self.status!r}, values={{{values}}}, objective={objective}, "
-            f"statistics={self.statistics!r}, bound={bound}, conflict={self.conflict!r})"
-        )
+        parts = [self.status.value]
+        if self.objective is not None:
+            parts.append(f"objective={_shown(self.objective)}")
+        if self.bound is not None and self.status is not Status.OPTIMAL:
+            parts.append(f"bound={_shown(self.bound)}")
+        if self:
+            first = list(self.values.items())[:MOST_SHOWN]
+            values = [f"{name!r}: {_shown(value)}" for name, value in first]
+            if len(self.values) > len(first):
+                values.append(f"… {len(self.values) - len(first)} more")
+            parts.append(f"values={{{', '.join(values)}}}")
+        if self.violation is not None:
+            parts.append(f"violation={_shown(self.violation)}")
+        if self.conflict is not None:
+            parts.append(f"conflict={self.conflict!r}")
+        return f"Result({', '.join(parts)})"
 
     @property
     def gap(self) -> float | None:
         """Distance of the objective from its bound, divided by the objective; None if either is unknown."""
-        if self.bound is None or not isinstance(self.objective, int):
+        if self.bound is None or self.objective is None or isinstance(self.objective, tuple):
             return None
-        return abs(self.objective - self.bound) / max(1, abs(self.objective))
+        return float(abs(self.objective - self.bound) / max(1, abs(self.objective)))
 
     @property
     def intervals(self) -> dict[str, Scheduled | None]:
@@ -137,22 +169,94 @@ class Result:
 
     @overload
     def __getitem__(self, key: str | IntExpr) -> int: ...
+
     @overload
     def __getitem__(self, key: Interval) -> Scheduled | None: ...
-    def __getitem__(self, key: str | IntExpr | Interval) -> int | Scheduled | None:
-        """Value of a variable or let by name, or of any expression over the model's variables.
 
-        Of an interval: its start, size and end; None where it is absent.
+    @overload
+    def __getitem__(self, key: Rational) -> float | Fraction: ...
+
+    @overload
+    def __getitem__(self, key: SetExpr) -> frozenset[Any]: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        """A value, or the values of an array.
+
+        Args:
+            key: The name of a variable or let, a variable, any expression over the model's variables, an
+                interval, a set, or an array or list of names and expressions.
+
+        Returns:
+            The value as an int; for an interval, its start, size and end, or None where it is absent; for an
+            expression with fractional coefficients, a float or `Fraction`; for an enumeration variable, its
+            value, and for a set, the frozen set of its members; for an array or list, a numpy array of the
+            same shape: of int64, or of Python integers if one of them is larger.
+
+        Raises:
+            ModelError: There is no solution, or a variable is not in this result.
+            Undefined: The expression has no value, as `x // 0`.
         """
         if not self:
             raise ModelError(f"there are no values: the status is {self.status.value}")
         if isinstance(key, str):
             if key not in self.values:
-                raise ModelError(f"no variable or let is named '{key}'; there are: {', '.join(self.values)}")
+                raise ModelError(f"no variable or let is named '{key}'; there are: {_some(self.values)}")
             return self.values[key]
-        return key.evaluate(self._assignment)
+        if hasattr(key, "evaluate"):  # an expression or an interval
+            try:
+                value = key.evaluate(self._assignment)
+                return int(value) if isinstance(value, bool) else value
+            except KeyError as error:
+                raise ModelError(self._foreign(error.args[0])) from None
+        from constrint.expr.array_operators import elements_of
+        from constrint.expr.array_shapes import numpy_array
 
-    def to_dict(self) -> dict[str, int]:
+        found = elements_of(key)
+        if found is None:
+            raise ModelError(f"{key!r} names no value: give a name, an expression, or an array of them")
+        flat, shape = found
+        return numpy_array([one if isinstance(one, int) else self[one] for one in flat], shape)
+
+    def _foreign(self, variable: Any) -> str:
+        name = getattr(variable, "name", variable)
+        if name in self.values:
+            return (
+                f"'{name}' is a variable of another model with the same name: use this model's, or the name"
+            )
+        return f"there is no value for '{name}': it is a variable of another model, or was declared later"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __contains__(self, key: object) -> bool:
+        if isinstance(key, IntExpr):
+            return bool(self) and all(variable in self._assignment for variable in key.variables())
+        return isinstance(key, str) and key in self.values
+
+    def keys(self) -> KeysView[str]:
+        """The names of variables and lets."""
+        return self.values.keys()
+
+    def items(self) -> ItemsView[str, Any]:
+        """The names of variables and lets with their values."""
+        return self.values.items()
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The value of a name or expression; `default` for one that is not in the result."""
+        return self[key] if key in self else default  # noqa: SIM401 - this is `get`
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The integer values of all variables by name, also of those that enumerations and sets stand on."""
+        return {str(getattr(one, "name", "")): int(value) for one, value in self._assignment.items()}
+
+    def to_dict(self) -> dict[str, Any]:
         """The values by name; empty without a solution."""
         return dict(self.values)
 
@@ -172,3 +276,18 @@ class Result:
         from constrint.modelling.notebook import result_html
 
         return result_html(self)
+
+
+Mapping.register(Result)
+
+
+def _shown(value: Any) -> str:
+    """A value, or those of several objectives."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))}{',' * (len(value) == 1)})"
+    return shown_number(value) if isinstance(value, int) else repr(value)
+
+
+def _some(names: Mapping[str, Any]) -> str:
+    first = list(names)[:MOST_SHOWN]
+    return ", ".join(first) + (f", … {len(names) - len(first)} more" if len(names) > len(first) else "")

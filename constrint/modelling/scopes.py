@@ -44,6 +44,10 @@ def _collections(model: Declarations) -> dict[str, Any]:
         "order": model.order,
         "goals": model.goals,
         "preferences": model.preferences,
+        "hints": model.hints,
+        "weights": model.weights,
+        "units": model.units,
+        "symbols": model.symbols,
     }
 
 

@@ -114,7 +114,7 @@ class Facts:
         histograms: Variables with more than one value, in order of declaration.
         fixed: Variables with one value.
         pairs: Pairs of variables.
-        paired: The variables of the pairs, in order.
+        paired: The variables whose pairs are wanted, in order.
         layers: Layers of all diagrams.
     """
 
@@ -151,7 +151,7 @@ def facts_of(solutions: Pictured, variables: Sequence[str] | None = None, *, pai
         paired = [h for name in variables for h in ordered if h.name == name]
     found, left_out = _pairs(solutions, paired) if pairs else ([], [])
     lines = list(solutions.facts())
-    if variables is None and len(free) > len(paired):
+    if pairs and variables is None and len(free) > len(paired):
         lines.append(f"pairs are those of the first {len(paired)} variables that vary")
     lines += [f"too many edges to follow for the pairs of {', '.join(names)}" for names in left_out]
     size = f"{solutions.size:,}" if solutions.size < 10**18 else f"about {Decimal(solutions.size):.6e}"
@@ -162,7 +162,7 @@ def facts_of(solutions: Pictured, variables: Sequence[str] | None = None, *, pai
         histograms=free,
         fixed=[histogram for histogram in ordered if histogram.fixed],
         pairs=found,
-        paired=paired if found else [],
+        paired=paired,
         layers=[
             LayerFacts(solutions.names[v], layer.nodes, len(layer.value), group)
             for group, diagram in enumerate(solutions.diagrams)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.errors import InternalError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.expr.evaluation import Values, is_light
 from constrint.modelling.declarations import Constraint, Declarations
+from constrint.modelling.symbols import in_symbols
 
 if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
@@ -37,18 +38,22 @@ def first_violated(constraints: Iterable[Constraint], assignment: Assignment) ->
     """The first constraint that does not hold under an assignment; raises `Undefined` as it does."""
     shared: Values | None = None  # for the expressions that large constraints share
     for constraint in constraints:
-        if shared is None and not is_light(constraint.expr):
-            shared = Values(assignment)
-        if not constraint.expr.evaluate(assignment if shared is None else shared):
+        expr = constraint.expr
+        if is_light(expr):
+            holds = expr.meaning(assignment)
+        else:
+            shared = Values(assignment) if shared is None else shared
+            holds = expr.evaluate(shared)
+        if not holds:
             return constraint
     return None
 
 
-def values_of(model: Declarations, assignment: Assignment) -> dict[str, int]:
-    """The values of all variables and lets by name; an undefined let has no entry."""
+def values_of(model: Declarations, assignment: Assignment) -> dict[str, Any]:
+    """The values of all variables and lets by name, as the user sees them; an undefined let has no entry."""
     values = {name: int(variable.evaluate(assignment)) for name, variable in model.variables.items()}
     shared = assignment if all(map(is_light, model.lets.values())) else Values(assignment)
     for name, expr in model.lets.items():
         with suppress(Undefined):
             values[name] = int(expr.evaluate(shared))
-    return values
+    return in_symbols(model.symbols, values, assignment) if model.symbols else values

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from constrint.expr import IntExpr
 from constrint.modelling.result import Result
 from constrint.preparing.branching import Brancher
 from constrint.preparing.proof import Proof
@@ -35,6 +36,8 @@ class Options:
         on_solution: Called with each better solution; search ends if it returns False.
         watch: Called with the search at intervals.
         sharing: Factory of searches shared by many workers; None for one worker.
+        hint: Values that are tried first, by variable.
+        is_solution: Whether the hint is a complete solution; then it leads searches near a solution only.
     """
 
     time_limit: float | None = None
@@ -48,3 +51,5 @@ class Options:
     on_solution: OnSolution | None = None
     watch: Callable[[Search], None] | None = None
     sharing: SearchFactory | None = None
+    hint: Mapping[IntExpr, int] | None = None
+    is_solution: bool = False

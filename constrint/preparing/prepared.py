@@ -25,7 +25,7 @@ from constrint.preparing.branching import (
 )
 from constrint.preparing.options import Options
 from constrint.presolve import OutOfRange, Root, presolve, untouched
-from constrint.store.state import AS_BEST_OR_GREATEST, COUNT_FAILURES, GREATEST, IN_ORDER, LEAST
+from constrint.store.state import AS_BEST, AS_BEST_OR_GREATEST, COUNT_FAILURES, GREATEST, IN_ORDER, LEAST
 from constrint.support.deadline import NEVER, Deadline
 from constrint.support.limits import recursion_room
 
@@ -201,6 +201,10 @@ class Prepared:
             rule = value_rule(brancher.values, None)
             entries += [(v, rule) for v in others]
         groups.append((len(entries), VARIABLE_RULES[brancher.variables]))
+        phases = self.hinted(options)
+        if phases and not options.is_solution:
+            first = len(self.preferences)
+            entries[first:] = [(v, AS_BEST if v in phases else rule) for v, rule in entries[first:]]
         reached = reached_by(len(root.box.lo), root.nodes, self.inputs)
         variables = [v for v, _ in entries]
         weighing = brancher.weighing or 0
@@ -213,6 +217,11 @@ class Prepared:
             weighing,
             credits_of(variables, reached, len(root.nodes)) if weighing == COUNT_FAILURES else (),
         )
+
+    def hinted(self, options: Options) -> dict[int, int]:
+        """The hinted values by number."""
+        hint = options.hint or {}
+        return {v: hint[variable] for variable, v in self.variables.items() if variable in hint}
 
     def _decided(self, group: Group) -> list[int]:
         """The numbers of a group's variables, each once."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from constrint.preparing.search import Search
     from constrint.presolve import Root
     from constrint.search.solver import Solver
+    from constrint.search.warm_start import Start
 
 MOST_RESTARTS = 3
 BRIEF = 1000  # nodes before the dual row is added
@@ -38,15 +39,23 @@ class Climb:
         self._run: Search | None = None  # the one under way
         self._counted = 0  # solutions that the solver's statistics have
 
-    def optimum(self, root: Root, best: Assignment | None) -> tuple[Assignment, int] | None:
+    def optimum(
+        self, root: Root, best: Assignment | None, start: Start | None = None
+    ) -> tuple[Assignment, int] | None:
         """The best solution and the value of its objective; raises `Interrupted` with the best so far.
 
         Args:
             root: The root of the search.
             best: The solution to return if search is stopped before it finds one.
+            start: A solution that further ones must improve on, or None.
         """
+        left: Root | None = root
+        if start is not None:
+            self._found, self._value = start.solution, start.value
+            left = self._left(root)
         try:
-            self._search(root)
+            if left is not None:
+                self._search(left)
         except (Stopped, KeyboardInterrupt) as stop:
             if isinstance(stop, KeyboardInterrupt) and (self._found or best) is None:
                 raise
@@ -127,6 +136,8 @@ class Climb:
     def _go_on(self, root: Root, run: Search) -> Root | None:
         """Run a search; returns the remaining root with narrower bounds."""
         solver = self._solver
+        if self._found is not None and solver.options.is_solution:
+            run.demand_better(self._value)  # so that it knows that there is a solution
         try:
             self._improve(run)
             return None

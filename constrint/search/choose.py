@@ -40,7 +40,7 @@ class Choice:
         return f"{self.method}: {self.reason}"
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Case:
     """The facts on which the choice depends.
 
@@ -62,8 +62,12 @@ Condition: TypeAlias = Callable[[Case], bool]
 
 def choose(case: Case) -> list[Choice]:
     """The methods in the order in which they are tried."""
-    tried = [Choice(method, reason) for method, holds, reason in FIRST if holds(case)]
-    return [*tried, main_method(case)]
+    return [*first_methods(case), main_method(case)]
+
+
+def first_methods(case: Case) -> list[Choice]:
+    """The methods that are tried before the one that completes the search."""
+    return [Choice(method, reason) for method, holds, reason in FIRST if holds(case)]
 
 
 def main_method(case: Case) -> Choice:

@@ -27,6 +27,7 @@ from constrint.store.state import (
     FAILURE_LIMIT,
     GOAL,
     GOAL_VARIABLE,
+    GREATEST,
     GUIDED,
     HAS_PHASE,
     NEEDS_BOUND,
@@ -73,6 +74,8 @@ class Run(Stepper):
             self._state.scalar[GOAL] = 1 if goal[1] == "min" else 2
         if {AS_BEST, AS_BEST_OR_GREATEST} & set(branch.values):
             self._state.scalar[GUIDED] = 1
+        if options.hint and (options.lns or not options.is_solution):
+            self._follow_hint()
         if options.brancher.decide is not None:
             self._state.scalar[ASKED_FROM] = len(prepared.preferences)
         self._steering = steering_of(prepared, root, options, goal, branch.variables)
@@ -81,6 +84,16 @@ class Run(Stepper):
             if begun is not self._state:
                 self._state, self._session = begun, None
         self._start()
+
+    def _follow_hint(self) -> None:
+        """Take the hinted values as those of the best solution, and ends of the domains for the others."""
+        state, hinted = self._state, self.prepared.hinted(self._options)
+        for i, v in enumerate(state.branch):
+            rises = state.branch_value[i] in (GREATEST, AS_BEST_OR_GREATEST)
+            low, high = int(state.lo[v]), int(state.hi[v])
+            state.phase[i] = min(max(hinted.get(int(v), high if rises else low), low), high)
+        if self._options.is_solution or not self._options.lns:
+            state.scalar[HAS_PHASE] = 1  # neighbourhoods are those of solutions
 
     def _watch(self) -> None:
         if self._options.watch is not None:

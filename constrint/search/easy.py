@@ -37,12 +37,12 @@ def at_an_end(model: Declarations, goals: Iterable[Goal]) -> Assignment | None:
     None if neither is one.
     """
     for assignment in _ends(model):
-        if _is_solution(model, assignment, [expr for expr, _ in goals]):
+        if is_solution(model, assignment, [expr for expr, _ in goals]):
             return assignment
     return None
 
 
-def _is_solution(model: Declarations, assignment: Assignment, targets: Iterable[IntExpr]) -> bool:
+def is_solution(model: Declarations, assignment: Assignment, targets: Iterable[IntExpr]) -> bool:
     """Whether an assignment of values from the domains is a solution."""
     try:
         for variable, value in assignment.items():
@@ -87,7 +87,7 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
     rising = _rising(root)
     box = root.box
     ends = {variable: box.hi[v] if rising[v] else box.lo[v] for variable, v in prepared.variables.items()}
-    if _is_solution(prepared.model, ends, prepared.targets):
+    if is_solution(prepared.model, ends, prepared.targets):
         return ends
     variables = list(dict.fromkeys(prepared.variables.values()))
     rules = [GREATEST if rising[v] else LEAST for v in variables]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from constrint.lowering.problem import NeedsWiderBounds
 from constrint.modelling.result import Result, Status
 from constrint.preparing.checks import Assignment
 from constrint.preparing.prepared import WIDEST_BITS
+from constrint.search.projected import projected, solutions
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline, Stopped, until
 
@@ -32,12 +33,12 @@ class Enumeration(Solver):
         super().__init__(model, options)
         self.complete = False
 
-    def every(self, limit: int | None) -> Iterator[Result]:
-        """All solutions, each once."""
+    def every(self, limit: int | None, variables: Sequence[IntExpr] | None = None) -> Iterator[Result]:
+        """All solutions, each once; of some variables, each combination of their values once."""
         found = 0
         if limit is not None and limit <= 0:
             return
-        solutions = self._all()
+        solutions = self._all(variables)
         deadline = Deadline(self.options.time_limit, self.started)
         try:
             while True:
@@ -47,8 +48,10 @@ class Enumeration(Solver):
                     break
                 found += 1
                 self.total = replace(self.total, solutions=found)
-                yield self._result(Status.OPTIMAL, assignment)
-                if found == limit:
+                result = self._result(Status.OPTIMAL, assignment)
+                is_last = self.options.on_solution is not None and self.options.on_solution(result) is False
+                yield result
+                if found == limit or is_last:
                     return
         except Stopped:
             return
@@ -56,34 +59,32 @@ class Enumeration(Solver):
             self._close()
         self.complete = True
 
-    def _all(self) -> Iterator[Assignment]:
+    def _all(self, variables: Sequence[IntExpr] | None = None) -> Iterator[Assignment]:
         """All solutions; if bounds leave the range that stands for all integers, those of a wider range."""
         prepared = self._prepare((), (), is_every=True)
         is_bounded = all(_domain_of(variable).is_finite for variable in prepared.variables)
         known: set[tuple[int, ...]] = set()
         while prepared.root is not None:
-            run = self.run(prepared, prepared.root, is_every=True)
             try:
-                while (found := run.next()) is not None:
+                for found, whole in solutions(self, prepared, projected(prepared, variables)):
                     if not is_bounded:
                         values = tuple(found.values())
                         if values in known:
                             continue
                         known.add(values)
-                    self.total = run.statistics()
-                    yield found
+                    yield whole
                 return
             except NeedsWiderBounds:
                 if prepared.bits >= WIDEST_BITS:
                     raise UnboundedError(prepared.first_unbounded()) from None
                 prepared = self._prepare((), (), 4 * prepared.bits, is_every=True)
 
-    def count(self) -> tuple[int, bool]:
+    def count(self, variables: Sequence[IntExpr] | None = None) -> tuple[int, bool]:
         """The number of solutions found, and whether they are all."""
         found = 0
         try:
             with until(Deadline(self.options.time_limit, self.started)):
-                for _ in self._all():
+                for _ in self._all(variables):
                     found += 1
         except Stopped:
             return found, False

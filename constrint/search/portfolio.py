@@ -140,6 +140,7 @@ class AlternatingRun:
         self._finder: Member = self._branching  # the member that found the last solution
         self._current: Member = self._branching
         self._found = 0  # better solutions in the present turn
+        self._has_solution = False  # whether one of the members has found one
         self._branching.begin(0)
 
     def value(self, v: int) -> int:
@@ -183,7 +184,7 @@ class AlternatingRun:
                 self._take_turns()
                 continue
             if found is not None:
-                self._finder = member
+                self._finder, self._has_solution = member, True
             if found is None or self._is_better():
                 if found is not None:
                     self._found += 1
@@ -313,7 +314,8 @@ class AlternatingRun:
         run = Run(self.prepared, self._root, options, self._started, self._goal)
         member = Branching(NEAR_BEST, run)
         self._admit(member)
-        member.follow({v: self.value(v) for v in member.decided})
+        if self._has_solution or not options.is_solution:  # else the hint leads it
+            member.follow({v: self.value(v) for v in member.decided})
         return member
 
     def statistics(self) -> Statistics:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import Box
 from constrint.errors import ModelError, UnboundedError
 from constrint.lowering.problem import HUGE_BITS, NeedsWiderBounds
 from constrint.modelling.result import Result, Statistics, Status
@@ -22,12 +21,13 @@ from constrint.preparing.prepared import WIDEST_BITS, Prepared
 from constrint.preparing.search import GaveUp, Interrupted, Search
 from constrint.presolve import Root
 from constrint.search.branch_and_bound import Climb
-from constrint.search.choose import Case, Choice, choose, main_method, may_search_briefly
+from constrint.search.choose import Case, Choice, choose, first_methods, main_method, may_search_briefly
 from constrint.search.depth_first import Run
 from constrint.search.descent import answered_early
 from constrint.search.easy import at_an_end, by_diving, is_small
 from constrint.search.near_zero import NEARBY_NODES, nearby_roots
 from constrint.search.portfolio import AlternatingRun
+from constrint.search.warm_start import Start, hinted_solution, is_as_good, near_hints, restricted
 from constrint.support.deadline import Deadline, Stopped, until
 from constrint.tables.swept import Swept
 
@@ -50,6 +50,7 @@ class Solver:
         self.total = Statistics()
         self._learning_gave_up = False
         self._goals: Sequence[Goal] = ()
+        self._targets: Sequence[Goal] = ()
         self._has_dived = False
         self._easy: Assignment | None = None  # the answer if time runs out before another solution is found
 
@@ -194,12 +195,13 @@ class Solver:
             return replace(self._result(Status.FEASIBLE, self._easy, [*goals]), bound=result.bound)
 
     def _best_of(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
-        self._goals = goals
+        self._goals, self._targets = goals, [*goals, *preferences]
         bits = HUGE_BITS
         while True:
             try:
                 if self.options.time_limit is not None and self._easy is None:
-                    self._easy = at_an_end(self.model, [*goals, *preferences])
+                    self._easy = hinted_solution(self.model, self._targets)
+                    self._easy = self._easy or at_an_end(self.model, self._targets)
                 prepared = self._prepare(goals, preferences, bits)
             except Stopped:
                 return self._result(Status.UNKNOWN)
@@ -221,25 +223,33 @@ class Solver:
         try:
             if root is not None and self.options.time_limit is not None:
                 self._dive(prepared, root)
+            start = None if root is None else near_hints(self, prepared, root)
+            if start is not None:
+                best = start.solution
+                self.tell(best, Statistics())
+                if not (prepared.goals or prepared.preferences):
+                    return self._result(Status.OPTIMAL, best)
             if root is not None:
-                methods = [choice.method for choice in self.choices(prepared, root)]
+                case = Case(prepared, root, self.options, self._learning_gave_up)
+                methods = [choice.method for choice in first_methods(case)]
                 swept, begun = answered_early(prepared, root, self.options, self.started, methods)
                 if swept is not None:
-                    return self._swept(swept, goals)
+                    return self._swept(swept, goals, start)
             # The learning search cannot try values in order: it optimises preferences in turn, as goals.
             learns = self.learns and root is not None and not root.exact
             goals_in_turn = [*prepared.goals, *(prepared.preferences if learns else ())]
             for v, direction in goals_in_turn:
                 if root is None:
                     break
-                found = Climb(self, prepared, v, direction).optimum(root, best)
+                found = Climb(self, prepared, v, direction).optimum(root, best, start)
+                start = None
                 if found is None:
                     return self._result(Status.INFEASIBLE)
                 best, value = found
-                root = fixed(root, v, value)
+                root = restricted(root, {v: value})
             wanted = len(prepared.goals) + len(prepared.preferences)
             if root is not None and len(goals_in_turn) < max(1, wanted):
-                best = self._first(prepared, root, begun)
+                best = self.first(prepared, root, begun)
         except Interrupted as interrupted:
             best = interrupted.best or best
             status = Status.UNKNOWN if best is None else Status.FEASIBLE
@@ -254,17 +264,20 @@ class Solver:
             return self._result(Status.UNKNOWN if best is None else Status.FEASIBLE, best, [*goals])
         return self._result(Status.INFEASIBLE if best is None else Status.OPTIMAL, best, [*goals])
 
-    def _swept(self, swept: Swept, goals: Sequence[Goal]) -> Result:
+    def _swept(self, swept: Swept, goals: Sequence[Goal], start: Start | None) -> Result:
         """The result of a descent, or of the search by tables."""
         self.total = swept.statistics
-        if swept.best is not None:
+        best = swept.best
+        if start is not None and is_as_good(start.solution, best, self._targets):
+            best = start.solution
+        elif best is not None:
             with suppress(Stopped):  # nothing is left to stop
-                self.tell(swept.best, Statistics())
+                self.tell(best, Statistics())
         if not swept.is_proven:
-            return self._result(Status.FEASIBLE if swept.best else Status.UNKNOWN, swept.best, [*goals])
-        return self._result(Status.OPTIMAL if swept.best else Status.INFEASIBLE, swept.best, [*goals])
+            return self._result(Status.FEASIBLE if best else Status.UNKNOWN, best, [*goals])
+        return self._result(Status.OPTIMAL if best else Status.INFEASIBLE, best, [*goals])
 
-    def _first(self, prepared: Prepared, root: Root, begun: Run | None) -> Assignment | None:
+    def first(self, prepared: Prepared, root: Root, begun: Run | None) -> Assignment | None:
         """A solution; the preferred one if the prepared model has preferences."""
         left: Root | None = root
         if root.postponed:
@@ -319,13 +332,3 @@ class Solver:
             if best is not None:
                 return best
         return None
-
-
-def fixed(root: Root, v: int, value: int) -> Root:
-    """The root with one variable fixed."""
-    box = root.box
-    lo, hi, step, values = list(box.lo), list(box.hi), list(box.step), list(box.values)
-    lo[v] = hi[v] = value
-    step[v] = 1
-    values[v] = None
-    return replace(root, box=Box(lo, hi, step, values))

@@ -7,7 +7,7 @@ lexicographic order of the values of the variables in `order` (`constrint.soluti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,21 +77,36 @@ class SolutionSet(Listed):
         return {}
 
     def given(self, **values: Any) -> SolutionSet:
-        """The subset of solutions in which these variables have these values."""
+        """The subset of solutions in which these variables have these values.
+
+        Args:
+            values: For each variable a value, or several as a set or a range: `given(x=3, y={1, 2},
+                z=range(10))`. Values that the variable never has are left out.
+        """
         diagrams = list(self._diagrams)
         for name, value in values.items():
             v = self._variable(name)
-            try:
-                code = self._code(v, value)
-            except ModelError:
-                return self._like(None)
             for i, diagram in enumerate(diagrams):
                 if v in diagram.variables:
                     k = diagram.variables.index(v)
-                    diagrams[i] = diagram.restricted(k, _equals(code))
+                    wanted = self._wanted(v, value, diagram.layers[k].value)
+                    if wanted is None:
+                        return self._like(None)
+                    diagrams[i] = diagram.restricted(k, wanted)
                     if not diagrams[i].size:
                         return self._like(None)
         return self._like(diagrams if self.size else None)
+
+    def _wanted(self, v: int, value: Any, codes: Array) -> Callable[[Array], Array] | None:
+        """What selects the codes of a value, or of the values of a set or a range; None for no value."""
+        if not isinstance(value, set | frozenset | range):
+            try:
+                return _equals(self._code(v, value))
+            except ModelError:
+                return None
+        distinct = np.unique(codes)
+        labels = self.labelled(v, distinct)
+        return _one_of(distinct[[isinstance(one, Hashable) and one in value for one in labels]])
 
     def neighbours(
         self, solution: Mapping[str, Any] | Sequence[Any], kind: Literal["hamming", "adjacent"] = "hamming"
@@ -203,17 +218,22 @@ class SolutionSet(Listed):
         groups = f"{len(self._diagrams)} independent groups" if len(self._diagrams) > 1 else "one group"
         return [f"{len(self.names)} variables in {groups}, {self.edges:,} edges, width {self.width:,}"]
 
-    def picture(self, path: str | Path, variables: Sequence[str] | None = None) -> None:
-        """Draw the values of each variable, pairs of values, and the width of the diagram.
+    def picture(
+        self, path: str | Path, variables: Sequence[str] | None = None, *, most_edges: int | None = None
+    ) -> None:
+        """Draw the values of each variable, pairs of values, and samples.
 
         Args:
-            path: A file `.svg`, or a self-contained page `.html` that shows counts on hover and as tables.
+            path: A file `.svg`, or a self-contained page `.html`. The page holds the diagram of the set:
+                conditions are set by clicks, and counts under them are exact.
             variables: The variables whose pairs are shown; by default the first that have several values.
+            most_edges: The most edges of a diagram that a page holds, 1,000,000 by default. The page of a
+                larger set is a static picture.
         """
-        from constrint.pictures import write_picture
+        from constrint.pictures import MOST_EMBEDDED, write_picture
 
         self._demand_any()
-        write_picture(self, path, variables)
+        write_picture(self, path, variables, MOST_EMBEDDED if most_edges is None else most_edges)
 
     def _repr_html_(self) -> str:
         from constrint.pictures import notebook
@@ -262,6 +282,10 @@ def _key(value: Any) -> Any:
 
 def _equals(code: Any) -> Callable[[Array], Array]:
     return lambda values: np.asarray(values == code)
+
+
+def _one_of(codes: Array) -> Callable[[Array], Array]:
+    return lambda values: np.isin(values, codes)
 
 
 def _projected(diagram: Diagram, variables: Sequence[int]) -> Diagram:

@@ -112,7 +112,7 @@ def record(*, eq: bool = True) -> Callable[[Class], Class]:
             space.pop(name, None)
         space |= {"__slots__": tuple(names), "__match_args__": tuple(names), "__reduce__": _reduce}
         space |= {"__setattr__": refuse, "__delattr__": refuse}
-        if "__repr__" not in space:
+        if getattr(cls, "__repr__", None) is object.__repr__:  # neither its own nor inherited
             space["__repr__"] = shown
         if eq:
             space |= {"__eq__": _equal, "__hash__": _hash, "_fields_of": attrgetter(*names)}

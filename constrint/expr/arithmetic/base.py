@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
 from constrint.expr.conditions import Comparison
 from constrint.expr.domain import Domain
-from constrint.expr.evaluation import share_work
+from constrint.expr.evaluation import with_parts
 from constrint.expr.integers import Const, IntVar
 from constrint.expr.ranges import Known, between, fixed
 from constrint.expr.sums import Linear
@@ -70,9 +70,9 @@ class IntFunction(IntExpr):
         """The expression with these operands."""
         raise NotImplementedError
 
-    def evaluate(self, assignment: Assignment) -> int:
+    def meaning(self, assignment: Assignment) -> int:
         """The value under an assignment of the variables; raises `Undefined` if there is none."""
-        return self.value(*[child.evaluate(assignment) for child in self.children])
+        return self.value(*[child.meaning(assignment) for child in self.children])
 
     def needs(self) -> tuple[BoolExpr, ...]:
         """The conditions under which it is defined, provided that its operands are."""
@@ -139,8 +139,7 @@ class IntFunction(IntExpr):
 
 def function(cls: Class) -> Class:
     """Register a function."""
-    cls.evaluate = cls.evaluate  # type: ignore[method-assign]  # the class's own, which `share_work` replaces
-    share_work(cls)
+    with_parts(cls)
     FUNCTIONS[cls.name] = cls
     return cls
 
@@ -160,8 +159,8 @@ class Unary(IntFunction):
     def children(self) -> tuple[IntExpr, ...]:
         return (self.arg,)
 
-    def evaluate(self, assignment: Assignment) -> int:
-        return self.value(self.arg.evaluate(assignment))
+    def meaning(self, assignment: Assignment) -> int:
+        return self.value(self.arg.meaning(assignment))
 
 
 @record(eq=False)
@@ -181,8 +180,8 @@ class Binary(IntFunction):
     def children(self) -> tuple[IntExpr, ...]:
         return (self.left, self.right)
 
-    def evaluate(self, assignment: Assignment) -> int:
-        return self.value(self.left.evaluate(assignment), self.right.evaluate(assignment))
+    def meaning(self, assignment: Assignment) -> int:
+        return self.value(self.left.meaning(assignment), self.right.meaning(assignment))
 
 
 @record(eq=False)
@@ -191,8 +190,8 @@ class Nary(IntFunction):
 
     args: tuple[IntExpr, ...]
 
-    def evaluate(self, assignment: Assignment) -> int:
-        return self.value(*[arg.evaluate(assignment) for arg in self.args])
+    def meaning(self, assignment: Assignment) -> int:
+        return self.value(*[arg.meaning(assignment) for arg in self.args])
 
     @classmethod
     def of(cls, operands: tuple[IntExpr, ...]) -> IntExpr:

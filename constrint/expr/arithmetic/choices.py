@@ -48,8 +48,8 @@ class Element(IntFunction):
     def needs(self) -> tuple[BoolExpr, ...]:
         return inside(self.index, len(self.values) - 1)
 
-    def evaluate(self, assignment: Assignment) -> int:
-        index = self.index.evaluate(assignment)
+    def meaning(self, assignment: Assignment) -> int:
+        index = self.index.meaning(assignment)
         if not 0 <= index < len(self.values):
             raise Undefined("index out of range")
         return self.values[index]
@@ -95,9 +95,9 @@ class Selection(IntFunction):
     def needs(self) -> tuple[BoolExpr, ...]:
         return inside(self.index, len(self.entries) - 1)
 
-    def evaluate(self, assignment: Assignment) -> int:
-        values = [entry.evaluate(assignment) for entry in self.entries]
-        index = self.index.evaluate(assignment)
+    def meaning(self, assignment: Assignment) -> int:
+        values = [entry.meaning(assignment) for entry in self.entries]
+        index = self.index.meaning(assignment)
         if not 0 <= index < len(values):
             raise Undefined("index out of range")
         return values[index]
@@ -146,9 +146,9 @@ class IfThenElse(IntFunction):
     def children(self) -> tuple[IntExpr, ...]:
         return (self.condition, self.then, self.otherwise)
 
-    def evaluate(self, assignment: Assignment) -> int:
-        chosen = self.then if self.condition.evaluate(assignment) else self.otherwise
-        return int(chosen.evaluate(assignment))
+    def meaning(self, assignment: Assignment) -> int:
+        chosen = self.then if self.condition.meaning(assignment) else self.otherwise
+        return int(chosen.meaning(assignment))
 
     def lower(self, lowering: Lowering) -> Linear:
         literal = lowering.literal(self.condition)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, Const, IntExpr, as_bool
+from constrint.expr import BoolExpr, BoolVar, Const, IntExpr, IntVar, as_bool
 from constrint.expr.domain import Domain
 from constrint.expr.functions import sum_
 from constrint.frontends.flatzinc.arguments import Arguments
@@ -28,6 +28,7 @@ DEEPEST = 40
 
 LARGEST = 1000
 """Definitions with more operators and operands, including those of inner definitions, are cut as well."""
+WARM_STARTS = ("warm_start", "warm_start_int", "warm_start_bool")
 # How often an argument occurs in a definition.
 _COPIES = {"int_div": 6, "int_mod": 6, "int_pow": 12, "int_pow_fixed": 12}
 
@@ -344,13 +345,22 @@ class _Builder:
     def _search(self, annotation: Value) -> None:
         if not isinstance(annotation, Call):
             return
-        if annotation.name == "seq_search":
+        if annotation.name in ("seq_search", "warm_start_array") and annotation.args:
             for part in self.entries(annotation.args[0], 1):
                 self._search(part)
+        elif annotation.name in WARM_STARTS and len(annotation.args) == 2:
+            self._hint(*[self.entries(part, 1) for part in annotation.args])
         elif annotation.name in ("int_search", "bool_search") and len(annotation.args) >= 3:
             exprs = tuple(self.number(entry, 1) for entry in self.entries(annotation.args[0], 1))
             selectors = [part.name if isinstance(part, Name | Call) else "" for part in annotation.args[1:3]]
             self.flat.searched.append((exprs, selectors[0], selectors[1]))
+
+    def _hint(self, names: list[Value], values: list[Value]) -> None:
+        """Hint the variables of a warm start; its constants and defined variables are passed over."""
+        for name, value in zip(names, values, strict=False):
+            expr, hinted = self.number(name, 1), self.number(value, 1)
+            if isinstance(expr, IntVar | BoolVar) and isinstance(hinted, Const):
+                self.model.hint({expr.name: hinted.value})
 
     # ------------------------------------------------------------ definitions
 

@@ -40,12 +40,15 @@ def power(x: IntExpr, y: IntExpr) -> IntExpr:
 
 def linear(a: Arguments) -> IntExpr:
     """The sum of the second argument's variables, times the first's coefficients."""
-    return sum_([factor * x for factor, x in zip(a.constants(0), a.numbers(1), strict=True)])
+    terms: list[IntExpr] = [factor * x for factor, x in zip(a.constants(0), a.numbers(1), strict=True)]
+    return sum_(terms)
 
 
 def booleans(a: Arguments) -> IntExpr:
     """The same for Boolean variables."""
-    return sum_([factor * (1 * x) for factor, x in zip(a.constants(0), a.conditions(1), strict=True)])
+    pairs = zip(a.constants(0), a.conditions(1), strict=True)
+    terms: list[IntExpr] = [factor * (1 * x) for factor, x in pairs]
+    return sum_(terms)
 
 
 def chosen(values: Sequence[IntExpr], index: IntExpr) -> IntExpr:

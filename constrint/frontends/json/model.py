@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from constrint.errors import ModelError, Position, shown
-from constrint.expr import BoolConst, BoolVar, Const, IntExpr, IntVar
+from constrint.expr import BoolConst, BoolVar, Const, IntExpr, IntVar, Sum
 from constrint.expr.domain import Domain
+from constrint.expr.rational import Rational
 from constrint.expr.walk import Depths
 from constrint.frontends.json.nodes import READERS, WRITERS
 from constrint.frontends.json.places import Place
+from constrint.frontends.json.symbols import read_symbols, write_symbols
 from constrint.modelling.constraints import Constraint, Handle, in_order
 from constrint.modelling.declarations import Declarations
 from constrint.support.json_text import read_json
@@ -73,7 +76,7 @@ class _Writer:
         constraints, disabled = list(in_order(model)), set(model.disabled)
         exprs = [*model.lets.values(), *[c.expr for c in constraints], *[expr for expr, _ in goals]]
         self._count(exprs)
-        rest = {
+        rest: dict[str, Json] = {
             "definitions": [
                 {"name": name, "expr": self._definition(name, expr)} for name, expr in model.lets.items()
             ],
@@ -81,6 +84,10 @@ class _Writer:
             "goals": [self._goal(expr, way) for expr, way in model.goals],
             "preferences": [self._goal(expr, way) for expr, way in model.preferences],
         }
+        if model.symbols:
+            rest["symbols"] = write_symbols(model)
+        if model.hints:
+            rest["hints"] = {name: number(value) for name, value in model.hints.items()}
         head = {"format": FORMAT, "version": VERSION, "name": model.name}
         variables = [_variable(variable) for variable in model.variables.values()]
         return {**head, "variables": variables, "shared": self.shared, **rest}
@@ -107,12 +114,18 @@ class _Writer:
             written["name"] = constraint.name
         if constraint.assumed:
             written["assumed"] = True
-        if not enabled:
+        if constraint in self.target.weights:
+            written["weight"] = _weight(self.target.weights[constraint].weight)
+        elif not enabled:
             written["enabled"] = False
         return _with_position(written, constraint.position)
 
     def _goal(self, expr: IntExpr, way: str) -> Json:
-        return _with_position({"expr": self.expr(expr), "direction": way}, expr.position)
+        written: dict[str, Json] = {"expr": self.expr(expr), "direction": way}
+        unit = self.target.units.get(expr)
+        if unit is not None:
+            written |= {"denominator": number(unit.denominator), "float": unit.is_float}
+        return _with_position(written, expr.position)
 
     def expr(self, expr: IntExpr) -> Json:
         """The JSON of an expression at one of its uses."""
@@ -144,6 +157,17 @@ class _Writer:
 def number(value: int) -> int | str:
     """The JSON of an integer: a hexadecimal string if it is too long for other programs' decimal readers."""
     return int(value) if value.bit_length() <= LONG_BITS else hex(value)
+
+
+def _weight(weight: Any) -> Json:
+    """The JSON of a weight: an integer, or a string with a decimal number or a quotient."""
+    return (
+        number(weight)
+        if isinstance(weight, int)
+        else repr(float(weight))
+        if isinstance(weight, float)
+        else str(weight)
+    )
 
 
 def set_of(domain: Domain) -> Json:
@@ -190,7 +214,7 @@ class _Reader:
         head = top.object(
             document,
             required=("format", "version", "variables", "constraints"),
-            optional=("name", "shared", "definitions", "goals", "preferences"),
+            optional=("name", "shared", "definitions", "goals", "preferences", "symbols", "hints"),
         )
         if head["format"] != FORMAT:
             raise top.error(f"the format is {shown(repr(head['format']))}, not '{FORMAT}'")
@@ -207,15 +231,38 @@ class _Reader:
             self._constraint(model, place, item)
             for place, item in top.at("constraints").items(head["constraints"])
         ]
-        model.disable(*[handle for handle in handles if handle is not None])
+        off = [handle for handle in handles if handle is not None]
+        model.disable(*[handle for handle in off if handle[0] not in model.weights])
         for key, goals in (("goals", model.goals), ("preferences", model.preferences)):
             for place, item in top.at(key).items(head.get(key, [])):
-                entry = place.object(item, required=("expr", "direction"), optional=("position",))
+                entry = place.object(
+                    item, required=("expr", "direction"), optional=("position", "denominator", "float")
+                )
                 if entry["direction"] not in ("max", "min"):
                     raise place.error(f'the direction is "max" or "min", not {entry["direction"]!r}')
                 expr = self.expr(entry["expr"], place.at("expr")).at(_position(place, entry))
-                goals.append((expr, entry["direction"]))
+                goals.append((self._in_units(model, expr, place, entry), entry["direction"]))
+        read_symbols(model, top.at("symbols"), head.get("symbols", []))
+        self._hints(model, top.at("hints"), head.get("hints", {}))
         return model
+
+    def _in_units(self, model: Declarations, expr: IntExpr, place: Place, entry: Json) -> IntExpr:
+        """The expression of a goal, whose denominator is noted if it has one."""
+        if "denominator" not in entry:
+            return expr
+        denominator = place.at("denominator").integer(entry["denominator"])
+        if denominator < 1:
+            raise place.at("denominator").error(f"a denominator is at least 1, not {denominator}")
+        whole = Sum(((1, expr),), 0).at(expr.position)
+        model.units[whole] = Rational(expr, denominator, entry.get("float") is True)
+        return whole
+
+    def _hints(self, model: Declarations, place: Place, written: Json) -> None:
+        hints = place.object(written, required=(), optional=tuple(model.variables))
+        try:
+            model.hint({name: place.at(name).integer(value) for name, value in hints.items()})
+        except ModelError as error:
+            raise error if str(error).startswith(self.filename) else place.error(str(error)) from None
 
     def _variable(self, model: Declarations, place: Place, item: Json) -> None:
         entry = place.object(item, required=("name", "domain"), optional=("position",))
@@ -248,7 +295,9 @@ class _Reader:
 
     def _constraint(self, model: Declarations, place: Place, item: Json) -> Handle | None:
         """Add a constraint; returns its handle if it is switched off."""
-        entry = place.object(item, required=("expr",), optional=("name", "assumed", "enabled", "position"))
+        entry = place.object(
+            item, required=("expr",), optional=("name", "assumed", "enabled", "weight", "position")
+        )
         name = None if entry.get("name") is None else place.at("name").text(entry["name"])
         expr = place.at("expr").condition(self.expr(entry["expr"], place.at("expr")))
         add = model.assume if entry.get("assumed", False) is True else model.add
@@ -257,7 +306,18 @@ class _Reader:
         enabled = entry.get("enabled", True)
         if not isinstance(enabled, bool):
             raise place.at("enabled").error(f"enabled is true or false, not {shown(repr(enabled))}")
+        if "weight" in entry:
+            self._soften(model, handle, place.at("weight"), entry["weight"])
         return None if enabled else handle
+
+    def _soften(self, model: Declarations, handle: Handle, place: Place, written: Json) -> None:
+        try:
+            weight: Any = written
+            if isinstance(written, str):
+                weight = Fraction(written) if "/" in written else float(written)
+            model.soften(handle, weight=weight)
+        except (ModelError, ValueError, ZeroDivisionError) as error:
+            raise place.error(f'a weight is a number above 0, such as 2 or "0.5" ({error})') from None
 
     def kept(self, written: Json, place: Place) -> IntExpr:
         """An expression that others may refer to."""

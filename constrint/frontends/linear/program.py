@@ -1,7 +1,8 @@
 """A linear program as the formats have it, and the model that it stands for.
 
 Numbers are exact fractions. A row is multiplied by the least common denominator of its coefficients, and its
-sides are rounded inwards, which changes no integer solution; so is a fractional objective.
+sides are rounded inwards, which changes no integer solution. A fractional objective is compared exactly, and
+its value is shown as a float.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import PurePath
 from constrint.errors import ModelError, ParseError, Position
 from constrint.expr import BoolConst, BoolExpr, Comparison, Const, Implies, IntExpr, linear
 from constrint.expr.domain import Domain
+from constrint.expr.rational import Rational
 from constrint.frontends.linear.numbers import INFINITE, common_denominator
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
@@ -104,7 +106,8 @@ class Program:
             factor = common_denominator([*self.objective.values(), self.constant])
             terms = [(int(a * factor), variables[v]) for v, a in self.objective.items()]
             goal = linear(terms, int(self.constant * factor))
-            (model.minimize if self.direction == "min" else model.maximize)(goal)
+            target = goal if factor == 1 else Rational(goal, factor, True)
+            (model.minimize if self.direction == "min" else model.maximize)(target)
         return model
 
     def _check_integers(self) -> None:

@@ -32,6 +32,7 @@ from constrint.frontends.linear.numbers import INFINITE
 from constrint.modelling.conflict import describe
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
+from constrint.modelling.soft import sole_goal
 from constrint.support.limits import recursion_room
 
 DEEPEST = 5_000
@@ -112,9 +113,9 @@ class LinearModel:
         )
 
     def _aim(self, model: Declarations) -> None:
-        if model.preferences or len(model.goals) > 1:
-            raise self._refused("there are several goals, and it has room for one")
-        for expr, direction in model.goals:
+        goal = sole_goal(model, self._what)
+        if goal is not None:
+            expr, direction = goal
             try:
                 self.goal, self.direction = self._sum(expr), direction
             except NotLinear as found:

@@ -27,7 +27,8 @@ from constrint.expr import (
     linear,
 )
 from constrint.expr.position import Span
-from constrint.frontends.text.expressions import CALLED, ExpressionReader, compare
+from constrint.frontends.text.calls import CALLED
+from constrint.frontends.text.expressions import ExpressionReader, compare
 from constrint.frontends.text.lines import TOKEN, Worded
 
 Expr = TypeVar("Expr", bound=IntExpr)
@@ -192,7 +193,7 @@ class Descent:
         if token in ("true", "false"):
             return self._placed(BoolConst(token == "true"), self._next - 1)
         meaning = self._reader.names.get(token)
-        if meaning is None or isinstance(meaning, tuple):
+        if not isinstance(meaning, IntExpr):
             raise NotPlain
         return meaning
 

@@ -17,10 +17,11 @@ from constrint.errors import ParseError, Position
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, Member, Mod
 from constrint.expr.domain import Domain
 from constrint.expr.position import Span
-from constrint.frontends.text.expressions import ExpressionReader, Meaning
+from constrint.frontends.text.expressions import ExpressionReader
 from constrint.frontends.text.flashrnn_bounds import with_bounds
 from constrint.frontends.text.flashrnn_plain import LONGEST_NUMBER, Plain, PlainReader
 from constrint.frontends.text.flashrnn_syntax import COMMENT, parse, trees
+from constrint.frontends.text.meanings import Value
 from constrint.frontends.text.syntax import Source
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import Budget, LimitExceeded
@@ -39,7 +40,7 @@ _WORD = re.compile(r"\w")
 
 
 def read_constraints(
-    source: Source, model: Declarations, constants: dict[str, Meaning], budget: Budget | None = None
+    source: Source, model: Declarations, constants: dict[str, Value], budget: Budget | None = None
 ) -> None:
     """Add the constraints of a text to a model, and the variables that they mention.
 
@@ -81,7 +82,7 @@ class _Reader(PlainReader):
     """Turns statements into constraints; a name is declared at its first use."""
 
     def __init__(
-        self, source: Source, code: str, model: Declarations, constants: dict[str, Meaning], budget: Budget
+        self, source: Source, code: str, model: Declarations, constants: dict[str, Value], budget: Budget
     ) -> None:
         super().__init__(source, constants, budget)
         self.code = code
@@ -111,7 +112,7 @@ class _Reader(PlainReader):
         if plain.values is not None:
             (name,) = plain.tokens
             subject = self.names[name] if name in self.names else self.declared(name, plain)
-            if isinstance(subject, tuple):
+            if not isinstance(subject, IntExpr):
                 return None
             return Member(subject, Domain.of_values(map(int, plain.values)))
         found = self.plain_sides(plain)
@@ -182,7 +183,7 @@ class _Reader(PlainReader):
             self.budget.variable(1, lambda: self.where(token))
             meaning = self.model.variable(str(token), POSITIVE).at(self.span(token))
             self.names[str(token)] = meaning
-        return self._list(token) if isinstance(meaning, tuple) else meaning
+        return meaning if isinstance(meaning, IntExpr) else self._list(token)
 
     def _number(self, token: Node) -> IntExpr:
         from lark import Tree

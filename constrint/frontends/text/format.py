@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from constrint.frontends.text.syntax import CLOSING, OPENING, OPERAND_END, Source, parse, tokens
+from constrint.frontends.text.syntax import (
+    CLOSING,
+    OPENING,
+    OPERAND_END,
+    OPERAND_START,
+    Source,
+    parse,
+    tokens,
+)
 from constrint.support.limits import Budget
 
 if TYPE_CHECKING:
@@ -90,8 +98,10 @@ class _Layout:
     def _space(self, before: Token, token: Token) -> str:
         if before.type in OPENING or token.type in CLOSING or token.value in (",", ":") or self.unary:
             return ""
-        if token.value == ".." or before.value == "..":
-            return " " if before.type == "IN" or token.type == "STEP" else ""
+        if token.type == "DOTS":
+            return "" if _ends_operand(before) else " "
+        if before.type == "DOTS":
+            return "" if token.type in OPERAND_START or token.type == "PLUS_MINUS" else " "
         if token.type in ("LPAR", "LSQB") and _ends_operand(before):
             return ""
         return " "

@@ -6,11 +6,11 @@ brackets may be left out: ``all_different(x, y, z)``. Words come last, and the d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from constrint.errors import ModelError
-from constrint.expr import Const, IntExpr, Table
+from constrint.errors import ModelError, ParseError
+from constrint.expr import IntExpr, Table
 from constrint.expr.global_expr import Field, node_of
 from constrint.expr.written_calls import is_plain
 from constrint.globals import GLOBALS
@@ -18,7 +18,7 @@ from constrint.globals import GLOBALS
 if TYPE_CHECKING:
     from lark import Token, Tree
 
-    from constrint.frontends.text.expressions import ExpressionReader
+    from constrint.frontends.text.calls import CallReader
 
     Node = Tree[Token]
 
@@ -27,16 +27,15 @@ _TABLE = (Field("values", "exprs"), Field("rows", "rows", may_be_empty=True))
 NAMES = [*GLOBALS, "table"]
 
 
-def read_call(reader: ExpressionReader, tree: Node, name: str, arguments: list[Node]) -> IntExpr:
+def read_call(reader: CallReader, tree: Node, name: str, arguments: list[Node]) -> IntExpr:
     """The global constraint of a call."""
     fields = _TABLE if name == "table" else GLOBALS[name].fields
-    if is_plain(fields) and (not arguments or arguments[0].data != "list"):
-        parts: list[Any] = [tuple([reader.integer(argument) for argument in arguments])]
+    least = sum(field.kind != "word" for field in fields)
+    if is_plain(fields):
+        parts = _plain_parts(reader, tree, name, fields, arguments)
+    elif not least <= len(arguments) <= len(fields):
+        raise _wrong_number(reader, tree, name, fields, arguments)
     else:
-        least = sum(field.kind != "word" for field in fields)
-        if not least <= len(arguments) <= len(fields):
-            wanted = ", ".join(field.name for field in fields)
-            raise reader.error(tree, f"{name} takes {least} arguments ({wanted}), not {len(arguments)}")
         parts = [
             _PARTS[field.kind](reader, field, argument)
             for field, argument in zip(fields, arguments, strict=False)
@@ -64,51 +63,61 @@ def table_of(values: tuple[IntExpr, ...], rows: tuple[tuple[int, ...], ...]) -> 
     return Table(values, frozenset(rows))
 
 
-def _list(reader: ExpressionReader, field: Field, tree: Node) -> list[Node]:
-    if tree.data != "list":
+_LISTS = frozenset(["list", "name", "index", "call", "group", "range", "braces", "comprehension"])
+"""Trees that may stand for a list."""
+
+
+def _wrong_number(
+    reader: CallReader, tree: Node, name: str, fields: Sequence[Field], arguments: list[Node]
+) -> ParseError:
+    least = sum(field.kind != "word" for field in fields)
+    wanted = ", ".join(field.name for field in fields)
+    return reader.error(tree, f"{name} takes {least} arguments ({wanted}), not {len(arguments)}")
+
+
+def _plain_parts(
+    reader: CallReader, tree: Node, name: str, fields: Sequence[Field], arguments: list[Node]
+) -> list[Any]:
+    """The arguments of a constraint on one list: the list and words, or its entries without brackets."""
+    if len(arguments) < 2:
+        return [tuple(reader.spread(arguments))]
+    first, *others = arguments
+    value = reader.value(first)
+    if isinstance(value, IntExpr):
+        return [(value, *[reader.expression(argument) for argument in others])]
+    found = reader.flat(value)
+    if len(arguments) > len(fields) or found is None:
+        raise _wrong_number(reader, tree, name, fields, arguments)
+    words = zip(fields[1:], others, strict=False)
+    return [found, *[_word(reader, field, argument) for field, argument in words]]
+
+
+def _exprs(reader: CallReader, field: Field, tree: Node) -> tuple[IntExpr, ...]:
+    value = reader.value(tree) if tree.data in _LISTS and tree.data != "comprehension" else None
+    found = None if value is None or isinstance(value, IntExpr) else reader.flat(value)
+    if found is None:
         text = reader.position(tree).text
         hint = f"write {field.name} in brackets: [{text}]"
         raise reader.error(tree, f"'{text}' is not a list; {field.name} must be one", hint)
-    return [child for child in tree.children if not isinstance(child, str)]
+    return found
 
 
-def _long_list(reader: ExpressionReader, field: Field, tree: Node) -> list[tuple[int, ...]] | None:
-    """The rows of a list that is a single token; one row for a list of numbers; None for other lists."""
-    token = reader.inner_token(tree)
-    if token is None:
-        return None
-    kind, is_flat = field.kind, token.type == "NUMBERS"
-    if is_flat and kind == "rows":
+def _rows(reader: CallReader, field: Field, tree: Node) -> tuple[tuple[int, ...], ...]:
+    token = reader.inner_token(tree) if tree.data == "list" else None
+    if token is not None and token.type == "NUMBERS":
         raise reader.error(tree, f"{field.name} must be a list of lists", "write such as [[1, 2], [3, 4]]")
-    if not is_flat and kind != "rows":
-        raise reader.error(tree, f"{field.name} must be a list of numbers, not of lists")
-    return [tuple(reader.long_list(token))] if is_flat else reader.long_rows(token)
+    return tuple(reader.rows(tree))
 
 
-def _exprs(reader: ExpressionReader, field: Field, tree: Node) -> tuple[IntExpr, ...]:
-    if tree.data == "name" and isinstance(meaning := reader.lookup(tree), tuple):
-        return tuple([Const(value) for value in meaning])
-    written = _list(reader, field, tree)
-    long = _long_list(reader, field, tree)
-    if long is not None:
-        return tuple([Const(value) for value in long[0]])
-    return tuple([reader.integer(child) for child in written])
-
-
-def _rows(reader: ExpressionReader, field: Field, tree: Node) -> tuple[tuple[int, ...], ...]:
-    written, long = _list(reader, field, tree), _long_list(reader, field, tree)
-    return tuple([reader.sequence(child) for child in written] if long is None else long)
-
-
-def _word(reader: ExpressionReader, field: Field, tree: Node) -> str:
+def _word(reader: CallReader, field: Field, tree: Node) -> str:
     word = reader.position(tree).text
     if word not in field.words:
         raise reader.error(tree, f"{field.name} is one of {', '.join(field.words)}, not '{word}'")
     return word
 
 
-_PARTS: dict[str, Callable[[ExpressionReader, Field, Node], Any]] = {
-    "expr": lambda reader, field, tree: reader.integer(tree),
+_PARTS: dict[str, Callable[[CallReader, Field, Node], Any]] = {
+    "expr": lambda reader, field, tree: reader.expression(tree),
     "exprs": _exprs,
     "int": lambda reader, field, tree: reader.constant(tree),
     "ints": lambda reader, field, tree: reader.sequence(tree),

@@ -38,7 +38,7 @@ TOKEN = re.compile(r"<->|->|\*\*|//|[<>=!]=|\w++|\S")
 _JOINING = frozenset(["and", "or", "->", "<->"])
 _BINARY = frozenset(["+", "-", "*", "//", "%", "**", "==", "!=", "<=", ">=", "<", ">", "divides", *_JOINING])
 _HEAD = re.compile(rf"{_BLANK}(?P<name>{_NAME}){_BLANK}(?P<mark>:=?+)")
-_BRACKET = re.compile(r"#.*+|`[^`]*+`|[\[\](){}]|\\\s*+$")
+_BRACKET = re.compile(r"#.*+|`[^`]*+`|\"[^\"]*+\"|[\[\](){}]|\\\s*+$")
 LONGEST_CHUNK = 20_000  # characters of statements that lark parses together, where they end before
 
 
@@ -144,7 +144,7 @@ def pieces(text: str) -> Iterator[Piece]:
 
 def _simple(line: str, begin: int, number: int) -> tuple[list[Piece], int]:
     """The simple statements that a line begins with, and where those end in the text."""
-    if "\r" in line or ("#" in line and "`" in line):
+    if "\r" in line or ("#" in line and ("`" in line or '"' in line)):
         return [], begin
     code = line.partition("#")[0]
     found: list[Piece] = []

@@ -149,7 +149,7 @@ class SimpleReader(ExpressionReader):
                 factor: Any = names.get(token)
                 if factor is None and token[0] <= "9":
                     factor = Const(int(token))
-                if factor is None or type(factor) is tuple:
+                if not isinstance(factor, IntExpr):
                     return None
                 factors.append(linear([(-1, factor)]) if is_negated else factor)
                 is_negated = False

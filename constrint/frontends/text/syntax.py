@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 OPENING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 CLOSING = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
 OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "NUMBERS", "ROWS", "TRUE", "FALSE", *CLOSING])
-_OPERAND_START = frozenset(["NAME", "QUOTED", "NUMBER", "NUMBERS", "ROWS", "TRUE", "FALSE", *OPENING])
+OPERAND_START = frozenset(["NAME", "QUOTED", "NUMBER", "NUMBERS", "ROWS", "TRUE", "FALSE", *OPENING])
 
 LONGEST_KNOWN = 20_000
 """Trees of shorter texts are cached: the same text is often read again, with other constants."""
@@ -229,6 +229,13 @@ def _describe(
             "the constraint ends too early",
             "an expression that goes on over several lines stands in brackets",
         )
+    if token.type == "STRING":
+        return "unexpected character '\"'", _CHARACTER_HINTS['"']
+    if token.value == "for" and bracket is None:
+        return (
+            "a loop stands in a function",
+            "write forall(… for i in 1..9), sum(… for i in 1..9) or the like",
+        )
     if token.value in KEYWORDS and "NAME" in expected and not after_operand and token.type != "NOT":
         return (
             f"'{token}' is a word of the language",
@@ -245,10 +252,13 @@ def _describe(
         if OPENING[bracket.type] != token.value:
             return f"{token.value!r} does not match {bracket.value!r} on line {bracket.line}", ""
         return "an operand is missing here", ""
-    if after_operand and token.type in _OPERAND_START and last is not None:
+    if after_operand and token.type in OPERAND_START and last is not None:
         return _missing_operator(token, last, bracket)
     if not after_operand:
         return f"an operand is missing before '{token}'", ""
+    if token.value == "," and any(one.value == "for" for one in before[-60:]):
+        hint = "each generator has its own 'for': … for i in 1..3 for j in 1..3"
+        return f"'{token}' cannot stand here", hint
     return f"'{token}' cannot stand here", "a constraint ends at a newline or ';'"
 
 

@@ -5,19 +5,24 @@ The syntax tree of `syntax.parse` is walked once, so every name must be declared
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from operator import index
-from pathlib import PurePath
-from typing import TYPE_CHECKING, TypeAlias, cast
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from constrint.errors import ModelError, ParseError
-from constrint.expr import BoolExpr, Const
+from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.domain import Domain
-from constrint.expr.walk import Depths
-from constrint.frontends.text.expressions import Meaning, as_tree, name_of
+from constrint.expr.position import Span
+from constrint.frontends.constants import as_tree, name_of, subtrees
+from constrint.frontends.formats import reader_of
+from constrint.frontends.text.declaring import is_binding, is_membership
+from constrint.frontends.text.includes import Folders
 from constrint.frontends.text.lines import LONGEST_SIMPLE, Chunk, Compared, Declared, Worded
-from constrint.frontends.text.simple import Parsed, SimpleReader, Statement, parsed, statements, whole
+from constrint.frontends.text.meanings import Value
+from constrint.frontends.text.names import told_value
+from constrint.frontends.text.parameters import Given, GivenNames, ParameterReader
+from constrint.frontends.text.simple import Parsed, Statement, parsed, statements, whole
 from constrint.frontends.text.syntax import LONGEST_KNOWN, Source, parse
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
@@ -29,33 +34,73 @@ if TYPE_CHECKING:
     Node: TypeAlias = Tree[Token]
 
 
-_NO_CONDITIONS = frozenset(["named", "let", "declare", "declare_bool", "objective", "prefer"])
-"""Statements other than plain conditions."""
+class Reading(NamedTuple):
+    """A model that was read, and the names of its text.
+
+    Attributes:
+        model: The model.
+        names: What the names stand for.
+        places: Where they are declared.
+    """
+
+    model: Declarations
+    names: dict[str, Value]
+    places: dict[str, Span]
 
 
 def read_model(
     text: str,
     *,
     filename: str = "<text>",
-    constants: Mapping[str, int | Sequence[int]] | None = None,
+    constants: Mapping[str, Given] | GivenNames | None = None,
     dialect: str = "constrint",
     budget: Budget | None = None,
+    folders: Folders | None = None,
 ) -> Declarations:
-    """Build the model that a text in one of the two dialects of this language describes."""
+    """Build the model that a text describes; see `Model.from_text`."""
     budget = budget or Budget()
     if not isinstance(text, str):
         raise ModelError(f"a model is read from a str, not {type(text).__name__}: from_file takes a path")
-    source = Source(text.removeprefix("\ufeff"), filename)
+    given = constants if isinstance(constants, GivenNames) else GivenNames(constants)
+    read = reader_of(dialect)
+    if read is not None:
+        if given.values:
+            raise ModelError(f"a model in the dialect '{dialect}' takes no constants and no data")
+        return read(text, filename, budget)
     if dialect == "flashrnn":
         from constrint.frontends.text.flashrnn import read_constraints
 
-        model = _empty_model(filename)
+        source = Source(text.removeprefix("\ufeff"), filename)
+        model, flat = _empty_model(filename), given.constants()
+        if any(not isinstance(value, IntExpr | tuple) for value in flat.values()):
+            raise ModelError("constants of this dialect are integers and lists of integers")
         with recursion_room(budget.frames):
-            read_constraints(source, model, _check_constants(constants or {}), budget)
+            read_constraints(source, model, flat, budget)
         return model
-    reader = _Reader(source, constants or {}, budget)
+    return read_text(text, filename=filename, given=given, budget=budget, folders=folders).model
+
+
+def read_text(
+    text: str,
+    *,
+    filename: str = "<text>",
+    given: GivenNames | None = None,
+    budget: Budget | None = None,
+    folders: Folders | None = None,
+) -> Reading:
+    """Read a text of the constrint language.
+
+    Args:
+        text: The text.
+        filename: Its name in messages.
+        given: Values of parameters and constants.
+        budget: The limits of reading.
+        folders: Where included files are; none may be included without.
+    """
+    source = Source(text.removeprefix("\ufeff"), filename)
+    reader = Reader(source, given or GivenNames(), budget or Budget(), folders or Folders())
     try:
-        with recursion_room(budget.frames):
+        with recursion_room(reader.budget.frames):
             reader.read()
     except RecursionError:  # without a limit of depth
         raise ParseError(
@@ -65,15 +110,16 @@ def read_model(
             column=1,
             hint="name inner parts: y := …",
         ) from None
-    return reader.model
+    return Reading(reader.model, reader.names, reader.places)
 
 
 def read_condition(
     text: str,
     model: Declarations,
-    constants: Mapping[str, int | Sequence[int]] | None = None,
+    constants: Mapping[str, Given] | None = None,
     *,
     filename: str = "<text>",
+    names: Mapping[str, Value] | None = None,
 ) -> BoolExpr:
     """One condition over the names of a model, without adding it to the model.
 
@@ -82,13 +128,14 @@ def read_condition(
         model: The model.
         constants: Names that stand for integers, or for sequences of them.
         filename: Name of the text in messages.
+        names: What further names stand for: those of the model's text.
     """
     source = Source(text, filename)
     budget = Budget()
-    reader = _Reader(source, constants or {}, budget)
-    reader.names.update({**model.variables, **model.lets})
+    reader = Reader(source, GivenNames(constants), budget, Folders())
+    reader.names.update({**model.variables, **model.lets, **(names or {})})
     statements = [cast("Node", statement) for statement in parse(source, budget).children]
-    if len(statements) != 1 or statements[0].data in _NO_CONDITIONS:
+    if len(statements) != 1 or statements[0].data in _STATEMENTS:
         raise source.error(1, 1, "one condition is needed here", "such as x >= 3 and y in {1, 2}")
     with recursion_room(budget.frames):
         return reader.boolean(statements[0])
@@ -99,38 +146,79 @@ def _empty_model(filename: str) -> Declarations:
     return Declarations(PurePath(filename).stem) if named else Declarations()
 
 
-def _check_constants(constants: Mapping[str, int | Sequence[int]]) -> dict[str, Meaning]:
-    meanings: dict[str, Meaning] = {}
-    for name, value in constants.items():
-        try:
-            if isinstance(value, Sequence) and not isinstance(value, str):
-                meanings[name] = tuple(index(item) for item in value)
-            else:
-                meanings[name] = Const(index(value))
-        except TypeError:
-            message = f"constant '{name}' must be an integer or a sequence of integers, not {value!r}"
-            raise ModelError(message) from None
-    return meanings
-
-
-class _Reader(SimpleReader):
+class Reader(ParameterReader):
     """Turns statements into calls on a model."""
 
-    def __init__(self, source: Source, constants: Mapping[str, int | Sequence[int]], budget: Budget) -> None:
-        super().__init__(source, _check_constants(constants), budget)
+    def __init__(self, source: Source, given: GivenNames, budget: Budget, folders: Folders) -> None:
+        super().__init__(source, given.constants(), budget)
         self.model = _empty_model(source.filename)
+        self.given = given
+        self.parameters = set()
+        self.places = {}
+        self._folders = folders
         self._statements: Sequence[Statement] = []
-        self._depths = Depths(budget.limits.depth)
+        self._including: list[Path] = []  # files that are being read, outermost first
+        self._included: set[Path] = set()
+        self._characters = len(source.text)
+        self._main = source.filename
 
     def read(self) -> None:
         """Read the whole text."""
+        self._read_source()
+        self.check_given()
+
+    def _read_source(self) -> None:
         is_short = len(self.source.text) <= LONGEST_KNOWN or self._limits_digits()
         self._statements = (whole if is_short else statements)(self.source, self.budget)
         for statement in self._statements:
-            if isinstance(statement, Parsed):
-                self._read_parsed(statement)
-            else:
-                self._read_simple(statement)
+            self.read_statement(statement)
+
+    def expect(self, coming: Sequence[Statement]) -> None:
+        """Note the statements that `read_statement` will be given, for hints about later declarations."""
+        self._statements = coming
+
+    def recover(self, source: Source) -> None:
+        """Forget what was being read when an error was raised, to go on with the next statement."""
+        self.source, self.begin, self.locals, self._depth = source, 0, {}, 0
+        self._including.clear()
+        self._callers.clear()
+
+    def read_statement(self, statement: Statement) -> None:
+        """Read one statement of the present text."""
+        if isinstance(statement, Parsed):
+            self._read_parsed(statement)
+        else:
+            self._read_simple(statement)
+
+    def _include(self, tree: Node) -> None:
+        """Read another file in place of the statement; one that has been read is not read again."""
+        token = cast("Token", tree.children[0])
+        name = token.strip('"')
+        try:
+            path = self._folders.find(name, self.source.filename)
+            key = path.resolve()
+            if key in self._including or key == Path(self._main).resolve():
+                chain = " -> ".join([Path(self._main).name, *[one.name for one in self._including], key.name])
+                raise ModelError(f"files include each other in a circle, {chain}")
+            if key in self._included:
+                return
+            self.budget.depth(len(self._including) + 1, partial(self.where, token))
+            text = self._folders.read(path, self.budget)
+        except (ModelError, RuntimeError, OSError, ValueError) as error:
+            if isinstance(error, LimitExceeded):
+                raise
+            reason = str(error) if isinstance(error, ModelError) else f"'{name}' cannot be read"
+            message, _, hint = reason.partition(": ")
+            raise self.error(token, message, hint) from None
+        self._characters += len(text)
+        self.budget.size(self._characters, str(path))
+        before = self.source, self.begin, self.line, self._statements
+        self._including.append(key)
+        self._included.add(key)
+        self.source, self.begin = Source(text, str(path)), 0
+        self._read_source()
+        self._including.pop()
+        self.source, self.begin, self.line, self._statements = before
 
     def _limits_digits(self) -> bool:
         """Whether numbers must be shorter than those of simple statements may be."""
@@ -163,10 +251,11 @@ class _Reader(SimpleReader):
             return False
         if piece.is_definition and piece.name is not None:
             try:
-                self._depths.note(expr)
+                self.depths.note(expr)
             except LimitExceeded:
                 return False
             self.names[piece.name] = self.model.let(piece.name, expr)
+            self.places[piece.name] = Span(self.source, piece.begin, piece.begin + len(piece.name))
         elif isinstance(expr, BoolExpr):
             self.model.add(expr, name=piece.name)
         else:
@@ -174,70 +263,55 @@ class _Reader(SimpleReader):
         return True
 
     def statement(self, tree: Node) -> None:
+        """Read one statement."""
         kind = tree.data
-        if kind == "named":
-            self._constraint(as_tree(tree.children[1]), name_of(tree.children[0]))
-        elif kind == "let":
-            self._let(tree)
-        elif kind == "declare":
-            *names, _, members = tree.children
-            domain = self.members(as_tree(members))
-            for name in names:
-                self._declare(as_tree(name), domain)
-        elif kind == "declare_bool":
-            for name in tree.children:
-                self._new_name(as_tree(name))
-                self.budget.variable(1, partial(self.where, name))
-                self.names[name_of(name)] = self.model.bool_var(name_of(name)).at(self.span(as_tree(name)))
-        elif kind == "objective":
-            goal = self.integer(as_tree(tree.children[1]))
-            (self.model.maximize if tree.children[0] == "maximize" else self.model.minimize)(goal)
-        elif kind == "prefer":
-            for preference in tree.children:
-                self._prefer(as_tree(preference))
+        if kind in _STATEMENTS:
+            _STATEMENTS[kind](self, tree)
         elif self._is_declaration(tree):
-            self._declare(as_tree(tree.children[0]), self.members(as_tree(tree.children[2])))
+            self.declare(as_tree(tree.children[0]), partial(self.members, as_tree(tree.children[2])))
         else:
-            self._constraint(tree, None)
+            self.constraint(tree, None)
 
     def _is_declaration(self, tree: Node) -> bool:
-        """Whether this is `name in members` with a new name."""
-        if not _is_membership(tree):
+        """Whether this is `name in members`, or `name[…] in members`, with a new name."""
+        if not is_membership(tree):
             return False
         subject = as_tree(tree.children[0])
+        if subject.data == "index":
+            base = as_tree(subject.children[0])
+            return base.data == "name" and name_of(base) not in self.names and not self._is_element(subject)
         return subject.data == "name" and name_of(subject) not in self.names
 
-    def _new_name(self, tree: Node) -> None:
-        if name_of(tree) in self.names:
-            hint = "a second domain for a variable is a constraint of its own: x in {…}"
-            raise self.error(tree, f"'{name_of(tree)}' is declared already", hint)
+    def _is_element(self, tree: Node) -> bool:
+        """Whether `x[1]` stands for a variable of this very name, where no array x is declared."""
+        return not any(child.data == "range" for child in subtrees(tree)) and self._has_elements(
+            name_of(as_tree(tree.children[0]))
+        )
 
-    def _declare(self, tree: Node, domain: Domain) -> None:
-        self._new_name(tree)
-        self.budget.variable(1, partial(self.where, tree))
-        name = name_of(tree)
-        if domain.values is not None:
-            variable = self.model.int_var(name, values=domain.values)
-        elif domain.is_empty:
-            variable = self.model.int_var(name, values=[])
-        else:
-            variable = self.model.int_var(name, domain.lo, domain.hi, step=domain.step)
-        self.names[name] = variable.at(self.span(tree))
+    def _declare_several(self, tree: Node) -> None:
+        *names, _, members = tree.children
+        domain: list[Domain] = []
 
-    def _let(self, tree: Node) -> None:
-        name, value = as_tree(tree.children[0]), as_tree(tree.children[1])
-        self._new_name(name)
-        if value.data == "braces":
-            self.names[name_of(name)] = tuple(self.members(value))
-        elif value.data == "list":
-            self.names[name_of(name)] = self.sequence(value)
-        else:
-            expr = self.integer(value)
-            try:
-                self._depths.note(expr)
-            except LimitExceeded as error:
-                raise LimitExceeded(error.name, error.limit, self.where(name)) from None
-            self.names[name_of(name)] = self.model.let(name_of(name), expr)
+        def once() -> Domain:
+            if not domain:
+                domain.append(self.members(as_tree(members)))
+            return domain[0]
+
+        for name in names:
+            has_index = as_tree(name).data == "index" and any(map(is_binding, subtrees(as_tree(name))))
+            self.declare(as_tree(name), partial(self.members, as_tree(members)) if has_index else once)
+
+    def _declare_conditions(self, tree: Node) -> None:
+        for name in tree.children:
+            self.declare(as_tree(name), None)
+
+    def _objective(self, tree: Node) -> None:
+        goal = self.integer(as_tree(tree.children[1]))
+        (self.model.maximize if tree.children[0] == "maximize" else self.model.minimize)(goal)
+
+    def _preferences(self, tree: Node) -> None:
+        for preference in tree.children:
+            self._prefer(as_tree(preference))
 
     def _prefer(self, tree: Node) -> None:
         direction = name_of(tree.children[1])
@@ -246,39 +320,81 @@ class _Reader(SimpleReader):
             raise self.error(as_tree(tree.children[1]), f"'{direction}' is not a direction", hint)
         self.model.prefer((self.integer(as_tree(tree.children[0])), cast(Direction, direction)))
 
-    def _constraint(self, tree: Node, name: str | None) -> None:
+    def _named(self, tree: Node) -> None:
+        self.constraint(as_tree(tree.children[1]), name_of(tree.children[0]))
+
+    def constraint(self, tree: Node, name: str | None) -> None:
+        """Add a constraint; a `forall` adds one for each choice of its generators."""
         if name is not None and self._is_declaration(tree):
             hint = "only constraints have names; write the declaration without one"
             raise self.error(tree, "a declaration has no name", hint)
+        if tree.data == "call" and name_of(tree.children[0]) == "forall" and len(subtrees(tree)) == 2:
+            only = subtrees(tree)[1]
+            if only.data == "comprehension":
+                self.budget.node(1, partial(self.where, tree))
+                self.expanded(only, lambda head: self.constraint(head, name))
+                return
         expr = self.expression(tree)
         if not isinstance(expr, BoolExpr):
             raise self.error(tree, "this is a number, not a constraint", "compare it with something: … == 0")
-        self.model.add(expr, name=name)
+        self.model.add(expr, name=self._instance(name))
+
+    def _instance(self, name: str | None) -> str | None:
+        """The name of one of the constraints of a `forall`: `rows[1]`, or `i = 1, j = 2` without a name."""
+        if not self.locals:
+            return name
+        told = {local: text for local in self.locals if (text := told_value(self.locals[local]))}
+        if name is not None:
+            return f"{name}[{','.join(told.values())}]" if told else name
+        return ", ".join([f"{local} = {text}" for local, text in told.items()]) or None
 
     def declared_later(self, name: str) -> int | None:
+        """The line of a later declaration of the name, or None."""
         for statement in self._statements:
-            if statement.line > self.line and _declares(statement, name):
+            if statement.line > self.line and name in declared_by(statement):
                 return statement.line
         return None
 
 
-def _declares(statement: Statement, name: str) -> bool:
-    """Whether a statement gives a name its meaning, where it is the first to do so."""
+def declared_by(statement: Statement) -> list[str]:
+    """The names that a statement gives a meaning, where it is the first to do so; a function ends in `(`."""
     if isinstance(statement, Declared):
-        return name in map(str.strip, statement.names)
+        return [name.strip() for name in statement.names]
     if isinstance(statement, Compared):
-        return False
+        return []
     if isinstance(statement, Worded):
-        return statement.is_definition and statement.name == name
+        return [statement.name] if statement.is_definition and statement.name is not None else []
     tree = statement.tree
-    if tree.data not in _DECLARING or (tree.data == "chain" and not _is_membership(tree)):
-        return False
-    names = tree.children[:1] if tree.data in ("let", "chain") else tree.children
-    return any(getattr(child, "data", "") == "name" and name_of(child) == name for child in names)
+    if tree.data == "template":
+        return [f"{name_of(as_tree(tree.children[0]).children[0])}("]
+    if tree.data not in _DECLARING or (tree.data == "chain" and not is_membership(tree)):
+        return []
+    targets = (
+        tree.children[:1] if tree.data in ("let", "let_array", "chain", "enumeration") else tree.children
+    )
+    return [name for child in targets if hasattr(child, "data") and (name := _target_name(as_tree(child)))]
 
 
-_DECLARING = frozenset(["declare", "declare_bool", "let", "chain"])
+def _target_name(target: Node) -> str:
+    """The name that is declared by `name` or `name[…]`; empty for another tree."""
+    if target.data == "index":
+        target = as_tree(target.children[0])
+    return name_of(target) if target.data == "name" else ""
 
 
-def _is_membership(tree: Node) -> bool:
-    return tree.data == "chain" and len(tree.children) == 3 and getattr(tree.children[1], "type", "") == "IN"
+_DECLARING = frozenset(["declare", "declare_bool", "let", "let_array", "chain", "param", "enumeration"])
+
+_STATEMENTS: dict[str, Callable[[Reader, Node], None]] = {
+    "named": Reader._named,
+    "let": Reader.define,
+    "let_array": Reader.define_array,
+    "template": Reader.define_template,
+    "declare": Reader._declare_several,
+    "declare_bool": Reader._declare_conditions,
+    "param": Reader.declare_parameters,
+    "enumeration": Reader.declare_enumeration,
+    "include": Reader._include,
+    "objective": Reader._objective,
+    "prefer": Reader._preferences,
+}
+"""Statements other than plain conditions, and how they are read."""

@@ -294,7 +294,7 @@ def test_a_front_is_a_sequence_of_results_with_exports():
     m.add(x * y <= 6, x + y <= 7)
     front = m.pareto([(x, "max"), (y, "max")])
     assert front.objectives == [(5, 1), (3, 2), (2, 3), (1, 5)]
-    assert repr(front) == "Front(4 optima)"
+    assert repr(front) == "Front(4 optima of max x, max y: (5, 1), (3, 2), (2, 3), (1, 5))"
     assert [result["x"] for result in front[1:]] == [3, 2, 1]
     assert front[0].status is Status.OPTIMAL
     assert front.to_dicts()[0] == {"x": 5, "y": 1}

@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import page_reader
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -87,6 +88,10 @@ def test_samples_are_repeatable():
         (["layout=col"], {"layout": "col"}),
         (["layout='col'", "f=0.50"], {"layout": "col", "f": 0.5}),
         (["on=False"], {"on": False}),
+        (["bx in 17..64"], {"bx": {32, 64}}),
+        (["bx in {16, 0x40}", 'layout in {"col"}'], {"bx": {16, 64}, "layout": "col"}),
+        (["f in 0.1..1.5"], {"f": {0.5}}),
+        (["on in {False, True}"], {}),
     ],
 )
 def test_given_values(given, want):
@@ -115,6 +120,18 @@ def test_a_picture(tmp_path):
     result = run("-", "--picture", str(path))
     assert result.stdout.splitlines()[-1] == f"wrote {path}"
     assert ElementTree.parse(path).getroot().tag.endswith("svg")
+
+
+def test_a_page_to_explore_and_its_limit(tmp_path):
+    path = tmp_path / "space.html"
+    assert run("-", "--picture", str(path)).exit_code == 0
+    assert page_reader.size(page_reader.document(path)) == 6
+    assert run("-", "--picture", str(path), "--given", "x in 2..3").exit_code == 0
+    assert page_reader.size(page_reader.document(path)) == int(
+        run("-", "--count", "--given", "x in 2..3").stdout
+    )
+    assert run("-", "--picture", str(path), "--picture-edges", "1").exit_code == 0
+    assert "This page is static" in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -146,6 +163,10 @@ def test_empty_sets_are_explained(arguments, text, reason):
         (["--out", "space.json"], MODEL, "only a whole search space"),
         (["--given", "x"], MODEL, "write NAME=VALUE"),
         (["--given", "q=1"], MODEL, "no variable is named 'q'"),
+        (["--given", "q in {1}"], MODEL, "no variable is named 'q'"),
+        (["--given", "x in 3"], MODEL, "write NAME=VALUE, 'NAME in LOW..HIGH' or 'NAME in {A, B}'"),
+        (["--given", "x in {1,,2}"], MODEL, "a value is missing between the commas"),
+        (["--given", "x in low..3"], MODEL, "low is not a number"),
         (["--define", "n=3"], t1(), "use --given"),
         ([], "x in 1..", "no finite bounds"),
         ([], '{"tune_params": {"a": [1, 1]}}', "'a' has the value 1 twice"),

@@ -98,7 +98,7 @@ def test_what_is_not_chosen_need_not_be_defined(model):
         (lambda x: x > 1 and x < 5, "`&`"),
         (lambda x: x in [1, 2], "x.is_in(values)"),
         (lambda x: x / 2, "//"),
-        (lambda x: x + 0.5, "integer"),
+        (lambda x: ci.max_(x, 0.5), "integer"),
         (lambda x: (x > 0) & x, "!= 0"),
     ],
 )

@@ -148,6 +148,20 @@ def test_unbounded_variables_and_long_strides(way):
     }
 
 
+@pytest.mark.parametrize("dialect", ["flatzinc", "xcsp3", "lp", "mps"])
+def test_soft_constraints_become_the_goal(dialect):
+    m = Model()
+    x, b = m.int_var("x", 0, 9), m.bool_var("b")
+    m.add(x <= 3 + 4 * b)
+    m.add(~b, name="no b", weight=2)
+    m.add(b, name="b", weight=3)
+    assert m.solve().violation == 2
+    assert Model.from_text(m.to_text(dialect=dialect), dialect=dialect).solve().objective == 2
+    m.maximize(x)
+    with pytest.raises(ModelError, match="soft constraints"):
+        m.to_text(dialect=dialect)
+
+
 @pytest.mark.parametrize("way", ["flatzinc", "xcsp3", "cp-sat", "cpmpy", "python-constraint"])
 def test_what_they_lack_is_refused_by_name(way):
     m = Model()

@@ -125,13 +125,41 @@ WORDED = [
     "g:: x == 1",
     "g = x",
 ]
+ARRAYED = [
+    "a[1..3] in 0..5",
+    "a[1..2], r in 0..5",
+    "d[i in 1..2] := a[i] + x",
+    "f(p, q) := p * q + x",
+    "f(x, y) == 3",
+    "enum k := {red, blue}",
+    "param m := 3",
+    "param N",
+    "sum(a) == 3",
+    "g: forall(a[i] < i for i in 1..3 if i != 2)",
+    "exists(a[i] == x\n for i in 1..3)",
+    "a[x] == y",
+    "all_different(a[..])",
+    "l := [i * i for i in 1..4]",
+    "l[y] == red",
+    "sum(l) + m + red == x",
+    "t := 1..4",
+    "x in t",
+    "max(a) == abs(m)",
+    "for == 1",
+    "param",
+    'include "no[ne"',
+    'include "no#ne" # "',
+]
 ENDS = ["\n", "\n", "\r\n", ";", " ; ", "\n\n", " # comment\n", "\t\n", "\\\n", "\v\n", "\r"]
 
 
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(
-        st.tuples(st.sampled_from(DECLARED + COMPARED + WORDED + DECLARED[:5]), st.sampled_from(ENDS)),
+        st.tuples(
+            st.sampled_from(DECLARED + COMPARED + WORDED + ARRAYED + DECLARED[:5] + ARRAYED[:5]),
+            st.sampled_from(ENDS),
+        ),
         max_size=9,
     )
 )

@@ -70,7 +70,8 @@ def test_large_expressions_are_cut_when_they_are_shown():
     e = x
     for _ in range(20):
         e = e // 2 + e % 2
-    assert repr(e) == "Sum(terms=((1, …), (1, …)), constant=0)"
+    assert len(repr(e)) < 4_000
+    assert "…" in repr(e)
     assert "…" not in repr(x // 2 + x % 2)
 
 

@@ -13,11 +13,12 @@ from constrint.cli.main import app
 from constrint.frontends.text.format import format_text
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "constrint-text.md"
-BLOCKS = re.findall(
-    r"^```(constrint|console)\n(.*?)^```$", REFERENCE.read_text(encoding="utf-8"), re.M | re.S
-)
+TEXT = REFERENCE.read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(constrint|console)\n(.*?)^```$", TEXT, re.M | re.S)
+DATA = dict(re.findall(r"^`(\w+\.\w+)`:\n\n```\w+\n(.*?)^```$", TEXT, re.M | re.S))
 MODELS = [text for kind, text in BLOCKS if kind == "constrint"]
-SESSIONS = [text for kind, text in BLOCKS if kind == "console"]
+CONSOLES = [text for kind, text in BLOCKS if kind == "console"]
+SESSIONS = [one for text in CONSOLES for one in re.split(r"^(?=\$ )", text, flags=re.M) if one]
 
 
 @pytest.fixture
@@ -27,15 +28,18 @@ def models(tmp_path, monkeypatch):
     for text in MODELS:
         if named := re.match(r"# (\w+\.constrint)\n", text):
             Path(named[1]).write_text(text, encoding="utf-8")
+    for name, text in DATA.items():
+        Path(name).write_text(text, encoding="utf-8")
 
 
+@pytest.mark.usefixtures("models")
 @pytest.mark.parametrize("text", MODELS)
-def test_models_are_valid_and_formatted(text, tmp_path):
-    path = tmp_path / "model.constrint"
-    path.write_text(text, encoding="utf-8")
-    result = CliRunner().invoke(app, ["check", str(path), "-D", "hidden=64", "-D", "tiles=16,32"])
-    if "hidden" not in text:
-        result = CliRunner().invoke(app, ["check", str(path)])
+def test_models_are_valid_and_formatted(text):
+    Path("model.constrint").write_text(text, encoding="utf-8")
+    given = ["-D", "hidden=64", "-D", "tiles=16,32"] if "hidden" in text else []
+    named = re.match(r"# (\w+)\.constrint\n", text)
+    given += [name for name in DATA if named is not None and Path(name).stem == named[1]]
+    result = CliRunner().invoke(app, ["check", "model.constrint", *given])
     assert result.exit_code == 0, result.output
     assert format_text(text) == text
 

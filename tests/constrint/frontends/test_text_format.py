@@ -5,9 +5,12 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from fuzz.format_text import grammar
+from hypothesis import HealthCheck, given, settings
 from random_models import draw_model
 
 from constrint import Model, ParseError
+from constrint.errors import ConstrintError
 from constrint.frontends.text.format import format_text
 from constrint.frontends.text.syntax import Source, tokens
 
@@ -96,3 +99,53 @@ def test_written_models_are_formatted_already():
     for seed in range(100):
         text = Model.from_text(draw_model(seed, max_assignments=20).text()).to_text()
         assert format_text(text) == text
+
+
+ARRAYS_UGLY = """include   "parts.constrint"
+param   n,m in 1..9:=3 # how many
+enum colour:={red , blue}
+x [ 1 .. n , colour ] in 1 .. n
+b[i in 1..n]   bool
+f( a , b ):=a*b
+rows :forall( x [ i , red ] <= 2  for   i in 1..n if i!=2 )
+s := [ x[i,..] for i in ..5 if (i>1) ]
+t := 1..; u := ..
+sum( a*b for a,b in [ [1,2] ] )==-1
+"""
+
+ARRAYS_PRETTY = """include "parts.constrint"
+param n, m in 1..9 := 3  # how many
+enum colour := {red, blue}
+x[1..n, colour] in 1..n
+b[i in 1..n] bool
+f(a, b) := a * b
+rows: forall(x[i, red] <= 2 for i in 1..n if i != 2)
+s := [x[i, ..] for i in ..5 if (i > 1)]
+t := 1..; u := ..
+sum(a * b for a, b in [[1, 2]]) == -1
+"""
+
+
+def test_layout_of_arrays_and_comprehensions():
+    assert format_text(ARRAYS_UGLY) == ARRAYS_PRETTY
+    assert format_text(ARRAYS_PRETTY) == ARRAYS_PRETTY
+
+
+def meaning(text: str) -> object:
+    """What a text says, without its places."""
+    try:
+        model = Model.from_text(text)
+    except ConstrintError:
+        return None
+    return model.to_text()
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(grammar())
+def test_formatted_texts_mean_the_same(text):
+    try:
+        formatted = format_text(text)
+    except ConstrintError:
+        return
+    assert format_text(formatted) == formatted
+    assert meaning(formatted) == meaning(text)

@@ -19,6 +19,11 @@ WORDS = (
     "x ** 10 ** 9", "2 ** 10 ** 9", "0 ** -1", "x in 1..10 ** 30", "x in {1..1000000}", "{}", "[]",
     "x // 0", "x % 0", "[3, 5, 7][x]", "[1, 2, 3, 4, 5, 6]", "1 << 10", "\ud800", "é", "ﬀ", "x²",
     "a := a * a\n", "* 10 ** 2000", "** 1000", "lcm(x, y) ** 50", "x.y",
+    "for", "if", "param", "enum", "include", " for i in 1..3", " for i, j in [[1, 2]]", " if i > 1",
+    "[..]", "[1, ..]", "sum(", "product(", "forall(", "exists(", "len(", "w[1..3] in 0..2\n",
+    "w[i in 1..3] := i\n", "f(a) := a + x\n", "enum colour := {red, blue}\n", "param n := 3\n",
+    'include "a.constrint"\n', "w[x, y]", "w[red]", "f(f(x))", "1..10 ** 12", "for i in 1..10 ** 12", '"',
+    "w[1..10 ** 12] bool\n",
 )  # fmt: skip
 
 CALLED = {
@@ -71,7 +76,38 @@ def grammar() -> Any:
     )
     sets = st.one_of(braces, ranges, st.just("s"), long.map("{{{}}}".format), long.map("[{}]".format))
     lists = st.lists(integers, min_size=1, max_size=4).map(lambda parts: "[" + ", ".join(parts) + "]")
-    leaves = st.sampled_from(["x", "y", "z", "x", "y", "z", "`q[0]`", "b"])
+    leaves = st.sampled_from(["x", "y", "z", "x", "y", "z", "`q[0]`", "b", "w[1]", "g[1, red]", "i"])
+    loops = st.lists(
+        st.builds(
+            " for {} in {}{}".format,
+            st.sampled_from(["i", "j", "i", "x", "i, j"]),
+            st.one_of(
+                st.sampled_from(["1..3", "colour", "[[1, 2], [2, 3]]", "w", "g", "1..9", "1..0"]), sets
+            ),
+            st.sampled_from(["", "", " if i > 1", " if i != j", " if x > 1", " if i"]),
+        ),
+        min_size=1,
+        max_size=3,
+    ).map("".join)
+    indices = st.one_of(integers, st.sampled_from(["..", "i", "i + 1", "red", "1..2", "{1, 3}", "x"]))
+    indexed = st.one_of(
+        st.builds("w[{}]".format, indices),
+        st.builds("g[{}, {}]".format, indices, indices),
+        st.builds("g[{}][{}]".format, indices, indices),
+        st.builds("cost[{}]".format, indices),
+    )
+    gathered = st.one_of(
+        st.builds("{}{}".format, integers, loops),
+        st.builds("[{}{}]".format, integers, loops),
+        indexed,
+        st.sampled_from(["w", "g", "g[1, ..]", "cost", "colour", "1..4", "[1, x]"]),
+    )
+    aggregates = st.builds(
+        "{}({})".format, st.sampled_from(["sum", "product", "min", "max", "len", "nvalue"]), gathered
+    )
+    applied = st.one_of(
+        st.builds("twice({})".format, integers), st.builds("mix({}, {})".format, integers, gathered)
+    )
     truths = st.sampled_from(["b", "c", "true", "false", "x == y", "x <= 4"])
     whole = st.one_of(
         leaves,
@@ -88,6 +124,9 @@ def grammar() -> Any:
         st.builds("{}[{}]".format, st.one_of(st.just("s"), long.map("[{}]".format)), integers),
         st.builds("element_2d([[1, 2], [3, 4]], {}, {})".format, integers, integers),
         st.builds("nvalue({})".format, lists),
+        indexed,
+        aggregates,
+        applied,
         conditions,
     )
     truth = st.one_of(
@@ -104,11 +143,21 @@ def grammar() -> Any:
         st.builds("count({}, {}) <= {}".format, lists, integers, integers),
         st.builds("cumulative({}, [1, 2], [1, 1], 2)".format, lists),
         st.builds("no_overlap({}, {})".format, lists, lists),
+        st.builds("{}({}{})".format, st.sampled_from(["forall", "exists"]), conditions, loops),
+        st.builds("all_different({})".format, gathered),
     )
     statements = st.one_of(
         *[conditions] * 6,
         integers,
         st.just("x + unknown == 2"),
+        st.builds("all: forall({}{})".format, conditions, loops),
+        st.builds(
+            "{} in {}".format, st.sampled_from(["v[1..3]", "u[colour]", "v[i in 1..3]", "w[1..2]"]), sets
+        ),
+        st.builds("{} := {}".format, st.sampled_from(["d[i in 1..2]", "d[1..2]", "h(a, i)", "d"]), gathered),
+        st.builds("{} := {}".format, st.sampled_from(["d[i in 1..2]", "h(a, i)", "h(x)"]), integers),
+        st.builds("param {}".format, st.sampled_from(["n := 3", "n", "x := 1", "n[1..2] := [1, 2]"])),
+        st.sampled_from(["enum kind := {p, q}", "enum kind := {red}", "enum kind", 'include "a.constrint"']),
         st.builds("{}: {}".format, st.sampled_from(["first", "`a b`"]), conditions),
         st.builds("{} := {}".format, st.sampled_from(["d", "e", "x"]), integers | braces),
         st.builds("{} in {}".format, st.sampled_from(["u", "v", "x", "u, v"]), sets),
@@ -116,6 +165,8 @@ def grammar() -> Any:
         st.builds("prefer {} {}".format, leaves, st.sampled_from(["max", "min", "up"])),
     )
     head = "x in 0..9\ny in -3..60\nz in {1, 5, 7}\n`q[0]` in 0.. step 3\nb, c bool\ns := [2, 4, 8]\n"
+    head += "enum colour := {red, blue}\nw[1..3] in 0..3\ng[1..2, colour] in 0..3\ncost[i in 0..2] := i * i\n"
+    head += "i := 2\ntwice(a) := a + a\nmix(a, l) := a + sum(l)\n"
     breaks = st.sampled_from(["\n", "; ", "\r\n", "  # comment\n", "\n\n"])
     return st.lists(st.tuples(statements, breaks), max_size=4).map(
         lambda parts: head + "".join([part + end for part, end in parts])

@@ -110,16 +110,18 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_a_page_is_whole_and_needs_no_other_file(tmp_path):
+@pytest.mark.parametrize(("most_edges", "pictures", "details"), [(None, 0, 3), (0, 1, 5)])
+def test_a_page_is_whole_and_needs_no_other_file(most_edges, pictures, details, tmp_path):
     path = tmp_path / "space.html"
-    SPACE.picture(path, variables=["bx", "s"])
+    SPACE.picture(path, variables=["bx", "s"], most_edges=most_edges)
     text = path.read_text(encoding="utf-8")
     tags = Tags()
     tags.feed(text)
     assert tags.open == []
-    assert tags.seen.count("svg") == 1
-    assert tags.seen.count("details") == 5
-    assert "&lt;row&gt;" in text
+    assert tags.seen.count("svg") == pictures
+    assert tags.seen.count("details") == details
+    assert ("url(" in text, "@import" in text) == (False, False)
+    assert ("\\u003crow\\u003e" if most_edges is None else "&lt;row&gt;") in text
     assert "<row>" not in text
 
 

@@ -1,0 +1,92 @@
+"""A solution from the model's diagrams, where a search for any solution has not answered soon.
+
+Congruences and other constraints that reason little about bounds leave search nothing to prune by, while the
+planner evaluates them for whole columns of values.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from time import perf_counter
+
+from constrint.errors import LimitError, ModelError
+from constrint.modelling.declarations import Declarations
+from constrint.modelling.result import Result, Statistics, Status
+from constrint.preparing.checks import Assignment, check_solution, values_of
+from constrint.preparing.options import Options
+from constrint.preparing.search import Search
+from constrint.search.solver import Solver
+from constrint.support.deadline import Stopped
+
+PATIENCE = 1.0
+"""Seconds of search before the diagrams are tried; less if the call has a short limit."""
+SECONDS = 2.0
+"""Seconds that building them may take."""
+MEMORY = 256 << 20
+"""Bytes that they may take."""
+SHARE = 4
+"""With a time limit, search gets one part in so many before, and building takes at most one part."""
+
+
+class Planned:
+    """Watches the search of a solver for any solution, and once tries the diagrams beside it.
+
+    Args:
+        solver: The solver; its search is stopped when the diagrams have answered.
+    """
+
+    def __init__(self, solver: Solver) -> None:
+        options = solver.options
+        share = PATIENCE if options.time_limit is None else options.time_limit / SHARE
+        self._solver = solver
+        self._model = solver.model
+        self._then = options.watch
+        self._due = solver.started + min(PATIENCE, share)
+        self._seconds = SECONDS if options.time_limit is None else min(SECONDS, share)
+        self._is_tried = False
+        self._found: tuple[Status, Assignment] | None = None
+        solver.options = replace(options, watch=self._watch)
+
+    def _watch(self, search: Search) -> None:
+        if self._then is not None:
+            self._then(search)
+        if self._is_tried or perf_counter() < self._due:
+            return
+        self._is_tried = True
+        self._found = built(self._model, self._seconds)
+        if self._found is not None:
+            raise Stopped
+
+    def answer(self, result: Result) -> Result:
+        """The result of the search, or what the diagrams say where they ended it."""
+        if self._found is None:
+            return result
+        status, found = self._found
+        statistics = replace(result.statistics, method="diagrams", solutions=int(bool(found)))
+        if status is Status.INFEASIBLE:
+            return replace(result, status=status, statistics=statistics)
+        with suppress(Stopped):  # nothing is left to stop
+            self._solver.tell(found, Statistics())
+        return Result(status, values_of(self._model, found), None, statistics, found)
+
+
+def applies(options: Options, has_goals: bool) -> bool:
+    """Whether a call leaves it to the solver how any solution is found."""
+    is_free = options.engine == "auto" and options.learn is not True and options.proof is None
+    return is_free and not has_goals and options.sharing is None and options.restarts is None
+
+
+def built(model: Declarations, seconds: float) -> tuple[Status, Assignment] | None:
+    """A solution, or the proof that there is none; None where the diagrams are too large."""
+    from constrint.solutions.build import solution_set
+
+    try:
+        solutions = solution_set(model, memory_limit=MEMORY, time_limit=seconds)
+    except (LimitError, ModelError):
+        return None
+    if not solutions.size:
+        return Status.INFEASIBLE, {}
+    found: Assignment = {v: int(solutions[0][name]) for name, v in model.variables.items()}
+    check_solution(model, found)
+    return Status.OPTIMAL, found

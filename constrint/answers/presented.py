@@ -1,0 +1,81 @@
+"""What `solve` optimises for the user's goals and soft constraints, and its results in their terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from constrint.modelling.objectives import Goal, Units, as_goals
+from constrint.modelling.result import Result
+from constrint.modelling.soft import is_weighed
+
+if TYPE_CHECKING:
+    from constrint.expr import IntExpr
+    from constrint.modelling.constraints import Constraint
+    from constrint.modelling.declarations import Declarations
+    from constrint.modelling.soft import Soft
+    from constrint.preparing.options import OnSolution
+
+
+@dataclass(frozen=True)
+class Presented:
+    """The goals of a call.
+
+    Attributes:
+        goals: What is optimised, the most important first.
+        units: The goals with fractional coefficients, by the integer expressions in their place.
+        weights: The soft constraints.
+        hides_first: Whether the first goal is the violation of the soft constraints beside the user's goals.
+    """
+
+    goals: list[Goal]
+    units: Units
+    weights: Mapping[Constraint, Soft]
+    hides_first: bool = False
+
+    @staticmethod
+    def of(model: Declarations, goals: list[Goal], units: Units) -> Presented:
+        """The goals of a call on a model; the violation of soft constraints comes first, or in a goal."""
+        known: Units = {**model.units, **units}
+        if not model.weights or is_weighed(model, [expr for expr, _ in goals]):
+            return Presented(goals, known, model.weights)
+        first = as_goals([(model.violation, "min")], known)
+        return Presented(first + goals, known, dict(model.weights), bool(goals))
+
+    def result(self, found: Result) -> Result:
+        """A result of these goals as the user sees it."""
+        if not (self.weights or self.units):
+            return found
+        if self.units:
+            objective = found.objective if isinstance(found.objective, tuple) else (found.objective,)
+            exprs = [expr for expr, _ in self.goals]
+            pairs = zip(exprs, objective, strict=False)
+            shown: Any = tuple([self._in_units(expr, value) for expr, value in pairs])
+            shown = shown if isinstance(found.objective, tuple) else shown[0] if shown else None
+            bound: Any = self._in_units(exprs[0], found.bound) if exprs else found.bound
+            found = replace(found, objective=shown, bound=bound)
+        if self.hides_first and isinstance(found.objective, tuple):
+            rest = found.objective[1:]
+            found = replace(found, objective=rest[0] if len(rest) == 1 else rest, bound=None)
+        elif self.hides_first:
+            found = replace(found, bound=None)
+        return self._with_violation(found) if self.weights and found else found
+
+    def _in_units(self, expr: IntExpr, value: Any) -> Any:
+        unit = self.units.get(expr)
+        return value if unit is None or value is None else unit.in_units(value)
+
+    def _with_violation(self, found: Result) -> Result:
+        from constrint.expr.rational import plain_sum, times
+
+        amounts = {one: found[soft.violated] for one, soft in self.weights.items()}
+        violated = [one for one, amount in amounts.items() if amount]
+        total = plain_sum(times(self.weights[one].weight, int(amounts[one])) for one in violated)
+        return replace(found, violation=total, violated=tuple(violated))
+
+    def told(self, on_solution: OnSolution | None) -> OnSolution | None:
+        """The callback, called with results as the user sees them."""
+        if on_solution is None or not (self.weights or self.units):
+            return on_solution
+        return lambda found: on_solution(self.result(found))

@@ -1,0 +1,192 @@
+"""What makes a model infeasible: all minimal conflicts, all minimal corrections, the least to give up.
+
+Conflicts and corrections come from one enumeration (MARCO: Liffiton, Previti, Malik and Marques-Silva 2016).
+A second model, with a Boolean for each constraint, gives a maximal set of constraints that is not decided
+yet. If it has a solution, its complement is a minimal correction; otherwise it shrinks to a minimal conflict.
+Each excludes the sets that it decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeAlias, TypeVar, overload
+
+from constrint.answers.options import options_of
+from constrint.errors import UnboundedError
+from constrint.expr import BoolVar, Comparison, IntExpr, Not, Or, Sum, definedness
+from constrint.expr.functions import max_
+from constrint.modelling.conflict import Conflict, describe
+from constrint.modelling.constraints import Constraint
+from constrint.modelling.declarations import Declarations
+from constrint.modelling.result import Status
+from constrint.search.solver import Solver
+from constrint.support.deadline import Deadline
+
+Item = TypeVar("Item")
+Measure: TypeAlias = Literal["weight", "amount"]
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """Constraints without which the model has a solution; with any one of them back, it has none.
+
+    Attributes:
+        constraints: The constraints to remove, in the model's order.
+    """
+
+    constraints: tuple[Constraint, ...]
+
+    def __str__(self) -> str:
+        if not self.constraints:
+            return "the model has a solution: nothing need be removed"
+        number = len(self.constraints)
+        heading = f"without {'this constraint' if number == 1 else f'these {number} constraints'}"
+        listed = [f"  {describe(one)}" for one in self.constraints]
+        return "\n".join([f"{heading} there is a solution:", *listed])
+
+
+class Every(Sequence[Item], Generic[Item]):
+    """All conflicts, or all corrections, of a model.
+
+    Attributes:
+        complete: Whether they are all; False after a limit.
+    """
+
+    def __init__(self, items: Sequence[Item], complete: bool) -> None:
+        self._items = tuple(items)
+        self.complete = complete
+
+    @overload
+    def __getitem__(self, number: int) -> Item: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Item]: ...
+
+    def __getitem__(self, number: int | slice) -> Item | Sequence[Item]:
+        return self._items[number]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self._items)) + ("" if self.complete else "\n\nthere may be more")
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} found{'' if self.complete else ', incomplete'}>"
+
+
+def conflicts(
+    model: Declarations, candidates: Sequence[Constraint], limit: int | None, deadline: Deadline
+) -> Every[Conflict]:
+    """All minimal conflicts among some constraints of a model, beside the others, which always hold."""
+    empty = tuple(name for name, variable in model.variables.items() if variable.domain.is_empty)
+    if empty:
+        return Every([Conflict((), empty)], True)
+    search = _Marco(model, candidates, deadline)
+    found: list[Conflict] = []
+    while limit is None or len(found) < limit:
+        chosen = search.next()
+        if chosen is None:
+            return Every(found, search.complete)
+        if not chosen.is_feasible:
+            found.append(Conflict(search.constraints(chosen.numbers)))
+    return Every(found, False)
+
+
+def corrections(
+    model: Declarations, candidates: Sequence[Constraint], limit: int | None, deadline: Deadline
+) -> Every[Correction]:
+    """All minimal corrections among some constraints of a model, beside the others, which always hold."""
+    search = _Marco(model, candidates, deadline)
+    found: list[Correction] = []
+    while limit is None or len(found) < limit:
+        chosen = search.next()
+        if chosen is None:
+            return Every(found, search.complete)
+        if chosen.is_feasible:
+            left = set(range(len(candidates))).difference(chosen.numbers)
+            found.append(Correction(search.constraints(left)))
+    return Every(found, False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A maximal set of constraints that has a solution, or a minimal one that has none."""
+
+    numbers: frozenset[int]
+    is_feasible: bool
+
+
+class _Marco:
+    """The enumeration.
+
+    Attributes:
+        complete: Whether all sets are decided.
+    """
+
+    def __init__(self, model: Declarations, candidates: Sequence[Constraint], deadline: Deadline) -> None:
+        self._candidates = candidates
+        self._deadline = deadline
+        given = set(candidates)
+        self._background = [one for one in model.constraints if one not in given]
+        self._model = model
+        self._map = Declarations("map")
+        self._chosen: list[BoolVar] = [self._map.bool_var(str(i)) for i in range(len(candidates))]
+        self.complete = False
+
+    def constraints(self, numbers: Sequence[int] | set[int] | frozenset[int]) -> tuple[Constraint, ...]:
+        """The constraints with these numbers, in order."""
+        return tuple(self._candidates[i] for i in sorted(numbers))
+
+    def next(self) -> _Chosen | None:
+        """The next set; None if there is no other, or if time ran out."""
+        largest = Solver(self._map, options_of(time_limit=self._deadline.rest)).best(
+            [], [(one, "max") for one in self._chosen]
+        )
+        if largest.status is not Status.OPTIMAL:
+            self.complete = largest.status is Status.INFEASIBLE
+            return None
+        numbers = [i for i, one in enumerate(self._chosen) if largest[one]]
+        feasible = self._feasible(numbers)
+        if feasible:
+            left = [one for i, one in enumerate(self._chosen) if i not in set(numbers)]
+            self._map.add(Or(tuple(left)))
+            return _Chosen(frozenset(numbers), True)
+        if feasible is None:
+            return None
+        for number in list(numbers):
+            without = [i for i in numbers if i != number]
+            feasible = self._feasible(without)
+            if feasible is None:
+                return None
+            if not feasible:
+                numbers = without
+        self._map.add(Or(tuple(Not(self._chosen[i]) for i in numbers)))
+        return _Chosen(frozenset(numbers), False)
+
+    def _feasible(self, numbers: Sequence[int]) -> bool | None:
+        """Whether constraints have a solution beside the background; None if that is not decided in time."""
+        part = Declarations(self._model.name)
+        part.variables, part.lets = self._model.variables, self._model.lets
+        part.constraints = [*self._background, *(self._candidates[i] for i in numbers)]
+        try:
+            status = (
+                Solver(part, options_of(time_limit=self._deadline.rest, learn="auto")).best([], []).status
+            )
+        except UnboundedError:
+            return None
+        return None if status is Status.UNKNOWN else status is not Status.INFEASIBLE
+
+
+def amount_of(constraint: Constraint) -> IntExpr:
+    """By how much a constraint is violated: the distance of an inequality or equation, else 1."""
+    expr = constraint.expr
+    if not isinstance(expr, Comparison) or definedness(expr.left) or definedness(expr.right):
+        return Sum(((1, Not(expr)),), 0)
+    left, right = expr.left, expr.right
+    if expr.operator in ("<", "<="):
+        return max_(0, left - right + (expr.operator == "<"))
+    if expr.operator in (">", ">="):
+        return max_(0, right - left + (expr.operator == ">"))
+    return abs(left - right) if expr.operator == "==" else Sum(((1, Not(expr)),), 0)

@@ -1,0 +1,144 @@
+"""The language server behind `constrint lsp`: mistakes, hover, definitions, completion and formatting."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path
+from pygls.workspace import TextDocument
+
+from constrint.errors import ConstrintError, Position
+from constrint.frontends.text.editing import Survey
+from constrint.frontends.text.format import format_text
+from constrint.support.limits import budget_for
+
+SECONDS = 5.0
+"""How long one reading of a text may take."""
+_KINDS = {
+    "name": lsp.CompletionItemKind.Variable,
+    "function": lsp.CompletionItemKind.Function,
+    "keyword": lsp.CompletionItemKind.Keyword,
+}
+
+
+def make_server() -> LanguageServer:
+    """The server; `start_io` runs it on standard input and output."""
+    server = LanguageServer("constrint", version("constrint"))
+    surveys: dict[str, Survey] = {}
+
+    def survey_of(document: TextDocument) -> Survey:
+        """The present text; the survey is kept until the text changes."""
+        if document.uri not in surveys:
+            surveys[document.uri] = Survey(document.source, _path(document), budget_for(None, SECONDS))
+        return surveys[document.uri]
+
+    def publish(uri: str) -> None:
+        surveys.pop(uri, None)
+        document = server.workspace.get_text_document(uri)
+        found = [_diagnostic(document, *mistake) for mistake in survey_of(document).mistakes]
+        server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=found))
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def opened(given: lsp.DidOpenTextDocumentParams) -> None:
+        publish(given.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(given: lsp.DidChangeTextDocumentParams) -> None:
+        publish(given.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+    def saved(given: lsp.DidSaveTextDocumentParams) -> None:
+        publish(given.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(given: lsp.DidCloseTextDocumentParams) -> None:
+        surveys.pop(given.text_document.uri, None)
+
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    def hover(given: lsp.HoverParams) -> lsp.Hover | None:
+        document = server.workspace.get_text_document(given.text_document.uri)
+        place = _place(document, given.position)
+        text = survey_of(document).hover(*place)
+        if text is None:
+            return None
+        return lsp.Hover(contents=lsp.MarkupContent(kind=lsp.MarkupKind.Markdown, value=text))
+
+    @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
+    def definition(given: lsp.DefinitionParams) -> lsp.Location | None:
+        document = server.workspace.get_text_document(given.text_document.uri)
+        found = survey_of(document).definition(*_place(document, given.position))
+        if found is None:
+            return None
+        if found.file == _path(document):
+            return lsp.Location(uri=document.uri, range=_range_of(document, found))
+        uri = from_fs_path(str(Path(found.file).resolve()))
+        if uri is None:
+            return None
+        return lsp.Location(uri=uri, range=_range_of(server.workspace.get_text_document(uri), found))
+
+    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION)
+    def complete(given: lsp.CompletionParams) -> list[lsp.CompletionItem]:
+        document = server.workspace.get_text_document(given.text_document.uri)
+        words = dict(survey_of(document).completions())
+        return [lsp.CompletionItem(label=word, kind=_KINDS[kind]) for word, kind in words.items()]
+
+    @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
+    def formatted(given: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
+        document = server.workspace.get_text_document(given.text_document.uri)
+        try:
+            text = format_text(document.source, filename=_path(document), budget=budget_for(None, SECONDS))
+        except ConstrintError:
+            return []  # the mistake is reported where it stands
+        if text == document.source:
+            return []
+        everything = lsp.Range(lsp.Position(0, 0), lsp.Position(len(document.lines), 0))
+        return [lsp.TextEdit(range=everything, new_text=text)]
+
+    return server
+
+
+def serve() -> None:
+    """Serve one editor on standard input and output, until it leaves."""
+    make_server().start_io()
+
+
+def _path(document: TextDocument) -> str:
+    """The path of a document; its address where it is in no file."""
+    parts = urlparse(document.uri)
+    return str(document.path) if parts.scheme == "file" else unquote(document.uri)
+
+
+def _place(document: TextDocument, position: lsp.Position) -> tuple[int, int]:
+    """Line and column, from 1, of a position, whose characters the editor counts in its own units."""
+    found = document.position_codec.position_from_client_units(document.lines, position)
+    return found.line + 1, found.character + 1
+
+
+def _range(document: TextDocument, line: int, column: int, end: int) -> lsp.Range:
+    found = lsp.Range(lsp.Position(line - 1, column - 1), lsp.Position(line - 1, end - 1))
+    return document.position_codec.range_to_client_units(document.lines, found)
+
+
+def _range_of(document: TextDocument, place: Position) -> lsp.Range:
+    same_line = place.end_line in (None, place.line)
+    return _range(document, place.line, place.column, (same_line and place.end_column) or place.column + 1)
+
+
+def _diagnostic(
+    document: TextDocument, line: int, column: int, message: str, is_open: bool
+) -> lsp.Diagnostic:
+    """A mistake, marked from its place to the end of the word or sign there."""
+    lines = document.lines
+    rest = lines[line - 1][column - 1 :].rstrip() if line <= len(lines) else ""
+    word = len(rest) - len(rest.lstrip("_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+    severity = lsp.DiagnosticSeverity.Information if is_open else lsp.DiagnosticSeverity.Error
+    return lsp.Diagnostic(
+        range=_range(document, line, column, column + max(1, word)),
+        message=message,
+        severity=severity,
+        source="constrint",
+    )

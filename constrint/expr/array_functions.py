@@ -1,0 +1,290 @@
+"""Functions of numpy on arrays of expressions: ufuncs, reductions, and functions that rearrange elements."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from constrint.errors import ModelError
+from constrint.expr import BoolExpr, Const, IntExpr, as_bool, as_expr, linear
+from constrint.expr.arithmetic.choices import if_then_else
+from constrint.expr.arithmetic.divisors import gcd_, lcm_
+from constrint.expr.arithmetic.extremes import max_, min_
+from constrint.expr.arithmetic.truncation import truncmod
+from constrint.expr.array_indices import broadcast, numbers_of, taken
+from constrint.expr.array_operators import both, either, elements_of, elementwise, one_of
+from constrint.expr.arrays import ExprArray, array, made
+from constrint.expr.builders import all_of, any_of
+
+
+def refused(name: str) -> NoReturn:
+    """Raise the error for what is not known before a model is solved."""
+    raise ModelError(
+        f"np.{name} is not defined for expressions, whose values are not known while the model is built: "
+        f"apply it to the values of a result, result[x]"
+    )
+
+
+def truth(value: Any) -> BoolExpr:
+    """A condition itself, or the condition that a number is not 0."""
+    return value if isinstance(value, BoolExpr) else as_bool(as_expr(value) != 0)
+
+
+# ------------------------------------------------------------ reductions
+
+_TOTALS: dict[str, Callable[[Sequence[IntExpr]], IntExpr]] = {
+    "sum": lambda flat: linear([(1, element) for element in flat]),
+    "prod": lambda flat: functools.reduce(operator.mul, flat, Const(1)),
+    "min": lambda flat: _extreme("min", min_, flat),
+    "max": lambda flat: _extreme("max", max_, flat),
+    "any": lambda flat: any_of([truth(element) for element in flat]),
+    "all": lambda flat: all_of([truth(element) for element in flat]),
+}
+
+
+def _extreme(name: str, function: Callable[..., IntExpr], flat: Sequence[IntExpr]) -> IntExpr:
+    if not flat:
+        raise ModelError(f"{name} of no elements has no value")
+    return function(list(flat))
+
+
+def reduced(name: str, values: ExprArray, axis: Any, keepdims: bool = False) -> Any:
+    """A reduction of all elements, or along axes."""
+    total = _TOTALS[name]
+    if axis is None and not keepdims:
+        return total(values.flat)
+    axes = range(values.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    checked = sorted({_axis(one, values.ndim) for one in axes})
+    numbers = np.moveaxis(numbers_of(values.shape), checked, range(-len(checked), 0))
+    shape = numbers.shape[: values.ndim - len(checked)]
+    count = int(np.prod([values.shape[one] for one in checked], dtype=np.int64))
+    rows = numbers.reshape(int(np.prod(shape, dtype=np.int64)), count).tolist()
+    found = [total([values.flat[number] for number in row]) for row in rows]
+    if keepdims:
+        shape = tuple(1 if i in checked else length for i, length in enumerate(values.shape))
+    return made(found, shape) if shape or keepdims else found[0]
+
+
+def _axis(axis: Any, ndim: int) -> int:
+    number = operator.index(axis)
+    if not -ndim <= number < ndim:
+        raise IndexError(f"axis {number} is out of bounds for an array of {ndim} axes")
+    return number % ndim
+
+
+def matrix_product(left: Any, right: Any) -> Any:
+    """The product of matrices and vectors, as `@`."""
+    return _by_objects(np.matmul, (left, right), {})
+
+
+# ------------------------------------------------------------ ufuncs
+
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "floor_divide": operator.floordiv,
+    "divide": operator.truediv,
+    "remainder": operator.mod,
+    "fmod": lambda a, b: truncmod(a, b),
+    "power": operator.pow,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "maximum": lambda a, b: max_(a, b),
+    "minimum": lambda a, b: min_(a, b),
+    "gcd": lambda a, b: gcd_(a, b),
+    "lcm": lambda a, b: lcm_(a, b),
+    "bitwise_and": both,
+    "bitwise_or": either,
+    "bitwise_xor": one_of,
+    "logical_and": lambda a, b: truth(a) & truth(b),
+    "logical_or": lambda a, b: truth(a) | truth(b),
+    "logical_xor": lambda a, b: truth(a) ^ truth(b),
+}
+_UNARY: dict[str, Callable[[Any], Any]] = {
+    "negative": operator.neg,
+    "positive": operator.pos,
+    "absolute": abs,
+    "invert": lambda a: ~as_bool(a),
+    "logical_not": lambda a: ~truth(a),
+    "square": lambda a: a**2,
+    "sign": lambda a: (a > 0) - (a < 0),
+}
+_REDUCTIONS = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+
+
+def ufunc_of(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a ufunc makes of expressions and arrays of them."""
+    name = ufunc.__name__
+    if any(options.get(key) is not None for key in ("out", "where")):
+        raise ModelError(f"np.{name} of expressions takes no `out` and no `where`: it makes a new array")
+    if method == "reduce" and name in _REDUCTIONS:
+        axis, keepdims = options.get("axis", 0), options.get("keepdims", False)
+        return reduced(_REDUCTIONS[name], array(inputs[0]), axis, keepdims)
+    if method == "outer" and name in _BINARY:
+        first, second = array(inputs[0]), array(inputs[1])
+        return elementwise(_BINARY[name], first.reshape(*first.shape, *(1,) * second.ndim), second)
+    if method == "accumulate" and name in ("add", "multiply"):
+        return _by_objects(ufunc.accumulate, inputs, options)
+    if method != "__call__":
+        refused(f"{name}.{method}")
+    if name == "matmul":
+        return matrix_product(*inputs)
+    if name == "divmod":
+        return _binary(operator.floordiv, *inputs), _binary(operator.mod, *inputs)
+    if name in _UNARY:
+        (value,) = inputs
+        if isinstance(value, ExprArray):
+            return made([_UNARY[name](element) for element in value.flat], value.shape)
+        return _UNARY[name](value)
+    if name in _BINARY:
+        return _binary(_BINARY[name], *inputs)
+    refused(name)
+
+
+def _binary(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    if np.ndim(left) == 0 and not isinstance(left, IntExpr | ExprArray):
+        left = np.asarray(left).tolist()  # the number of numpy's scalar
+    if np.ndim(right) == 0 and not isinstance(right, IntExpr | ExprArray):
+        right = np.asarray(right).tolist()
+    if elements_of(left) is None and elements_of(right) is None:
+        return function(left, right)
+    return elementwise(function, left, right)
+
+
+# ------------------------------------------------------------ functions
+
+
+def _rearranged(function: Any, args: tuple[Any, ...], options: dict[str, Any], joins: bool = False) -> Any:
+    """What a function that rearranges elements makes of arrays: it is given the elements' numbers.
+
+    Number 0 stands for the constant 0, which functions such as `diag` and `tril` fill in.
+    """
+    flat: list[IntExpr] = [Const(0)]
+
+    def numbered(value: Any, whole: bool) -> Any:
+        if isinstance(value, ExprArray | IntExpr) or (whole and not isinstance(value, list | tuple)):
+            found, shape = elements_of(value) or ([value], ())
+            start = len(flat)
+            flat.extend([as_expr(one) for one in found])
+            return numbers_of(shape, start)
+        if isinstance(value, list | tuple):
+            return type(value)([numbered(one, whole) for one in value])
+        return value
+
+    given = [numbered(one, joins and (i == 0 or function is np.append)) for i, one in enumerate(args)]
+    named = {key: numbered(one, False) for key, one in options.items()}
+    return _named(flat, function(*given, **named))
+
+
+def _named(flat: Sequence[IntExpr], found: Any) -> Any:
+    if isinstance(found, list | tuple):
+        return [_named(flat, one) for one in found]
+    return taken(flat, found)
+
+
+def _by_objects(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a function of sums and products makes of arrays: it is given arrays of Python objects."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, list | tuple) and elements_of(value):
+            return np.asarray(array(value)) if _has_arrays(value) else value
+        return np.asarray(value) if isinstance(value, ExprArray) else value
+
+    try:
+        found = function(*map(plain, args), **options)
+    except ValueError as error:
+        raise ModelError(f"np.{function.__name__}: {error}") from None
+    return array(found) if isinstance(found, np.ndarray) else as_expr(found)
+
+
+def _has_arrays(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_has_arrays, value))
+    return isinstance(value, ExprArray | IntExpr)
+
+
+def _where(condition: Any, *values: Any) -> ExprArray:
+    if len(values) != 2:
+        refused("where of one argument")
+    found = [array(one) for one in (condition, *values)]
+    flats, shape = broadcast(*[(one.flat, one.shape) for one in found])
+    return made([if_then_else(truth(c), a, b) for c, a, b in zip(*flats, strict=True)], shape)
+
+
+def _clip(values: Any, low: Any = None, high: Any = None) -> ExprArray:
+    clipped = array(values)
+    if low is not None:
+        clipped = elementwise(_BINARY["maximum"], clipped, low)
+    return clipped if high is None else elementwise(_BINARY["minimum"], clipped, high)
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    def reduction(values: Any, axis: Any = None, *, keepdims: bool = False, **options: Any) -> Any:
+        if any(value is not None for value in options.values()):
+            raise ModelError(
+                f"np.{name} of expressions takes `axis` and `keepdims`, not {', '.join(options)}"
+            )
+        return reduced(name, array(values), axis, keepdims)
+
+    return reduction
+
+
+_REARRANGING = frozenset(
+    "reshape ravel transpose swapaxes moveaxis rollaxis expand_dims squeeze flip fliplr flipud roll rot90 "  # noqa: SIM905
+    "repeat tile split array_split hsplit vsplit dsplit diag diagflat diagonal take compress delete tril "
+    "triu broadcast_to broadcast_arrays atleast_1d atleast_2d atleast_3d copy resize matrix_transpose".split()
+)
+_JOINING = frozenset(
+    ("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "append", "block"),
+)
+_BY_OBJECTS = frozenset(
+    "diff ediff1d cumsum cumprod trace dot vdot inner outer kron cross tensordot convolve".split()  # noqa: SIM905
+)
+_OWN: dict[str, Callable[..., Any]] = {
+    **{name: _reduction(name) for name in _TOTALS},
+    "amin": _reduction("min"),
+    "amax": _reduction("max"),
+    "where": _where,
+    "clip": _clip,
+    "shape": lambda values: values.shape,
+    "ndim": lambda values: values.ndim,
+    "size": lambda values, axis=None: values.size if axis is None else values.shape[axis],
+    "isin": lambda values, members: array(values).is_in(np.asarray(members).ravel().tolist()),
+    "count_nonzero": lambda values, axis=None: reduced(
+        "sum", made([truth(one) for one in array(values).flat], values.shape), axis
+    ),
+    "array_repr": repr,
+    "array_str": str,
+    "zeros_like": lambda values: np.zeros(values.shape, dtype=np.int64),
+    "ones_like": lambda values: np.ones(values.shape, dtype=np.int64),
+}
+
+
+def function_of(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a function of numpy makes of arrays of expressions."""
+    name = function.__name__
+    if getattr(np, name, None) is not function:
+        refused(f"{function.__module__.removeprefix('numpy.')}.{name}".removeprefix("numpy."))
+    if name in _OWN:
+        return _OWN[name](*args, **options)
+    if name in _REARRANGING or name in _JOINING:
+        return _rearranged(function, args, options, joins=name in _JOINING)
+    if name in _BY_OBJECTS:
+        return _by_objects(function, args, options)
+    refused(name)

@@ -1,0 +1,58 @@
+"""Shapes of arrays, the names of their elements, and values in their shape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
+
+from constrint.errors import ModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+
+
+def shape_of(shape: Shape) -> tuple[int, ...]:
+    """A shape as a tuple of lengths."""
+    if isinstance(shape, str) or not isinstance(shape, Sequence | SupportsIndex):
+        raise ModelError(f"a shape is a length or a tuple of lengths, not {shape!r}: write 4 or (2, 3)")
+    lengths = shape if isinstance(shape, Sequence) else (shape,)
+    for length in lengths:
+        if not isinstance(length, SupportsIndex):
+            raise ModelError(f"the lengths of an array are integers, not {length!r}: write 4 or (2, 3)")
+    checked = tuple([length.__index__() for length in lengths])
+    if min(checked, default=0) < 0:
+        raise ModelError(f"the lengths of an array are at least 0, not {checked}")
+    return checked
+
+
+def names_of(name: str, shape: tuple[int, ...]) -> list[str]:
+    """The names of the elements: name[0], name[1] …, or name[0,0] and so on."""
+    if not shape:
+        return [f"{name}[]"]
+    names = [f"{name}["]
+    for axis, length in enumerate(shape, 1):
+        ending = "]" if axis == len(shape) else ","
+        numbers = [f"{number}{ending}" for number in range(length)]
+        names = [start + number for start in names for number in numbers]
+    return names
+
+
+def nested(values: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """Values in row-major order as nested lists."""
+    if not shape:
+        return values[0]
+    if len(shape) == 1:
+        return list(values)
+    part = math.prod(shape[1:])
+    return [nested(values[i * part : (i + 1) * part], shape[1:]) for i in range(shape[0])]
+
+
+def numpy_array(values: Sequence[int], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Integers as a numpy array of int64, or of Python integers where one is larger."""
+    import numpy as np
+
+    fits = all(-(1 << 63) <= value < 1 << 63 for value in values)
+    return np.array(values, dtype=np.int64 if fits else object).reshape(shape)

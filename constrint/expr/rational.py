@@ -1,0 +1,207 @@
+"""Sums with fractional coefficients: what `0.5 * x` builds.
+
+A float is read as the decimal number that Python prints for it: 0.1 is 1/10, as it is written, and not the
+binary fraction beside it. Everything is exact: comparisons become conditions on integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite, lcm
+from typing import Any, NoReturn, SupportsFloat, TypeAlias
+
+from constrint.errors import ModelError
+from constrint.expr import build
+from constrint.expr.base import Assignment, BoolExpr, IntExpr
+from constrint.expr.build import as_expr
+from constrint.expr.integers import Const
+
+Coefficient: TypeAlias = float | Fraction | Decimal
+Number: TypeAlias = int | float | Fraction
+
+
+def is_fraction(value: object) -> bool:
+    """Whether a value is a float, numpy's included, a Fraction or a Decimal."""
+    return isinstance(value, float | Fraction | Decimal) or type(value).__name__ in ("float16", "float32")
+
+
+def fraction_of(value: Any) -> Fraction:
+    """The exact value of a number; of a float, the decimal number that Python prints for it."""
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, Decimal):
+        is_finite = value.is_finite()
+    else:
+        is_finite = isfinite(value)
+    if not is_finite:
+        raise ModelError(f"{value} is not a number to compute with: a coefficient or bound must be finite")
+    if isinstance(value, float):
+        return Fraction(float.__repr__(value))
+    return Fraction(str(value) if isinstance(value, SupportsFloat) else value)
+
+
+class Rational:
+    """An expression divided by an integer; made by a product, sum or quotient with a float or Fraction.
+
+    It stands in sums, multiples, comparisons, `abs` and objectives. Its value is a float, or a Fraction if it
+    was made of Fractions or Decimals only.
+
+    Attributes:
+        numerator: The expression.
+        denominator: The integer, at least 1.
+        is_float: Whether its values are floats.
+    """
+
+    __slots__ = ("denominator", "is_float", "numerator")
+    __array_ufunc__ = None  # numpy leaves operators to this class
+
+    def __init__(self, numerator: IntExpr, denominator: int, is_float: bool) -> None:
+        self.numerator = numerator
+        self.denominator = denominator
+        self.is_float = is_float
+
+    def evaluate(self, assignment: Assignment) -> float | Fraction:
+        """The value under an assignment of the variables; raises `Undefined` if there is none."""
+        return self.in_units(self.numerator.evaluate(assignment))
+
+    def in_units(self, numerator: int) -> float | Fraction:
+        """The value for a value of the numerator."""
+        exact = Fraction(numerator, self.denominator)
+        return float(exact) if self.is_float else exact
+
+    def __add__(self, other: object) -> Rational:
+        return _sum(self, lifted(other), 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: object) -> Rational:
+        return _sum(self, lifted(other), -1)
+
+    def __rsub__(self, other: object) -> Rational:
+        return _sum(lifted(other), self, -1)
+
+    def __neg__(self) -> Rational:
+        return _times(self, Fraction(-1))
+
+    def __pos__(self) -> Rational:
+        return self
+
+    def __mul__(self, other: object) -> Rational:
+        right = lifted(other)
+        numerator = build.product(self.numerator, right.numerator)
+        return Rational(numerator, self.denominator * right.denominator, self.is_float or right.is_float)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: object) -> Rational:
+        right = lifted(other)
+        if not isinstance(right.numerator, Const):
+            raise ModelError("`/` divides by a constant only: multiply the other side by the divisor instead")
+        if right.numerator.value == 0:
+            raise ModelError("division by 0: the divisor is a constant that is not 0")
+        return _times(self, Fraction(right.denominator, right.numerator.value), right.is_float)
+
+    def __floordiv__(self, other: object) -> NoReturn:
+        raise ModelError(
+            "`//`, `%` and `**` are operators of integers: multiply by the denominator, or leave out floats"
+        )
+
+    __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __floordiv__
+
+    def __rtruediv__(self, other: object) -> NoReturn:
+        raise ModelError("`/` divides by a constant only: multiply the other side by the divisor instead")
+
+    def __abs__(self) -> Rational:
+        return Rational(abs(self.numerator), self.denominator, self.is_float)
+
+    def __lt__(self, other: object) -> BoolExpr:
+        return compared("<", self, other)
+
+    def __le__(self, other: object) -> BoolExpr:
+        return compared("<=", self, other)
+
+    def __gt__(self, other: object) -> BoolExpr:
+        return compared(">", self, other)
+
+    def __ge__(self, other: object) -> BoolExpr:
+        return compared(">=", self, other)
+
+    def __eq__(self, other: object) -> BoolExpr:  # type: ignore[override] # it builds a condition
+        return compared("==", self, other)
+
+    def __ne__(self, other: object) -> BoolExpr:  # type: ignore[override] # it builds a condition
+        return compared("!=", self, other)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        return self.numerator.__bool__()  # raises the error about truth values
+
+    def __repr__(self) -> str:
+        from constrint.expr.written import write_expression
+
+        return f"({write_expression(self.numerator)}) / {self.denominator}"
+
+
+def lifted(value: object) -> Rational:
+    """A number or an expression as a fraction."""
+    if isinstance(value, Rational):
+        return value
+    if is_fraction(value):
+        exact = fraction_of(value)
+        return Rational(Const(exact.numerator), exact.denominator, not isinstance(value, Fraction | Decimal))
+    return Rational(as_expr(value), 1, False)
+
+
+def _sum(left: Rational, right: Rational, sign: int) -> Rational:
+    whole = lcm(left.denominator, right.denominator)
+    terms = [
+        (whole // left.denominator, left.numerator),
+        (sign * (whole // right.denominator), right.numerator),
+    ]
+    return Rational(build.linear(terms), whole, left.is_float or right.is_float)
+
+
+def _times(value: Rational, factor: Fraction, is_float: bool = False) -> Rational:
+    numerator = build.linear([(factor.numerator, value.numerator)])
+    return Rational(numerator, value.denominator * factor.denominator, value.is_float or is_float)
+
+
+def compared(operator: str, left: object, right: object) -> BoolExpr:
+    """A comparison of fractions, as one of integers."""
+    one, other = lifted(left), lifted(right)
+    whole = lcm(one.denominator, other.denominator)
+    scaled = [
+        side.numerator
+        if side.denominator == whole
+        else build.linear([(whole // side.denominator, side.numerator)])
+        for side in (one, other)
+    ]
+    return build.compare(operator, *scaled)
+
+
+def total(values: Iterable[object]) -> Rational:
+    """The sum of numbers and expressions."""
+    parts = [lifted(value) for value in values]
+    whole = lcm(*[part.denominator for part in parts])
+    terms = [(whole // part.denominator, part.numerator) for part in parts]
+    return Rational(build.linear(terms), whole, any(part.is_float for part in parts))
+
+
+def plain_sum(numbers: Iterable[Any]) -> Number:
+    """The exact sum of numbers: an integer if all are, a float if there is one, else a Fraction."""
+    listed = list(numbers)
+    if not any(is_fraction(one) for one in listed):
+        whole: int = sum(listed)
+        return whole
+    exact = sum((fraction_of(one) if is_fraction(one) else Fraction(one) for one in listed), Fraction(0))
+    return exact if not any(isinstance(one, float) for one in listed) else float(exact)
+
+
+def times(weight: Number, amount: int) -> Number:
+    """An exact multiple of a weight."""
+    if isinstance(weight, float):
+        return weight if amount == 1 else float(fraction_of(weight) * amount)
+    return weight * amount

@@ -1,0 +1,204 @@
+"""Data files for the parameters of a text: JSON and YAML with names, CSV with a table.
+
+A CSV file gives its rows to the name of the file, and each column to the name in its header, if it has one.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from constrint.errors import ModelError, ParseError, shown
+from constrint.frontends.text.parameters import Given, GivenNames
+from constrint.support.json_text import read_json
+from constrint.support.limits import Budget, decoded, read_bytes, recursion_room
+
+if TYPE_CHECKING:
+    from yaml import Node as YamlNode
+
+ENDINGS = (".json", ".yaml", ".yml", ".csv")
+
+
+def read_data(
+    files: Iterable[str | Path], constants: Mapping[str, Given] | None = None, budget: Budget | None = None
+) -> GivenNames:
+    """The values in data files; a constant overrides the value of its name in a file.
+
+    Args:
+        files: The files. Two that give the same name a value contradict each other.
+        constants: Values that are not from files.
+        budget: The limits of reading.
+
+    Raises:
+        ModelError: A file cannot be read, is of no known kind, or gives a name again.
+        ParseError: A file is not what its ending says.
+        LimitExceeded: A file exceeds a limit.
+    """
+    budget = budget or Budget()
+    given = GivenNames(constants)
+    for file in files:
+        name, ending = str(file), Path(file).suffix.lower()
+        if ending not in ENDINGS:
+            raise ModelError(f"{name}: a data file ends in {', '.join(ENDINGS)}")
+        try:
+            text = decoded(read_bytes(file, budget), name)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ModelError(f"cannot read {name}: {reason.lower()}") from None
+        if ending == ".csv":
+            found, columns = _read_csv(text, name, budget)
+        else:
+            found, columns = _names_of(_document(text, name, ending, budget), name, budget), frozenset()
+        for key, value in found.items():
+            if key in given.origins:
+                raise ModelError(f"{name}: '{shown(key, 60)}' has a value in {given.origins[key]} already")
+            given.origins[key] = name
+            given.groups[key] = columns
+            if key not in given.values:
+                given.values[key] = value
+    return given
+
+
+def _document(text: str, name: str, ending: str, budget: Budget) -> Any:
+    if ending == ".json":
+        return read_json(text, name, budget)
+    return _read_yaml(text, name, budget)
+
+
+def _names_of(document: Any, name: str, budget: Budget) -> dict[str, Given]:
+    """The values by name, after a check that they are numbers, words, lists and mappings."""
+    if not isinstance(document, dict):
+        raise ModelError(f'{name}: a data file holds names with values, such as {{"n": 5}}')
+    for key, value in document.items():
+        _check(value, f"{name}: '{shown(str(key), 60)}'", budget)
+    return {str(key): value for key, value in document.items()}
+
+
+def _check(value: Any, where: str, budget: Budget) -> None:
+    """Refuse values that are no integers, words, lists or mappings; count the others."""
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        budget.values(1, where)
+        if isinstance(one, dict):
+            stack += one.values()
+        elif isinstance(one, list):
+            stack += one
+        elif not isinstance(one, int | str):
+            raise ModelError(
+                f"{where} has {shown(repr(one), 40)}: values are integers, names, lists and mappings"
+            )
+
+
+def _read_csv(text: str, name: str, budget: Budget) -> tuple[dict[str, Given], frozenset[str]]:
+    """The rows under the name of the file, and the columns under the names of the header."""
+    rows: list[list[int | str]] = []
+    reader = csv.reader(StringIO(text, newline=""), strict=True, skipinitialspace=True)
+    try:
+        for row in reader:
+            if row:
+                budget.values(len(row), f"{name}:{reader.line_num}")
+                rows.append([_cell(cell, budget, f"{name}:{reader.line_num}") for cell in row])
+                if len(row) != len(rows[0]):
+                    message = f"this row has {len(row)} cells, the first one {len(rows[0])}"
+                    raise ParseError(message, filename=name, line=reader.line_num, column=1)
+    except csv.Error as error:
+        raise ParseError(f"this is not CSV: {error}", filename=name, line=reader.line_num, column=1) from None
+    found: dict[str, Given] = {}
+    if len(rows) > 1 and _is_header(rows):
+        header, *rows = rows
+        found = {str(word): [row[place] for row in rows] for place, word in enumerate(header)}
+        if len(found) < len(header):
+            raise ParseError("the header has a name twice", filename=name, line=1, column=1)
+    stem = Path(name).stem
+    if stem not in found:
+        found[stem] = cast("Given", rows)
+    return found, frozenset(found)
+
+
+def _is_header(rows: list[list[int | str]]) -> bool:
+    """Whether the first row names the columns: it has words only, and another row has a number."""
+    return all(isinstance(cell, str) and cell for cell in rows[0]) and any(
+        isinstance(cell, int) for row in rows[1:] for cell in row
+    )
+
+
+def _cell(text: str, budget: Budget, where: str) -> int | str:
+    text = text.strip()
+    digits = text.removeprefix("-").removeprefix("+")
+    if not (digits.isascii() and digits.isdigit()):
+        return text
+    budget.digits(digits, where)
+    return int(text)
+
+
+def _read_yaml(text: str, name: str, budget: Budget) -> Any:
+    """The document of a YAML text; aliases count as what they stand for."""
+    import yaml
+
+    try:
+        with recursion_room(budget.frames):
+            _check_events(text, name, budget)
+            node = yaml.compose(text, Loader=yaml.SafeLoader)
+            return None if node is None else _plain(node, name, budget, 0)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        reason = error.problem or error.context or "it cannot be read"
+        raise ParseError(f"this is not YAML: {reason}", filename=name, line=line, column=column) from None
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise ModelError(f"{name}: this is not YAML: {shown(str(error), 100)}") from None
+
+
+def _check_events(text: str, name: str, budget: Budget) -> None:
+    """Refuse too deep nesting before anything is built."""
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        budget.look_after()
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            budget.depth(depth, f"{name}:{event.start_mark.line + 1}:{event.start_mark.column + 1}")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _plain(node: YamlNode, name: str, budget: Budget, depth: int) -> Any:
+    """The numbers, words, lists and mappings of a YAML node."""
+    import yaml
+
+    where = f"{name}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
+    budget.values(1, where)
+    budget.depth(depth, where)  # an alias may stand for what it is in
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(child, name, budget, depth + 1) for child in node.value]
+    if isinstance(node, yaml.MappingNode):
+        found: dict[Any, Any] = {}
+        for key, value in node.value:
+            word = key.value if isinstance(key, yaml.ScalarNode) else None
+            if word is None or word in found:
+                problem = "a name is a word" if word is None else f"the name '{shown(word, 60)}' occurs twice"
+                mark = key.start_mark
+                raise ParseError(problem, filename=name, line=mark.line + 1, column=mark.column + 1)
+            found[word] = _plain(value, name, budget, depth + 1)
+        return found
+    return _scalar(node, where, budget)
+
+
+def _scalar(node: Any, where: str, budget: Budget) -> int | str | bool:
+    if node.tag == "tag:yaml.org,2002:bool":
+        return str(node.value).lower() in ("yes", "true", "on")
+    if node.tag == "tag:yaml.org,2002:int":
+        budget.digits(node.value, where)
+        text = node.value.replace("_", "")
+        digits = text.lstrip("+-")
+        if not digits.isdigit() or (digits.startswith("0") and digits != "0"):
+            raise ModelError(f"{where}: write the integer {shown(node.value, 40)} in decimal digits")
+        return int(text)
+    if node.tag == "tag:yaml.org,2002:str":
+        return str(node.value)
+    raise ModelError(f"{where}: {shown(str(node.value), 40)} is no integer, name, list or mapping")

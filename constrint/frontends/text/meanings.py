@@ -1,0 +1,185 @@
+"""What names of the text language can stand for, besides expressions and lists or sets of integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, TypeAlias
+
+from constrint.expr import Const, IntExpr
+from constrint.expr.domain import Domain
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+    from constrint.expr.position import Source
+
+    Node: TypeAlias = Tree[Token]
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """An enumeration: words for the integers from 0.
+
+    Attributes:
+        name: Its name.
+        labels: The words in order.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+class Axis:
+    """One index set of an array.
+
+    Attributes:
+        members: The indices in order.
+        labels: Their texts in the names of elements; None where these are the numbers.
+    """
+
+    def __init__(self, members: range | tuple[int, ...], labels: tuple[str, ...] | None = None) -> None:
+        self.members = members
+        self.labels = labels
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {member: place for place, member in enumerate(self.members)}
+
+    def place(self, index: int) -> int | None:
+        """The place of an index, from 0; None if it is no member."""
+        if isinstance(self.members, range):
+            return self.members.index(index) if index in self.members else None
+        return self._places.get(index)
+
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the indices in names of elements."""
+        return self.labels if self.labels is not None else tuple(map(str, self.members))
+
+    def part(self, places: list[int]) -> Axis:
+        """The axis of some of the places."""
+        labels = None if self.labels is None else tuple([self.labels[place] for place in places])
+        chosen = tuple([self.members[place] for place in places])
+        if labels is None and chosen and chosen == tuple(range(chosen[0], chosen[0] + len(chosen))):
+            return Axis(range(chosen[0], chosen[0] + len(chosen)))
+        return Axis(chosen, labels)
+
+    def __str__(self) -> str:
+        members = self.members
+        if self.labels is not None:
+            return "{" + ", ".join(self.labels[:6]) + (", …" if len(self.labels) > 6 else "") + "}"
+        if isinstance(members, range) and members.step == 1:
+            return f"{members.start}..{members.stop - 1}"
+        return "{" + ", ".join(map(str, members[:6])) + (", …" if len(members) > 6 else "") + "}"
+
+
+class Array:
+    """An array of expressions over index sets.
+
+    Attributes:
+        axes: The index sets.
+        entries: The elements in row-major order.
+    """
+
+    def __init__(self, axes: tuple[Axis, ...], entries: tuple[IntExpr, ...]) -> None:
+        self.axes = axes
+        self.entries = entries
+
+    @cached_property
+    def strides(self) -> tuple[int, ...]:
+        """The distance between neighbours along each axis."""
+        lengths = [len(axis) for axis in self.axes]
+        return tuple([math.prod(lengths[k + 1 :]) for k in range(len(lengths))])
+
+    def parts(self) -> Iterator[Value]:
+        """The elements along the first axis: expressions, or arrays of the other axes."""
+        if len(self.axes) == 1:
+            yield from self.entries
+            return
+        length = self.strides[0]
+        for place in range(len(self.axes[0])):
+            yield Array(self.axes[1:], self.entries[place * length : (place + 1) * length])
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list that is no list of constants: of expressions, or of lists.
+
+    Attributes:
+        items: What it lists.
+    """
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Template:
+    """A function of the text: its body is read anew in each call.
+
+    Attributes:
+        name: Its name.
+        parameters: Names of its parameters.
+        body: The tree of its body.
+        source: The text that the tree is of.
+        begin: The place in that text from which the tree counts.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    body: Node
+    source: Source
+    begin: int
+
+
+Value: TypeAlias = IntExpr | tuple[int, ...] | Domain | Array | Items | Enumeration | Template
+"""The meaning of a name or argument; a tuple is a list or set of constants, a Domain a range."""
+
+KINDS: dict[type, str] = {
+    tuple: "a sequence",
+    Domain: "a range",
+    Array: "an array",
+    Items: "a list",
+    Enumeration: "an enumeration",
+    Template: "a function",
+}
+
+
+def kind_of(value: Value) -> str:
+    """What a value is, with its article, for messages."""
+    return next((kind for each, kind in KINDS.items() if isinstance(value, each)), "a number")
+
+
+def names_of_elements(name: str, axes: tuple[Axis, ...]) -> Iterator[str]:
+    """The names of the elements of an array in row-major order: `x[1,2]`, `x[red]`."""
+    for place in product(*[axis.texts() for axis in axes]):
+        yield f"{name}[{','.join(place)}]"
+
+
+def array_of(value: Value) -> Array | None:
+    """A list as an array that counts from 0, with an axis for each level of equally long lists."""
+    if isinstance(value, Array):
+        return value
+    if isinstance(value, tuple):
+        return Array((Axis(range(len(value))),), tuple([Const(item) for item in value]))
+    if not isinstance(value, Items):
+        return None
+    if all(isinstance(item, IntExpr) for item in value.items):
+        return Array((Axis(range(len(value.items))),), value.items)  # type: ignore[arg-type]  # just checked
+    parts = [array_of(item) for item in value.items]
+    if any(part is None for part in parts):
+        return None
+    arrays = [part for part in parts if part is not None]
+    shapes = {tuple([tuple(axis.members) for axis in array.axes]) for array in arrays}
+    if len(shapes) != 1:
+        return None
+    entries = tuple([entry for array in arrays for entry in array.entries])
+    return Array((Axis(range(len(arrays))), *arrays[0].axes), entries)

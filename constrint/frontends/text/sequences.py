@@ -1,0 +1,365 @@
+"""Lists, sets, ranges and comprehensions of the text language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+
+from constrint.errors import ParseError
+from constrint.expr import BoolExpr, Const, IntExpr
+from constrint.expr.domain import Domain
+from constrint.frontends.constants import as_tree, name_of, subtrees
+from constrint.frontends.text.meanings import Array, Enumeration, Items, Template, Value, kind_of
+from constrint.frontends.text.names import NameReader
+from constrint.support.limits import exceeded
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+    Node: TypeAlias = Tree[Token]
+
+MOST_MEMBERS = 1_000_000
+"""The most members of a range in braces; a longer one belongs outside braces."""
+Read = TypeVar("Read")
+
+
+class SequenceReader(NameReader):
+    """Reads lists, sets, ranges and comprehensions."""
+
+    _depth = 0  # how deep the present expression is nested
+
+    def value(self, tree: Node) -> Value:
+        """The meaning of any argument: an expression, a list, a set or an array."""
+        raise NotImplementedError
+
+    def expression(self, tree: Node) -> IntExpr:
+        """An integer or a condition."""
+        raise NotImplementedError
+
+    def boolean(self, tree: Node) -> BoolExpr:
+        """A condition."""
+        raise NotImplementedError
+
+    def constant(self, tree: Node) -> int:
+        """A constant; raises `ParseError` for anything else."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------ lists
+
+    def list_of(self, tree: Node) -> Value:
+        """The value of a list in brackets."""
+        inner = self.inner_token(tree)
+        if inner is not None:
+            if inner.type == "NUMBERS":
+                return tuple(self.long_list(inner))
+            return Items(tuple(self.long_rows(inner)))
+        return _listed([one for child in subtrees(tree) for one in self.listed(child)])
+
+    def listed(self, tree: Node) -> list[Value]:
+        """The values that an item of a list, a set or of arguments stands for; a range is its members."""
+        if tree.data == "comprehension":
+            return self.expanded(tree, self.value)
+        self.budget.values(1, partial(self.where, tree))
+        if tree.data == "range":
+            return [Const(number) for number in self.written_out(tree)]
+        return [self.value(tree)]
+
+    def entries(self, tree: Node) -> tuple[IntExpr, ...]:
+        """The expressions in a list, an array or a set; those of inner lists one after the other."""
+        value = self.value(tree)
+        found = self.flat(value)
+        if found is None:
+            text = self.position(tree).text
+            raise self.error(tree, f"'{text}' is {kind_of(value)}, not a list", f"write [{text}]")
+        return found
+
+    def flat(self, value: Value) -> tuple[IntExpr, ...] | None:
+        """All expressions in a list, an array or a set; None for another value."""
+        if isinstance(value, Array):
+            return value.entries
+        if isinstance(value, Items):
+            found: list[IntExpr] = []
+            for item in value.items:
+                inner = (item,) if isinstance(item, IntExpr) else self.flat(item)
+                if inner is None:
+                    return None
+                found += inner
+            return tuple(found)
+        numbers: Iterable[int] | None = None
+        if isinstance(value, tuple):
+            numbers = value
+        elif isinstance(value, Enumeration):
+            numbers = range(len(value))
+        elif isinstance(value, Domain) and value.is_finite:
+            self.budget.values(value.size or 0)
+            numbers = value
+        return None if numbers is None else tuple(map(Const, numbers))
+
+    def sequence(self, tree: Node) -> tuple[int, ...]:
+        """A sequence of constants: a list, a set, or the name of one."""
+        value = self.value(tree)
+        if isinstance(value, tuple):
+            return value
+        if isinstance(value, Items) and any(not isinstance(item, IntExpr) for item in value.items):
+            raise self.error(tree, "a list of lists is not a sequence", "take one of them: [3, 5, 7]")
+        found = None if isinstance(value, IntExpr) else self.flat(value)
+        if found is None:
+            text = self.position(tree).text
+            hint = "only lists of constants have elements: [3, 5, 7][k]"
+            raise self.error(tree, f"'{text}' is not a sequence", hint)
+        return tuple([self.constant_of(tree, entry) for entry in found])
+
+    def rows(self, tree: Node) -> list[tuple[int, ...]]:
+        """A list of lists of constants."""
+        if tree.data == "list" and self.inner_token(tree) is None:
+            inner = subtrees(tree)
+            if all(child.data == "list" for child in inner):
+                return [self.sequence(child) for child in inner]
+        value = self.value(tree)
+        parts: Iterable[Value] | None = None
+        if isinstance(value, Array) and len(value.axes) > 1:
+            parts = value.parts()
+        elif isinstance(value, Items):
+            parts = value.items
+        elif value == ():
+            parts = ()
+        if parts is not None:
+            found = [self.flat(part) for part in parts if not isinstance(part, IntExpr)]
+            lists = [tuple([self.constant_of(tree, one) for one in row]) for row in found if row is not None]
+            if isinstance(value, Array) or len(lists) == len(cast("Items", value).items if value else ()):
+                return lists
+        text = self.position(tree).text
+        raise self.error(tree, f"'{text}' is not a list of lists", "write such as [[1, 2], [3, 4]]")
+
+    def constant_of(self, tree: Node, expr: IntExpr) -> int:
+        """The value of an expression that stands for a constant."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------ sets
+
+    def members(self, tree: Node) -> Domain:
+        """The set after `in`."""
+        if tree.data == "range":
+            return self.range_of(tree)
+        if tree.data == "braces":
+            return self.braces(tree)
+        value = self.value(tree)
+        found = self.domain_of(tree, value)
+        if found is not None:
+            return found
+        text = self.position(tree).text
+        if isinstance(value, IntExpr):
+            hint = f"write a range 1..{text}, a set {{{text}}} or the name of a sequence"
+        else:
+            hint = "write a set of constants: {1, 2}, or a condition: exists(x == y for y in …)"
+        raise self.error(tree, f"'{text}' is not a set", hint)
+
+    def domain_of(self, tree: Node, value: Value) -> Domain | None:
+        """The set that a value stands for; None if it is none of constants."""
+        if isinstance(value, Domain):
+            return value
+        if isinstance(value, tuple):
+            return Domain.of_values(value)
+        if isinstance(value, Enumeration):
+            return Domain.of_range(0, len(value) - 1)
+        found = None if isinstance(value, IntExpr) else self.flat(value)
+        if found is None or any(not isinstance(entry, Const) for entry in found):
+            return None
+        return Domain.of_values([self.constant_of(tree, entry) for entry in found])
+
+    def braces(self, tree: Node) -> Domain:
+        """The set in braces."""
+        inner = self.inner_token(tree)
+        if inner is not None:
+            return Domain.of_values(self.long_list(inner))
+        values: set[int] = set()
+        for item in subtrees(tree):
+            if item.data == "comprehension":
+                values.update(self.expanded(item, self.constant))
+            elif item.data == "range":
+                values.update(self.written_out(item))
+            else:
+                self.budget.values(1, partial(self.where, item))
+                values.add(self.constant(item))
+        return Domain.of_values(values)
+
+    def range_of(self, tree: Node) -> Domain:
+        """The set that a range is."""
+        lo, hi, *step = subtrees(tree)
+        low = self.constant(as_tree(lo.children[0])) if lo.children else None
+        high = self.constant(as_tree(hi.children[0])) if hi.children else None
+        stride = self.constant(step[0]) if step else 1
+        if stride < 1:
+            raise self.error(step[0], f"a step must be at least 1, not {stride}")
+        if low is None and high is None and stride != 1:
+            raise self.error(
+                step[0], "a step needs a bound to count from", "write 0.. step 4, or 4 divides x"
+            )
+        return Domain.of_range(low, high, stride)
+
+    def written_out(self, tree: Node) -> Iterable[int]:
+        """The members of a range that stands in braces or brackets."""
+        domain = self.range_of(tree)
+        if domain.lo is None or domain.hi is None:
+            raise self.error(tree, "a range inside braces needs both bounds")
+        size = domain.size or 0
+        if size > MOST_MEMBERS:
+            raise self.error(tree, "this range is too long to stand inside braces", "write x in lo..hi")
+        self.budget.values(size, partial(self.where, tree))
+        return domain
+
+    # ------------------------------------------------------------ comprehensions
+
+    def expanded(self, tree: Node, read: Callable[[Node], Read]) -> list[Read]:
+        """What a comprehension stands for: its head, read for each choice of the generators."""
+        head, *generators = subtrees(tree)
+        found: list[Read] = []
+        before = self.locals
+        self.locals = dict(before)
+        try:
+            self._generate(generators, lambda: found.append(read(head)))
+        finally:
+            self.locals = before
+        if not found:
+            self.check_names(tree, set())
+        return found
+
+    def _generate(self, generators: Sequence[Node], visit: Callable[[], None]) -> None:
+        """Visit all choices of some generators."""
+        if not generators:
+            visit()
+            return
+        generator, *others = generators
+        names = [name_of(child) for child in subtrees(generator) if child.data == "name"][: _count(generator)]
+        members = as_tree(generator.children[_count(generator) + 1])
+        conditions = [child for child in subtrees(generator) if child.data == "condition"]
+        self._depth += 1
+        self.budget.depth(self._depth, partial(self.where, generator))
+        for value in self._run_through(members):
+            self.budget.node(1, partial(self.where, generator))
+            if len(names) == 1:
+                self.locals[names[0]] = value
+            else:
+                self._unpack(generator, names, value)
+            if all(self._holds(as_tree(condition.children[-1])) for condition in conditions):
+                self._generate(others, visit)
+        self._depth -= 1
+        for name in names:
+            self.locals.pop(name, None)
+
+    def _run_through(self, tree: Node) -> Iterable[Value]:
+        """The values that a generator runs through."""
+        value = self.value(tree)
+        if isinstance(value, Domain):
+            if not value.is_finite:
+                raise self.error(tree, "a generator needs a finite set", "give the range both bounds: 1..9")
+            self._check_size(tree, value.size or 0)
+            return map(Const, value)
+        if isinstance(value, tuple):
+            return map(Const, value)
+        if isinstance(value, Enumeration):
+            return map(Const, range(len(value)))
+        if isinstance(value, Items):
+            return value.items
+        if isinstance(value, Array):
+            return value.parts()
+        text = self.position(tree).text
+        hint = (
+            f"write a range: 1..{text}" if isinstance(value, IntExpr) else "write a set, a list or an array"
+        )
+        raise self.error(tree, f"'{text}' is {kind_of(value)}: a generator runs through a set or list", hint)
+
+    def _check_size(self, tree: Node, size: int) -> None:
+        """Refuse at once what would exceed the limit after a long time."""
+        limit = self.budget.limits.nodes
+        if limit is not None and size > limit:
+            raise exceeded("nodes", limit, partial(self.where, tree))
+
+    def _unpack(self, generator: Node, names: Sequence[str], value: Value) -> None:
+        parts: Sequence[Value] = ()
+        if isinstance(value, tuple):
+            parts = [Const(item) for item in value]
+        elif isinstance(value, Items):
+            parts = value.items
+        elif isinstance(value, Array):
+            parts = list(value.parts())
+        if len(parts) != len(names) or isinstance(value, IntExpr):
+            what = f"{kind_of(value)} of {len(parts)}" if parts else kind_of(value)
+            message = f"{len(names)} names for {what}"
+            hint = "for i, j in … takes lists of two apart; two generators are written for i in … for j in …"
+            raise self.error(generator, message, hint)
+        self.locals.update(zip(names, parts, strict=True))
+
+    def _holds(self, tree: Node) -> bool:
+        """Whether a filter lets the present choice through."""
+        condition = self.boolean(tree)
+        for variable in condition.variables():
+            hint = "filters choose before solving; a condition on variables stands before 'for': c -> …"
+            raise self.error(tree, f"'{variable.name}' is a variable; a filter must be a constant", hint)
+        return bool(self.constant_of(tree, condition))
+
+    # ------------------------------------------------------------ names of what is not read
+
+    def check_names(self, tree: Node, bound: set[str]) -> None:
+        """Raise the error for a name that nothing declares, in a part that is read later or never."""
+        for place, name in _free_names(tree, bound):
+            if self.found(name) is None and not self.is_word(name):
+                raise self.unknown(place, name)
+
+    def is_word(self, name: str) -> bool:
+        """Whether a name may be a word of a global constraint."""
+        raise NotImplementedError
+
+
+def _listed(items: list[Value]) -> Value:
+    """The value of a list: a sequence of constants where all items are."""
+    if all(type(item) is Const for item in items):
+        return tuple([cast("Const", item).value for item in items])
+    return Items(tuple(items))
+
+
+def _count(generator: Node) -> int:
+    """How many names a generator binds."""
+    return next(place for place, child in enumerate(generator.children) if not hasattr(child, "data"))
+
+
+def _free_names(tree: Node, bound: set[str]) -> Iterator[tuple[Node, str]]:
+    """The names in a tree that its generators do not bind, and where they stand."""
+    stack: list[tuple[Node, frozenset[str]]] = [(tree, frozenset(bound))]
+    while stack:
+        node, known = stack.pop()
+        if node.data == "name":
+            if name_of(node) not in known:
+                yield node, name_of(node)
+        elif node.data == "comprehension":
+            head, *generators = subtrees(node)
+            for generator in generators:
+                count = _count(generator)
+                stack.append((as_tree(generator.children[count + 1]), known))
+                known = known | {name_of(child) for child in generator.children[:count]}
+                stack += [(as_tree(child), known) for child in generator.children[count + 2 :]]
+            stack.append((head, known))
+        else:
+            children = subtrees(node)
+            if node.data == "call":
+                children = children[1:]
+            stack += [(child, known) for child in children]
+
+
+def unusable(reader: NameReader, tree: Node, value: Value) -> ParseError:
+    """The error for a value where a number or condition is needed."""
+    text = reader.position(tree).text
+    if tree.data == "list":
+        hint = "take an element, [3, 5, 7][k], or write x in [3, 5, 7]"
+        return reader.error(tree, "a list is not a number", hint)
+    hints = {
+        tuple: f"write {text}[k] or x in {text}",
+        Enumeration: f"write one of its members, or x in {text}",
+        Domain: f"write x in {text}",
+        Template: f"call it: {text}(…)",
+    }
+    hint = next((hint for kind, hint in hints.items() if isinstance(value, kind)), "")
+    if isinstance(value, Array | Items):
+        hint = f"take an element, as in {text}[1], or write sum({text}), forall({text}) or the like"
+    return reader.error(tree, f"'{text}' is {kind_of(value)}, not a number", hint)

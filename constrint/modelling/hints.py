@@ -1,0 +1,43 @@
+"""Hints: values that a solution is likely to have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from constrint.errors import ModelError
+from constrint.expr import BoolVar
+from constrint.modelling.result import Result
+from constrint.support.arguments import integer
+
+if TYPE_CHECKING:
+    from constrint.modelling.declarations import Declarations
+
+Hint: TypeAlias = "Mapping[Any, Any] | Result"
+"""Values by variable or by name, or an earlier result."""
+
+
+def hints_of(model: Declarations, given: Hint) -> dict[str, int]:
+    """The hinted values by variable name; raises `ModelError` for other keys and values."""
+    if isinstance(given, Result):
+        if not given:
+            raise ModelError(f"a result without a solution is no hint: its status is {given.status.value}")
+        return {name: value for name, value in given.numbers.items() if name in model.variables}
+    if not isinstance(given, Mapping):
+        raise ModelError(f"a hint is a mapping of variables to values, such as {{x: 3}}, not {given!r}")
+    hints: dict[str, int] = {}
+    for key, value in given.items():
+        name = key if isinstance(key, str) else getattr(key, "name", None)
+        symbol = model.symbols.get(str(name))
+        if symbol is not None and (key is symbol or isinstance(key, str)):
+            hints |= symbol.numbers(value)
+            continue
+        known = model.variables.get(name) if isinstance(name, str) else None
+        if known is None or (known is not key and not isinstance(key, str)):
+            raise ModelError(
+                f"{key!r} is not a variable of this model: hint variables, by themselves or by name"
+            )
+        hints[known.name] = integer(value, f"the hint of '{name}'")
+        if isinstance(known, BoolVar) and hints[known.name] not in (0, 1):
+            raise ModelError(f"the hint of '{name}' is {value}: a Boolean variable is 0 or 1")
+    return hints

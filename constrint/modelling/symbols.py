@@ -1,0 +1,338 @@
+"""Variables whose values are the user's own: enumeration variables and set variables.
+
+Both stand on integers. An enumeration variable is an integer variable that numbers its values, a set variable
+has a Boolean variable for each possible member. So every call, method and format takes them; results give
+back the user's values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from constrint.errors import ModelError, Undefined
+from constrint.expr import (
+    And,
+    Assignment,
+    BoolConst,
+    BoolExpr,
+    BoolVar,
+    Comparison,
+    Const,
+    Element,
+    Iff,
+    Implies,
+    IntExpr,
+    IntVar,
+    Member,
+    Not,
+    Or,
+    as_expr,
+    placed,
+)
+from constrint.expr.domain import Domain
+from constrint.expr.functions import sum_
+from constrint.support.arguments import integer
+
+Members: TypeAlias = "SetExpr | Iterable[Hashable]"
+
+
+def distinct(values: Iterable[Hashable], what: str) -> tuple[Any, ...]:
+    """The values as a tuple; raises `ModelError` unless they are hashable, some, and each there once."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ModelError(f'{what} must be a list, not {values!r}: write such as ["red", "green"]')
+    listed = tuple(values)
+    for value in listed:
+        if not isinstance(value, Hashable) or isinstance(value, IntExpr):
+            raise ModelError(f"{what} are constants, such as strings and integers, not {value!r}")
+    if len(set(listed)) < len(listed):
+        twice = next(value for i, value in enumerate(listed) if value in listed[:i])
+        raise ModelError(f"{what} have {twice!r} twice: give each once")
+    return listed
+
+
+class EnumVar:
+    """An enumeration variable; made by `Model.enum_var`.
+
+    `==` and `!=` compare with a value or another enumeration variable, `<` and so on compare by the order of
+    the values.
+
+    Attributes:
+        name: Its name.
+        values: Its values in order.
+        index: The integer variable: the number of its value in `values`, from 0.
+    """
+
+    __slots__ = ("_places", "index", "name", "values")
+
+    def __init__(self, name: str, values: tuple[Any, ...], index: IntVar) -> None:
+        self.name = name
+        self.values = values
+        self.index = index
+        self._places = {value: place for place, value in enumerate(values)}
+
+    @property
+    def variables(self) -> tuple[IntVar | BoolVar, ...]:
+        """The variables that it stands on."""
+        return (self.index,)
+
+    def evaluate(self, assignment: Assignment) -> Any:
+        """The value under an assignment of the variables."""
+        return self.values[self.index.evaluate(assignment)]
+
+    def numbers(self, value: Any) -> dict[str, int]:
+        """The values of the variables for a value."""
+        return {self.name: self.place(value)}
+
+    def place(self, value: Any) -> int:
+        """The number of a value; raises `ModelError` if it is none of them."""
+        if not isinstance(value, Hashable) or value not in self._places:
+            raise ModelError(f"'{self.name}' has no value {value!r}; it has: {_listed(self.values)}")
+        return self._places[value]
+
+    def is_in(self, values: Iterable[Hashable]) -> BoolExpr:
+        """The condition that the value is one of these."""
+        chosen = distinct(values, f"the values to compare '{self.name}' with")
+        return placed(Member(self.index, Domain.of_values([self.place(value) for value in chosen])))
+
+    def map(self, numbers: Mapping[Any, int]) -> IntExpr:
+        """The number that belongs to the value, such as its cost: `color.map({"red": 3, "green": 5})`."""
+        missing = [value for value in self.values if value not in numbers]
+        if missing:
+            raise ModelError(f"'{self.name}' has the value {missing[0]!r}, for which no number is given")
+        given = tuple(integer(numbers[value], "each number of `map`") for value in self.values)
+        return Element(given, self.index)
+
+    def _compared(self, operator: str, other: object) -> BoolExpr:
+        if isinstance(other, EnumVar):
+            if other.values == self.values:
+                return placed(Comparison(operator, self.index, other.index))
+            if operator not in ("==", "!="):
+                raise ModelError(f"'{self.name}' and '{other.name}' have other values: their order differs")
+            equal = _same_value(self, other)
+            return placed(equal if operator == "==" else Not(equal))
+        return placed(Comparison(operator, self.index, Const(self.place(other))))
+
+    def __eq__(self, other: object) -> BoolExpr:  # type: ignore[override] # it builds a condition
+        return self._compared("==", other)
+
+    def __ne__(self, other: object) -> BoolExpr:  # type: ignore[override] # it builds a condition
+        return self._compared("!=", other)
+
+    def __lt__(self, other: object) -> BoolExpr:
+        return self._compared("<", other)
+
+    def __le__(self, other: object) -> BoolExpr:
+        return self._compared("<=", other)
+
+    def __gt__(self, other: object) -> BoolExpr:
+        return self._compared(">", other)
+
+    def __ge__(self, other: object) -> BoolExpr:
+        return self._compared(">=", other)
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return f"{self.name} in {{{_listed(self.values)}}}"
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(map(repr, values))
+
+
+def _same_value(one: EnumVar, other: EnumVar) -> BoolExpr:
+    """The condition that two variables with different lists of values are equal."""
+    both = [value for value in one.values if value in other.values]
+    return Or(
+        tuple(
+            And(
+                (
+                    Comparison("==", one.index, Const(one.place(value))),
+                    Comparison("==", other.index, Const(other.place(value))),
+                )
+            )
+            for value in both
+        )
+    )
+
+
+class SetExpr:
+    """A set that depends on variables: `|`, `&`, `-`, `^` of sets, and set variables.
+
+    `==` and `!=` compare sets, `<=` and `>=` are subset and superset, `<` and `>` the proper ones. The other
+    side may be a set of constants.
+
+    Attributes:
+        members: For each possible member, the condition that it is in the set.
+    """
+
+    __slots__ = ("members",)
+
+    def __init__(self, members: Mapping[Any, BoolExpr]) -> None:
+        self.members = dict(members)
+
+    def evaluate(self, assignment: Assignment) -> frozenset[Any]:
+        """The set under an assignment of the variables."""
+        return frozenset(value for value, inside in self.members.items() if inside.evaluate(assignment))
+
+    @property
+    def cardinality(self) -> IntExpr:
+        """The number of members."""
+        inside: list[IntExpr] = list(self.members.values())
+        return sum_(inside)
+
+    def contains(self, value: Any) -> BoolExpr:
+        """The condition that a value is a member: a constant, an enumeration variable, or an expression."""
+        if isinstance(value, EnumVar):
+            ways = [
+                And((value == one, inside)) for one, inside in self.members.items() if one in value.values
+            ]
+            return placed(Or(tuple(ways)))
+        if isinstance(value, IntExpr):
+            whole = {one: was for one, was in self.members.items() if isinstance(one, int)}
+            equal = [And((Comparison("==", value, as_expr(one)), was)) for one, was in whole.items()]
+            return placed(Or(tuple(equal)))
+        inside: BoolExpr = self.members.get(value, BoolConst(False))
+        return inside
+
+    def disjoint(self, other: Members) -> BoolExpr:
+        """The condition that no value is in both."""
+        return placed(Not(Or(tuple((self & other).members.values()))))
+
+    def __and__(self, other: Members) -> SetExpr:
+        right = as_set(other).members
+        both = {
+            value: And((inside, right[value])) for value, inside in self.members.items() if value in right
+        }
+        return SetExpr(both)
+
+    __rand__ = __and__
+
+    def __or__(self, other: Members) -> SetExpr:
+        return self._joined(other, lambda one, two: Or((one, two)))
+
+    __ror__ = __or__
+
+    def __xor__(self, other: Members) -> SetExpr:
+        return self._joined(other, lambda one, two: Not(Iff(one, two)))
+
+    __rxor__ = __xor__
+
+    def __sub__(self, other: Members) -> SetExpr:
+        right = as_set(other).members
+        return SetExpr(
+            {
+                value: And((inside, Not(right[value]))) if value in right else inside
+                for value, inside in self.members.items()
+            }
+        )
+
+    def __rsub__(self, other: Members) -> SetExpr:
+        right = as_set(other)
+        return SetExpr.__sub__(right, self)
+
+    def _joined(self, other: Members, join: Callable[[BoolExpr, BoolExpr], BoolExpr]) -> SetExpr:
+        right = as_set(other).members
+        none = BoolConst(False)
+        values = dict.fromkeys([*self.members, *right])
+        return SetExpr({one: join(self.members.get(one, none), right.get(one, none)) for one in values})
+
+    def __le__(self, other: Members) -> BoolExpr:
+        return _subset(self, as_set(other))
+
+    def __ge__(self, other: Members) -> BoolExpr:
+        return _subset(as_set(other), self)
+
+    def __eq__(self, other: Members) -> BoolExpr:  # type: ignore[override] # it builds a condition
+        return placed(And(tuple(Not(one) for one in (self ^ other).members.values())))
+
+    def __ne__(self, other: Members) -> BoolExpr:  # type: ignore[override] # it builds a condition
+        return placed(Or(tuple((self ^ other).members.values())))
+
+    def __lt__(self, other: Members) -> BoolExpr:
+        return placed(And((_subset(self, as_set(other)), self != other)))
+
+    def __gt__(self, other: Members) -> BoolExpr:
+        return placed(And((_subset(as_set(other), self), self != other)))
+
+    __hash__ = object.__hash__
+
+    def __contains__(self, value: object) -> bool:
+        raise ModelError("`in` needs a truth value now: write `s.contains(value)` for the condition")
+
+    def __len__(self) -> int:
+        raise ModelError(
+            "the size of a set variable is not known yet: write `s.cardinality` for the expression"
+        )
+
+    def __repr__(self) -> str:
+        return f"set of {{{_listed(self.members)}}}"
+
+
+def _subset(left: SetExpr, right: SetExpr) -> BoolExpr:
+    """The condition that all members of one set are in another."""
+    none = BoolConst(False)
+    ways = [Implies(inside, right.members.get(value, none)) for value, inside in left.members.items()]
+    return placed(And(tuple(ways)))
+
+
+class SetVar(SetExpr):
+    """A set variable; made by `Model.set_var`.
+
+    Attributes:
+        name: Its name.
+        members: For each possible member, the Boolean variable that says whether it is in the set.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str, members: Mapping[Any, BoolVar]) -> None:
+        super().__init__(members)
+        self.name = name
+
+    @property
+    def variables(self) -> tuple[IntVar | BoolVar, ...]:
+        """The variables that it stands on."""
+        return tuple(one for one in self.members.values() if isinstance(one, BoolVar))
+
+    def numbers(self, value: Any) -> dict[str, int]:
+        """The values of the variables for a set of constants."""
+        chosen = distinct(value, f"the members of '{self.name}'")
+        for one in chosen:
+            if one not in self.members:
+                raise ModelError(f"'{self.name}' has no member {one!r}; it has: {_listed(self.members)}")
+        return {one.name: int(key in chosen) for key, one in zip(self.members, self.variables, strict=True)}
+
+
+Symbol: TypeAlias = EnumVar | SetVar
+
+
+def as_set(value: Members) -> SetExpr:
+    """The set for an operand: a set itself, or a set of constants."""
+    if isinstance(value, SetExpr):
+        return value
+    if isinstance(value, Iterable) and not isinstance(value, str | IntExpr | Mapping):
+        return SetExpr({one: BoolConst(True) for one in distinct(dict.fromkeys(value), "the members")})
+    raise ModelError(f"{value!r} is not a set: write a set variable, or a set of constants such as {{1, 2}}")
+
+
+def in_symbols(
+    symbols: Mapping[str, Symbol], values: dict[str, int], assignment: Assignment
+) -> dict[str, Any]:
+    """The values by name, with those of symbols in place of those of the variables that they stand on."""
+    owner = {one.name: symbol for symbol in symbols.values() for one in symbol.variables}
+    shown: dict[str, Any] = {}
+    for name, value in values.items():
+        symbol = owner.get(name)
+        if symbol is None:
+            shown[name] = value
+        elif symbol.name not in shown:
+            shown[symbol.name] = symbol.evaluate(assignment)
+    for name, symbol in symbols.items():
+        if name not in shown:
+            try:
+                shown[name] = symbol.evaluate(assignment)
+            except Undefined:
+                continue
+    return shown

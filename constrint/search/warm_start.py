@@ -1,0 +1,115 @@
+"""Warm starts: a solution at or near the hinted values, found before the search proper begins.
+
+Hints are values to try, never constraints. First all hinted values are required together; if that has no
+solution, a short search takes the nearest ones that remain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from constrint.engine.build import Box
+from constrint.errors import UnboundedError
+from constrint.expr import IntExpr
+from constrint.lowering.problem import NeedsWiderBounds
+from constrint.preparing.branching import PLAIN
+from constrint.preparing.checks import Assignment
+from constrint.preparing.search import GaveUp
+from constrint.search.depth_first import Run
+from constrint.search.easy import is_solution
+
+if TYPE_CHECKING:
+    from constrint.modelling.declarations import Declarations
+    from constrint.modelling.objectives import Goal
+    from constrint.preparing.prepared import Prepared
+    from constrint.presolve import Root
+    from constrint.search.solver import Solver
+
+NODES = 1000  # of a search near the hints, beside two for each variable
+FAILURES = 200
+
+
+@dataclass(frozen=True)
+class Start:
+    """A solution from which a search starts.
+
+    Attributes:
+        solution: The solution.
+        value: The value of the first objective's variable; 0 without one.
+    """
+
+    solution: Assignment
+    value: int = 0
+
+
+def near_hints(solver: Solver, prepared: Prepared, root: Root) -> Start | None:
+    """A solution near the model's hints; it, or else the hints, then lead the searches of the call."""
+    hint = hint_of(solver.model.variables, solver.model.hints)
+    if not hint:
+        return None
+    solver.options = replace(solver.options, hint=hint, is_solution=False)
+    if solver.options.proof is not None:
+        return None  # a proof has only solutions that the learning search found
+    start = warm_start(solver, prepared, root)
+    if start is not None:
+        solver.options = replace(solver.options, hint=start.solution, is_solution=True)
+    return start
+
+
+def is_as_good(start: Assignment, best: Assignment | None, goals: Iterable[Goal]) -> bool:
+    """Whether a solution has the values of the goals that the best one has, or there is no best one."""
+    return best is None or all(expr.evaluate(start) == expr.evaluate(best) for expr, _ in goals)
+
+
+def warm_start(solver: Solver, prepared: Prepared, root: Root) -> Start | None:
+    """A solution at or near the hinted values of the options; None if a short search finds none."""
+    targets = [*prepared.goals, *prepared.preferences]
+    goal = targets[0][0] if targets else None
+    hinted = prepared.hinted(solver.options)
+    options = replace(solver.options, lns=False, restarts=None, brancher=PLAIN, watch=None, is_solution=False)
+    near = replace(root, settled=None)  # the state is left to the search proper
+    for part in (restricted(near, hinted), near):
+        if part is None:
+            continue
+        nodes = NODES + 2 * len(prepared.variables)
+        run = Run(prepared, part, options, solver.started, most_nodes=nodes, most_failures=FAILURES)
+        found: Assignment | None = None
+        try:
+            found = run.next()
+        except (GaveUp, UnboundedError, NeedsWiderBounds):
+            continue
+        finally:
+            solver.add(run, 1 if found else 0)
+        if found is not None:
+            return Start(found, 0 if goal is None else run.value(goal))
+    return None
+
+
+def restricted(root: Root, values: Mapping[int, int]) -> Root | None:
+    """The root with these values of variables; None if a domain lacks one of them."""
+    box = root.box
+    lo, hi, step, listed = list(box.lo), list(box.hi), list(box.step), list(box.values)
+    for v, value in values.items():
+        own = listed[v]
+        if not lo[v] <= value <= hi[v] or (value - lo[v]) % step[v] or (own is not None and value not in own):
+            return None
+        lo[v] = hi[v] = value
+        step[v] = 1
+        listed[v] = None
+    return replace(root, box=Box(lo, hi, step, listed))
+
+
+def hinted_solution(model: Declarations, goals: Iterable[Goal]) -> Assignment | None:
+    """The hinted values, if they are all there and a solution; nothing is lowered for that."""
+    if len(model.hints) < len(model.variables):
+        return None
+    hinted = hint_of(model.variables, model.hints)
+    complete = len(hinted) == len(model.variables)
+    return hinted if complete and is_solution(model, hinted, [expr for expr, _ in goals]) else None
+
+
+def hint_of(variables: Mapping[str, IntExpr], hints: Mapping[str, int]) -> dict[IntExpr, int]:
+    """The hinted values by variable."""
+    return {variables[name]: value for name, value in hints.items() if name in variables}
