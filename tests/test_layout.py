@@ -1,7 +1,9 @@
-"""The layout of tests mirrors the code: a folder of tests for each layer."""
+"""The layout: files and functions of bounded length, and a folder of tests for each layer."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,41 @@ OTHER = {
     "kerneltune": {"layers", "stand_ins", "benchmarks"},
 }
 """Folders of tests that have no folder of code with their name."""
+SOURCES = ("constrint", "kerneltune", "kernels", "tests", "benchmarks", "examples", "docs")
+ENDINGS = {".py", ".cu", ".cuh", ".cpp", ".h", ".lark", ".js"}
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 60
+
+
+def test_files_are_short() -> None:
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in _sources()}
+    assert len(lengths) > 600
+    assert [path.relative_to(ROOT) for path, length in lengths.items() if length > LONGEST_FILE] == []
+
+
+def test_functions_are_short() -> None:
+    found = [place for path in _sources() if path.suffix == ".py" for place in _long_functions(path)]
+    assert found == []
+
+
+def _sources() -> Iterator[Path]:
+    """The files that people write; not what they are made into."""
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in ENDINGS and "_build" not in path.parts:
+                yield path
+
+
+def _long_functions(path: Path) -> Iterator[str]:
+    """Functions of too many lines, without their docstrings."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0]
+            is_doc = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+            doc = (first.end_lineno or 0) - first.lineno + 1 if is_doc else 0
+            length = (node.end_lineno or 0) - node.lineno + 1 - doc
+            if length > LONGEST_FUNCTION:
+                yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name}: {length} lines"
 
 
 @pytest.mark.parametrize("package", sorted(OTHER))

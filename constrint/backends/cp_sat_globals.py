@@ -50,6 +50,38 @@ def _circuit(t: Translation, node: c.Circuit) -> None:
         t.model.add_circuit(arcs)
 
 
+def _subcircuit(t: Translation, node: c.Subcircuit) -> None:
+    """A circuit in which the arc from a node to itself leaves the node out; it may be empty."""
+    n = len(node.successors)
+    arcs = []
+    for i, v in enumerate(node.successors):
+        t.model.add(t.variables[v] >= 0)
+        t.model.add(t.variables[v] < n)
+        arcs += [(i, j, _equals(t, v, j)) for j in range(n)]
+    t.model.add_circuit(arcs)
+
+
+def _short_table(t: Translation, node: c.ShortTable) -> None:
+    """A Boolean variable for each row: it is taken exactly if its entries are equal."""
+    equal: dict[tuple[int, int], Any] = {}
+    rows = []
+    for row in node.rows:
+        entries = [(v, value) for v, value in zip(node.variables, row, strict=True) if value is not None]
+        for entry in entries:
+            if entry not in equal:
+                equal[entry] = _equals(t, *entry)
+        taken = t.model.new_bool_var("")
+        literals = [equal[entry] for entry in entries]
+        t.model.add_bool_or([taken, *[~literal for literal in literals]])
+        for literal in literals:
+            t.model.add_implication(taken, literal)
+        rows.append(taken)
+    literal = t.literal(node.literal)
+    t.model.add_bool_or([~literal, *rows])
+    for taken in rows:
+        t.model.add_implication(taken, literal)
+
+
 def _inverse(t: Translation, node: c.Inverse) -> None:
     for v in (*node.xs, *node.ys):
         t.model.add(t.variables[v] >= 0)
@@ -143,6 +175,8 @@ RULES: dict[type[c.Propagator], Callable[[Translation, Any], None]] = {
     c.AllDifferentDomain: _all_different,
     c.Cardinality: _cardinality,
     c.Circuit: _circuit,
+    c.Subcircuit: _subcircuit,
+    c.ShortTable: _short_table,
     c.Inverse: _inverse,
     c.Lexicographic: _lexicographic,
     c.NoOverlap: _no_overlap,

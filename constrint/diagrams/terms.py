@@ -28,6 +28,8 @@ from constrint.diagrams.term import peak_of as peak_of
 from constrint.expr.ranges import Unsupported as Unsupported
 from constrint.support.deadline import look
 
+MOST_FACTORS = 2_000
+"""The most factors of a product; definitions that are squared again and again have one for each path."""
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -152,6 +154,8 @@ class Terms:
                 constant *= arg.data
             elif arg.op == "mul":
                 stack.extend(reversed(arg.args))
+                if len(stack) + len(flat) > MOST_FACTORS:
+                    raise Unsupported(f"a product of more than {MOST_FACTORS} factors")
             elif arg.op == "sum" and len(arg.args) == 1 and arg.data[1] == 0:
                 constant *= arg.data[0][0]
                 stack.append(arg.args[0])

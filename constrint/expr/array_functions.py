@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, Const, IntExpr, as_bool, as_expr, linear
+from constrint.expr import BoolExpr, Const, IntExpr, as_bool, as_expr
 from constrint.expr.arithmetic.choices import if_then_else
 from constrint.expr.arithmetic.divisors import gcd_, lcm_
 from constrint.expr.arithmetic.extremes import max_, min_
@@ -18,7 +18,8 @@ from constrint.expr.arithmetic.truncation import truncmod
 from constrint.expr.array_indices import broadcast, numbers_of, taken
 from constrint.expr.array_operators import both, either, elements_of, elementwise, one_of
 from constrint.expr.arrays import ExprArray, array, made
-from constrint.expr.builders import all_of, any_of
+from constrint.expr.build import NotWhole, lifted
+from constrint.expr.builders import all_of, any_of, sum_
 
 
 def refused(name: str) -> NoReturn:
@@ -37,7 +38,7 @@ def truth(value: Any) -> BoolExpr:
 # ------------------------------------------------------------ reductions
 
 _TOTALS: dict[str, Callable[[Sequence[IntExpr]], IntExpr]] = {
-    "sum": lambda flat: linear([(1, element) for element in flat]),
+    "sum": lambda flat: sum_(flat),
     "prod": lambda flat: functools.reduce(operator.mul, flat, Const(1)),
     "min": lambda flat: _extreme("min", min_, flat),
     "max": lambda flat: _extreme("max", max_, flat),
@@ -210,7 +211,17 @@ def _by_objects(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -
         found = function(*map(plain, args), **options)
     except ValueError as error:
         raise ModelError(f"np.{function.__name__}: {error}") from None
-    return array(found) if isinstance(found, np.ndarray) else as_expr(found)
+    if isinstance(found, np.ndarray):
+        return made([_element(one) for one in found.flat], found.shape)
+    return _element(found)
+
+
+def _element(value: Any) -> Any:
+    """An element of an array: an expression, or one with fractional coefficients."""
+    try:
+        return as_expr(value)
+    except NotWhole:
+        return lifted(value)
 
 
 def _has_arrays(value: Any) -> bool:

@@ -50,9 +50,9 @@ def nested(values: Sequence[Any], shape: tuple[int, ...]) -> Any:
     return [nested(values[i * part : (i + 1) * part], shape[1:]) for i in range(shape[0])]
 
 
-def numpy_array(values: Sequence[int], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def numpy_array(values: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """Integers as a numpy array of int64, or of Python integers where one is larger."""
     import numpy as np
 
-    fits = all(-(1 << 63) <= value < 1 << 63 for value in values)
+    fits = all(isinstance(value, int) and -(1 << 63) <= value < 1 << 63 for value in values)
     return np.array(values, dtype=np.int64 if fits else object).reshape(shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from constrint.expr.base import IntExpr
 from constrint.expr.shown import show
 from constrint.support.html import MOST_ACROSS, grid_html
 
@@ -28,14 +29,19 @@ def array_text(array: ExprArray) -> str:
 
 def _text(array: Any, most: int, indent: int) -> str:
     if array.ndim == 0:
-        return show(array.flat[0])
+        return _shown(array.flat[0])
     parts = list(range(len(array)))
     cut = len(parts) > most
     chosen = [*parts[: most - 2], parts[-1]] if cut else parts
-    texts = [show(array[i]) if array.ndim == 1 else _text(array[i], most, indent + 1) for i in chosen]
+    texts = [_shown(array[i]) if array.ndim == 1 else _text(array[i], most, indent + 1) for i in chosen]
     if cut:
         texts.insert(len(texts) - 1, "…")
     return f"[{(', ' if array.ndim == 1 else ',' + chr(10) + ' ' * (indent + 1)).join(texts)}]"
+
+
+def _shown(element: Any) -> str:
+    """The text of an element, which may have fractional coefficients."""
+    return show(element) if isinstance(element, IntExpr) else repr(element)
 
 
 def array_html(array: ExprArray) -> str | None:
@@ -43,4 +49,4 @@ def array_html(array: ExprArray) -> str | None:
     if array.ndim not in (1, 2):
         return None
     rows = [array] if array.ndim == 1 else [array[i] for i in range(min(len(array), MOST_ACROSS + 1))]
-    return grid_html([[show(element) for element in row.flat[: MOST_ACROSS + 1]] for row in rows])
+    return grid_html([[_shown(element) for element in row.flat[: MOST_ACROSS + 1]] for row in rows])

@@ -247,6 +247,8 @@ def array(values: Any) -> ExprArray:
 
     It is needed for constants that an expression selects: ``array(costs)[i, j]``.
     """
+    if isinstance(values, ExprArray):
+        return values
     found = elements_of(values)
     if found is None:
         found = [values], ()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from constrint.errors import ModelError
-from constrint.expr import IntExpr, IntLike, as_expr
+from constrint.expr import Const, IntExpr, IntLike, as_expr
 from constrint.expr.arrays import ExprArray
 from constrint.support.arguments import integer_list
 
@@ -40,3 +40,19 @@ def rows_of(rows: Iterable[Iterable[int]], what: str) -> tuple[tuple[int, ...], 
     if isinstance(rows, str) or not isinstance(rows, Iterable):
         raise ModelError(f"{what} must be lists of integers, not {rows!r}: write such as [[1, 2], [3, 4]]")
     return tuple([integers(row, f"each of {what}") for row in rows])
+
+
+def matrix_of(
+    rows: Iterable[Iterable[IntLike]], what: str
+) -> tuple[tuple[IntExpr, ...] | tuple[int, ...], ...]:
+    """Lists of expressions; of integers where all entries are constants. Raises `ModelError` otherwise."""
+    if isinstance(rows, str) or not isinstance(rows, Iterable):
+        raise ModelError(f"{what} must be lists of expressions, not {rows!r}: write such as [[x, 1], [2, y]]")
+    return plain_matrix(tuple([expressions(row, f"each of {what}") for row in rows]))
+
+
+def plain_matrix(rows: tuple[tuple[IntExpr, ...], ...]) -> tuple[tuple[IntExpr, ...] | tuple[int, ...], ...]:
+    """Lists of expressions; of integers where all entries are constants."""
+    if all(isinstance(entry, Const) for row in rows for entry in row):
+        return tuple([tuple([entry.value for entry in row if isinstance(entry, Const)]) for row in rows])
+    return rows

@@ -17,8 +17,9 @@ from constrint.expr import And, Assignment, BoolExpr, IntExpr, definedness, line
 from constrint.expr.evaluation import with_parts
 from constrint.support.record import record
 
-Kind: TypeAlias = Literal["expr", "exprs", "int", "ints", "rows", "word"]
-"""One expression, several; one constant, several, several lists of them; one of the field's words."""
+Kind: TypeAlias = Literal["expr", "exprs", "matrix", "int", "ints", "rows", "patterns", "word"]
+"""One expression, several, several lists of them (or of constants only); one constant, several, several lists
+of them, such lists with None for any value; one of the field's words."""
 
 Part: TypeAlias = Any
 """An argument: an IntExpr, int or str, or (nested) tuples of them, depending on the field's kind."""
@@ -90,6 +91,11 @@ def same_lengths(name: str, **lists: tuple[Any, ...]) -> None:
         raise ModelError(f"{name} needs lists of one length, not {said}")
 
 
+def is_of_expressions(rows: tuple[tuple[Any, ...], ...]) -> bool:
+    """Whether the entries of a matrix are expressions, not constants."""
+    return any(isinstance(entry, IntExpr) for row in rows for entry in row[:1])
+
+
 def _expressions(parts: tuple[Part, ...]) -> list[IntExpr]:
     """The expressions among arguments and what these list."""
     found: list[IntExpr] = []
@@ -110,6 +116,8 @@ def _needs(parts: tuple[Part, ...]) -> list[BoolExpr]:
 def _evaluated(kind: Kind, part: Part, assignment: Assignment) -> Any:
     if kind == "exprs":
         return tuple([expr.meaning(assignment) for expr in part])
+    if kind == "matrix" and any(hasattr(entry, "meaning") for row in part for entry in row[:1]):
+        return tuple([tuple([expr.meaning(assignment) for expr in row]) for row in part])
     return int(part.meaning(assignment)) if kind == "expr" else part
 
 

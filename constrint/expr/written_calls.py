@@ -12,6 +12,9 @@ from typing import Any
 from constrint.expr import IntExpr, Table
 from constrint.expr.global_expr import Field, Function, Relation
 
+ANY = "_"
+"""How an entry of a row that matches every value is written."""
+
 
 def is_plain(fields: tuple[Field, ...]) -> bool:
     """Whether a call may list its expressions without brackets."""
@@ -37,4 +40,6 @@ def write_table(write: Callable[[IntExpr], str], expr: Table) -> str:
 def _written(write: Callable[[IntExpr], str], part: Any) -> str:
     if isinstance(part, tuple):
         return f"[{', '.join([_written(write, inner) for inner in part])}]"
+    if part is None:
+        return ANY
     return write(part) if isinstance(part, IntExpr) else str(part)

@@ -6,6 +6,7 @@ language, JSON and the lowering read. The propagators are in `constrint.propagat
 
 from constrint.expr.global_expr import Definition, Field, Function, Relation
 from constrint.globals.automata import REGULAR, regular
+from constrint.globals.costs import COST_REGULAR, cost_regular
 from constrint.globals.counting import (
     AMONG,
     COUNT,
@@ -16,7 +17,12 @@ from constrint.globals.counting import (
     global_cardinality,
     nvalue,
 )
-from constrint.globals.different import ALL_DIFFERENT, all_different
+from constrint.globals.different import (
+    ALL_DIFFERENT,
+    ALL_DIFFERENT_EXCEPT,
+    all_different,
+    all_different_except,
+)
 from constrint.globals.optional_tasks import (
     CUMULATIVE_OPTIONAL,
     NO_OVERLAP_OPTIONAL,
@@ -37,10 +43,25 @@ from constrint.globals.order import (
     lex_less_equal,
     value_precede,
 )
-from constrint.globals.packing import BIN_PACKING, KNAPSACK, bin_packing, knapsack
-from constrint.globals.permutations import CIRCUIT, INVERSE, circuit, inverse
+from constrint.globals.packing import (
+    BIN_PACKING,
+    KNAPSACK,
+    VECTOR_BIN_PACKING,
+    bin_packing,
+    knapsack,
+    vector_bin_packing,
+)
+from constrint.globals.permutations import CIRCUIT, INVERSE, SUBCIRCUIT, circuit, inverse, subcircuit
 from constrint.globals.scheduling import CUMULATIVE, DIFFN, NO_OVERLAP, cumulative, diffn, no_overlap
-from constrint.globals.tables import ELEMENT_2D, element_2d
+from constrint.globals.tables import ELEMENT_2D, SHORT_TABLE, element_2d, table
+from constrint.globals.truths import (
+    AT_LEAST_ONE,
+    AT_MOST_ONE,
+    EXACTLY_ONE,
+    at_least_one,
+    at_most_one,
+    exactly_one,
+)
 
 __all__ = [
     "GLOBALS",
@@ -49,15 +70,20 @@ __all__ = [
     "Function",
     "Relation",
     "all_different",
+    "all_different_except",
     "among",
+    "at_least_one",
+    "at_most_one",
     "bin_packing",
     "circuit",
+    "cost_regular",
     "count",
     "cumulative",
     "cumulative_optional",
     "decreasing",
     "diffn",
     "element_2d",
+    "exactly_one",
     "global_cardinality",
     "increasing",
     "inverse",
@@ -68,20 +94,29 @@ __all__ = [
     "no_overlap_optional",
     "nvalue",
     "regular",
+    "subcircuit",
+    "table",
     "value_precede",
+    "vector_bin_packing",
 ]
 
 GLOBALS: dict[str, Definition] = {
     definition.name: definition
     for definition in (
         ALL_DIFFERENT,
+        ALL_DIFFERENT_EXCEPT,
         COUNT,
         AMONG,
         NVALUE,
         GLOBAL_CARDINALITY,
         ELEMENT_2D,
+        SHORT_TABLE,
         INVERSE,
         CIRCUIT,
+        SUBCIRCUIT,
+        EXACTLY_ONE,
+        AT_MOST_ONE,
+        AT_LEAST_ONE,
         INCREASING,
         STRICTLY_INCREASING,
         DECREASING,
@@ -95,7 +130,9 @@ GLOBALS: dict[str, Definition] = {
         CUMULATIVE_OPTIONAL,
         DIFFN,
         REGULAR,
+        COST_REGULAR,
         BIN_PACKING,
+        VECTOR_BIN_PACKING,
         KNAPSACK,
     )
 }

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from constrint.errors import ModelError
-from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, linear, placed
+from constrint.expr import (
+    And,
+    BoolConst,
+    BoolExpr,
+    Comparison,
+    Const,
+    IntExpr,
+    IntLike,
+    Member,
+    Or,
+    linear,
+    placed,
+)
 from constrint.expr.domain import Domain
-from constrint.expr.global_arguments import expressions, integers, rows_of
+from constrint.expr.global_arguments import expressions
 from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.posting import need, variables_of
-from constrint.lowering.problem import TRUE
+from constrint.lowering.problem import TRUE, Problem
 from constrint.propagators import Table
 from constrint.support.arguments import integer
 from constrint.support.deadline import watched
@@ -20,6 +32,9 @@ if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
 Rows = tuple[tuple[int, ...], ...]
+Transitions: TypeAlias = Iterable[Iterable[Any]] | Mapping[Any, Any]
+
+MOST_SUBSETS = 20_000  # most sets of states of an automaton that is not deterministic
 
 
 def _arcs(transitions: Rows) -> dict[tuple[int, int], int]:
@@ -31,7 +46,7 @@ def post_run(
     variables: tuple[int, ...],
     following: Callable[[int, int], int | None],
     start: int,
-    accepting: frozenset[int] | None,
+    accepting: Callable[[int], bool] | None,
 ) -> bool:
     """Post that an automaton accepts the variables: a table of (state, value, next state) for each of them.
 
@@ -42,26 +57,15 @@ def post_run(
         variables: The word.
         following: The next state for a state and a value, or None if there is none.
         start: The initial state.
-        accepting: The final states; None for all.
+        accepting: Whether a state is final; None for all.
 
     Returns:
         False if no word is accepted.
     """
-    problem = lowering.problem
-    layers: list[list[tuple[int, int, int]]] = []
-    states = {start}
-    for v in watched(variables):
-        own = problem.values[v]
-        values = own or range(problem.lo[v], problem.hi[v] + 1, problem.step[v])
-        arcs = [(q, x, r) for q in sorted(states) for x in values if (r := following(q, x)) is not None]
-        layers.append(arcs)
-        states = {r for _, _, r in arcs}
-    alive = states if accepting is None else states & accepting
-    for i in range(len(layers) - 1, -1, -1):
-        layers[i] = [arc for arc in layers[i] if arc[2] in alive]
-        alive = {q for q, _, _ in layers[i]}
-    if start not in alive:
+    layers = layers_of(lowering.problem, variables, following, start, accepting)
+    if layers is None:
         return False
+    problem = lowering.problem
     state = problem.constant(start)
     for i, (v, arcs) in watched(enumerate(zip(variables, layers, strict=True))):
         problem.keep_values(v, sorted({x for _, x, _ in arcs}))
@@ -74,18 +78,59 @@ def post_run(
     return True
 
 
+def layers_of(
+    problem: Problem,
+    variables: tuple[int, ...],
+    following: Callable[[int, int], int | None],
+    start: int,
+    accepting: Callable[[int], bool] | None,
+) -> list[list[tuple[int, int, int]]] | None:
+    """The arcs of each entry, as (state, value, next state), that accepted words use; None without any."""
+    layers: list[list[tuple[int, int, int]]] = []
+    states = {start}
+    for v in watched(variables):
+        own = problem.values[v]
+        values = own or range(problem.lo[v], problem.hi[v] + 1, problem.step[v])
+        arcs = [(q, x, r) for q in sorted(states) for x in values if (r := following(q, x)) is not None]
+        layers.append(arcs)
+        states = {r for _, _, r in arcs}
+    alive = {q for q in states if accepting is None or accepting(q)}
+    for i in range(len(layers) - 1, -1, -1):
+        layers[i] = [arc for arc in layers[i] if arc[2] in alive]
+        alive = {q for q, _, _ in layers[i]}
+    return layers if start in alive else None
+
+
+def _successors(transitions: Rows) -> dict[tuple[int, int], set[int]]:
+    """The next states of each state and value."""
+    found: dict[tuple[int, int], set[int]] = {}
+    for state, symbol, following in transitions:
+        found.setdefault((state, symbol), set()).add(following)
+    return found
+
+
 def _meaning(word: tuple[int, ...], transitions: Rows, start: int, accepting: tuple[int, ...]) -> bool:
-    arcs = _arcs(transitions)
-    state: int | None = start
+    arcs = _successors(transitions)
+    states = {start}
     for symbol in word:
-        state = arcs.get((state, symbol)) if state is not None else None
-    return state in accepting
+        states = {following for state in states for following in arcs.get((state, symbol), ())}
+    return not states.isdisjoint(accepting)
+
+
+def is_deterministic(transitions: Rows) -> bool:
+    """Whether each state has at most one next state for each value."""
+    return all(len(states) == 1 for states in _successors(transitions).values())
 
 
 def _decomposed(
     args: tuple[IntExpr, ...], transitions: Rows, start: int, accepting: tuple[int, ...]
 ) -> BoolExpr:
-    """The condition as sums over transitions: after each entry at most one transition is taken."""
+    """The condition as sums over transitions: after each entry at most one transition is taken.
+
+    Of an automaton that is not deterministic: as conditions that a state is reached.
+    """
+    if not is_deterministic(transitions):
+        return _reached(args, transitions, start, accepting)
     states = sorted({start, *(q for q, _, _ in transitions), *(r for _, _, r in transitions)})
     number = {q: k for k, q in enumerate(states, 1)}  # 0 stands for "no state"
     state: IntExpr = Const(number[start])
@@ -101,6 +146,50 @@ def _decomposed(
     return Member(state, Domain.of_values([number[q] for q in accepting if q in number]))
 
 
+def _reached(
+    args: tuple[IntExpr, ...], transitions: Rows, start: int, accepting: tuple[int, ...]
+) -> BoolExpr:
+    """A final state is among those that are reached after the last entry."""
+    reached: dict[int, BoolExpr] = {start: BoolConst(True)}
+    for arg in watched(args):
+        taken: dict[int, list[BoolExpr]] = {}
+        is_symbol: dict[int, BoolExpr] = {}
+        for state, symbol, following in dict.fromkeys(transitions):
+            if state in reached:
+                read = is_symbol.setdefault(symbol, Comparison("==", arg, Const(symbol)))
+                taken.setdefault(following, []).append(And((reached[state], read)))
+        reached = {state: Or(tuple(ways)) for state, ways in taken.items()}
+    return Or(tuple([reached[state] for state in accepting if state in reached]))
+
+
+class _Subsets:
+    """The states of the deterministic automaton: sets of states, numbered as they are met."""
+
+    def __init__(self, transitions: Rows, start: int, accepting: tuple[int, ...]) -> None:
+        self._arcs = _successors(transitions)
+        self._final = frozenset(accepting)
+        self._sets = [frozenset([start])]
+        self._numbers = {self._sets[0]: 0}
+
+    def following(self, number: int, symbol: int) -> int | None:
+        states = [self._arcs.get((state, symbol), ()) for state in self._sets[number]]
+        found = frozenset([following for some in states for following in some])
+        if not found:
+            return None
+        if found not in self._numbers:
+            if len(self._sets) >= MOST_SUBSETS:
+                raise ModelError(
+                    f"regular: the automaton has more than {MOST_SUBSETS} sets of states that words reach; "
+                    "make it deterministic, or smaller"
+                )
+            self._numbers[found] = len(self._sets)
+            self._sets.append(found)
+        return self._numbers[found]
+
+    def is_final(self, number: int) -> bool:
+        return not self._sets[number].isdisjoint(self._final)
+
+
 def _post(
     lowering: Lowering, args: tuple[IntExpr, ...], transitions: Rows, start: int, accepting: tuple[int, ...]
 ) -> None:
@@ -108,17 +197,17 @@ def _post(
     symbols = sorted({symbol for _, symbol, _ in transitions})
     for v in variables:
         lowering.problem.keep_values(v, symbols)
-    arcs = _arcs(transitions)
-    need(post_run(lowering, variables, lambda q, x: arcs.get((q, x)), start, frozenset(accepting)))
+    if is_deterministic(transitions):
+        arcs, final = _arcs(transitions), frozenset(accepting)
+        need(post_run(lowering, variables, lambda q, x: arcs.get((q, x)), start, final.__contains__))
+    else:
+        subsets = _Subsets(transitions, start, accepting)
+        need(post_run(lowering, variables, subsets.following, 0, subsets.is_final))
 
 
 def _check(args: tuple[IntExpr, ...], transitions: Rows, start: int, accepting: tuple[int, ...]) -> None:
     if any(len(row) != 3 for row in transitions):
         raise ModelError("regular: a transition is a state, a value and the next state: write (0, 5, 1)")
-    if len(_arcs(transitions)) < len(set(transitions)):
-        raise ModelError(
-            "regular: a state has two transitions for one value; make the automaton deterministic first"
-        )
 
 
 REGULAR = Definition(
@@ -138,29 +227,66 @@ REGULAR = Definition(
 
 def regular(
     values: Iterable[IntLike],
-    transitions: Iterable[Iterable[int]],
-    start: int,
-    accepting: Iterable[int],
+    transitions: Transitions,
+    start: Hashable,
+    accepting: Iterable[Hashable],
 ) -> BoolExpr:
-    """The condition that a deterministic automaton accepts the values in order.
+    """The condition that an automaton accepts the values in order.
 
     Posted as a table of (state, value, next state) for each entry, over the states that accepted words reach
     (Pesant, "A regular language membership constraint for finite sequences of variables", CP 2004; as tables:
     Quimper and Walsh, CP 2006). The tables form a chain, so it is domain consistent if no variable occurs
     twice. O(n t) for t transitions. Negated, or as a truth value, it is a sum over the transitions for each
-    entry.
+    entry. An automaton that is not deterministic is made so for the words that the domains allow; the sets of
+    states that these words reach count as states.
 
     Args:
         values: The word.
-        transitions: (state, value, next state). A pair of state and value occurs at most once. A word that
-            needs a missing transition is rejected.
+        transitions: (state, value, next state); or a mapping from (state, value) to the next state. A word
+            that needs a missing transition is rejected. A state may have several transitions for one value:
+            then a word is accepted if one of its runs ends in an accepting state.
         start: The initial state.
         accepting: The final states of accepted words.
+
+    States are integers, or any names, such as strings; names are numbered by order of appearance.
     """
+    rows = transition_rows(transitions, "regular")
+    numbers = state_numbers([start, *(state for q, _, r in rows for state in (q, r))])
     parts = (
         expressions(values, "values"),
-        rows_of(transitions, "transitions"),
-        integer(start, "start"),
-        integers(accepting, "accepting"),
+        tuple([(numbers[q], integer(x, "each value of transitions"), numbers[r]) for q, x, r in rows]),
+        numbers[start],
+        tuple([numbers[state] for state in known_states(accepting, numbers, "regular")]),
     )
     return placed(Relation(REGULAR, REGULAR.checked(parts)))
+
+
+def transition_rows(transitions: Transitions, name: str, columns: int = 3) -> list[tuple[Any, ...]]:
+    """The transitions as rows; raises `ModelError` for one of another length."""
+    if isinstance(transitions, Mapping):
+        rows = [(*pair, *(end if isinstance(end, tuple) else (end,))) for pair, end in transitions.items()]
+    else:
+        rows = [tuple(row) for row in transitions]
+    for row in rows:
+        if len(row) != columns:
+            cost = " and its cost: write (0, 5, 1, 20)" if columns == 4 else ": write (0, 5, 1)"
+            comma = "," if columns == 4 else " and"
+            raise ModelError(f"{name}: a transition is a state, a value{comma} the next state{cost}")
+    return rows
+
+
+def state_numbers(states: Iterable[Hashable]) -> dict[Hashable, int]:
+    """The number of each state: its own where all are integers, else by order of appearance."""
+    listed = list(dict.fromkeys(states))
+    if all(isinstance(state, SupportsIndex) for state in listed):
+        return {state: integer(state, "each state") for state in listed}
+    return {state: number for number, state in enumerate(listed)}
+
+
+def known_states(states: Iterable[Hashable], numbers: dict[Hashable, int], name: str) -> list[Hashable]:
+    """The accepting states that a run can end in; raises `ModelError` for a name that is no state."""
+    listed = [states] if isinstance(states, str) else list(states)
+    for state in listed:
+        if state not in numbers and not isinstance(state, SupportsIndex):
+            raise ModelError(f"{name}: no transition has the accepting state {state!r}")
+    return [state for state in listed if state in numbers]

@@ -1,4 +1,4 @@
-"""`all_different`."""
+"""`all_different`, `all_different_except`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
 from constrint.errors import ModelError
-from constrint.expr import And, BoolExpr, Comparison, IntExpr, IntLike, placed
-from constrint.expr.global_arguments import listed
+from constrint.expr import And, BoolExpr, Comparison, IntExpr, IntLike, Member, Or, placed
+from constrint.expr.domain import Domain
+from constrint.expr.global_arguments import expressions, integers, listed
 from constrint.expr.global_expr import Definition, Field, Relation
-from constrint.globals.posting import hull_of, need, view_of
-from constrint.propagators import AllDifferent, AllDifferentBounds, AllDifferentDomain
+from constrint.globals.posting import hull_of, need, variables_of, view_of
+from constrint.propagators import AllDifferent, AllDifferentBounds, AllDifferentDomain, Cardinality
 from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 Consistency = Literal["auto", "value", "bounds", "domain"]
 
 WIDEST_MATCHED = 100_000  # greatest span of values for which domain consistency keeps a matching
+MOST_COUNTED = 2000  # most values of an expression for which all_different_except counts values
 TIGHT = 1.5  # bounds consistency pays with fewer values than TIGHT times the expressions
 
 
@@ -63,6 +65,76 @@ ALL_DIFFERENT = Definition(
     pairwise,
     post_all_different,
 )
+
+
+def _except_meaning(values: tuple[int, ...], exceptions: tuple[int, ...]) -> bool:
+    counted = [value for value in values if value not in exceptions]
+    return len(set(counted)) == len(counted)
+
+
+def _except_decomposed(args: tuple[IntExpr, ...], exceptions: tuple[int, ...]) -> BoolExpr:
+    """Of any two arguments one is an exception, or they differ."""
+    free = [Member(arg, Domain.of_values(exceptions)) for arg in args]
+    return And(
+        tuple(
+            [
+                Or((free[i], Comparison("!=", a, args[j])))
+                for i, a in watched(enumerate(args))
+                for j in range(i)
+            ]
+        )
+    )
+
+
+def _post_except(lowering: Lowering, args: tuple[IntExpr, ...], exceptions: tuple[int, ...]) -> None:
+    """Each value that is no exception occurs at most once: a count of 0 or 1 for each."""
+    if not exceptions:
+        post_all_different(lowering, args, "auto")
+        return
+    problem = lowering.problem
+    variables = variables_of(lowering, args)
+    found: dict[int, int] = {}
+    for v in variables:
+        if (problem.hi[v] - problem.lo[v]) // problem.step[v] >= MOST_COUNTED:
+            lowering.require(lowering.kept(_except_decomposed(args, exceptions)))
+            return
+        for value in problem.values[v] or range(problem.lo[v], problem.hi[v] + 1, problem.step[v]):
+            found[value] = found.get(value, 0) + 1
+    # A value that only one argument can have needs no count.
+    values = sorted(value for value, number in found.items() if number > 1 and value not in exceptions)
+    if values and max(values) - min(values) >= WIDEST_MATCHED:
+        lowering.require(lowering.kept(_except_decomposed(args, exceptions)))
+    elif values:
+        counts = []
+        for _ in watched(values):
+            counts.append(problem.declare(Domain.of_range(0, 1)))
+            problem.define(counts[-1], [(v, 0) for v in variables])
+        problem.nodes.append(Cardinality(variables, tuple(values), tuple(counts), False))
+
+
+ALL_DIFFERENT_EXCEPT = Definition(
+    "all_different_except",
+    (Field("values", "exprs"), Field("exceptions", "ints", may_be_empty=True)),
+    _except_meaning,
+    _except_decomposed,
+    _post_except,
+)
+
+
+def all_different_except(values: Iterable[IntLike], exceptions: int | Iterable[int] = 0) -> BoolExpr:
+    """The condition that no two of the expressions are equal, unless their value is an exception.
+
+    Each other value has a count of 0 or 1, as in `global_cardinality`: a value that one expression must have
+    is removed from the others. O(sum of domain sizes). Where an expression has very many values, and negated
+    or as a truth value, it is a disjunction for each pair, O(n^2).
+
+    Args:
+        values: The expressions.
+        exceptions: The value, or the values, that may occur any number of times.
+    """
+    listed_ = exceptions if isinstance(exceptions, Iterable) else [exceptions]
+    parts = (expressions(values, "values"), integers(listed_, "exceptions"))
+    return placed(Relation(ALL_DIFFERENT_EXCEPT, ALL_DIFFERENT_EXCEPT.checked(parts)))
 
 
 def all_different(*values: IntLike | Iterable[IntLike], consistency: Consistency = "auto") -> BoolExpr:

@@ -1,4 +1,4 @@
-"""Packing: `bin_packing`, `knapsack`."""
+"""Packing: `bin_packing`, `vector_bin_packing`, `knapsack`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, as_expr, linear, placed
 from constrint.expr.domain import Domain
-from constrint.expr.global_arguments import expressions, integers
+from constrint.expr.global_arguments import expressions, integers, matrix_of, rows_of
 from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
 from constrint.globals.posting import require_all
 from constrint.support.deadline import watched
@@ -67,6 +67,76 @@ BIN_PACKING = Definition(
     _packing_decomposed,
     _post_packing,
     _check_packing,
+)
+
+
+Matrix = tuple[tuple[IntExpr, ...], ...]
+
+
+def _vector_meaning(
+    bins: tuple[int, ...], sizes: tuple[tuple[int, ...], ...], capacities: tuple[tuple[int, ...], ...]
+) -> bool:
+    if not all(0 <= b < len(capacities) for b in bins):
+        return False
+    return all(
+        sum(size[k] for b, size in zip(bins, sizes, strict=True) if b == j) <= most
+        for j, row in enumerate(capacities)
+        for k, most in enumerate(row)
+    )
+
+
+def _vector_parts(
+    bins: tuple[IntExpr, ...], sizes: tuple[tuple[int, ...], ...], capacities: Matrix
+) -> list[BoolExpr]:
+    parts: list[BoolExpr] = [Member(b, Domain.of_range(0, len(capacities) - 1)) for b in bins]
+    for j, row in watched(enumerate(capacities)):
+        inside = [Comparison("==", b, Const(j)) for b in bins]
+        for k, most in enumerate(row):
+            put = [(size[k], condition) for size, condition in zip(sizes, inside, strict=True) if size[k]]
+            parts.append(Comparison("<=", linear(put), as_expr(most)))
+    return parts
+
+
+def _vector_decomposed(
+    bins: tuple[IntExpr, ...], sizes: tuple[tuple[int, ...], ...], capacities: Matrix
+) -> BoolExpr:
+    return And(tuple(_vector_parts(bins, sizes, capacities)))
+
+
+def _post_vector(
+    lowering: Lowering, bins: tuple[IntExpr, ...], sizes: tuple[tuple[int, ...], ...], capacities: Matrix
+) -> None:
+    """Post a sum of truth values for each bin and dimension, and the total of each dimension."""
+    totals: list[BoolExpr] = [
+        Comparison(">=", linear([(1, as_expr(row[k])) for row in capacities]), Const(sum(column)))
+        for k, column in enumerate(zip(*sizes, strict=True))
+    ]
+    require_all(lowering, [*_vector_parts(bins, sizes, capacities), *totals])
+
+
+def _check_vector(bins: tuple[IntExpr, ...], sizes: tuple[tuple[int, ...], ...], capacities: Matrix) -> None:
+    same_lengths("vector_bin_packing", bins=bins, sizes=sizes)
+    lengths = {len(row) for row in (*sizes, *capacities)}
+    if len(lengths) > 1:
+        raise ModelError(
+            "vector_bin_packing: every row of sizes and of capacities has one number for each dimension; "
+            f"the rows have {', '.join(map(str, sorted(lengths)))} numbers"
+        )
+    if any(size < 0 for row in sizes for size in row):
+        raise ModelError("vector_bin_packing: a size is negative")
+
+
+VECTOR_BIN_PACKING = Definition(
+    "vector_bin_packing",
+    (
+        Field("bins", "exprs", may_be_empty=True),
+        Field("sizes", "rows", may_be_empty=True),
+        Field("capacities", "matrix"),
+    ),
+    _vector_meaning,
+    _vector_decomposed,
+    _post_vector,
+    _check_vector,
 )
 
 
@@ -140,6 +210,23 @@ def bin_packing(bins: Iterable[IntLike], sizes: Iterable[int], loads: Iterable[I
     """
     parts = (expressions(bins, "bins"), integers(sizes, "sizes"), expressions(loads, "loads"))
     return placed(Relation(BIN_PACKING, BIN_PACKING.checked(parts)))
+
+
+def vector_bin_packing(
+    bins: Iterable[IntLike], sizes: Iterable[Iterable[int]], capacities: Iterable[Iterable[IntLike]]
+) -> BoolExpr:
+    """The condition that in no bin and no dimension the items exceed the capacity.
+
+    A sum of truth values for each bin and dimension, and the total of each dimension: weaker than domain
+    consistency, which is NP-hard. O(n m d) for n items, m bins and d dimensions.
+
+    Args:
+        bins: The bin of each item, from 0 to the number of rows of capacities - 1.
+        sizes: A row for each item: its size in each dimension; not negative.
+        capacities: A row for each bin: its capacity in each dimension, numbers or expressions.
+    """
+    parts = (expressions(bins, "bins"), rows_of(sizes, "sizes"), matrix_of(capacities, "capacities"))
+    return placed(Relation(VECTOR_BIN_PACKING, VECTOR_BIN_PACKING.checked(parts)))
 
 
 def knapsack(

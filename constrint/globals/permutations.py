@@ -1,4 +1,4 @@
-"""Permutations: `inverse`, `circuit`."""
+"""Permutations: `inverse`, `circuit`, `subcircuit`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ from constrint.expr import (
     Max,
     Member,
     Min,
+    Or,
+    linear,
     placed,
 )
 from constrint.expr.domain import Domain
 from constrint.expr.global_arguments import expressions
 from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
+from constrint.globals.different import pairwise
 from constrint.globals.posting import keep_in_range, need, variables_of
-from constrint.propagators import AllDifferent, AllDifferentBounds, Circuit, Inverse
+from constrint.propagators import AllDifferent, AllDifferentBounds, Circuit, Inverse, Subcircuit
 from constrint.propagators.circuit import is_circuit
+from constrint.propagators.subcircuit import is_subcircuit
 from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
@@ -105,6 +109,36 @@ CIRCUIT = Definition(
 )
 
 
+def _subcircuit_decomposed(args: tuple[IntExpr, ...]) -> BoolExpr:
+    """A permutation; the walk from the first node that is no loop returns after all such nodes, not before.
+
+    Successors outside 0 … n - 1 are clamped.
+    """
+    last = len(args) - 1
+    on_cycle = [Comparison("!=", arg, Const(i)) for i, arg in enumerate(args)]
+    first: IntExpr = Const(last)
+    for i in range(last - 1, -1, -1):
+        first = IfThenElse(on_cycle[i], Const(i), first)
+    length = linear([(1, condition) for condition in on_cycle])
+    parts = [*_in_range(args), pairwise(args)]
+    at: IntExpr = first
+    for k in watched(range(1, len(args))):
+        at = _follow(args, Min((Max((at, Const(0))), Const(last))))
+        parts.append(Or((Comparison("!=", at, first), Comparison("<=", length, Const(k)))))
+    return And(tuple(parts))
+
+
+def _post_subcircuit(lowering: Lowering, args: tuple[IntExpr, ...]) -> None:
+    variables = variables_of(lowering, args)
+    _post_permutation(lowering, variables)
+    lowering.problem.nodes.append(Subcircuit(variables))
+
+
+SUBCIRCUIT = Definition(
+    "subcircuit", (Field("successors", "exprs"),), is_subcircuit, _subcircuit_decomposed, _post_subcircuit
+)
+
+
 def inverse(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
     """The condition that ``xs[i] == j`` exactly if ``ys[j] == i``, with 0-based indices.
 
@@ -123,3 +157,14 @@ def circuit(successors: Iterable[IntLike]) -> BoolExpr:
     value, it is the walk of n steps from node 0, O(n^2) conditions.
     """
     return placed(Relation(CIRCUIT, CIRCUIT.checked((expressions(successors, "successors"),))))
+
+
+def subcircuit(successors: Iterable[IntLike]) -> BoolExpr:
+    """The condition that successors of nodes 0, 1, … form one cycle; a node off it is its own successor.
+
+    The cycle has two nodes or more, or there is none. Chains do not close early, nodes that cannot be on a
+    cycle with one that must be are left out, and `all_different` is bounds consistent: O(n^2), weaker than
+    domain consistency, which is NP-hard. Negated, or as a truth value, it is the walk from the first node of
+    the cycle, O(n^2) conditions.
+    """
+    return placed(Relation(SUBCIRCUIT, SUBCIRCUIT.checked((expressions(successors, "successors"),))))

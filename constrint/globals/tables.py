@@ -1,24 +1,43 @@
-"""Tables with two indices: `element_2d`."""
+"""Tables: `element_2d`, with two indices, and `table`, whose rows may have gaps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError, Undefined
-from constrint.expr import BoolExpr, Element, IntExpr, IntLike, as_expr, inside, linear
+from constrint.expr import (
+    And,
+    BoolExpr,
+    Comparison,
+    Const,
+    Element,
+    IntExpr,
+    IntLike,
+    Or,
+    Selection,
+    as_expr,
+    builders,
+    inside,
+    linear,
+    placed,
+)
 from constrint.expr.domain import Domain
-from constrint.expr.global_arguments import rows_of
-from constrint.expr.global_expr import Definition, Field, Function
-from constrint.globals.posting import keep_in_range
+from constrint.expr.global_arguments import expressions, matrix_of
+from constrint.expr.global_expr import Definition, Field, Function, Relation, is_of_expressions
+from constrint.globals.posting import keep_in_range, variables_of
 from constrint.lowering.problem import TRUE, Linear
-from constrint.propagators import Table
+from constrint.propagators import ShortTable, Table
+from constrint.propagators.short_table import matches
+from constrint.support.arguments import integer
 from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
 Rows = tuple[tuple[int, ...], ...]
+Matrix = Rows | tuple[tuple[IntExpr, ...], ...]
+Patterns = tuple[tuple[int | None, ...], ...]
 
 
 def _meaning(rows: Rows, row: int, column: int) -> int:
@@ -27,15 +46,20 @@ def _meaning(rows: Rows, row: int, column: int) -> int:
     return rows[row][column]
 
 
-def _decomposed(rows: Rows, row: IntExpr, column: IntExpr) -> IntExpr:
+def _decomposed(rows: Matrix, row: IntExpr, column: IntExpr) -> IntExpr:
     # The column goes through a table of its own, so an index outside is undefined like a row outside.
     width = len(rows[0])
     inside = Element(tuple(range(width)), column)
-    return Element(tuple([entry for line in rows for entry in line]), linear([(width, row), (1, inside)]))
+    flat: tuple[Any, ...] = tuple([entry for line in rows for entry in line])
+    place = linear([(width, row), (1, inside)])
+    return Selection(flat, place) if is_of_expressions(rows) else Element(flat, place)
 
 
-def _sum(lowering: Lowering, rows: Rows, row: IntExpr, column: IntExpr) -> Linear:
-    """A variable that equals the entry, by a table of (row, column, entry)."""
+def _sum(lowering: Lowering, rows: Matrix, row: IntExpr, column: IntExpr) -> Linear:
+    """A variable that equals the entry, by a table of (row, column, entry), or by a selection."""
+    if is_of_expressions(rows):
+        return lowering.sum_of(lowering.kept(_decomposed(rows, row, column)))
+    entries: Any = rows  # constants
     problem = lowering.problem
     i, j = (
         problem.of_linear(lowering.index(lowering.sum_of(expr), count))
@@ -43,30 +67,30 @@ def _sum(lowering: Lowering, rows: Rows, row: IntExpr, column: IntExpr) -> Linea
     )
     keep_in_range(lowering, [i], len(rows))
     keep_in_range(lowering, [j], len(rows[0]))
-    entries = [
-        (r, c, rows[r][c])
+    listed = [
+        (r, c, entries[r][c])
         for r in watched(range(problem.lo[i], problem.hi[i] + 1))
         for c in range(problem.lo[j], problem.hi[j] + 1)
         if i != j or r == c
     ]
-    z = problem.declare(Domain.of_values([entry for _, _, entry in entries]))
+    z = problem.declare(Domain.of_values([entry for _, _, entry in listed]))
     problem.define(z, ((i, 0), (j, 0)))
-    problem.nodes.append(Table(TRUE, (i, j, z), tuple(entries)))
+    problem.nodes.append(Table(TRUE, (i, j, z), tuple(listed)))
     return Linear({z: 1}, 0) if not problem.is_fixed(z) else Linear({}, problem.lo[z])
 
 
-def _needs(rows: Rows, row: IntExpr, column: IntExpr) -> tuple[BoolExpr, ...]:
+def _needs(rows: Matrix, row: IntExpr, column: IntExpr) -> tuple[BoolExpr, ...]:
     return (*inside(row, len(rows) - 1), *inside(column, len(rows[0]) - 1))
 
 
-def _check(rows: Rows, row: IntExpr, column: IntExpr) -> None:
+def _check(rows: Matrix, row: IntExpr, column: IntExpr) -> None:
     if len({len(line) for line in rows}) != 1 or not rows[0]:
         raise ModelError("element_2d needs rows of one length, and at least one column")
 
 
 ELEMENT_2D = Definition(
     "element_2d",
-    (Field("rows", "rows"), Field("row", "expr"), Field("column", "expr")),
+    (Field("rows", "matrix"), Field("row", "expr"), Field("column", "expr")),
     _meaning,
     _decomposed,
     _sum,
@@ -76,15 +100,98 @@ ELEMENT_2D = Definition(
 )
 
 
-def element_2d(rows: Iterable[Iterable[int]], row: IntLike, column: IntLike) -> IntExpr:
-    """``rows[row][column]`` with 0-based indices; an index outside is undefined, so it is no solution.
+def _short_meaning(values: tuple[int, ...], rows: Patterns) -> bool:
+    return any(matches(values, row) for row in rows)
 
-    A table of (row, column, entry): domain consistent, O(rows times columns).
+
+def _short_decomposed(args: tuple[IntExpr, ...], rows: Patterns) -> BoolExpr:
+    """A disjunction of rows, each a conjunction of equalities."""
+    return Or(
+        tuple(
+            [
+                And(tuple([Comparison("==", args[i], Const(x)) for i, x in enumerate(row) if x is not None]))
+                for row in watched(rows)
+            ]
+        )
+    )
+
+
+def _row_variables(lowering: Lowering, args: tuple[IntExpr, ...], rows: Patterns) -> tuple[int, ...]:
+    for row in watched(rows):
+        for entry in row:
+            if entry is not None:
+                lowering.check(entry)
+    return variables_of(lowering, args)
+
+
+def _short_literal(lowering: Lowering, target: int | None, args: tuple[IntExpr, ...], rows: Patterns) -> int:
+    variables = _row_variables(lowering, args, rows)
+    key = ("short table", variables, rows)
+    literal, is_new = lowering.conditions.defined(key, target, [(v, 0) for v in variables])
+    if is_new:
+        lowering.problem.nodes.append(ShortTable(literal, variables, tuple(dict.fromkeys(rows))))
+    return literal
+
+
+def _post_short(lowering: Lowering, args: tuple[IntExpr, ...], rows: Patterns) -> None:
+    variables = _row_variables(lowering, args, rows)
+    lowering.problem.nodes.append(ShortTable(TRUE, variables, tuple(dict.fromkeys(rows))))
+
+
+def _check_short(args: tuple[IntExpr, ...], rows: Patterns) -> None:
+    for row in rows:
+        if len(row) != len(args):
+            raise ModelError(f"table: the row {row} has {len(row)} entries for {len(args)} values")
+
+
+SHORT_TABLE = Definition(
+    "short_table",
+    (Field("values", "exprs"), Field("rows", "patterns", may_be_empty=True)),
+    _short_meaning,
+    _short_decomposed,
+    _post_short,
+    _check_short,
+    _short_literal,
+)
+
+
+def table(values: Iterable[IntLike], rows: Iterable[Sequence[int | str | None]]) -> BoolExpr:
+    """The condition that the values, taken together, are one of the rows; write `~table(…)` for none.
+
+    Domain consistent if no variable occurs twice: O(rows times columns). Negated, it removes the last value
+    that a row leaves open.
 
     Args:
-        rows: Lists of constants of equal length, or a two-dimensional numpy array.
+        values: The expressions.
+        rows: Constants, one for each expression; None or "*" stands for any value. A numpy array is one too.
+    """
+    if getattr(getattr(rows, "dtype", None), "kind", "") in ("i", "u"):
+        return builders.table(values, rows)  # type: ignore[arg-type]  # an array of integers
+    listed = [row if isinstance(row, str) else list(row) for row in rows]
+    if not any(_is_any(entry) for row in listed for entry in row):
+        return builders.table(values, listed)  # type: ignore[arg-type]  # it checks the entries
+    args = expressions(values, "values")
+    what = "the entries of a row"
+    patterns = tuple(
+        [tuple([None if _is_any(entry) else integer(entry, what) for entry in row]) for row in listed]
+    )
+    return placed(Relation(SHORT_TABLE, SHORT_TABLE.checked((args, patterns))))
+
+
+def _is_any(entry: object) -> bool:
+    return entry is None or (isinstance(entry, str) and entry == "*")
+
+
+def element_2d(rows: Iterable[Iterable[IntLike]], row: IntLike, column: IntLike) -> IntExpr:
+    """``rows[row][column]`` with 0-based indices; an index outside is undefined, so it is no solution.
+
+    Of constants, it is a table of (row, column, entry): domain consistent, O(rows times columns). Of
+    expressions, it is an `element` of all of them, whose place is computed from row and column.
+
+    Args:
+        rows: Lists of constants or expressions of equal length, or a two-dimensional array.
         row: Number of the row.
         column: Number of the column.
     """
-    parts = (rows_of(rows, "rows"), as_expr(row), as_expr(column))
+    parts = (matrix_of(rows, "rows"), as_expr(row), as_expr(column))
     return Function(ELEMENT_2D, ELEMENT_2D.checked(parts))

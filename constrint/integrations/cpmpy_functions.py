@@ -23,17 +23,21 @@ from constrint.expr.functions import (
 from constrint.frontends.flatzinc.builtins import parity
 from constrint.globals import (
     all_different,
+    all_different_except,
     among,
     circuit,
     count,
     cumulative,
+    cumulative_optional,
     decreasing,
     increasing,
     inverse,
     lex_less,
     lex_less_equal,
     nvalue,
+    regular,
 )
+from constrint.globals import table as short_table
 
 if TYPE_CHECKING:
     from constrint.integrations.cpmpy import CPM_constrint
@@ -78,6 +82,35 @@ def _no_overlap(s: CPM_constrint, args: Any) -> BoolExpr:
     return _shared(s, starts, durations, ends[0] if ends else None, [1] * len(starts), 1)
 
 
+def _cumulative_optional(s: CPM_constrint, args: Any) -> BoolExpr:
+    starts, durations, *ends, demands, capacity, presences = args
+    return _shared_by_present(s, starts, durations, ends, demands, capacity, presences)
+
+
+def _no_overlap_optional(s: CPM_constrint, args: Any) -> BoolExpr:
+    """Tasks without duration may lie anywhere."""
+    starts, durations, *ends, presences = args
+    return _shared_by_present(s, starts, durations, ends, [1] * len(starts), 1, presences)
+
+
+def _shared_by_present(
+    s: CPM_constrint, starts: Any, durations: Any, ends: Any, demands: Any, capacity: Any, presences: Any
+) -> BoolExpr:
+    """Tasks on a resource, where they are present."""
+    begin, took, present = s.numbers(starts), s.numbers(durations), s.conditions(presences)
+    parts = []
+    if begin:
+        parts.append(cumulative_optional(begin, took, s.numbers(demands), s.number(capacity), present))
+    for last in ends:
+        tasks = zip(present, begin, took, s.numbers(last), strict=True)
+        parts += [there.implies(a + b == end) for there, a, b, end in tasks]
+    return all_of(parts)
+
+
+def _short_rows(rows: Any) -> list[list[int | None]]:
+    return [[None if isinstance(entry, str) else int(entry) for entry in row] for row in rows]
+
+
 RELATIONS: Mapping[str, Callable[[CPM_constrint, Any], BoolExpr]] = {
     "and": lambda s, args: all_of(s.conditions(args)),
     "or": lambda s, args: any_of(s.conditions(args)),
@@ -87,6 +120,13 @@ RELATIONS: Mapping[str, Callable[[CPM_constrint, Any], BoolExpr]] = {
     "xor": lambda s, args: parity(s.conditions(args)),
     "table": lambda s, args: table(s.numbers(args[0]), _rows(args[1])),
     "negative_table": lambda s, args: ~table(s.numbers(args[0]), _rows(args[1])),
+    "short_table": lambda s, args: short_table(s.numbers(args[0]), _short_rows(args[1])),
+    "alldifferent_except_n": lambda s, args: (
+        all_different_except(s.numbers(args[0]), [int(value) for value in args[1]]) if args[0] else all_of([])
+    ),
+    "regular": lambda s, args: regular(s.numbers(args[0]), *args[1:]),
+    "no_overlap_optional": _no_overlap_optional,
+    "cumulative_optional": _cumulative_optional,
     "circuit": lambda s, args: circuit(s.numbers(args)),
     "inverse": lambda s, args: inverse(s.numbers(args[0]), s.numbers(args[1])),
     "cumulative": _cumulative,

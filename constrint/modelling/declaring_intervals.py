@@ -57,8 +57,14 @@ def declare_interval(
     )
     periods = merged(breaks, f"interval '{name}': a break")
     _check(name, begun, lasting, ended, periods)
-    known = _Declaring(model, name, presence if presence is not None else BoolConst(True), optional)
-    interval = known.interval(begun, lasting, ended, periods)
+    known = _Declaring(model, name, presence if presence is not None else BoolConst(True))
+    try:
+        if optional:
+            known.may_be_absent()
+        interval = known.interval(begun, lasting, ended, periods)
+    except ModelError:
+        known.undo()
+        raise
     model.intervals[name] = interval
     for condition in known.conditions:
         model.add(placed(condition), name=f"interval {name}")
@@ -108,12 +114,22 @@ class _Declaring:
         conditions: What links its variables.
     """
 
-    def __init__(self, model: Declarations, name: str, presence: BoolExpr, optional: bool) -> None:
+    def __init__(self, model: Declarations, name: str, presence: BoolExpr) -> None:
         self.conditions: list[BoolExpr] = []
         self._model = model
         self._name = name
         self._declared: list[IntVar] = []
-        self._presence = model.bool_var(f"{name}.present") if optional else presence
+        self._presence = presence
+        self._before = len(model.variables)
+
+    def may_be_absent(self) -> None:
+        """Let a new Boolean variable decide whether the interval is present."""
+        self._presence = self._model.bool_var(f"{self._name}.present")
+
+    def undo(self) -> None:
+        """Remove the new variables."""
+        for name in list(self._model.variables)[self._before :]:
+            del self._model.variables[name]
 
     def interval(
         self,
@@ -124,9 +140,10 @@ class _Declaring:
     ) -> Interval:
         """The interval of these parts."""
         lasting = None if size is None else self._expression("size", size)
+        follows = False  # whether the start is counted back from the end
         if start is None and lasting is not None:
             if isinstance(end, IntExpr) and not breaks:
-                start = linear([(1, end), (-1, lasting)])
+                follows, start = True, linear([(1, end), (-1, lasting)])
             else:
                 start = _latest(self._name, end, size) if isinstance(end, Domain) and not breaks else _TIME
         assert start is not None
@@ -138,7 +155,7 @@ class _Declaring:
         else:
             ended = stretched_end(begun, lasting, breaks)
         made = Interval(self._name, begun, lasting, ended, self._presence, breaks)
-        self._link(made, size, end)
+        self._link(made, size, None if follows else end)
         return made if size is None or not isinstance(end, IntExpr) else _ending(made, end)
 
     def _expression(self, what: str, part: IntExpr | Domain) -> IntExpr:
@@ -151,12 +168,9 @@ class _Declaring:
     def _link(self, made: Interval, size: IntExpr | Domain | None, end: IntExpr | Domain | None) -> None:
         if not (isinstance(size, Domain | Const) or _is_not_negative(made.size)):
             self.conditions.append(if_present(Comparison(">=", made.size, Const(0)), made))
-        if size is None or end is None:
-            pass
-        elif isinstance(end, Domain):
-            self.conditions.append(if_present(Member(made.end, end), made))
-        elif made.start is not end:
-            self.conditions.append(if_present(Comparison("==", made.end, end), made))
+        if size is not None and end is not None:
+            ends = Member(made.end, end) if isinstance(end, Domain) else Comparison("==", made.end, end)
+            self.conditions.append(if_present(ends, made))
         if made.breaks:
             working = [_outside(made.start, begin, stop) for begin, stop in made.breaks]
             self.conditions.append(if_present(unless_empty(made, And(tuple(working))), made))

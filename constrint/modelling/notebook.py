@@ -57,7 +57,12 @@ def result_html(result: Result) -> str:
         title += f", objective {', '.join(map(shown_number, numbers))}"
     if result.conflict is not None:
         return _titled(title, conflict_html(result.conflict))
-    return _titled(title, values_html(result.values))
+    tasks = [
+        (name, *(("absent", "", "") if when is None else map(shown_number, when)))
+        for name, when in result.intervals.items()
+    ]
+    schedule = _table(("interval", "start", "size", "end"), tasks, len(tasks))
+    return _titled(title, schedule + values_html(result.values))
 
 
 def values_html(values: Mapping[str, int]) -> str:

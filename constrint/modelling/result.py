@@ -167,6 +167,10 @@ class Result:
             return {}
         return {name: self[interval] for name, interval in self._intervals.items()}
 
+    def breaks_of(self, name: str) -> tuple[tuple[int, int], ...]:
+        """The breaks of an interval by name, as (begin, end) pairs in order."""
+        return self._intervals[name].breaks
+
     @overload
     def __getitem__(self, key: str | IntExpr) -> int: ...
 

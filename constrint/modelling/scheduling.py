@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast, overload
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, Iff, IntExpr, IntLike, Max, Min, Not, Or, linear
 from constrint.expr.build import placed, product
-from constrint.expr.global_arguments import flat, rows_of
+from constrint.expr.global_arguments import expressions, flat, rows_of
 from constrint.globals import optional_tasks, scheduling
 from constrint.modelling.declaring_intervals import Periods, merged, unless_empty
 from constrint.modelling.intervals import Interval, if_present, present
@@ -153,7 +153,7 @@ def cumulative(
         if durations is not None or demands is None or capacity is None:
             raise ModelError("cumulative of intervals takes their demands and the capacity, nothing else")
         parts = [task.start for task in tasks], [task.length for task in tasks]
-        needs = list(cast("Iterable[IntLike]", demands))
+        needs = expressions(cast("Iterable[IntLike]", demands), "demands")
         if not present(*tasks):
             return scheduling.cumulative(*parts, needs, capacity)
         presences = [task.presence for task in tasks]

@@ -61,6 +61,8 @@ from constrint.propagators.power import POWER, Power, power
 from constrint.propagators.product import PRODUCT, Product, product
 from constrint.propagators.rectangles import RECTANGLES, Rectangles, rectangles
 from constrint.propagators.selection import SELECTION, Selection, selection
+from constrint.propagators.short_table import SHORT_TABLE, ShortTable, short_table
+from constrint.propagators.subcircuit import SUBCIRCUIT, Subcircuit, subcircuit
 from constrint.propagators.table import TABLE, Table, table
 from constrint.store.propagator import Propagator
 from constrint.store.state import State, compilable
@@ -104,6 +106,8 @@ __all__ = [
     "Propagator",
     "Rectangles",
     "Selection",
+    "ShortTable",
+    "Subcircuit",
     "Table",
     "dispatch",
     "linear_eq",
@@ -146,7 +150,43 @@ REGISTRY: tuple[type[Propagator], ...] = (
     Rectangles,
     Pairs,
     NoOverlapOptional,
+    Subcircuit,
+    ShortTable,
 )
+
+
+@compilable
+def dispatch_global(st: State, c: int, kind: int) -> bool:
+    """The same for the kinds of global constraints."""
+    if kind == ALL_DIFFERENT_BOUNDS:
+        return all_different_bounds(st, c)
+    if kind == ALL_DIFFERENT_DOMAIN:
+        return all_different_domain(st, c)
+    if kind == CARDINALITY:
+        return cardinality(st, c)
+    if kind == CIRCUIT:
+        return circuit(st, c)
+    if kind == INVERSE:
+        return inverse_functions(st, c)
+    if kind == LEXICOGRAPHIC:
+        return lexicographic(st, c)
+    if kind == NO_OVERLAP:
+        return no_overlap(st, c)
+    if kind == CUMULATIVE:
+        return cumulative(st, c)
+    if kind == RECTANGLES:
+        return rectangles(st, c)
+    if kind == SELECTION:
+        return selection(st, c)
+    if kind == PAIRS:
+        return pairs(st, c)
+    if kind == NO_OVERLAP_OPTIONAL:
+        return no_overlap_optional(st, c)
+    if kind == SUBCIRCUIT:
+        return subcircuit(st, c)
+    if kind == SHORT_TABLE:
+        return short_table(st, c)
+    return False
 
 
 @compilable
@@ -193,28 +233,4 @@ def dispatch(st: State, c: int) -> bool:
         return lcm(st, c)
     if kind == TABLE:
         return table(st, c)
-    if kind == ALL_DIFFERENT_BOUNDS:
-        return all_different_bounds(st, c)
-    if kind == ALL_DIFFERENT_DOMAIN:
-        return all_different_domain(st, c)
-    if kind == CARDINALITY:
-        return cardinality(st, c)
-    if kind == CIRCUIT:
-        return circuit(st, c)
-    if kind == INVERSE:
-        return inverse_functions(st, c)
-    if kind == LEXICOGRAPHIC:
-        return lexicographic(st, c)
-    if kind == NO_OVERLAP:
-        return no_overlap(st, c)
-    if kind == CUMULATIVE:
-        return cumulative(st, c)
-    if kind == RECTANGLES:
-        return rectangles(st, c)
-    if kind == SELECTION:
-        return selection(st, c)
-    if kind == PAIRS:
-        return pairs(st, c)
-    if kind == NO_OVERLAP_OPTIONAL:
-        return no_overlap_optional(st, c)
-    return False
+    return dispatch_global(st, c, kind)

@@ -11,6 +11,7 @@ from constrint.preparing.checks import Assignment, check
 from constrint.preparing.search import GaveUp, Interrupted
 from constrint.presolve import better_than, is_linear
 from constrint.search.depth_first import Run
+from constrint.search.polling import at_point, polled
 from constrint.search.probes import Probes
 from constrint.support.deadline import Stopped
 
@@ -69,11 +70,36 @@ class Climb:
 
     def _search(self, root: Root) -> None:
         """Improve the best solution until there is no better one."""
-        left, run = self._begin(root) if self._is_plain(root) else (root, None)
+        known = self._polled(root)
+        if known is None:
+            return
+        left, run = self._begin(known) if self._is_plain(known) else (known, None)
         if left is not None and self._solver.options.proof is None:
             left = self._probed(left, run)
         while left is not None:
             left, run = self._go_on(left, run or self._solver.run(self._prepared, left, self._goal)), None
+
+    def _polled(self, root: Root) -> Root | None:
+        """The root after a look for a good solution around some points; None if nothing is left of it."""
+        solver, prepared = self._solver, self._prepared
+        options = solver.options
+        if len(solver.goals) != 1 or prepared.preferences or options.proof or options.brancher.decide:
+            return root
+        near = polled(prepared, root, solver.goals[0])
+        box = None if near is None else at_point(prepared, root, near)
+        if box is None:
+            return root
+        run = Run(
+            prepared, replace(root, box=box), solver.options, solver.started, self._goal, most_nodes=BRIEF
+        )
+        try:
+            self._improve(run)
+        except (GaveUp, UnboundedError):
+            pass  # what the point leaves open is hard to find
+        finally:
+            self._run = None
+            self._count(run)
+        return self._left(root)
 
     def _is_plain(self, root: Root) -> bool:
         """Whether the search starts with plain branching and may change its method after a short while."""

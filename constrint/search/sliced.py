@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
+from operator import sub
 from typing import TYPE_CHECKING
 
 from constrint.engine import background_compile as compiling
@@ -34,6 +36,8 @@ FIRST_SLICE = (2, 60)  # if the compiled engine is loaded: the cost of handing o
 COMPILED_SLICE = (5_000, 1_000_000)
 PROPAGATIONS_OF_NODE = 50  # propagations per node in searches of few nodes
 WORK_OF_NODE = 20  # work of a node, in addition to its propagator runs
+COST, COMPILED_COST = 2e-7, 5e-9  # seconds of a propagator's run for each word of its arguments
+MISSED = 0.02  # seconds that a slice may take even if less is left
 LEAST_OF_NODE = 5  # propagations that a node counts as when slices are sized
 NODE_LOOKS = 5  # checks of the propagations before the node limit
 LOOKS = 400  # checks of the work before its limit
@@ -85,6 +89,7 @@ class Stepper:
         self._look = 0  # number of the node before which the work is checked next
         self._session = session
         self._state = state
+        self._longest: int | None = None  # words of the longest propagator, if that is known
 
     def _start(self) -> None:
         """Choose the engine that the caller wants; the state is complete."""
@@ -172,6 +177,7 @@ class Stepper:
         nodes, propagations = self._node_pace.work, self._pace.work
         if self._session is None and self._wanted == "auto" and not self.exact and cache.is_loaded():
             nodes, propagations = min(nodes, FIRST_SLICE[0]), FIRST_SLICE[1]
+        propagations = min(propagations, self._in_time())
         nodes = min(nodes, max(1, propagations // LEAST_OF_NODE))
         look = None if self._limits.work is None else self._look
         for end in (self.turn_ends, self._node_look, look):
@@ -187,6 +193,17 @@ class Stepper:
         if self._state.scalar[NODES] != before:  # the root's cost says nothing about nodes
             self._node_pace.adapt(took)
         return outcome
+
+    def _in_time(self) -> int:
+        """How many runs of the longest propagator fit into the time that is left; at least one."""
+        deadline = self._limits.deadline
+        if not deadline.is_set:
+            return COMPILED_SLICE[1]
+        if self._longest is None:
+            start = self._state.start
+            self._longest = int(max(map(sub, islice(start, 1, None), start), default=1))
+        cost = self._longest * (COST if self._session is None else COMPILED_COST)
+        return max(1, int(max(deadline.left, MISSED) / max(cost, 1e-9)))
 
     @property
     def seconds(self) -> float:

@@ -49,7 +49,7 @@ class Solver:
         self.started = perf_counter()
         self.total = Statistics()
         self._learning_gave_up = False
-        self._goals: Sequence[Goal] = ()
+        self.goals: Sequence[Goal] = ()
         self._targets: Sequence[Goal] = ()
         self._has_dived = False
         self._easy: Assignment | None = None  # the answer if time runs out before another solution is found
@@ -173,7 +173,7 @@ class Solver:
         """Call the caller's callback with a solution; raises `Stopped` if no more are wanted."""
         if self.options.on_solution is None:
             return
-        shown = self._result(Status.FEASIBLE, found, self._goals)
+        shown = self._result(Status.FEASIBLE, found, self.goals)
         total = self.total
         statistics = replace(
             shown.statistics,
@@ -195,7 +195,7 @@ class Solver:
             return replace(self._result(Status.FEASIBLE, self._easy, [*goals]), bound=result.bound)
 
     def _best_of(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
-        self._goals, self._targets = goals, [*goals, *preferences]
+        self.goals, self._targets = goals, [*goals, *preferences]
         bits = HUGE_BITS
         while True:
             try:

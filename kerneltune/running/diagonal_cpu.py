@@ -116,13 +116,72 @@ def _forward_loop(step_of: Any, gates: int, weights: int, states: int) -> Callab
     return compiled
 
 
+def _tile_loops(
+    step_of: Any, backward_of: Any, gates: int, weights: int, states: int
+) -> tuple[Callable[..., None], Callable[..., None]]:
+    """A tile of one channel: its steps once more, for the states before each, and their gradients."""
+    from numba import njit
+    from numba.np.unsafe import ndarray
+
+    to_fixed_tuple: Any = ndarray.to_fixed_tuple
+
+    @njit(fastmath=False)
+    def forth(read: Any, resets: Any, places: Any, w: Any, s: Any, before: Any) -> None:
+        x = np.empty(gates)
+        for i in range(len(places)):
+            step = places[i]
+            if step < 0:
+                continue
+            if resets[step]:
+                s[:] = 0.0
+            before[i] = s
+            x[:] = read[:, step]
+            after = step_of(to_fixed_tuple(x, gates), to_fixed_tuple(w, weights), to_fixed_tuple(s, states))
+            for number in range(states):
+                s[number] = after[number]
+
+    @njit(fastmath=False)
+    def back(
+        read: Any,
+        resets: Any,
+        places: Any,
+        w: Any,
+        before: Any,
+        gradient: Any,
+        carried: Any,
+        found: Any,
+        by: Any,
+    ) -> None:
+        x, g = np.empty(gates), np.empty(states)
+        for i in range(len(places) - 1, -1, -1):
+            step = places[i]
+            if step < 0:
+                continue
+            x[:] = read[:, step]
+            g[:] = carried
+            g[0] += gradient[step]
+            by_state, by_input, by_weight = backward_of(
+                to_fixed_tuple(x, gates),
+                to_fixed_tuple(w, weights),
+                to_fixed_tuple(before[i], states),
+                to_fixed_tuple(g, states),
+            )
+            for number in range(gates):
+                found[number, step] = by_input[number]
+            for number in range(weights):
+                by[number] += by_weight[number]
+            for number in range(states):
+                carried[number] = 0.0 if resets[step] else by_state[number]
+
+    return forth, back
+
+
 def _backward_loop(
     step_of: Any, backward_of: Any, gates: int, weights: int, states: int
 ) -> Callable[..., None]:
     from numba import njit, prange
-    from numba.np.unsafe import ndarray
 
-    to_fixed_tuple: Any = ndarray.to_fixed_tuple
+    forth, back = _tile_loops(step_of, backward_of, gates, weights, states)
 
     @njit(parallel=True, fastmath=False)
     def loop(
@@ -140,44 +199,30 @@ def _backward_loop(
         _, batch, steps, channels = read.shape
         for job in prange(batch * channels):
             row, channel = job // channels, job % channels
-            x, w, s, g = np.empty(gates), np.empty(weights), np.empty(states), np.empty(states)
+            w, s = np.empty(weights), np.empty(states)
             before = np.empty((CHECKPOINT_STEPS, states))
+            places = np.empty(CHECKPOINT_STEPS, np.int64)  # of the tile's steps; -1 for what does not count
             w[:] = u[:, channel]
+            inputs, outputs = read[:, row, :, channel], found[:, row, :, channel]
             for tile in range(kept.shape[0] - 1, -1, -1):
                 begin, end = tile * CHECKPOINT_STEPS, min((tile + 1) * CHECKPOINT_STEPS, steps)
-                s[:] = kept[tile, :, row, channel]
                 for i in range(begin, end):
                     step = steps - 1 - i if reverse else i
-                    if step >= lengths[row]:
-                        continue
-                    if resets[row, step]:
-                        s[:] = 0.0
-                    before[i - begin] = s
-                    x[:] = read[:, row, step, channel]
-                    after = step_of(
-                        to_fixed_tuple(x, gates), to_fixed_tuple(w, weights), to_fixed_tuple(s, states)
-                    )
-                    for number in range(states):
-                        s[number] = after[number]
-                for i in range(end - 1, begin - 1, -1):
-                    step = steps - 1 - i if reverse else i
-                    if step >= lengths[row]:
-                        continue
-                    x[:] = read[:, row, step, channel]
-                    g[:] = carried[:, row, channel]
-                    g[0] += gradient[row, step, channel]
-                    by_state, by_input, by_weight = backward_of(
-                        to_fixed_tuple(x, gates),
-                        to_fixed_tuple(w, weights),
-                        to_fixed_tuple(before[i - begin], states),
-                        to_fixed_tuple(g, states),
-                    )
-                    for number in range(gates):
-                        found[number, row, step, channel] = by_input[number]
-                    for number in range(weights):
-                        by_weights[row, number, channel] += by_weight[number]
-                    for number in range(states):
-                        carried[number, row, channel] = 0.0 if resets[row, step] else by_state[number]
+                    places[i - begin] = step if step < lengths[row] else -1
+                some = places[: end - begin]
+                s[:] = kept[tile, :, row, channel]
+                forth(inputs, resets[row], some, w, s, before)
+                back(
+                    inputs,
+                    resets[row],
+                    some,
+                    w,
+                    before,
+                    gradient[row, :, channel],
+                    carried[:, row, channel],
+                    outputs,
+                    by_weights[row, :, channel],
+                )
 
     compiled: Callable[..., None] = loop
     return compiled

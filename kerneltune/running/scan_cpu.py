@@ -85,13 +85,9 @@ def linear_scan(
 
 
 @cache
-def _numbers() -> Callable[..., None]:
-    from numba import njit, prange
-
-    @njit(inline="always")
-    def bounds(rows: Any, row: int, chunk: int, number: int) -> tuple[int, int]:
-        begin = number * chunk
-        return begin, min(begin + chunk, rows.length[row])
+def _chunk_loops() -> tuple[Callable[..., bool], Callable[..., None], Callable[..., None]]:
+    """A chunk reduced to what it does to the state; states passed between chunks; a chunk from its state."""
+    from numba import njit
 
     @njit(fastmath=False, cache=False)
     def walk(a: Any, b: Any, state: Any, before: Any) -> None:
@@ -103,6 +99,65 @@ def _numbers() -> Callable[..., None]:
     def multiply(a: Any, product: Any) -> None:
         for channel in range(len(product)):
             product[channel] = a[channel] * product[channel]
+
+    @njit(fastmath=False, cache=False)
+    def reduced(a: Any, b: Any, resets: Any, steps: Any, state: Any, product: Any) -> bool:
+        lost = False  # whether it drops what enters it
+        unused = np.empty(CHANNELS_AT_ONCE, np.float32)
+        first, count, way = steps
+        for i in range(count):
+            step = first + way * i
+            if resets[step]:
+                state[:] = b[step]
+                product[:] = np.float32(0.0)
+                lost = True
+            else:
+                walk(a[step], b[step], state, unused[: len(state)])
+                multiply(a[step], product)
+        return lost
+
+    @njit(fastmath=False, cache=False)
+    def passed(entering: Any, product: Any, lost: Any, last: Any) -> None:
+        count, chunks, channels = entering.shape
+        for row in range(count):
+            for number in range(chunks):
+                for channel in range(channels):
+                    added = entering[row, number, channel]
+                    state = last[row, channel]
+                    entering[row, number, channel] = state
+                    if chunks > 1:
+                        is_lost = lost[row, number, 0]
+                        kept = np.float32(0.0) if is_lost else product[row, number, channel] * state
+                        last[row, channel] = kept + added
+
+    @njit(fastmath=False, cache=False)
+    def whole(a: Any, b: Any, resets: Any, steps: Any, state: Any, after: Any, before: Any) -> None:
+        first, count, way = steps
+        for i in range(count):
+            step = first + way * i
+            if resets[step]:
+                state[:] = b[step]
+            else:
+                walk(a[step], b[step], state, before[step])
+            after[step] = state
+
+    return reduced, passed, whole
+
+
+@cache
+def _numbers() -> Callable[..., None]:
+    from numba import njit, prange
+
+    reduced, passed, whole = _chunk_loops()
+
+    @njit(inline="always")
+    def steps_of(rows: Any, row: int, chunk: int, number: int, reverse: bool) -> tuple[int, int, int]:
+        """First step, number of steps and direction of a chunk."""
+        begin = number * chunk
+        count = max(0, min(chunk, rows.length[row] - begin))
+        if reverse:
+            return rows.first[row] + rows.length[row] - 1 - begin, count, -1
+        return rows.first[row] + begin, count, 1
 
     @njit(parallel=True, fastmath=False, cache=False)
     def scan(
@@ -121,49 +176,26 @@ def _numbers() -> Callable[..., None]:
         blocks = (channels + CHANNELS_AT_ONCE - 1) // CHANNELS_AT_ONCE
         count, chunks = entering.shape[0], entering.shape[1]
         product = np.ones_like(entering)
-        lost = np.zeros((count, chunks, blocks), np.bool_)  # chunks that drop what enters them
+        lost = np.zeros((count, chunks, blocks), np.bool_)
         if chunks > 1:
             for job in prange(count * chunks * blocks):
                 row, number, block = job // blocks // chunks, job // blocks % chunks, job % blocks
-                begin, end = bounds(rows, row, chunk, number)
                 batch, first = rows.batch[row], block * CHANNELS_AT_ONCE
                 some = slice(first, min(first + CHANNELS_AT_ONCE, channels))
-                unused = np.empty(CHANNELS_AT_ONCE, np.float32)
-                state, whole = entering[row, number, some], product[row, number, some]
-                for i in range(begin, end):
-                    step = rows.first[row] + (rows.length[row] - 1 - i if reverse else i)
-                    if resets[batch, step]:
-                        state[:] = b[batch, step, some]
-                        whole[:] = np.float32(0.0)
-                        lost[row, number, block] = True
-                    else:
-                        walk(a[batch, step, some], b[batch, step, some], state, unused[: len(state)])
-                        multiply(a[batch, step, some], whole)
-        for row in range(count):
-            for number in range(chunks):
-                for channel in range(channels):
-                    passed = entering[row, number, channel]
-                    state = last[row, channel]
-                    entering[row, number, channel] = state
-                    if chunks > 1:
-                        kept = (
-                            np.float32(0.0) if lost[row, number, 0] else product[row, number, channel] * state
-                        )
-                        last[row, channel] = kept + passed
+                steps = steps_of(rows, row, chunk, number, reverse)
+                state, factor = entering[row, number, some], product[row, number, some]
+                x, y = a[batch, :, some], b[batch, :, some]
+                lost[row, number, block] = reduced(x, y, resets[batch], steps, state, factor)
+        passed(entering, product, lost, last)
         for job in prange(count * chunks * blocks):
             row, number, block = job // blocks // chunks, job // blocks % chunks, job % blocks
-            begin, end = bounds(rows, row, chunk, number)
             batch, first = rows.batch[row], block * CHANNELS_AT_ONCE
             some = slice(first, min(first + CHANNELS_AT_ONCE, channels))
+            steps = steps_of(rows, row, chunk, number, reverse)
             state = entering[row, number, some]
-            for i in range(begin, end):
-                step = rows.first[row] + (rows.length[row] - 1 - i if reverse else i)
-                if resets[batch, step]:
-                    state[:] = b[batch, step, some]
-                else:
-                    walk(a[batch, step, some], b[batch, step, some], state, before[batch, step, some])
-                after[batch, step, some] = state
-            if end == rows.length[row] and begin < end:
+            x, y = a[batch, :, some], b[batch, :, some]
+            whole(x, y, resets[batch], steps, state, after[batch, :, some], before[batch, :, some])
+            if steps[1] and number * chunk + steps[1] == rows.length[row]:
                 last[row, some] = state
 
     compiled: Callable[..., None] = scan

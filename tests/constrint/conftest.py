@@ -20,3 +20,22 @@ def filled() -> None:
     if not cache.is_filled("dispatch"):  # it was removed, and nobody needed it since
         code = "from constrint.engine.compiled import compiled_dispatch; compiled_dispatch()"
         subprocess.run([sys.executable, "-c", code], check=True)
+
+
+class Clock:
+    """Moves on by a second whenever it is looked at."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def __call__(self) -> float:
+        self.looks += 1
+        return float(self.looks)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    for module in ("support.deadline", "search.solver"):
+        monkeypatch.setattr(f"constrint.{module}.perf_counter", clock)
+    return clock

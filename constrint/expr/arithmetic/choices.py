@@ -162,11 +162,12 @@ def element(values: Iterable[IntLike], index: IntLike) -> IntExpr:
 
     The values may be expressions; where one of them is undefined, the element is, whichever is chosen.
     """
-    return element_of(tuple([as_expr(value) for value in flat(values)]), as_expr(index))
+    return element_of(flat(values), as_expr(index))
 
 
-def element_of(entries: tuple[IntExpr, ...], index: IntExpr) -> IntExpr:
+def element_of(values: Iterable[IntLike], index: IntExpr) -> IntExpr:
     """The element of a table where all entries are constants, else the one of a list of expressions."""
+    entries = tuple([as_expr(value) for value in values])
     if not entries:
         raise ModelError("element needs at least one value: write element([a, b], index)")
     constants = [entry.value for entry in entries if isinstance(entry, Const)]

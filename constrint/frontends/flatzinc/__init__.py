@@ -3,11 +3,13 @@
 from constrint.frontends.flatzinc.build import FlatModel, build
 from constrint.frontends.flatzinc.document import parse
 from constrint.modelling.declarations import Declarations
+from constrint.support.garbage import uncollected
 from constrint.support.limits import Budget, recursion_room
 
 __all__ = ["FlatModel", "read_flatzinc", "read_model"]
 
 
+@uncollected()
 def read_flatzinc(text: str, filename: str = "<flatzinc>", budget: Budget | None = None) -> FlatModel:
     """Read a FlatZinc text as a model and its output items.
 

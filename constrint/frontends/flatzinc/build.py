@@ -185,6 +185,7 @@ class _Builder:
         return entries[name.index - 1]
 
     def _looked_up(self, name: Name, line: int, depth: int) -> IntExpr:
+        self.document.budget.look_after()
         if name.index is not None:
             return self.number(self._entry(name, line), line, depth)
         return self._named(name.name, line, depth)

@@ -15,9 +15,11 @@ from constrint.frontends.flatzinc.arguments import Arguments
 from constrint.frontends.flatzinc.builtins import Relation
 from constrint.globals import (
     all_different,
+    all_different_except,
     among,
     bin_packing,
     circuit,
+    cost_regular,
     count,
     cumulative,
     decreasing,
@@ -31,6 +33,7 @@ from constrint.globals import (
     no_overlap,
     nvalue,
     regular,
+    subcircuit,
     value_precede,
 )
 
@@ -78,6 +81,25 @@ def _regular(a: Arguments) -> BoolExpr:
     return regular(a.numbers(0), transitions, a.constant(4), a.listed(5))
 
 
+def _cost_regular(a: Arguments) -> BoolExpr:
+    """As `_regular`, with a table of the cost of each pair."""
+    symbols = a.constant(2)
+    states, costs = in_rows(a.constants(3), symbols), in_rows(a.constants(6), symbols)
+    transitions = [
+        (state + 1, symbol + 1, following, price)
+        for state, (row, prices) in enumerate(zip(states, costs, strict=True))
+        for symbol, (following, price) in enumerate(zip(row, prices, strict=True))
+        if following > 0
+    ]
+    return cost_regular(a.numbers(0), transitions, a.constant(4), a.listed(5), a.number(7))
+
+
+def _disjunctive(a: Arguments) -> BoolExpr:
+    """Tasks without duration may be anywhere: they demand nothing."""
+    starts = a.numbers(0)
+    return cumulative(starts, a.numbers(1), [1] * len(starts), 1) if starts else all_of([])
+
+
 def _lexicographic(a: Arguments, strict: bool) -> BoolExpr:
     """For lists of different lengths: a proper prefix comes before the longer list."""
     xs, ys = a.numbers(0), a.numbers(1)
@@ -91,6 +113,12 @@ def _lexicographic(a: Arguments, strict: bool) -> BoolExpr:
 def _of_numbers(function: Callable[[list[IntExpr]], BoolExpr]) -> Relation:
     """A condition on one list, which holds for an empty one."""
     return lambda a: function(a.numbers(0)) if a.numbers(0) else all_of([])
+
+
+def _except(a: Arguments) -> BoolExpr:
+    """All different but for the values of a set, or for 0."""
+    values = a.numbers(0)
+    return all_different_except(values, a.listed(1) if a.count > 1 else [0]) if values else all_of([])
 
 
 def _capacities(a: Arguments) -> BoolExpr:
@@ -107,9 +135,12 @@ def _capacities(a: Arguments) -> BoolExpr:
 
 GLOBALS: dict[str, Relation] = {
     "fzn_all_different_int": _of_numbers(all_different),
+    "fzn_alldifferent_except": _except,
+    "fzn_alldifferent_except_0": _except,
     "fzn_table_int": _table,
     "fzn_table_bool": _table,
     "fzn_cumulative": lambda a: cumulative(a.numbers(0), a.numbers(1), a.numbers(2), a.number(3)),
+    "fzn_disjunctive": _disjunctive,
     "fzn_disjunctive_strict": lambda a: no_overlap(a.numbers(0), a.numbers(1)),
     "fzn_diffn": lambda a: diffn(a.numbers(0), a.numbers(1), a.numbers(2), a.numbers(3)),
     "fzn_lex_less_int": lambda a: _lexicographic(a, True),
@@ -126,12 +157,14 @@ GLOBALS: dict[str, Relation] = {
     "fzn_global_cardinality_low_up": lambda a: _bounded_counts(a, closed=False),
     "fzn_global_cardinality_low_up_closed": lambda a: _bounded_counts(a, closed=True),
     "fzn_regular": _regular,
+    "fzn_cost_regular": _cost_regular,
     "fzn_knapsack": lambda a: knapsack(
         a.numbers(2), a.constants(0), a.constants(1), a.number(3), a.number(4)
     ),
     "fzn_value_precede_int": lambda a: value_precede([a.constant(0), a.constant(1)], a.numbers(2)),
     "fzn_value_precede_chain_int": lambda a: value_precede(a.constants(0), a.numbers(1)),
     "constrint_circuit": lambda a: circuit(a.numbers(0)),
+    "constrint_subcircuit": _of_numbers(subcircuit),
     "constrint_inverse": lambda a: inverse(a.numbers(0), a.numbers(1)),
     "constrint_bin_packing_capa": _capacities,
     "constrint_bin_packing_load": lambda a: bin_packing(a.numbers(1), a.constants(2), a.numbers(0)),

@@ -22,6 +22,7 @@ from constrint.frontends.json.places import Place
 from constrint.frontends.json.symbols import read_symbols, write_symbols
 from constrint.modelling.constraints import Constraint, Handle, in_order
 from constrint.modelling.declarations import Declarations
+from constrint.support.garbage import uncollected
 from constrint.support.json_text import read_json
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
@@ -45,6 +46,7 @@ def to_json(model: Declarations, indent: int | None = None) -> str:
         raise ModelError("an expression is nested too deeply to be written as JSON") from None
 
 
+@uncollected()
 def from_json(text: str, filename: str = "<json>", budget: Budget | None = None) -> Declarations:
     """The model that a text describes; see `Model.from_json`."""
     budget = budget or Budget()

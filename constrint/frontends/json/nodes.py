@@ -25,6 +25,7 @@ from constrint.expr import (
     Table,
 )
 from constrint.expr.domain import Domain
+from constrint.expr.global_arguments import plain_matrix
 from constrint.expr.global_expr import node_of
 from constrint.frontends.json.places import Place
 from constrint.globals import GLOBALS, Definition, Field, Function, Relation
@@ -173,6 +174,16 @@ def _part(place: Place, field: Field, written: Json, read: Read) -> Any:
         return tuple([read(item, where) for where, item in place.items(written)])
     if field.kind == "ints":
         return tuple(place.integers(written))
+    if field.kind == "matrix":
+        rows = [[read(item, at) for at, item in where.items(row)] for where, row in place.items(written)]
+        return plain_matrix(tuple(map(tuple, rows)))
+    if field.kind == "patterns":
+        return tuple(
+            [
+                tuple([None if entry is None else at.integer(entry) for at, entry in where.items(row)])
+                for where, row in place.items(written)
+            ]
+        )
     return tuple([tuple(where.integers(item)) for where, item in place.items(written)])
 
 

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError, ParseError
 from constrint.expr import IntExpr, Table
+from constrint.expr.global_arguments import plain_matrix
 from constrint.expr.global_expr import Field, node_of
-from constrint.expr.written_calls import is_plain
+from constrint.expr.written_calls import ANY, is_plain
+from constrint.frontends.constants import name_of, subtrees
+from constrint.frontends.text.meanings import Array
 from constrint.globals import GLOBALS
+from constrint.globals.tables import SHORT_TABLE
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
     Node = Tree[Token]
 
-_TABLE = (Field("values", "exprs"), Field("rows", "rows", may_be_empty=True))
+_TABLE = (Field("values", "exprs"), Field("rows", "patterns", may_be_empty=True))
 
 NAMES = [*GLOBALS, "table"]
 
@@ -48,6 +52,8 @@ def read_call(reader: CallReader, tree: Node, name: str, arguments: list[Node]) 
 
 
 def _built(name: str, parts: tuple[Any, ...]) -> IntExpr:
+    if name == "table" and any(None in row for row in parts[1]):
+        return node_of(SHORT_TABLE, parts)
     if name == "table":
         return table_of(*parts)
     return node_of(GLOBALS[name], parts)
@@ -109,6 +115,35 @@ def _rows(reader: CallReader, field: Field, tree: Node) -> tuple[tuple[int, ...]
     return tuple(reader.rows(tree))
 
 
+def _matrix(reader: CallReader, field: Field, tree: Node) -> Any:
+    """Rows of expressions; of numbers where all entries are constants."""
+    if tree.data == "list" and reader.inner_token(tree) is None:
+        return plain_matrix(tuple([_exprs(reader, field, child) for child in subtrees(tree)]))
+    value = None if tree.data == "list" else reader.value(tree)
+    if isinstance(value, Array) and len(value.axes) > 1:
+        return plain_matrix(tuple([reader.flat(part) or () for part in value.parts()]))
+    return _rows(reader, field, tree)
+
+
+def _patterns(reader: CallReader, field: Field, tree: Node) -> tuple[tuple[int | None, ...], ...]:
+    """Rows of numbers in which `_` stands for any value."""
+    rows = subtrees(tree) if tree.data == "list" and reader.inner_token(tree) is None else []
+    if not any(row.data == "list" and any(map(_is_any, subtrees(row))) for row in rows):
+        return _rows(reader, field, tree)
+    return tuple([_pattern(reader, row) for row in rows])
+
+
+def _pattern(reader: CallReader, tree: Node) -> tuple[int | None, ...]:
+    entries = subtrees(tree) if tree.data == "list" and reader.inner_token(tree) is None else []
+    if not any(map(_is_any, entries)):
+        return reader.sequence(tree)
+    return tuple([None if _is_any(entry) else reader.constant(entry) for entry in entries])
+
+
+def _is_any(tree: Node) -> bool:
+    return tree.data == "name" and name_of(tree) == ANY
+
+
 def _word(reader: CallReader, field: Field, tree: Node) -> str:
     word = reader.position(tree).text
     if word not in field.words:
@@ -122,6 +157,8 @@ _PARTS: dict[str, Callable[[CallReader, Field, Node], Any]] = {
     "int": lambda reader, field, tree: reader.constant(tree),
     "ints": lambda reader, field, tree: reader.sequence(tree),
     "rows": _rows,
+    "matrix": _matrix,
+    "patterns": _patterns,
     "word": _word,
 }
 """How each kind of argument is read."""

@@ -26,6 +26,7 @@ from constrint.frontends.text.simple import Parsed, Statement, parsed, statement
 from constrint.frontends.text.syntax import LONGEST_KNOWN, Source, parse
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
+from constrint.support.garbage import uncollected
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Reading(NamedTuple):
     places: dict[str, Span]
 
 
+@uncollected()
 def read_model(
     text: str,
     *,

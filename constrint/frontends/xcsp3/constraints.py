@@ -70,14 +70,7 @@ def _extension(reader: Reader, node: Element) -> BoolExpr:
     supports, conflicts = node.find("supports"), node.find("conflicts")
     text = text_of(conflicts if supports is None else supports)
     rows, starred = _tuples(reader, text, len(args))
-    parts: list[BoolExpr] = [table(args, rows)] if rows or not starred else []
-    # A star allows every value: such rows become conditions on the other places.
-    reader.combine(len(starred), 1 + 3 * len(args))
-    for row in starred:
-        parts.append(
-            all_of([arg == value for arg, value in zip(args, row, strict=True) if value is not None])
-        )
-    found = any_of(parts) if len(parts) != 1 else parts[0]
+    found = g.table(args, [*rows, *starred])
     return found if supports is not None else ~found
 
 
@@ -124,9 +117,7 @@ def _values_differ(reader: Reader, args: Sequence[IntExpr], free: Sequence[int])
     """All different, except for some values that may occur more than once."""
     if not free:
         return g.all_different(args) if args else all_of([])
-    reader.combine(len(args) * (len(args) - 1) // 2, 5)
-    are_free = [a.is_in(free) for a in args]
-    return all_of([Or((Comparison("!=", a, b), are_free[i])) for i, a in enumerate(args) for b in args[:i]])
+    return g.all_different_except(args, free) if args else all_of([])
 
 
 def _differ(xs: Sequence[IntExpr], ys: Sequence[IntExpr]) -> BoolExpr:
@@ -277,17 +268,11 @@ def _matrix_element(reader: Reader, node: Element, matrix: Element) -> BoolExpr:
         raise ModelError("the rows must have one length, and none may be empty")
     row = indices[0] - reader.attribute(matrix, "startRowIndex")
     column = indices[1] - reader.attribute(matrix, "startColIndex")
-    width = len(rows[0])
-    reader.combine(len(rows) * width, 5)
-    inside = (column >= 0) & (column < width)
-    chosen = element([x for line in rows for x in line], row * width + column)
+    chosen = g.element_2d(rows, row, column)
     wanted, value = node.find("condition"), node.find("value")
-    test = (
-        reader.compared(chosen, text_of(wanted))
-        if wanted is not None
-        else chosen == reader.term(text_of(value))
-    )
-    return inside & test
+    if wanted is not None:
+        return reader.compared(chosen, text_of(wanted))
+    return chosen == reader.term(text_of(value))
 
 
 def _instantiation(reader: Reader, node: Element) -> BoolExpr:

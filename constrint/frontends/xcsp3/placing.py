@@ -7,14 +7,11 @@ from xml.etree.ElementTree import Element
 
 from constrint import globals as g
 from constrint.errors import ModelError
-from constrint.expr import And, BoolExpr, Comparison, Const, Implies, IntExpr, Or
-from constrint.expr.functions import all_of, any_of, if_then_else, min_, sum_
+from constrint.expr import BoolExpr, Comparison, Const, Implies, IntExpr
+from constrint.expr.functions import all_of, any_of, sum_
 from constrint.frontends.xcsp3.numbers import shown
 from constrint.frontends.xcsp3.reader import Reader
 from constrint.frontends.xcsp3.variables import text_of
-
-FEW_PLACES = 40
-"""Circuits with at most this many places have a condition for each place and step, which propagates more."""
 
 
 def channel(reader: Reader, node: Element) -> BoolExpr:
@@ -150,41 +147,8 @@ def circuit(reader: Reader, node: Element) -> BoolExpr:
     start = reader.attribute(node.find("list"), "startIndex")
     args = [x - start for x in reader.listed(node)]
     size = node.find("size")
-    n = len(args)
-    few = n <= FEW_PLACES
-    reader.combine(n**3 if few else n**2, 3)
-    on = [x != i for i, x in enumerate(args)]
-    length = sum_([1 * one for one in on])
-    # A partial circuit: one cycle over the places on it. Positions are counted from the first place on it, so
-    # each step to another place adds one.
-    parts: list[BoolExpr] = [g.all_different(args), length >= 2, *((x >= 0) & (x < n) for x in args)]
-    parts += [_one_cycle(args, on)] if few else _one_orbit(args, on, length)
+    length = sum_([1 * (x != i) for i, x in enumerate(args)])
+    parts: list[BoolExpr] = [g.subcircuit(args), length >= 2]
     if size is not None:
         parts.append(length == reader.term(text_of(size)))
     return all_of(parts)
-
-
-def _one_orbit(args: Sequence[IntExpr], on: Sequence[BoolExpr], length: IntExpr) -> list[BoolExpr]:
-    """The walk along a permutation from its first place on the circuit returns after `length` steps."""
-    n = len(args)
-    first = min_([if_then_else(one, i, n - 1) for i, one in enumerate(on)])
-    at: IntExpr = first
-    parts: list[BoolExpr] = []
-    for steps in range(1, n):
-        at = sum_([if_then_else(at == i, arg, 0) for i, arg in enumerate(args)])
-        parts.append((length > steps).implies(at != first))
-    return parts
-
-
-def _one_cycle(args: Sequence[IntExpr], on: Sequence[BoolExpr]) -> BoolExpr:
-    """The walk along the circuit from its first place reaches every place on it."""
-    n = len(args)
-    first = [all_of([one, *(~other for other in on[:i])]) for i, one in enumerate(on)]
-    leads = [[Comparison("==", arg, Const(j)) for j in range(n)] for arg in args]
-    reached: list[BoolExpr] = list(first)
-    for _ in range(n - 1):
-        before = reached
-        reached = [
-            Or((before[j], *[And((before[i], leads[i][j])) for i in range(n) if i != j])) for j in range(n)
-        ]
-    return all_of([one.implies(there) for one, there in zip(on, reached, strict=True)])

@@ -230,3 +230,15 @@ def test_fronts_of_deep_expressions_are_found():
     m.add(e == 1)
     assert len(m.pareto([(x, "min"), (y, "max")])) == 1
     assert len(m.pareto([(e, "max"), (y, "max")])) == 1
+
+
+def squared(times):
+    """x squared again and again; the product has a factor for each path to x."""
+    steps = [f"e{i + 1} := e{i} * e{i}" for i in range(times)]
+    return Model.from_text("\n".join(["x in -2..1", "e0 := x + 1", *steps, f"e{times} <= 1"]))
+
+
+def test_products_of_too_many_factors_are_refused():
+    assert squared(8).solutions().size == squared(8).count() == 3
+    with pytest.raises(LimitError, match="a product of more than 2000 factors"):
+        squared(40).solutions()

@@ -165,3 +165,26 @@ def test_what_is_no_fraction_is_an_error_that_says_why() -> None:
     ):
         with pytest.raises(ci.ModelError, match=message):
             wrong()
+
+
+def test_arrays_take_fractions() -> None:
+    m = ci.Model()
+    xs = m.int_vars("x", 3, 0, 3)
+    weights = [0.5, 0.25, 0.125]
+    goals = [
+        xs @ weights,
+        np.array(weights) @ xs,
+        (xs * np.array(weights)).sum(),
+        np.sum(weights * xs),
+        sum(weights * xs),
+    ]
+    for goal in goals:
+        assert m.solve(maximize=goal).objective == 2.625
+    m.add(0.5 * xs <= np.array([1.2, 0.2, 1.0]))
+    result = m.solve(maximize=xs.sum())
+    assert result[xs].tolist() == [2, 0, 2]
+    assert result[0.25 * xs].tolist() == [0.5, 0.0, 0.5]
+    assert "/ 2" in repr(0.5 * xs)
+    for wrong in (lambda: (0.5 * xs).max(), lambda: (0.5 * xs)[xs[0]], lambda: (0.5 * xs) // 2):
+        with pytest.raises(ci.ModelError):
+            wrong()

@@ -66,6 +66,23 @@ def closed_counts(x, cover, counts):
 
 CASES = {
     "fzn_all_different_int": ("[x,y,z]", lambda x, y, z: len({x, y, z}) == 3),
+    "fzn_alldifferent_except": (
+        "[x,y,z],{1,3}",
+        lambda *x: all(a != b or a in (1, 3) for i, a in enumerate(x) for b in x[:i]),
+    ),
+    "fzn_alldifferent_except_0": (
+        "[x,y,z,1]",
+        lambda *x: all(a != b or a == 0 for i, a in enumerate((*x, 1)) for b in x[:i]),
+    ),
+    "fzn_disjunctive": ("[x,y,z],[2,0,1]", lambda x, y, z: x + 2 <= z or z + 1 <= x),
+    "fzn_cost_regular": (
+        "[x,y],3,2,[1,3,2,0,2,0],1,{1,2},[1,2,1,9,1,9],z",
+        lambda x, y, z: accepted((x, y)) and z == [1, 2][x - 1] + [1, 2][y - 1],
+    ),
+    "constrint_subcircuit": (
+        "[x,y,z]",
+        lambda *x: sorted(x) == [0, 1, 2],
+    ),
     "fzn_table_int": ("[x,y],[1,2,0,3]", lambda x, y, z: (x, y) in ((1, 2), (0, 3))),
     "fzn_cumulative": (
         "[x,y,z],[2,1,3],[1,2,1],2",

@@ -210,6 +210,11 @@ def test_numbers_are_exact():
     ]
 
 
+def test_an_objective_beyond_floats_is_exact():
+    m = Model.of(read_lp("min\n 0.5 x + 1e400\nst\n x >= 3\nbounds\n x <= 5\ngeneral\n x\nend"))
+    assert m.solve().objective == Fraction(3, 2) + 10**400
+
+
 def test_conventions_of_bounds():
     head = "NAME\nROWS\n N c\nCOLUMNS\n M 'MARKER' 'INTORG'\n x c 1\n y c 1\n M 'MARKER' 'INTEND'\nBOUNDS\n"
     m = read_mps(head + " UP B x -5\n UP B y 1e30\nENDATA\n")

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from constrint import Model, ModelError, ParseError, Status
 from constrint.cli.main import app
-from constrint.frontends.xcsp3 import placing, read_xcsp3
+from constrint.frontends.xcsp3 import read_xcsp3
 
 LOW, HIGH = -1, 3
 XS = '<array id="x" size="[4]"> -1..3 </array>'
@@ -146,13 +146,6 @@ def test_a_constraint(name):
     expected = sum(bool(holds(*x)) for x in product(range(LOW, HIGH + 1), repeat=4))
     assert Model.of(read_xcsp3(instance(text))).count() == expected
     assert 0 < expected < 5**4
-
-
-@pytest.mark.parametrize("name", ["circuit", "circuit of three"])
-def test_a_circuit_of_many_places(name, monkeypatch):
-    """The form for many places, on few."""
-    monkeypatch.setattr(placing, "FEW_PLACES", 1)
-    test_a_constraint(name)
 
 
 def test_a_circuit_is_quadratic_in_its_places():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from constrint import Model
@@ -49,22 +50,26 @@ def use(given: tuple[Model, str]) -> None:
     use_model(model)
 
 
-def grammar() -> Any:
-    """Texts that are nearly right: most are, and the rest have a part of the wrong kind somewhere."""
+def _joined(operators: list[str], parts: Any) -> Any:
+    from hypothesis import strategies as st
+
+    return st.tuples(parts, st.sampled_from(operators), parts).map(lambda p: f"({p[0]} {p[1]} {p[2]})")
+
+
+def _call(names: list[str], parts: Any, least: int, most: int) -> Any:
+    from hypothesis import strategies as st
+
+    lists = st.lists(parts, min_size=least, max_size=most).map(", ".join)
+    return st.builds("{}({})".format, st.sampled_from(names), lists)
+
+
+def _words() -> SimpleNamespace:
+    """The parts that have no expressions in them."""
     from hypothesis import strategies as st
 
     small = st.sampled_from(["0", "1", "2", "3", "7", "64"])
     odd = st.sampled_from(["1000", "0x1F", "1_000", "99999999999999999999", "007", "-1"])
     numbers = st.one_of(small, small, small, odd)
-    integers, conditions = st.deferred(lambda: whole), st.deferred(lambda: truth)
-
-    def joined(operators: list[str], parts: Any) -> Any:
-        return st.tuples(parts, st.sampled_from(operators), parts).map(lambda p: f"({p[0]} {p[1]} {p[2]})")
-
-    def call(names: list[str], parts: Any, least: int, most: int) -> Any:
-        lists = st.lists(parts, min_size=least, max_size=most).map(", ".join)
-        return st.builds("{}({})".format, st.sampled_from(names), lists)
-
     braces = st.lists(st.one_of(numbers, st.tuples(small, small).map("..".join)), max_size=5).map(
         lambda parts: "{" + ", ".join(parts) + "}"
     )
@@ -75,7 +80,6 @@ def grammar() -> Any:
         "{}..{}{}".format, ends, ends, st.sampled_from(["", "", " step 2", " step 7", " step 0"])
     )
     sets = st.one_of(braces, ranges, st.just("s"), long.map("{{{}}}".format), long.map("[{}]".format))
-    lists = st.lists(integers, min_size=1, max_size=4).map(lambda parts: "[" + ", ".join(parts) + "]")
     leaves = st.sampled_from(["x", "y", "z", "x", "y", "z", "`q[0]`", "b", "w[1]", "g[1, red]", "i"])
     loops = st.lists(
         st.builds(
@@ -89,6 +93,14 @@ def grammar() -> Any:
         min_size=1,
         max_size=3,
     ).map("".join)
+    truths = st.sampled_from(["b", "c", "true", "false", "x == y", "x <= 4"])
+    return SimpleNamespace(**{name: part for name, part in locals().items() if name != "st"})
+
+
+def _gathering(words: SimpleNamespace, integers: Any) -> SimpleNamespace:
+    """Elements of arrays, comprehensions, and what takes them."""
+    from hypothesis import strategies as st
+
     indices = st.one_of(integers, st.sampled_from(["..", "i", "i + 1", "red", "1..2", "{1, 3}", "x"]))
     indexed = st.one_of(
         st.builds("w[{}]".format, indices),
@@ -97,8 +109,8 @@ def grammar() -> Any:
         st.builds("cost[{}]".format, indices),
     )
     gathered = st.one_of(
-        st.builds("{}{}".format, integers, loops),
-        st.builds("[{}{}]".format, integers, loops),
+        st.builds("{}{}".format, integers, words.loops),
+        st.builds("[{}{}]".format, integers, words.loops),
         indexed,
         st.sampled_from(["w", "g", "g[1, ..]", "cost", "colour", "1..4", "[1, x]"]),
     )
@@ -108,62 +120,98 @@ def grammar() -> Any:
     applied = st.one_of(
         st.builds("twice({})".format, integers), st.builds("mix({}, {})".format, integers, gathered)
     )
-    truths = st.sampled_from(["b", "c", "true", "false", "x == y", "x <= 4"])
-    whole = st.one_of(
-        leaves,
-        leaves,
-        numbers,
-        joined(["+", "-", "*"], integers),
-        joined(["//", "%", "**", "*"], integers),
+    return SimpleNamespace(indexed=indexed, gathered=gathered, aggregates=aggregates, applied=applied)
+
+
+def _numbers(
+    words: SimpleNamespace, many: SimpleNamespace, integers: Any, conditions: Any, lists: Any
+) -> Any:
+    from hypothesis import strategies as st
+
+    return st.one_of(
+        words.leaves,
+        words.leaves,
+        words.numbers,
+        _joined(["+", "-", "*"], integers),
+        _joined(["//", "%", "**", "*"], integers),
         st.builds("{} {} {} {} {}".format, integers, st.just("*"), integers, st.just("%"), integers),
-        call(["abs", "-", "+"], integers, 1, 1),
-        call(["min", "max", "gcd", "lcm"], integers, 1, 4),
-        call(["ceildiv"], integers, 2, 2),
-        *[call([name], integers, *arities) for name, arities in CALLED.items()],
+        _call(["abs", "-", "+"], integers, 1, 1),
+        _call(["min", "max", "gcd", "lcm"], integers, 1, 4),
+        _call(["ceildiv"], integers, 2, 2),
+        *[_call([name], integers, *arities) for name, arities in CALLED.items()],
         st.builds("if_then_else({}, {}, {})".format, conditions, integers, integers),
-        st.builds("{}[{}]".format, st.one_of(st.just("s"), long.map("[{}]".format)), integers),
+        st.builds("{}[{}]".format, st.one_of(st.just("s"), words.long.map("[{}]".format)), integers),
         st.builds("element_2d([[1, 2], [3, 4]], {}, {})".format, integers, integers),
         st.builds("nvalue({})".format, lists),
-        indexed,
-        aggregates,
-        applied,
+        many.indexed,
+        many.aggregates,
+        many.applied,
         conditions,
     )
-    truth = st.one_of(
-        truths,
-        truths,
-        joined(["==", "!=", "<", "<=", ">", ">=", "divides"], integers),
+
+
+def _conditions(
+    words: SimpleNamespace, many: SimpleNamespace, integers: Any, conditions: Any, lists: Any
+) -> Any:
+    from hypothesis import strategies as st
+
+    return st.one_of(
+        words.truths,
+        words.truths,
+        _joined(["==", "!=", "<", "<=", ">", ">=", "divides"], integers),
         st.builds("({} < {} <= {})".format, integers, integers, integers),
-        joined(["and", "or", "->", "<->"], conditions),
+        _joined(["and", "or", "->", "<->"], conditions),
         st.builds("(not {})".format, conditions),
-        st.builds("({} {} {})".format, integers, st.sampled_from(["in", "not in"]), sets),
-        st.builds("table([{}, {}], [{}])".format, integers, integers, rows.map(", ".join)),
-        call(["all_different", "increasing", "decreasing", "circuit"], integers, 1, 4),
+        st.builds("({} {} {})".format, integers, st.sampled_from(["in", "not in"]), words.sets),
+        st.builds("table([{}, {}], [{}])".format, integers, integers, words.rows.map(", ".join)),
+        _call(["all_different", "increasing", "decreasing", "circuit"], integers, 1, 4),
         st.builds("lex_less({}, {})".format, lists, lists),
         st.builds("count({}, {}) <= {}".format, lists, integers, integers),
         st.builds("cumulative({}, [1, 2], [1, 1], 2)".format, lists),
         st.builds("no_overlap({}, {})".format, lists, lists),
-        st.builds("{}({}{})".format, st.sampled_from(["forall", "exists"]), conditions, loops),
-        st.builds("all_different({})".format, gathered),
+        st.builds("{}({}{})".format, st.sampled_from(["forall", "exists"]), conditions, words.loops),
+        st.builds("all_different({})".format, many.gathered),
     )
-    statements = st.one_of(
+
+
+def _statements(words: SimpleNamespace, many: SimpleNamespace, integers: Any, conditions: Any) -> Any:
+    from hypothesis import strategies as st
+
+    return st.one_of(
         *[conditions] * 6,
         integers,
         st.just("x + unknown == 2"),
-        st.builds("all: forall({}{})".format, conditions, loops),
+        st.builds("all: forall({}{})".format, conditions, words.loops),
         st.builds(
-            "{} in {}".format, st.sampled_from(["v[1..3]", "u[colour]", "v[i in 1..3]", "w[1..2]"]), sets
+            "{} in {}".format,
+            st.sampled_from(["v[1..3]", "u[colour]", "v[i in 1..3]", "w[1..2]"]),
+            words.sets,
         ),
-        st.builds("{} := {}".format, st.sampled_from(["d[i in 1..2]", "d[1..2]", "h(a, i)", "d"]), gathered),
+        st.builds(
+            "{} := {}".format, st.sampled_from(["d[i in 1..2]", "d[1..2]", "h(a, i)", "d"]), many.gathered
+        ),
         st.builds("{} := {}".format, st.sampled_from(["d[i in 1..2]", "h(a, i)", "h(x)"]), integers),
         st.builds("param {}".format, st.sampled_from(["n := 3", "n", "x := 1", "n[1..2] := [1, 2]"])),
         st.sampled_from(["enum kind := {p, q}", "enum kind := {red}", "enum kind", 'include "a.constrint"']),
         st.builds("{}: {}".format, st.sampled_from(["first", "`a b`"]), conditions),
-        st.builds("{} := {}".format, st.sampled_from(["d", "e", "x"]), integers | braces),
-        st.builds("{} in {}".format, st.sampled_from(["u", "v", "x", "u, v"]), sets),
+        st.builds("{} := {}".format, st.sampled_from(["d", "e", "x"]), integers | words.braces),
+        st.builds("{} in {}".format, st.sampled_from(["u", "v", "x", "u, v"]), words.sets),
         st.builds("{} {}".format, st.sampled_from(["minimize", "maximize"]), integers),
-        st.builds("prefer {} {}".format, leaves, st.sampled_from(["max", "min", "up"])),
+        st.builds("prefer {} {}".format, words.leaves, st.sampled_from(["max", "min", "up"])),
     )
+
+
+def grammar() -> Any:
+    """Texts that are nearly right: most are, and the rest have a part of the wrong kind somewhere."""
+    from hypothesis import strategies as st
+
+    integers, conditions = st.deferred(lambda: whole), st.deferred(lambda: truth)
+    words = _words()
+    many = _gathering(words, integers)
+    lists = st.lists(integers, min_size=1, max_size=4).map(lambda parts: "[" + ", ".join(parts) + "]")
+    whole = _numbers(words, many, integers, conditions, lists)
+    truth = _conditions(words, many, integers, conditions, lists)
+    statements = _statements(words, many, integers, conditions)
     head = "x in 0..9\ny in -3..60\nz in {1, 5, 7}\n`q[0]` in 0.. step 3\nb, c bool\ns := [2, 4, 8]\n"
     head += "enum colour := {red, blue}\nw[1..3] in 0..3\ng[1..2, colour] in 0..3\ncost[i in 0..2] := i * i\n"
     head += "i := 2\ntwice(a) := a + a\nmix(a, l) := a + sum(l)\n"

@@ -77,7 +77,15 @@ def test_compiled_equals_interpreted():
         ("all_different([x, y], strong)", "consistency is one of auto, value, bounds, domain, not 'strong'"),
         ("all_different()", "all_different needs at least one entry in values"),
         ("inverse([x, y])", "inverse takes 2 arguments (xs, ys), not 1"),
-        ("regular([x], [[0, 1, 0], [0, 1, 1]], 0, [0])", "two transitions for one value"),
+        ("cost_regular([x], [[0, 1, 0, 5], [0, 1, 0, 6]], 0, [0], y)", "two transitions for one value"),
+        ("cost_regular([x], [[0, 1, 0]], 0, [0], y)", "the next state and its cost: write (0, 5, 1, 20)"),
+        ("table([x, y], [[_, 1], [_]])", "the row (None,) has 1 entries for 2 values"),
+        ("table([x, y], [[_, z]])", "z"),
+        ("exactly_one(x > 1, y)", "exactly_one: a number is not a condition"),
+        ("vector_bin_packing([x], [[1, 2]], [[5]])", "the rows have 1, 2 numbers"),
+        ("vector_bin_packing([x], [[-1]], [[5]])", "vector_bin_packing: a size is negative"),
+        ("no_overlap_optional([x], [1], [])", "needs at least one entry in presences"),
+        ("element_2d([[x, 2], [3]], x, y) == 1", "element_2d needs rows of one length"),
         ("regular([x], [[0, 1]], 0, [0])", "a transition is a state, a value and the next state"),
         ("element_2d([[1, 2], [3]], x, y) == 1", "element_2d needs rows of one length"),
         ("bin_packing([x], [-1], [y])", "bin_packing: a size is negative"),
@@ -109,6 +117,42 @@ def test_mistakes_in_python_are_explained():
     model.add(ci.all_different([x, wide, x + wide], consistency="domain"))
     with pytest.raises(ci.ModelError, match='take "bounds"'):
         model.solve()
+
+
+def test_counts_keep_their_values_and_their_order():
+    model = ci.Model()
+    x = model.int_vars("x", 5, 0, 9)
+    counts = {value: model.int_var(f"of {value}", 0, 5) for value in (7, 2, 5)}
+    model.add(ci.global_cardinality(x, counts | {np.int64(0): 1}, closed=True), ci.increasing(x))
+    model.add(counts[2] == 1, counts[5] == 1)
+    assert "[7, 2, 5, 0], [`of 7`, `of 2`, `of 5`, 1], closed)" in model.to_text()
+    for again in (model, ci.Model.from_text(model.to_text()), ci.Model.from_json(model.to_json())):
+        result = again.solve()
+        assert [result[f"of {value}"] for value in (7, 2, 5)] == [2, 1, 1]
+        assert [result[f"x[{i}]"] for i in range(5)] == [0, 2, 5, 7, 7]
+
+
+def test_automata_with_names():
+    model = ci.Model()
+    x = model.int_vars("x", 4, 0, 2)
+    arcs = {("start", 0): "start", ("start", 1): "after", ("after", 0): "after"}
+    model.add(ci.regular(x, arcs, "start", ["after"]))
+    one = ci.regular(x, [("s", 0, "s"), ("s", 1, "t"), ("t", 0, "t")], "s", ["t"])
+    assert found(model) == expected(model)
+    assert len(found(model)) == 4
+    assert all(one.evaluate(dict(zip(x.flat, point, strict=True))) for point in found(model))
+    with pytest.raises(ci.ModelError, match="regular: no transition has the accepting state 'end'"):
+        ci.regular(x, arcs, "start", ["end"])
+    with pytest.raises(ci.ModelError, match="the next state and its cost"):
+        ci.cost_regular(x, arcs, "start", ["after"], 3)
+
+
+def test_an_automaton_that_is_not_deterministic_counts_each_word_once():
+    model = ci.Model()
+    x = model.int_vars("x", 12, 0, 1)
+    guess = [(0, 0, 0), (0, 1, 0), (0, 1, 1), *[(k, v, k + 1) for k in range(1, 6) for v in (0, 1)]]
+    model.add(ci.regular(x, guess, 0, [6]))  # the sixth entry from the end is 1
+    assert model.count() == sum(1 for _ in model.iter_solutions()) == 2**11
 
 
 def test_mistakes_in_json_are_explained():

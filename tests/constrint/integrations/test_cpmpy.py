@@ -49,7 +49,7 @@ def _number(rng: random.Random, xs: list, bs: list, depth: int):
 
 
 def _condition(rng: random.Random, xs: list, bs: list, depth: int):
-    kind = rng.randrange(20) if depth else 0
+    kind = rng.randrange(25) if depth else 0
     if kind < 6:
         left, right = _number(rng, xs, bs, depth), rng.choice(xs)
         return {"==": left == right, "!=": left != right, "<=": left <= right, "<": left < right,
@@ -72,6 +72,15 @@ def _condition(rng: random.Random, xs: list, bs: list, depth: int):
         lambda: cp.LexLess(variables[:2], variables[1:]),
         lambda: cp.Increasing(variables),
         lambda: cp.Circuit(variables),
+        lambda: cp.AllDifferentExceptN(variables, [0, 2]),
+        lambda: cp.ShortTable(variables, [[1, "*", 0], ["*", 0, 1], [2, 1, "*"]]),
+        lambda: cp.NoOverlapOptional(variables, lengths, None, [bs[0], ~bs[0], variables[0] > 0]),
+        lambda: cp.CumulativeOptional(
+            variables, lengths, None, [1, 2, 1], 2, [bs[0], variables[1] != 0, variables[0] > 0]
+        ),
+        lambda: cp.Regular(
+            variables, [("a", 0, "b"), ("a", 1, "a"), ("b", 1, "b"), ("b", 2, "a")], "a", ["b"]
+        ),
     ]
     return makers[kind - 6]()
 

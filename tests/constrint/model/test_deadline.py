@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import signal
-import subprocess
 import sys
 
 import pytest
@@ -20,34 +18,12 @@ from constrint import (
     sum_,
     table,
 )
-from constrint.engine import background_compile as compiling
-from constrint.engine import cache, claims
-from constrint.learning import compile_part, compiled
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.search import easy
+from constrint.search import easy, sliced
 from constrint.support import deadline
 from constrint.support.deadline import Deadline, Pace, Stopped
 from constrint.tuning.spaces import from_tune_params
-
-
-class Clock:
-    """Moves on by a second whenever it is looked at."""
-
-    def __init__(self) -> None:
-        self.looks = 0
-
-    def __call__(self) -> float:
-        self.looks += 1
-        return float(self.looks)
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    clock = Clock()
-    for module in ("support.deadline", "search.solver"):
-        monkeypatch.setattr(f"constrint.{module}.perf_counter", clock)
-    return clock
 
 
 @pytest.fixture
@@ -255,122 +231,6 @@ def test_a_deadline():
 # ---------------------------------------------------------------- compiling in another process
 
 
-class Compiler:
-    """Stands for the other process."""
-
-    def __init__(self) -> None:
-        self.commands: list[list[str]] = []
-        self.code: int | None = None
-
-    def __call__(self, command, **options):
-        self.commands.append(command)
-        return self
-
-    def poll(self):
-        return self.code
-
-
-@pytest.fixture
-def compiler(monkeypatch, tmp_path):
-    """Nothing is compiled, and what would be started is noted."""
-    compiler = Compiler()
-    monkeypatch.setattr(cache, "folders", lambda: [tmp_path / "constrint"])
-    monkeypatch.setattr(cache, "_loaded", set())
-    monkeypatch.setattr(subprocess, "Popen", compiler)
-    monkeypatch.setattr(compiling, "_started", {})
-    return compiler
-
-
-def test_a_long_search_starts_one_compiler_and_does_not_wait_for_it(compiler):
-    never, soon = Deadline(), Deadline(100.0)
-    assert not compiling.is_ready("learn", compiling.BEGIN_AFTER - 0.1, never)
-    assert compiler.commands == []
-    for spent in (2.0, 3.0, 30.0):
-        assert not compiling.is_ready("learn", spent, never)
-        assert not compiling.is_ready("learn", spent, soon)
-    assert [command[1:] for command in compiler.commands] == [
-        ["-m", "constrint.learning.compile_part", "learn"]
-    ]
-    compiler.code = 1  # it failed: whoever has no limit compiles himself
-    assert compiling.is_ready("learn", 3.0, never)
-    assert not compiling.is_ready("learn", 3.0, soon)
-    assert cache.write("learn", b"code")
-    assert compiling.is_ready("learn", 3.0, soon)
-    assert not compiling.is_ready("learn", 3.0, Deadline(compiling.LOADING / 2))
-
-
-def test_no_compiler_is_started_beside_another(compiler, monkeypatch):
-    with claims.claimed("engine"):
-        assert compiling.begin("engine")
-        assert compiler.commands == []
-    assert compiling.begin("engine")
-    assert len(compiler.commands) == 1
-
-
-def test_the_compiled_engine_is_not_waited_for_beyond_the_limit(compiler, clock, monkeypatch):
-    monkeypatch.setattr(compiling, "sleep", lambda _: None)
-    for learn in (True, False):
-        r = shop().solve(learn=learn, engine="compiled", time_limit=400)
-        assert r.status is Status.UNKNOWN
-    compiler.code = 0
-    for part in ("engine", "learn"):
-        cache.write(part, b"code")
-        compiling.wait(part, Deadline(0.0))
-
-
-def test_ctrl_c_ends_the_wait_for_a_compiler(compiler, monkeypatch):
-    """The search ends without an answer, and the compiler goes on."""
-
-    def press(_: float) -> None:
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(compiling, "sleep", press)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for learn in (True, False):
-        with pytest.raises(KeyboardInterrupt):
-            shop().solve(learn=learn, engine="compiled")
-    assert len(compiler.commands) == 2
-
-
-def test_the_other_process_compiles_what_it_is_told(compiler, monkeypatch):
-    loaded = []
-    monkeypatch.setattr(compiled, "load", loaded.append)
-    monkeypatch.setattr("constrint.engine.compiled.load", lambda: loaded.append("engine"))
-    monkeypatch.setattr("os.nice", lambda _: 0)
-    for part in ("engine", "learn", "learn-sums"):
-        compile_part.main(part)
-    assert loaded == ["engine", True, False]
-
-
-@pytest.mark.timeout(900)  # the first use on a machine compiles
-def test_a_process_of_its_own_fills_the_cache():
-    command = [sys.executable, "-m", "constrint.learning.compile_part", "learn-sums"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert cache.is_filled("learn-sums")
-
-
-@pytest.mark.parametrize("arguments", [[], ["motor"], ["engine", "learn"]])
-def test_unknown_parts_are_bad_input(arguments):
-    command = [sys.executable, "-m", "constrint.learning.compile_part", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "{engine,learn,learn-sums}" in done.stderr
-
-
-def test_ctrl_c_while_machine_code_is_loaded_comes_afterwards():
-    """LLVM's callbacks into Python swallow it, or the process dies."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    done = []
-    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - what is done before it comes
-        with compiling.without_ctrl_c():
-            signal.raise_signal(signal.SIGINT)
-            done.append(1)
-        signal.getsignal(signal.SIGINT)
-    assert done
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
 def labels(n: int) -> tuple[dict[str, list], list[object]]:
     """Parameters of texts that are compared with each other."""
     return {name: [f"{i}" for i in range(n)] for name in "abc"}, ["a == b", "b != c"]
@@ -451,3 +311,30 @@ def lines_run(call) -> int:
     finally:
         sys.settrace(None)
     return count
+
+
+def test_slices_of_long_propagators_are_short_where_little_time_is_left(monkeypatch):
+    """One propagator of many terms runs no oftener in a slice than the time that is left allows."""
+    runs = []
+    run = sliced.dfs.run
+
+    def noted(state, nodes, propagations):
+        runs.append((propagations, stepper_of[0]))
+        return run(state, nodes, propagations)
+
+    stepper_of = [0.0]
+    in_time = sliced.Stepper._in_time
+
+    def with_left(self):
+        stepper_of[0] = self._limits.deadline.left
+        return in_time(self)
+
+    monkeypatch.setattr(sliced.dfs, "run", noted)
+    monkeypatch.setattr(sliced.Stepper, "_in_time", with_left)
+    model = Model()
+    xs = [model.int_var(f"x{i}", 0, 9) for i in range(2000)]
+    model.add(sum_(3 * x for x in xs) == 6001 + sum_(7 * x for x in xs[:900]))
+    model.solve(time_limit=0.3, engine="interpreted")
+    assert runs
+    cost = sliced.COST * 2 * 2000
+    assert all(propagations <= 1 + max(left, sliced.MISSED) / cost for propagations, left in runs)

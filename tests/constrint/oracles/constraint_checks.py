@@ -260,6 +260,15 @@ def _pairs(d: Drawing) -> c.Propagator:
     return c.Pairs(terms, low, low + d.rng.choice([0, 0, 1, 2, 5]))
 
 
+def _short_table(d: Drawing) -> c.Propagator:
+    literal, variables = d.literal(), tuple(d.old() for _ in range(d.rng.randint(1, 3)))
+    rows = [
+        tuple(d.rng.choice([None, None, -9, *d.domains[v]]) for v in variables)
+        for _ in range(d.rng.randint(0, 7))
+    ]
+    return c.ShortTable(literal, variables, tuple(dict.fromkeys(rows)))
+
+
 FACTORIES: dict[type[c.Propagator], Callable[[Drawing], c.Propagator]] = {
     c.LinearLe: lambda d: c.LinearLe(d.terms(), d.rng.randint(-12, 20)),
     c.LinearEq: _linear_eq,
@@ -293,6 +302,8 @@ FACTORIES: dict[type[c.Propagator], Callable[[Drawing], c.Propagator]] = {
     c.Rectangles: _rectangles,
     c.Pairs: _pairs,
     c.NoOverlapOptional: _no_overlap_optional,
+    c.Subcircuit: lambda d: c.Subcircuit(_places(d, d.rng.randint(1, 5))),
+    c.ShortTable: _short_table,
 }
 
 

@@ -169,8 +169,9 @@ def _draw_rule(rng: random.Random, tasks: list[Task]) -> Rule:
     least = 1 if kind in ("cumulative", "forbidden") else 2
     chosen = rng.sample(range(len(tasks)), rng.randint(least, len(tasks)))
     if kind == "transition":
-        place = [rng.randint(0, 2) for _ in chosen]  # distances on a line obey the triangle inequality
-        return Rule(kind, chosen, [[abs(p - q) for q in place] for p in place])
+        # Distances on a line, longer in one direction, obey the triangle inequality.
+        place = [rng.randint(0, 2) for _ in chosen]
+        return Rule(kind, chosen, [[max(q - p, 2 * (p - q)) for q in place] for p in place])
     if kind == "cumulative":
         return Rule(kind, chosen, [[rng.randint(0, 3) for _ in chosen]], rng.randint(1, 3))
     if kind == "alternative":

@@ -107,9 +107,52 @@ def _knapsack(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
     return ci.knapsack(counts, *factors, rng.choice(xs) + rng.randint(0, 3), 2 * rng.choice(xs))
 
 
+def _vector_packing(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    bins, dimensions = some(rng, xs), rng.randint(1, 2)
+    sizes = [[rng.randint(0, 3) for _ in range(dimensions)] for _ in bins]
+    rows = [_sizes(rng, xs, dimensions, 6) for _ in range(rng.randint(1, 3))]
+    return ci.vector_bin_packing(bins, sizes, rows)
+
+
+def _automaton(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    """Of states with names, deterministic or not."""
+    states = ["start", "on", "off"][: rng.randint(1, 3)]
+    rows = [
+        (q, a, r)
+        for q in states
+        for a in range(-1, 4)
+        for r in states
+        if rng.random() < rng.choice([0.3, 0.5])
+    ]
+    final = [q for q in states if rng.random() < 0.6 and any(q in (p, r) for p, _, r in rows)]
+    return ci.regular(some(rng, xs), rows, "start", final)
+
+
+def _cost_regular(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    states = rng.randint(1, 3)
+    arcs = {(q, a): rng.randrange(states) for q in range(states) for a in range(-1, 4) if rng.random() < 0.8}
+    rows = [(q, a, r, rng.randint(-1, 2)) for (q, a), r in arcs.items()]
+    final = rng.sample(range(states), rng.randint(1, states))
+    return ci.cost_regular(some(rng, xs), rows, 0, final, rng.choice([rng.randint(0, 3), rng.choice(xs)]))
+
+
+def _short_table(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    args = some(rng, xs)
+    rows = [[rng.choice([None, "*", *range(-1, 4)]) for _ in args] for _ in range(rng.randint(1, 8))]
+    rows.append([None] + [1] * (len(args) - 1) if rng.random() < 0.9 else [None] * len(args))
+    return ci.table(args, rows)
+
+
+def _conditions(rng: random.Random, xs: Exprs) -> list[ci.IntLike]:
+    limits = [rng.choice(some(rng, xs)) <= rng.randint(0, 2) for _ in range(rng.randint(0, 4))]
+    return [*limits, *rng.choice([[], [True], [rng.choice(xs) == rng.choice(xs)], [False]])]
+
+
 def _element_2d(rng: random.Random, xs: Exprs) -> ci.IntExpr:
     width = rng.randint(1, 4)
     rows = [[rng.randint(-2, 4) for _ in range(width)] for _ in range(rng.randint(1, 4))]
+    if rng.random() < 0.5:
+        rows = [[rng.choice([entry, *some(rng, xs)]) for entry in row] for row in rows]
     return ci.element_2d(rows, rng.choice(xs), rng.choice(xs))
 
 
@@ -136,7 +179,17 @@ DRAWN: dict[str, Draw] = {
     "no_overlap_optional": _no_overlap_optional,
     "cumulative_optional": _cumulative_optional,
     "diffn": _diffn,
-    "regular": _regular,
+    "regular": lambda r, xs: r.choice([_regular, _automaton])(r, xs),
+    "cost_regular": _cost_regular,
+    "short_table": _short_table,
+    "all_different_except": lambda r, xs: ci.all_different_except(
+        some(r, xs, 1, 5), r.choice([0, 1, [], [0, 2], [3]])
+    ),
+    "subcircuit": lambda r, xs: ci.subcircuit(some(r, xs, 1, 5)),
+    "exactly_one": lambda r, xs: ci.exactly_one(_conditions(r, xs)),
+    "at_most_one": lambda r, xs: ci.at_most_one(*_conditions(r, xs)),
+    "at_least_one": lambda r, xs: ci.at_least_one(_conditions(r, xs)),
+    "vector_bin_packing": _vector_packing,
     "bin_packing": _packing,
     "knapsack": _knapsack,
 }

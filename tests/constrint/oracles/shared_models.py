@@ -128,3 +128,31 @@ class Late(Future[Any]):
     def result(self, timeout: float | None = None) -> Any:
         self._executor.work()
         return super().result(timeout)
+
+
+def queens(n: int) -> ci.Model:
+    m = ci.Model("queens")
+    q = m.int_vars("q", n, 0, n - 1)
+    for shift in (-1, 0, 1):
+        m.add(ci.all_different([q[i] + shift * i for i in range(n)]))
+    return m
+
+
+def rows(m: ci.Model, **how: Any) -> list[tuple[int, ...]]:
+    return [tuple(r.values.values()) for r in m.iter_solutions(**how)]
+
+
+def endless() -> tuple[ci.Model, ci.IntExpr]:
+    """A model that is not searched through in the life of a test."""
+    m = ci.Model()
+    xs = [m.int_var(f"x{i}", 0, 60) for i in range(14)]
+    m.add(ci.all_different(xs), ci.sum_(x * x for x in xs) % 1009 == 17)
+    return m, ci.sum_((x * (i + 3)) % 61 for i, x in enumerate(xs))
+
+
+def pigeons(holes: int = 6) -> tuple[ci.Model, ci.IntExpr]:
+    """A pigeon more than there are holes, said so that only search finds out."""
+    m = ci.Model()
+    xs = [m.int_var(f"x{i}", 1, holes) for i in range(holes + 1)]
+    m.add(ci.all_different(xs, consistency="value"))  # disequalities of all pairs would be put together
+    return m, ci.sum_(xs)

@@ -133,6 +133,11 @@ def _drawn_table(rng: random.Random, args: list[ci.IntExpr]) -> ci.BoolExpr:
     return ci.table(args, rows)
 
 
+def _drawn_short_table(rng: random.Random, args: list[ci.IntExpr]) -> ci.BoolExpr:
+    rows = [[rng.choice([None, *range(-3, 5)]) for _ in args] for _ in range(rng.randint(1, 8))]
+    return ci.table(args, [*rows, [None, *[2] * (len(args) - 1)]])
+
+
 # For each kind of constraint, conditions that lower to it.
 CONDITIONS = {
     constraints.LinearLe: lambda r, a, b: a + r.choice([1, 2, -3]) * b <= r.randint(-6, 9),
@@ -174,6 +179,8 @@ CONDITIONS = {
         [a, b, b - 1], {r.randint(-2, 0): b, r.randint(1, 3): r.randint(0, 2)}, closed=r.random() < 0.3
     ),
     constraints.Circuit: lambda r, a, b: ci.circuit([a, b, r.choice([0, 1, a - b])]),
+    constraints.Subcircuit: lambda r, a, b: ci.subcircuit([a, b, r.choice([0, 1, 2, a - b])]),
+    constraints.ShortTable: lambda r, a, b: _drawn_short_table(r, [a, b, a + b][: r.randint(2, 3)]),
     constraints.Inverse: lambda r, a, b: ci.inverse([a, b], [r.choice([a, b]), r.choice([a, b, 0, 1])]),
     constraints.Lexicographic: lambda r, a, b: r.choice([ci.lex_less, ci.lex_less_equal])(
         [a, b, 1], [r.randint(-2, 2), a, b]

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import random
 from typing import get_args
 
 import pytest
-from click.testing import CliRunner
-from rich.console import Console
+from shared_models import pigeons
 
 import constrint as ci
-from constrint.cli.main import app
 from constrint.preparing.branching import ValueSelector, VariableSelector, as_brancher
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.restart_rules import luby
 from constrint.search.depth_first import Run
-from constrint.search.progress import Progress, shown
 from constrint.search.solver import Solver
 from constrint.store.state import NOGOODS
 from constrint.support.deadline import Stopped
@@ -153,14 +149,6 @@ def test_paths_are_kept_within_their_room(monkeypatch):
     assert run.next() is None
     assert 1 <= run._state.scalar[NOGOODS] <= 3
     assert m.solve(restarts=ci.Restarts("luby", 2)).status is ci.Status.INFEASIBLE
-
-
-def pigeons(holes: int = 6) -> tuple[ci.Model, ci.IntExpr]:
-    """A pigeon more than there are holes, said so that only search finds out."""
-    m = ci.Model()
-    xs = [m.int_var(f"x{i}", 1, holes) for i in range(holes + 1)]
-    m.add(ci.all_different(xs, consistency="value"))  # disequalities of all pairs would be put together
-    return m, ci.sum_(xs)
 
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
@@ -358,92 +346,6 @@ def test_selectors_that_are_none():
     assert as_brancher(None) == ci.Brancher()
 
 
-def knapsack(n: int) -> tuple[ci.Model, ci.IntExpr]:
-    draw = random.Random(n)
-    m = ci.Model()
-    xs = [m.int_var(f"x{i}", 0, 3) for i in range(n)]
-    for _ in range(5):
-        m.add(ci.sum_(draw.randint(5, 50) * x for x in xs) <= 40 * n)
-    return m, ci.sum_(draw.randint(5, 50) * x for x in xs)
-
-
-def test_the_same_seed_gives_the_same_neighbourhoods(monkeypatch):
-    monkeypatch.setattr("constrint.search.lns.FAILURES_OF_WHOLE", 3)
-    m, goal = knapsack(30)
-
-    def path(seed: int, engine: ci.model.Engine) -> list[int]:
-        improved: list[int] = []
-
-        def until(result: ci.Result) -> bool:
-            improved.append(result.objective)
-            return len(improved) < 12
-
-        m.solve(maximize=goal, lns=True, seed=seed, engine=engine, on_solution=until)
-        return improved
-
-    assert path(1, "interpreted") == path(1, "interpreted") == path(1, "compiled")
-    assert path(1, "interpreted") != path(2, "interpreted")
-
-
-def test_large_neighbourhoods_prove_only_by_searching_everything():
-    m, goal = knapsack(7)
-    assert (
-        m.solve(maximize=goal, lns=True, engine="interpreted").objective == m.solve(maximize=goal).objective
-    )
-    m, goal = pigeons()
-    assert m.solve(maximize=goal, lns=True).status is ci.Status.INFEASIBLE
-
-
-def test_on_solution_ends_the_search():
-    m, goal = knapsack(20)
-    seen = []
-
-    def third(result):
-        seen.append(result)
-        return len(seen) < 3
-
-    r = m.solve(maximize=goal, engine="interpreted", on_solution=third)
-    assert r.status is ci.Status.FEASIBLE
-    assert r.objective == seen[-1].objective
-    assert [s.status for s in seen] == [ci.Status.FEASIBLE] * 3
-    assert seen[2].objective > seen[1].objective > seen[0].objective
-    assert seen[2].statistics.nodes >= seen[0].statistics.nodes > 0
-    with pytest.raises(ZeroDivisionError):
-        m.solve(maximize=goal, on_solution=lambda result: 1 // 0)
-    seen.clear()
-    assert m.solve(on_solution=seen.append)
-    assert len(seen) == 1
-
-
-def test_progress_is_shown_on_terminals_only(monkeypatch):
-    m, goal = knapsack(8)
-    for is_terminal in (True, False):
-        solver = Solver(m, Options(engine="interpreted"))
-        out = io.StringIO()
-        monkeypatch.setattr("constrint.search.progress.SECONDS", 0.0)
-        with shown(solver, Console(file=out, force_terminal=is_terminal, width=200)):
-            best = solver.best([(goal, "max")], []).objective
-        assert ("nodes/s" in out.getvalue()) == is_terminal
-        assert (f"best {best:,}" in out.getvalue()) == is_terminal
-    assert m.solve(maximize=goal, progress=True).objective == best
-
-
-def test_bound_and_gap_of_progress():
-    m = ci.Model()
-    x = m.int_var("x", 0, 50)
-    m.add(x * x <= 1000)
-    solver = Solver(m, Options(engine="interpreted", on_solution=lambda result: False))
-    progress = Progress(solver)
-    goal = 100 - 2 * x
-    prepared = Prepared(m, [(goal, "min")], ())
-    assert prepared.root is not None
-    progress.on_solution(ci.Result(ci.Status.FEASIBLE, {}, 60))
-    run = Run(prepared, prepared.root, solver.options, 0.0, prepared.goals[0])
-    progress._bound = progress._bound_of(run)
-    text = progress.text(run.statistics(), 2.0)
-    assert "best 60 · bound 38 · gap 36.7%" in text
-
-
 def test_a_time_limit_ends_every_way():
     m = ci.Model()
     xs = [m.int_var(f"x{i}", 0, 60) for i in range(14)]
@@ -457,21 +359,3 @@ def test_a_time_limit_ends_every_way():
     assert prepared.root is not None
     with pytest.raises(Stopped):
         Run(prepared, prepared.root, solver.options, solver.started).next()
-
-
-def test_solutions_near_zero_are_told_too():
-    m = ci.Model()
-    a = m.int_var("a", None, None)
-    m.add(a * a >= 10)
-    seen = []
-    r = m.solve(on_solution=lambda result: seen.append(result[a]))
-    assert seen == [r[a]]
-
-
-def test_progress_of_the_command(tmp_path):
-    file = tmp_path / "small.constrint"
-    file.write_text("x in 0..9\nx * x <= 50\nmaximize x\n")
-    answer = CliRunner().invoke(app, ["solve", str(file), "--progress"])
-    assert answer.exit_code == 0
-    assert "x = 7" in answer.output
-    assert "nodes/s" not in answer.output, "this is no terminal"

@@ -1,0 +1,42 @@
+"""Searches that are shared nearly at once, and processes that are counted."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from constrint.parallel import processes, workers
+from constrint.parallel import shared_search as shared_run
+
+
+@pytest.fixture
+def shares(monkeypatch):
+    """Nearly everything is done in shares; gives a list with a place for each."""
+    handed_out: list[int] = []
+    submit = workers.Workers.submit
+
+    def counted(self, common, text):
+        handed_out.append(len(text))
+        return submit(self, common, text)
+
+    monkeypatch.setattr(workers.Workers, "submit", counted)
+    monkeypatch.setattr(shared_run, "WORK_ALONE", 100)
+    monkeypatch.setattr(shared_run, "WORK", 150)
+    return handed_out
+
+
+@pytest.fixture
+def children(monkeypatch):
+    """The processes that are started."""
+    started: list[subprocess.Popen[str]] = []
+    popen = subprocess.Popen
+
+    def noted(*args, **kwargs):
+        process = popen(*args, **kwargs)
+        if "constrint.parallel.processes" in str(args):  # others compile in the background
+            started.append(process)
+        return process
+
+    monkeypatch.setattr(processes.subprocess, "Popen", noted)
+    return started

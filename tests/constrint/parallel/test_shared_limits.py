@@ -1,0 +1,175 @@
+"""Parallel search: limits, and searches that end before their end."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import BrokenExecutor, Executor, Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shared_models import Here, endless, queens
+
+import constrint as ci
+from constrint.modelling.result import Status
+from constrint.parallel import share
+
+pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles the engine
+
+
+def test_a_time_limit_ends_all_workers(children):
+    m, goal = endless()
+    for engine in ("interpreted", "compiled"):
+        r = m.solve(maximize=goal, time_limit=1.5, engine=engine, workers=2)
+        assert r.status in (Status.FEASIBLE, Status.UNKNOWN)
+        assert all(child.poll() is not None for child in children)
+    solutions = m.iter_solutions(time_limit=1.0, workers=2)
+    found = [tuple(r.values.values()) for r in solutions]
+    assert len(set(found)) == len(found)
+    assert not solutions.complete
+    with pytest.raises(ci.LimitError, match=r"time limit of 0\.5 s"):
+        m.count(time_limit=0.5, workers=2, engine="interpreted")
+
+
+def test_a_worker_that_does_not_answer_in_time_is_left_alone(shares):
+    class Silent(Executor):
+        def submit(self, fn, /, *args, **kwargs):
+            return Future()
+
+    m, goal = endless()
+    r = m.solve(maximize=goal, time_limit=0.5, engine="interpreted", executor=Silent(), workers=2)
+    assert r.status in (Status.FEASIBLE, Status.UNKNOWN)
+
+
+def test_ctrl_c_gives_the_best_so_far(shares, children):
+    # CP-SAT, which other tests compare with, leaves a handler that kills the process.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    m, goal = endless()
+    told: list[ci.Result] = []
+
+    def interrupt(result: ci.Result) -> None:
+        told.append(result)
+        if children:
+            signal.raise_signal(signal.SIGINT)
+
+    r = m.solve(maximize=goal, engine="interpreted", workers=2, on_solution=interrupt)
+    assert r.status is Status.FEASIBLE
+    assert r.objective == told[-1].objective
+    assert 0 < len(children) <= 2
+    assert all(child.poll() is not None for child in children)
+
+
+def test_ctrl_c_while_a_preferred_solution_is_looked_for(shares):
+    """What has been found is the answer, though something to the left of it may be better."""
+
+    class Interrupting(Here):
+        def submit(self, fn, /, *args, **kwargs):
+            future = super().submit(fn, *args, **kwargs)
+            answer = share.answer_of(future.result(), False)
+            if self.found and not answer.found:
+                future = Future()
+                future.set_exception(KeyboardInterrupt())
+            self.found = self.found or bool(answer.found)
+            return future
+
+        found = False
+
+    m = queens(8)
+    xs = list(m.variables.values())
+    order: list[Any] = [(x, "min") for x in xs]
+    r = m.solve(prefer=order, engine="interpreted", executor=Interrupting(), workers=4)
+    assert r
+    assert r.status in (Status.FEASIBLE, Status.OPTIMAL)
+
+
+def test_the_caller_may_end_it(shares, children):
+    m, goal = endless()
+    seen: list[ci.Result] = []
+
+    def enough(result: ci.Result) -> bool:
+        seen.append(result)
+        return len(seen) < 3
+
+    r = m.solve(maximize=goal, engine="interpreted", workers=2, on_solution=enough)
+    assert (r.status, r.objective) == (Status.FEASIBLE, seen[-1].objective)
+    some = m.iter_solutions(workers=2, engine="interpreted")
+    first = [next(some).values for _ in range(3)]
+    assert len({tuple(values.values()) for values in first}) == 3
+    del some
+    assert children
+    assert all(child.poll() is not None for child in children)
+    few = list(queens(8).iter_solutions(limit=5, workers=2, engine="interpreted"))
+    assert len(few) == 5
+
+
+def test_a_worker_that_ends_is_a_clear_error(shares, children):
+    m, goal = endless()
+
+    def kill(result: ci.Result) -> None:
+        for child in children:
+            child.kill()
+
+    with pytest.raises(ci.LimitError, match=r"a worker ended before its answer \(exit code -9\)"):
+        m.solve(maximize=goal, engine="interpreted", workers=2, on_solution=kill)
+    assert all(child.poll() is not None for child in children)
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (BrokenExecutor("killed"), r"a worker ended before its answer \(killed\)"),
+        (MemoryError("all of it"), r"a worker failed before its answer \(MemoryError: all of it\)"),
+    ],
+)
+def test_what_befalls_workers_of_an_executor(problem, message, shares):
+    class Failing(Executor):
+        def submit(self, fn, /, *args, **kwargs):
+            future = Future()
+            future.set_exception(problem)
+            return future
+
+    with pytest.raises(ci.LimitError, match=message):
+        queens(8).count(engine="interpreted", executor=Failing(), workers=2)
+
+
+SCRIPT = """
+import sys, constrint as ci
+from constrint.parallel import processes
+from constrint.parallel import shared_search as shared_run
+shared_run.WORK_ALONE = 100
+shared_run.WORK = 2000
+m = ci.Model()
+xs = [m.int_var(f"x{i}", 0, 60) for i in range(14)]
+m.add(ci.all_different(xs), ci.sum_(x * x for x in xs) % 1009 == 17)
+popen = processes.subprocess.Popen
+def started(*args, **kwargs):
+    child = popen(*args, **kwargs)
+    print(child.pid, flush=True)
+    return child
+processes.subprocess.Popen = started
+print(m.count(engine="interpreted", workers=2))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at Linux's list of processes")
+def test_workers_end_with_a_caller_that_is_killed():
+    """The script has no guard either: a worker does not run it again."""
+    caller = subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, text=True)
+    assert caller.stdout is not None
+    pid = int(caller.stdout.readline())
+    caller.kill()
+    caller.wait()
+    caller.stdout.close()
+    while not is_over(pid):
+        time.sleep(0.1)  # they end with the share that they are at; the test has a limit of its own
+
+
+def is_over(pid: int) -> bool:
+    """Whether a process has ended, and only waits for someone to take note."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True

@@ -1,0 +1,73 @@
+"""The garbage collector is held off while a reader works, and comes back after it."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import pytest
+
+from constrint import Model, ParseError
+from constrint.frontends.flatzinc import read_flatzinc
+from constrint.support.garbage import uncollected
+
+JSON = Model.from_text("x in 0..9\nx >= 3").to_json()
+READERS = {
+    "text": lambda: Model.from_text("x in 0..9\nx >= 3"),
+    "flashrnn": lambda: Model.from_text("x <= 3", dialect="flashrnn"),
+    "json": lambda: Model.from_json(JSON),
+    "flatzinc": lambda: read_flatzinc("var 0..9: x;\nsolve satisfy;\n"),
+    "mistake": lambda: refused("x in"),
+}
+
+
+def refused(text):
+    with pytest.raises(ParseError):
+        Model.from_text(text)
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """Whether the collector was on, at each look of a reader."""
+    found: list[bool] = []
+    monkeypatch.setattr("constrint.support.limits.Budget.look_after", lambda *_: found.append(gc.isenabled()))
+    return found
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_readers_are_not_interrupted(seen, name):
+    assert gc.isenabled()
+    READERS[name]()
+    assert gc.isenabled()
+    assert not any(seen)
+    assert seen or name in ("flashrnn", "mistake")
+
+
+def test_it_stays_off_where_the_caller_turned_it_off():
+    gc.disable()
+    try:
+        READERS["text"]()
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_it_comes_back_when_the_last_of_several_threads_ends():
+    first_is_in, second_is_out = threading.Event(), threading.Event()
+    states = []
+
+    def first():
+        with uncollected():
+            first_is_in.set()
+            second_is_out.wait(10)
+            states.append(gc.isenabled())
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    first_is_in.wait(10)
+    with uncollected(), uncollected():
+        pass
+    second_is_out.set()
+    thread.join()
+    assert states == [False]
+    assert gc.isenabled()
