@@ -162,7 +162,8 @@ def write(model: Declarations, path: str | Path, name: str | None = None) -> Non
         name = _BY_ENDING.get(ending_of(filename))
     if name is None:
         raise ModelError(f'the ending of {filename} says no format: give one, as in dialect="lp"')
-    replace(path, written(model, name).encode())
+    text = written(model, name).rstrip("\n") + "\n"  # a file of text ends with a line
+    replace(path, text.encode())
 
 
 def _function(one: Format, which: str) -> Any:
