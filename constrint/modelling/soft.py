@@ -63,15 +63,21 @@ def sole_goal(model: Declarations, what: str) -> Goal | None:
     Raises:
         ModelError: There are several.
     """
-    goals = [*model.goals, *model.preferences]
-    if model.weights and not is_weighed(model, [expr for expr, _ in goals]):
-        goals = as_goals([(model.violation, "min")]) + goals
+    goals = [*goals_with_violation(model), *model.preferences]
     if len(goals) > 1:
         raise ModelError(
             f"{what} has room for one goal, and the model has several goals, preferences or soft "
             "constraints: keep one, such as a weighted sum"
         )
     return goals[0] if goals else None
+
+
+def goals_with_violation(model: Declarations) -> list[Goal]:
+    """The goals of a model that say all: the violation of soft constraints is the first, or stands in one."""
+    goals = list(model.goals)
+    if model.weights and not is_weighed(model, [expr for expr, _ in [*goals, *model.preferences]]):
+        return [*as_goals([(model.violation, "min")]), *goals]
+    return goals
 
 
 def is_weighed(model: Declarations, goals: Iterable[IntExpr]) -> bool:
