@@ -48,6 +48,7 @@ from constrint.globals import table as table
 from constrint.globals import value_precede as value_precede
 from constrint.globals import vector_bin_packing as vector_bin_packing
 from constrint.model import Model as Model
+from constrint.model import read as read
 from constrint.modelling.constraints import Constraint as Constraint
 from constrint.modelling.constraints import Handle as Handle
 from constrint.modelling.intervals import Interval as Interval

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from constrint.answers.alternatives import Alternatives
 from constrint.errors import LimitError, ModelError
@@ -352,3 +352,8 @@ class Model(Exchange, Alternatives):
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}: {len(self.variables)} variables, {len(self.constraints)} constraints)"
+
+
+def read(path: str | Path, *, dialect: str | None = None, **options: Any) -> Model:
+    """Read a model from a file, in the format of its ending or another one; see `Model.from_file`."""
+    return Model.from_file(path, dialect=dialect or "constrint", **options)

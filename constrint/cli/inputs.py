@@ -79,13 +79,13 @@ def load(file: str, reading: Reading, budget: Budget) -> Model:
 def model_of(text: str, file: str, reading: Reading, budget: Budget) -> Model:
     """The model in the text of a file, with the assumptions added."""
     constants = dict(parse_definition(definition) for definition in reading.define)
-    from constrint.frontends.dialects import dialect_of
+    from constrint.frontends.formats import format_of
     from constrint.frontends.text import text as texts
     from constrint.frontends.text.includes import Folders
     from constrint.frontends.text.meanings import Value
     from constrint.frontends.text.parameters import GivenNames
 
-    dialect = dialect_of(file, reading.dialect)
+    dialect = format_of(file, reading.dialect)
     filename = shown_name(file)
     given = GivenNames(constants)
     if reading.data:

@@ -57,8 +57,8 @@ def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) ->
 def app() -> None:
     """Solve integer constraint models written in the .constrint language.
 
-    A FILE is a .constrint, .json, .fzn or .xml file, or - for standard input. DATA are .json, .yaml or .csv
-    files with values of its parameters.
+    A FILE is a model (.constrint, .json, .fzn, .xml, .lp, .mps, .cnf, .wcnf or .opb, also compressed as .gz,
+    .bz2 or .xz), or - for standard input. DATA are .json, .yaml or .csv files with values of its parameters.
     """
 
 
@@ -239,6 +239,32 @@ def explain(
         _exit(explanations(model, corrections, time_limit=seconds, json=json))
     else:
         _exit(explanation(model, time_limit=seconds, json=json))
+
+
+@app.command()
+@reporting
+@file_argument
+@click.argument("out", metavar="OUT", type=FileName(allow_dash=True))
+@click.option(
+    "--to",
+    metavar="FORMAT",
+    help="The format of OUT, where its ending says none: constrint, json, flatzinc, xcsp3, lp, mps, cp-sat.",
+)
+@reading_options
+@budget_options()
+def convert(*, file: str, out: str, to: str | None, reading: Reading, budget: Budget) -> None:
+    """Write a model in another format, to the file OUT or, for -, to standard output."""
+    if out == "-" and to is None:
+        raise BadInputError("standard output has no ending: give the format, such as --to lp")
+    model = load(file, reading, budget)
+    if out == "-":
+        click.echo(model.to_text(dialect=to or "").rstrip("\n"))
+        return
+    try:
+        model.write(out, dialect=to)
+    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadInputError(f"cannot write {out}: {reason.lower()}") from None
 
 
 @app.command()

@@ -105,9 +105,12 @@ _ASSUME = click.option(
 )
 _DIALECT = click.option(
     "--dialect",
+    "--format",
+    "dialect",
     default="constrint",
     show_default=True,
-    help="The language of the file: constrint, flashrnn, json, flatzinc or xcsp3.",
+    help="The language of the file, where its ending says none: constrint, flashrnn, json, flatzinc, xcsp3, "
+    "lp, mps, cnf, wcnf or opb.",
 )
 _OF_SEVERAL: dict[str, Decorator] = {"define": _DEFINE, "include": _INCLUDE, "dialect": _DIALECT}
 _CHECKING: dict[str, Decorator] = {"data": _DATA, **_OF_SEVERAL}

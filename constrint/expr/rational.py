@@ -69,7 +69,10 @@ class Rational:
     def in_units(self, numerator: int) -> float | Fraction:
         """The value for a value of the numerator."""
         exact = Fraction(numerator, self.denominator)
-        return float(exact) if self.is_float else exact
+        try:
+            return float(exact) if self.is_float else exact
+        except OverflowError:  # beyond the range of floats
+            return exact
 
     def __add__(self, other: object) -> Rational:
         return _sum(self, lifted(other), 1)

@@ -48,7 +48,7 @@ class Exchange(Declarations):
             constants: Values of names in the text: integers, members of enumerations as strings, sequences
                 of them, or mappings from the indices of an array.
             dialect: The language of the text: "constrint", "flashrnn" (FlashRNN's dialect of ConstrINT),
-                "json", "flatzinc" or "xcsp3".
+                "json", "flatzinc", "xcsp3", "lp", "mps", "cnf", "wcnf" or "opb" (docs/constrint-formats.md).
             include: Folders whose files the text may include.
             limits: Limits of the model's size; `Limits()` has the defaults.
             time_limit: Seconds that reading may take.
@@ -88,18 +88,18 @@ class Exchange(Declarations):
         time_limit: float | None = None,
         memory_limit: int | None = None,
     ) -> Self:
-        """Read a model from a file; see `from_text`. The endings .json, .fzn and .xml select the dialect.
+        """Read a model from a file in the dialect of its ending, if that has one; see `from_text`.
 
         `data` names files with values of parameters: .json, .yaml, .yml or .csv. The text may include files
         of its own folder and of those in `include`.
         """
-        from constrint.frontends.dialects import dialect_of
+        from constrint.frontends.formats import format_of
         from constrint.frontends.text.data import read_data
         from constrint.frontends.text.includes import Folders
         from constrint.frontends.text.text import read_model
 
         budget, filename = budget_for(limits, time_limit, memory_limit), str(path)
-        text, dialect = decoded(read_bytes(path, budget), filename), dialect_of(filename, dialect)
+        text, dialect = decoded(read_bytes(path, budget), filename), format_of(filename, dialect)
         files = data if isinstance(data, Sequence) and not isinstance(data, str) else [data]
         given = read_data(files, constants, budget)
         folders = Folders(path, include)
@@ -108,11 +108,25 @@ class Exchange(Declarations):
         )
         return cls.of(read)
 
-    def to_text(self) -> str:
-        """The model in the constrint language; the text reads back as a model with the same solutions."""
-        from constrint.frontends.text.model_writer import write_model
+    def to_text(self, *, dialect: str = "constrint") -> str:
+        """The model as text, which reads back as a model with the same solutions.
 
-        return write_model(self)
+        Args:
+            dialect: "constrint", "json", "flatzinc", "xcsp3", "lp", "mps" or "cp-sat"
+                (docs/constrint-formats.md).
+
+        Raises:
+            ModelError: The format cannot hold the model; names the constraint.
+        """
+        from constrint.frontends.formats import written
+
+        return written(self, dialect)
+
+    def write(self, path: str | Path, *, dialect: str | None = None) -> None:
+        """Write the model to a file in the format of its ending, or another one; see `to_text`."""
+        from constrint.frontends.formats import write
+
+        write(self, path, dialect)
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The model as JSON, complete with names, places and assumptions; on one line, or indented."""
@@ -134,6 +148,21 @@ class Exchange(Declarations):
         from constrint.frontends.json.model import from_json
 
         return cls.of(from_json(text, filename, budget_for(limits, time_limit, memory_limit)))
+
+    def to_cp_sat(self) -> Any:
+        """The model as an `ortools.sat.python.cp_model.CpModel`; needs OR-Tools (extra: cp-sat)."""
+        writer = needed("constrint.frontends.cp_sat.writer", "constrint[cp-sat]", "a model of CP-SAT")
+        return writer.to_cp_sat(self)
+
+    def to_cpmpy(self) -> tuple[Any, dict[str, Any]]:
+        """The model as a `cpmpy.Model`, and its variables by name; needs CPMpy (extra: cpmpy)."""
+        writer = needed("constrint.frontends.cpmpy", "constrint[cpmpy]", "a model of CPMpy")
+        return cast("tuple[Any, dict[str, Any]]", writer.to_cpmpy(self))
+
+    def to_python_constraint(self) -> Any:
+        """The model as a `constraint.Problem`; needs the package python-constraint2."""
+        name = "constrint.frontends.python_constraint"
+        return needed(name, "python-constraint2", "a problem of python-constraint").to_python_constraint(self)
 
     @classmethod
     def from_sympy(cls, relations: Any, *, name: str = "sympy") -> Self:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from constrint import expr as e
 from constrint.errors import ModelError
 from constrint.expr.domain import Domain
-from constrint.expr.global_expr import Function
+from constrint.expr.global_expr import Definition, Function
 from constrint.lowering.partial import PartialTerms
 from constrint.lowering.problem import HUGE_BITS, Linear, NeedsWiderBounds
 from constrint.support.deadline import look
@@ -36,6 +36,10 @@ class Arithmetic(PartialTerms, ABC):
         self._kept: list[e.IntExpr] = []
         self._declared: Domain | None = None
         self._largest = 1 << (huge_bits // 8)
+
+    def has(self, definition: Definition) -> bool:
+        """Whether a global constraint is posted whole where it can be; else it is decomposed."""
+        return True
 
     def declare(self, variable: e.IntVar | e.BoolVar) -> int:
         """The number of a user's variable, which is declared on first use."""
@@ -242,7 +246,7 @@ class Arithmetic(PartialTerms, ABC):
 
     def _function(self, node: Function) -> Linear:
         """The sum for a global constraint that is a number."""
-        if node.definition.lower is None:
+        if node.definition.lower is None or not self.has(node.definition):
             return self.sum_of(self.kept(node.decomposed()))
         total: Linear = node.definition.lower(self, *node.parts)
         return total

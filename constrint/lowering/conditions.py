@@ -177,7 +177,7 @@ class Lowering(Arithmetic):
 
     def _relation(self, node: Relation, target: int | None) -> int:
         definition = node.definition
-        if definition.literal is not None:
+        if definition.literal is not None and self.has(definition):
             for arg in node.children:
                 self.sum_of(arg)
             return definition.literal(self, self._unless_partial(target), *node.parts)
@@ -215,7 +215,7 @@ class Lowering(Arithmetic):
         self.conditions.require_table(*self._table_parts(node))
 
     def _require_relation(self, node: Relation) -> None:
-        if node.definition.lower is None:
+        if node.definition.lower is None or not self.has(node.definition):
             self.require(self.kept(node.decomposed()))
         else:
             node.definition.lower(self, *node.parts)

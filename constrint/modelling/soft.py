@@ -10,6 +10,7 @@ from constrint.expr import IntExpr, Not
 from constrint.expr.build import FRACTIONS
 from constrint.expr.builders import sum_
 from constrint.expr.walk import inner_first
+from constrint.modelling.objectives import Goal, as_goals
 from constrint.support.arguments import integer
 from constrint.support.record import record
 
@@ -55,6 +56,29 @@ def soft(constraint: Constraint, weight: Any) -> Soft:
 def violation(model: Declarations) -> IntExpr | Rational:
     """The total weight of the violated soft constraints."""
     return sum_(entry.weight * entry.violated for entry in model.weights.values())
+
+
+def sole_goal(model: Declarations, what: str) -> Goal | None:
+    """The goal of a model for a format or tool that has room for one; soft constraints make a goal, too.
+
+    Raises:
+        ModelError: There are several.
+    """
+    goals = [*goals_with_violation(model), *model.preferences]
+    if len(goals) > 1:
+        raise ModelError(
+            f"{what} has room for one goal, and the model has several goals, preferences or soft "
+            "constraints: keep one, such as a weighted sum"
+        )
+    return goals[0] if goals else None
+
+
+def goals_with_violation(model: Declarations) -> list[Goal]:
+    """The goals of a model that say all: the violation of soft constraints is the first, or stands in one."""
+    goals = list(model.goals)
+    if model.weights and not is_weighed(model, [expr for expr, _ in [*goals, *model.preferences]]):
+        return [*as_goals([(model.violation, "min")]), *goals]
+    return goals
 
 
 def is_weighed(model: Declarations, goals: Iterable[IntExpr]) -> bool:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 from constrint.errors import LimitError, ModelError, Position
 from constrint.support.arguments import check_bytes, check_seconds
 from constrint.support.deadline import NEVER, Deadline
+from constrint.support.files import damaged, opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -224,12 +225,18 @@ def budget_for(
 
 
 def read_bytes(path: str | Path, budget: Budget) -> bytes:
-    """The bytes of a file or a finite device; reads little more than the limit.
+    """The bytes of a file or a finite device, expanded where it is compressed; little more than the limit.
 
     Raises `OSError` if it cannot be read.
     """
-    with open(path, "rb") as file:
-        return read_stream(file, budget, str(path))
+    try:
+        with opened(path) as file:
+            return read_stream(file, budget, str(path))
+    except Exception as error:
+        problem = damaged(error, str(path))
+        if problem is None:
+            raise
+        raise problem from None
 
 
 def read_stream(stream: BinaryIO, budget: Budget, name: str) -> bytes:

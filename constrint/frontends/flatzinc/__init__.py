@@ -2,10 +2,11 @@
 
 from constrint.frontends.flatzinc.build import FlatModel, build
 from constrint.frontends.flatzinc.document import parse
+from constrint.modelling.declarations import Declarations
 from constrint.support.garbage import uncollected
 from constrint.support.limits import Budget, recursion_room
 
-__all__ = ["FlatModel", "read_flatzinc"]
+__all__ = ["FlatModel", "read_flatzinc", "read_model"]
 
 
 @uncollected()
@@ -27,3 +28,8 @@ def read_flatzinc(text: str, filename: str = "<flatzinc>", budget: Budget | None
     budget = budget or Budget()
     with recursion_room(budget.frames):
         return build(parse(text, filename, budget))
+
+
+def read_model(text: str, filename: str = "<flatzinc>", budget: Budget | None = None) -> Declarations:
+    """The model of `read_flatzinc` alone."""
+    return read_flatzinc(text, filename, budget).model

@@ -6,6 +6,7 @@ from constrint.expr import BoolVar, IntExpr, IntVar
 from constrint.expr.written import SUM, Writer, quote, write_set
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.ownership import check_variables
+from constrint.modelling.soft import goals_with_violation
 
 
 def write_model(model: Declarations) -> str:
@@ -14,7 +15,8 @@ def write_model(model: Declarations) -> str:
     writer = Writer()
     lines = [_declaration(variable) for variable in model.variables.values()]
     exprs: list[IntExpr] = [constraint.expr for constraint in model.constraints]
-    exprs += [expr for expr, _ in [*model.goals, *model.preferences]]
+    goals = goals_with_violation(model)
+    exprs += [expr for expr, _ in [*goals, *model.preferences]]
     names = [*model.variables, *model.lets, *[str(constraint.name) for constraint in model.constraints]]
     lines += writer.shared([*model.lets.values(), *exprs], names)
     for name, expr in model.lets.items():
@@ -22,11 +24,11 @@ def write_model(model: Declarations) -> str:
     for constraint in model.constraints:
         label = "" if constraint.name is None else f"{quote(constraint.name)}: "
         lines.append(label + writer.text(constraint.expr))
-    for expr, direction in model.goals:
+    for expr, direction in goals:
         lines.append(f"{'maximize' if direction == 'max' else 'minimize'} {writer.text(expr)}")
     if model.preferences:
-        goals = [f"{writer.text(expr, SUM)} {direction}" for expr, direction in model.preferences]
-        lines.append("prefer " + ", ".join(goals))
+        preferred = [f"{writer.text(expr, SUM)} {direction}" for expr, direction in model.preferences]
+        lines.append("prefer " + ", ".join(preferred))
     return "".join(line + "\n" for line in lines)
 
 

@@ -15,7 +15,7 @@ from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.domain import Domain
 from constrint.expr.position import Span
 from constrint.frontends.constants import as_tree, name_of, subtrees
-from constrint.frontends.dialects import reader_of
+from constrint.frontends.formats import reader_of
 from constrint.frontends.text.declared_names import declared_by
 from constrint.frontends.text.declaring import is_binding, is_membership
 from constrint.frontends.text.includes import Folders

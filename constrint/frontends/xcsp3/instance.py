@@ -22,7 +22,7 @@ from constrint.support.limits import Budget, LimitExceeded
 _PLACES = re.compile(r"%([0-9]+|\.\.\.)")
 
 
-def read_xcsp3(text: str, *, filename: str = "<xcsp3>", budget: Budget | None = None) -> Declarations:
+def read_xcsp3(text: str, filename: str = "<xcsp3>", budget: Budget | None = None) -> Declarations:
     """Read an XCSP3 instance.
 
     Args:

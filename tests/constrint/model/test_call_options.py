@@ -32,9 +32,12 @@ WRONG = {
     "backend": "gurobi",
     "workers": 0,
     "executor": "two",
+    "hint": {"none": 1},
+    "variables": ["none"],
 }
 """A value of each option that every call which has it must refuse."""
 CP_SAT_TAKES = {
+    "hint",
     "minimize",
     "maximize",
     "prefer",
@@ -142,6 +145,11 @@ def test_what_the_callers_function_raises_is_raised():
     with pytest.raises(LookupError, match="mine"):
         m.solve(backend="cp-sat", maximize=x, on_solution=refuse)
     assert m.solve(backend="cp-sat", maximize=x).objective == 6
+
+
+def test_cp_sat_takes_a_hint_that_cannot_hold():
+    m, x, y = small()
+    assert m.solve(backend="cp-sat", maximize=x, hint={x: 99, y: -1}).objective == 6
 
 
 def test_cp_sat_gives_the_bound():

@@ -159,3 +159,16 @@ def test_goals_count_in_the_order_in_which_they_are_written() -> None:
     assert m.solve().objective == (9, 0, 9, 0)
     assert [way for _, way in m.goals] == ["max", "min", "min", "max"]
     assert m.solve(backend="cp-sat").objective == (9, 0, 9, 0)
+
+
+def test_text_has_the_violation_as_its_first_goal():
+    m = ci.Model()
+    x, y = m.int_var("x", 0, 5), m.int_var("y", 0, 5)
+    m.add(x + y <= 6)
+    m.add(x >= 4, weight=2)
+    m.add(y >= 4, weight=Fraction(7, 2))
+    m.maximize(x)
+    read = ci.Model.from_text(m.to_text()).solve()
+    assert dict(read) == dict(m.solve())
+    m.maximize(x - 10 * m.violation)
+    assert len(ci.Model.from_text(m.to_text()).goals) == len(m.goals)

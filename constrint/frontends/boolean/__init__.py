@@ -1,0 +1,1 @@
+"""Clauses and pseudo-Boolean constraints: files in the DIMACS, WCNF and OPB formats."""

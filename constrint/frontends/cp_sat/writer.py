@@ -1,0 +1,135 @@
+"""Models as CP-SAT's models, with the names of the user's variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ortools.sat.python import cp_model
+
+from constrint import propagators as c
+from constrint.errors import ModelError
+from constrint.frontends.plain_form import PlainForm
+from constrint.modelling.declarations import Declarations
+
+LARGEST = 1 << 60
+"""The greatest absolute value of variables and sums in CP-SAT."""
+_TOO_LARGE = "CP-SAT holds numbers and sums up to 2^60, which this model exceeds: bound its variables"
+
+
+def to_cp_sat(model: Declarations) -> Any:
+    """A model as an `ortools.sat.python.cp_model.CpModel`, whose first variables are the model's, in order.
+
+    Raises:
+        ModelError: The model has several goals, unbounded variables, or something without a counterpart.
+    """
+    return _Writer(PlainForm(model, "CP-SAT's model")).model
+
+
+def write_cp_sat(model: Declarations) -> str:
+    """A model as CP-SAT's `CpModelProto`, in the text format of protocol buffers."""
+    return str(to_cp_sat(model).proto)
+
+
+class _Writer:
+    def __init__(self, form: PlainForm) -> None:
+        self.form = form
+        self.model: Any = cp_model.CpModel()
+        self.variables: dict[int, Any] = {}
+        named = [v for v, name in enumerate(form.names) if name]
+        for v in [*named, *[v for v in form.used() if not form.names[v]]]:
+            self.variables[v] = self._variable(v)
+        for node in form.nodes:
+            _RULES[type(node)](self, node)
+        if form.goal is not None:
+            v, direction = form.goal
+            (self.model.minimize if direction == "min" else self.model.maximize)(self.of(v))
+
+    def _variable(self, v: int) -> Any:
+        lo, hi = self.form.bounds(v)
+        if lo is None or hi is None or max(-lo, hi) >= LARGEST:
+            name = self.form.names[v] or "an expression of the model"
+            raise ModelError(f"CP-SAT holds numbers up to 2^60, and {name} has no such bounds: bound it")
+        values = self.form.values(v)
+        if values is not None:
+            return self.model.new_int_var_from_domain(
+                cp_model.Domain.from_values(list(values)), self.form.names[v]
+            )
+        return self.model.new_int_var(lo, hi, self.form.names[v])
+
+    def of(self, v: int) -> Any:
+        """A variable, or its only value."""
+        return self.variables[v] if v in self.variables else self.form.fixed(v)
+
+    def all(self, variables: Sequence[int]) -> list[Any]:
+        """Variables, or their only values."""
+        return [self.of(v) for v in variables]
+
+    def literal(self, literal: int) -> Any:
+        """A literal; its variable is 0 or 1."""
+        v = literal >> 1
+        if v not in self.variables:
+            return self.model.new_constant(bool(self.form.fixed(v)) != bool(literal & 1))
+        return self.variables[v].negated() if literal & 1 else self.variables[v]
+
+    def sum(self, terms: Sequence[tuple[int, int]]) -> Any:
+        """A sum."""
+        total, most = 0, 0
+        for a, v in terms:
+            lo, hi = self.form.bounds(v)
+            most += abs(a) * max(abs(lo or 0), abs(hi or 0))
+            total = total + a * self.of(v)
+        if most >= LARGEST:
+            raise ModelError(_TOO_LARGE)
+        # A sum of constants stays a variable's, so that comparing it makes a constraint.
+        return total if any(v in self.variables for _, v in terms) else total + self.model.new_constant(0)
+
+    def le_if(self, node: c.LinearLeIf) -> None:
+        """``literal <-> sum <= bound``."""
+        literal, total = self.literal(node.literal), self.sum(node.terms)
+        self.model.add(total <= node.bound).only_enforce_if(literal)
+        self.model.add(total >= node.bound + 1).only_enforce_if(literal.negated())
+
+    def ne(self, terms: Sequence[tuple[int, int]], bound: int, *literals: Any) -> None:
+        """``sum != bound``, where some literals hold."""
+        below, total = self.model.new_bool_var(""), self.sum(terms)
+        self.model.add(total <= bound - 1).only_enforce_if([*literals, below])
+        self.model.add(total >= bound + 1).only_enforce_if([*literals, below.negated()])
+
+    def eq_if(self, node: c.LinearEqIf) -> None:
+        """``literal <-> sum == bound``."""
+        literal = self.literal(node.literal)
+        self.model.add(self.sum(node.terms) == node.bound).only_enforce_if(literal)
+        self.ne(node.terms, node.bound, literal.negated())
+
+    def member(self, node: c.Member) -> None:
+        """``literal <-> x in intervals``."""
+        literal, x = self.literal(node.literal), self.sum(((1, node.x),))
+        domain = cp_model.Domain.from_flat_intervals(list(node.intervals))
+        self.model.add_linear_expression_in_domain(x, domain).only_enforce_if(literal)
+        self.model.add_linear_expression_in_domain(x, domain.complement()).only_enforce_if(literal.negated())
+
+    def table(self, node: c.Table) -> None:
+        """``literal <-> the values are a row``."""
+        literal, variables = self.literal(node.literal), self.all(node.variables)
+        self.model.add_allowed_assignments(variables, node.rows).only_enforce_if(literal)
+        self.model.add_forbidden_assignments(variables, node.rows).only_enforce_if(literal.negated())
+
+
+_RULES: dict[type, Callable[[_Writer, Any], Any]] = {
+    c.LinearLe: lambda w, n: w.model.add(w.sum(n.terms) <= n.bound),
+    c.LinearEq: lambda w, n: w.model.add(w.sum(n.terms) == n.bound),
+    c.LinearNe: lambda w, n: w.ne(n.terms, n.bound),
+    c.LinearLeIf: _Writer.le_if,
+    c.LinearEqIf: _Writer.eq_if,
+    c.Product: lambda w, n: w.model.add_multiplication_equality(w.of(n.z), w.all((n.x, n.y))),
+    c.Maximum: lambda w, n: w.model.add_max_equality(w.of(n.z), w.all(n.xs)),
+    c.Minimum: lambda w, n: w.model.add_min_equality(w.of(n.z), w.all(n.xs)),
+    c.Absolute: lambda w, n: w.model.add_abs_equality(w.of(n.z), w.of(n.x)),
+    c.Member: _Writer.member,
+    c.Clause: lambda w, n: w.model.add_bool_or([w.literal(one) for one in n.literals]),
+    c.Element: lambda w, n: w.model.add_element(w.of(n.index), list(n.table), w.of(n.z)),
+    c.Selection: lambda w, n: w.model.add_element(w.of(n.index), w.all(n.xs), w.of(n.z)),
+    c.Table: _Writer.table,
+    c.AllDifferent: lambda w, n: w.model.add_all_different(w.all([v for _, v, _ in n.views])),
+}

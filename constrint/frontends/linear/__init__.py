@@ -1,0 +1,1 @@
+"""Linear programs over the integers: files in the LP and MPS formats."""

@@ -1,0 +1,164 @@
+"""A linear program as the formats have it, and the model that it stands for.
+
+Numbers are exact fractions. A row is multiplied by the least common denominator of its coefficients, and its
+sides are rounded inwards, which changes no integer solution. A fractional objective is compared exactly, and
+its value is shown as a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor
+from pathlib import PurePath
+
+from constrint.errors import ModelError, ParseError, Position
+from constrint.expr import BoolConst, BoolExpr, Comparison, Const, Implies, IntExpr, linear
+from constrint.expr.domain import Domain
+from constrint.expr.rational import Rational
+from constrint.frontends.linear.numbers import INFINITE, common_denominator
+from constrint.modelling.declarations import Declarations
+from constrint.modelling.objectives import Direction
+from constrint.support.limits import Budget
+
+Terms = dict[int, Fraction]
+"""Coefficients by column."""
+
+
+@dataclass(slots=True)
+class Column:
+    """A variable: its name, the line of its first mention, its bounds, and whether it is an integer."""
+
+    name: str
+    line: int
+    lo: Fraction = Fraction(0)
+    hi: Fraction = INFINITE
+    is_integer: bool = False
+    is_bounded: bool = False
+
+
+@dataclass(slots=True)
+class Row:
+    """``lo <= sum <= hi``, where a column has a value if there is a condition `when`."""
+
+    name: str | None
+    line: int
+    terms: Terms = field(default_factory=dict)
+    lo: Fraction = -INFINITE
+    hi: Fraction = INFINITE
+    when: tuple[int, int] | None = None
+
+
+class Program:
+    """A linear program while it is read.
+
+    Args:
+        text: The text.
+        filename: Its name in messages.
+        budget: The limits of reading.
+    """
+
+    def __init__(self, text: str, filename: str, budget: Budget) -> None:
+        self.filename = filename
+        self.budget = budget
+        budget.size(len(text), filename)
+        self.lines = [line.rstrip("\r") for line in text.split("\n")]
+        self.columns: list[Column] = []
+        self.numbers: dict[str, int] = {}
+        self.rows: list[Row] = []
+        self.objective: Terms = {}
+        self.constant = Fraction(0)
+        self.direction: Direction = "min"
+
+    def error(self, line: int, message: str, hint: str = "", word: str = "") -> ParseError:
+        """An error on a line, at a word of it."""
+        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        column = max(0, text.find(word)) + 1 if word else len(text) - len(text.lstrip()) + 1
+        return ParseError(
+            message, filename=self.filename, line=line, column=column, hint=hint, source_line=text
+        )
+
+    def where(self, line: int) -> str:
+        """A line as limits name it."""
+        return f"{self.filename}:{line}"
+
+    def column(self, name: str, line: int) -> int:
+        """The number of a column by its name, made on first mention."""
+        number = self.numbers.get(name)
+        if number is None:
+            self.budget.variable(1, lambda: self.where(line))
+            number = self.numbers[name] = len(self.columns)
+            self.columns.append(Column(name, line))
+        return number
+
+    def model(self) -> Declarations:
+        """The model."""
+        self._check_integers()
+        named = not self.filename.startswith("<")
+        model = Declarations(PurePath(self.filename).stem) if named else Declarations()
+        variables = [model.variable(column.name, self._domain(column)) for column in self.columns]
+        for row in self.rows:
+            self.budget.node(len(row.terms) + 1, lambda line=row.line: self.where(line))  # type: ignore[misc]
+            for condition in self._conditions(row, variables):
+                model.add(condition.at(self._position(row.line)), name=row.name)
+        if self.objective or self.constant:
+            factor = common_denominator([*self.objective.values(), self.constant])
+            terms = [(int(a * factor), variables[v]) for v, a in self.objective.items()]
+            goal = linear(terms, int(self.constant * factor))
+            target = goal if factor == 1 else Rational(goal, factor, True)
+            (model.minimize if self.direction == "min" else model.maximize)(target)
+        return model
+
+    def _check_integers(self) -> None:
+        open_ = [column for column in self.columns if not column.is_integer]
+        if open_:
+            few = ", ".join(f"'{column.name}'" for column in open_[:3])
+            more = f" and {len(open_) - 3} more" if len(open_) > 3 else ""
+            verb = "is a continuous variable" if len(open_) == 1 else "are continuous variables"
+            hint = "constrint has integers only: list them under General, or between MARKER lines"
+            raise self.error(open_[0].line, f"{few}{more} {verb}", hint, open_[0].name)
+
+    def _domain(self, column: Column) -> Domain:
+        lo = None if column.lo <= -INFINITE else ceil(column.lo)
+        hi = None if column.hi >= INFINITE else floor(column.hi)
+        if column.lo >= INFINITE or column.hi <= -INFINITE:
+            raise self.error(column.line, f"'{column.name}' has no value between its bounds", "", column.name)
+        return Domain.of_range(lo, hi)
+
+    def _position(self, line: int) -> Position:
+        text = self.lines[line - 1].strip()
+        start = len(self.lines[line - 1]) - len(self.lines[line - 1].lstrip()) + 1
+        return Position(self.filename, line, start, line, start + len(text), text)
+
+    def _conditions(self, row: Row, variables: Sequence[IntExpr]) -> list[BoolExpr]:
+        factor = common_denominator(row.terms.values())
+        total = linear([(int(a * factor), variables[v]) for v, a in row.terms.items()])
+        lo = None if row.lo <= -INFINITE else ceil(row.lo * factor)
+        hi = None if row.hi >= INFINITE else floor(row.hi * factor)
+        found: list[BoolExpr] = []
+        if row.lo >= INFINITE or row.hi <= -INFINITE or (lo is not None and hi is not None and lo > hi):
+            found.append(BoolConst(False))
+        elif lo is not None and lo == hi:
+            found.append(Comparison("==", total, Const(lo)))
+        else:
+            if lo is not None:
+                found.append(Comparison(">=", total, Const(lo)))
+            if hi is not None:
+                found.append(Comparison("<=", total, Const(hi)))
+        if row.when is None:
+            return found
+        column, value = row.when
+        return [Implies(Comparison("==", variables[column], Const(value)), one) for one in found]
+
+
+def model_of(program: Program) -> Declarations:
+    """The model of a program that has been read; raises `ParseError` for what a model cannot have."""
+    try:
+        return program.model()
+    except ParseError:
+        raise
+    except ModelError as error:
+        if hasattr(error, "limit"):
+            raise
+        raise program.error(1, str(error)) from None
