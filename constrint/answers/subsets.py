@@ -70,7 +70,14 @@ class Every(Sequence[Item], Generic[Item]):
         return len(self._items)
 
     def __str__(self) -> str:
-        return "\n\n".join(map(str, self._items)) + ("" if self.complete else "\n\nthere may be more")
+        rest = (
+            []
+            if self.complete
+            else ["there may be more"]
+            if self._items
+            else ["none was found before the limit"]
+        )
+        return "\n\n".join([*map(str, self._items), *rest])
 
     def __repr__(self) -> str:
         return f"<{len(self)} found{'' if self.complete else ', incomplete'}>"

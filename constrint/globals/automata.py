@@ -289,7 +289,8 @@ def final_states(
     """The accepting states that a run can end in, all for None; raises `ModelError` for an unknown name."""
     if states is None:
         return list(numbers)
-    listed = [states] if isinstance(states, str) else list(states)
+    is_one = isinstance(states, str) or not isinstance(states, Iterable)
+    listed = [states] if is_one else list(states)
     for state in listed:
         if state not in numbers and not isinstance(state, SupportsIndex):
             raise ModelError(f"{name}: no transition has the accepting state {state!r}")
