@@ -70,13 +70,8 @@ class Every(Sequence[Item], Generic[Item]):
         return len(self._items)
 
     def __str__(self) -> str:
-        rest = (
-            []
-            if self.complete
-            else ["there may be more"]
-            if self._items
-            else ["none was found before the limit"]
-        )
+        more = "there may be more" if self._items else "none was found before the limit"
+        rest = [] if self.complete else [more]
         return "\n\n".join([*map(str, self._items), *rest])
 
     def __repr__(self) -> str:

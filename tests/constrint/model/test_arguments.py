@@ -135,3 +135,23 @@ def test_the_number_of_solutions_is_named_in_errors() -> None:
     for wrong in (-1, 2.5, "3"):
         with pytest.raises(ModelError, match="the number of solutions"):
             m.best_solutions(wrong, minimize=x)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"engine": "interpreted"}, {"learn": True}, {"lns": True, "time_limit": 20}]
+)
+def test_each_solution_that_is_told_is_better_than_the_last(options: dict[str, Any]) -> None:
+    m = Model()
+    x, y, z = (m.int_var(name, 0, 4) for name in "xyz")
+    m.add(x + y + z >= 4, x * y != 4)
+    for is_soft in (True, False):
+        if is_soft:
+            m.add(x == 3, weight=2, name="wish")
+            m.add(y == 3, z == 2, weight=1, name="wish")
+        told: list[Any] = []
+        best = m.solve(maximize=y - z, minimize=[x, 0.5 * z], on_solution=told.append, **options)
+        costs = [(one.violation or 0, z_y, one[x], one[z]) for one in told for z_y in [one[z] - one[y]]]
+        assert costs == sorted(set(costs), reverse=True)
+        assert told[-1].objective == best.objective
+        if is_soft:
+            m.remove("wish")
