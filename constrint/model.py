@@ -17,7 +17,7 @@ from constrint.expr.arrays import ExprArray
 from constrint.frontends.exchange import Exchange
 from constrint.modelling.objectives import Direction, Target, Units, as_goals, goals_of, in_written_order
 from constrint.modelling.result import Result, Status
-from constrint.support.arguments import check_bytes, check_limit, check_seconds
+from constrint.support.arguments import check_bytes, check_function, check_limit, check_seconds
 from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ class Model(Exchange, Alternatives):
         from constrint.answers.options import options_of
         from constrint.answers.presented import Presented
 
+        check_function(on_solution, "on_solution")
         model = self if hint is None else self.copy()
         if hint is not None:
             model.hint(hint)
@@ -202,10 +203,13 @@ class Model(Exchange, Alternatives):
         chosen = projection_of(self, variables)
         return Solutions(Enumeration(self.copy(), options), limit, chosen)
 
+    @in_written_order
     def pareto(
         self,
-        goals: Sequence[tuple[Target, Direction]],
+        goals: Sequence[tuple[Target, Direction]] = (),
         *,
+        minimize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
+        maximize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
         limit: int | None = None,
         time_limit: float | None = None,
         engine: Engine = "auto",
@@ -215,7 +219,10 @@ class Model(Exchange, Alternatives):
         A solution dominates another if it is better in one goal and at least as good in the others.
 
         Args:
-            goals: (expression, "max" | "min") pairs, of equal importance.
+            goals: (expression, "max" | "min") pairs, of equal importance. Without any goals, those of the
+                model apply.
+            minimize: Expressions to minimise: further goals, in the order in which they are written.
+            maximize: Expressions to maximise, likewise.
             limit: Maximum number of optima.
             time_limit: Seconds after which to stop with the optima found so far.
             engine: As for `solve`.
@@ -229,10 +236,12 @@ class Model(Exchange, Alternatives):
         check_seconds(time_limit)
         from constrint.answers.several import ParetoSearch
 
-        units: Units = {}
+        units: Units = {**self.units}
         checked = as_goals(goals, units)
+        checked += goals_of(minimize, "min", units) + goals_of(maximize, "max", units)
+        checked = checked or self.goals
         if not checked:
-            raise ModelError('pareto needs at least one goal: [(expression, "max"), …]')
+            raise ModelError('pareto needs at least one goal: maximize=[…], or [(expression, "max"), …]')
         deadline = None if time_limit is None else begun + time_limit
         return ParetoSearch(self, checked, limit, deadline, engine).run().in_units(units)
 
@@ -334,9 +343,8 @@ class Model(Exchange, Alternatives):
         from constrint.answers.options import options_of
         from constrint.search.solver import Solver
 
-        if assumptions:
-            assumed = self.copy()
-            assumed.assume(*assumptions)
+        assumed = self.copy()
+        if assumed.assume(assumptions):
             return assumed.explain(time_limit=max(0.0, deadline.left))
         result = Solver(self, options_of(time_limit=deadline.rest)).best([], [])
         if result:

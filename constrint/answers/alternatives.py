@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
@@ -189,7 +191,8 @@ class Alternatives(Declarations):
         options = options_of(
             time_limit=deadline.rest, seed=seed, engine=engine, learn="auto", has_goal=bool(presented.goals)
         )
-        return presented.result(Solver(relaxed, options).best(presented.goals, []))
+        found = presented.result(Solver(relaxed, options).best(presented.goals, []))
+        return found if candidates or not found else replace(found, violation=0)
 
     def _among(self, chosen: Sequence[Held]) -> list[Constraint]:
         """The chosen constraints that are in force, in the model's order."""
@@ -221,7 +224,8 @@ def _checked(time_limit: float | None) -> float | None:
 
 
 def _number(number: Any) -> int:
-    check_limit(number)
+    if integer(number, "the number of solutions") < 0:
+        raise ModelError(f"the number of solutions must not be negative, as {number} is")
     return integer(number, "the number of solutions")
 
 

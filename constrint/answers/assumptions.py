@@ -67,7 +67,7 @@ def best_assuming(
     progress: bool = False,
 ) -> Result:
     """`best_of` under assumptions; an infeasible result names the guilty ones in its `conflict`."""
-    constraints = constraints_of(assumptions, None, assumed=True)
+    constraints = constraints_of([assumptions], None, assumed=True)
     if not constraints:
         return best_of(model, goals, preferences, options, proof, progress)
     started = perf_counter()

@@ -88,7 +88,7 @@ def solve_elsewhere(
         return Result(
             Status.UNKNOWN, statistics=Statistics(seconds=perf_counter() - started, engine="cp-sat")
         )
-    constraints = constraints_of(assumptions, None, assumed=True)
+    constraints = constraints_of([assumptions], None, assumed=True)
     assumed = model
     if constraints:
         assumed = model.copy()

@@ -79,7 +79,7 @@ class Several:
             if best.status is Status.INFEASIBLE:
                 return self._ranking(found, True)
             if best.status is not Status.OPTIMAL:
-                return self._ranking(found, False)
+                return self._ranking([*found, best] if best else found, False)
             values = [best[expr] for expr, _ in goals]
             level = rest.copy()
             pairs = zip(goals, values, strict=True)
@@ -105,7 +105,7 @@ class Several:
             if result.status is Status.INFEASIBLE:
                 break
             if result.status is not Status.OPTIMAL:
-                return self._ranking(found, False)
+                return self._ranking([*found, self._valued(result)] if result else found, False)
             if goals and not found:
                 rest.add(*self._near([result[expr] for expr, _ in goals], within))
             rest.add(blocking(rest, result, self.variables))

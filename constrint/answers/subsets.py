@@ -70,7 +70,9 @@ class Every(Sequence[Item], Generic[Item]):
         return len(self._items)
 
     def __str__(self) -> str:
-        return "\n\n".join(map(str, self._items)) + ("" if self.complete else "\n\nthere may be more")
+        more = "there may be more" if self._items else "none was found before the limit"
+        rest = [] if self.complete else [more]
+        return "\n\n".join([*map(str, self._items), *rest])
 
     def __repr__(self) -> str:
         return f"<{len(self)} found{'' if self.complete else ', incomplete'}>"

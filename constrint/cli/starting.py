@@ -38,6 +38,10 @@ WAYS: dict[str, Mapping[str, Any]] = {
 def new(*, file: Path, example: str) -> None:
     """Write an example model to FILE, to start from; an existing file is left alone."""
     path = file if file.suffix else file.with_suffix(".constrint")
+    if path.suffix != ".constrint":
+        raise BadInputError(
+            f"{path}: the examples are .constrint files; write them in other formats by convert"
+        )
     text = files("constrint.cli").joinpath("examples", f"{example}.constrint").read_text("utf-8")
     try:
         with path.open("x", encoding="utf-8") as out:

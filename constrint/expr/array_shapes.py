@@ -56,5 +56,9 @@ def numpy_array(values: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray[Any
     """Integers as a numpy array of int64, or of Python integers where one is larger."""
     import numpy as np
 
-    fits = all(isinstance(value, int) and -(1 << 63) <= value < 1 << 63 for value in values)
-    return np.array(values, dtype=np.int64 if fits else object).reshape(shape)
+    if all(isinstance(value, int) and -(1 << 63) <= value < 1 << 63 for value in values):
+        return np.array(values, dtype=np.int64).reshape(shape)
+    objects = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):  # one by one: np.array makes rows of tuples
+        objects[place] = value
+    return objects.reshape(shape)

@@ -161,7 +161,7 @@ def write(model: Declarations, path: str | Path, name: str | None = None) -> Non
     if name is None:
         name = _BY_ENDING.get(ending_of(filename))
     if name is None:
-        raise ModelError(f'the ending of {filename} says no format: give one, as in dialect="lp"')
+        raise ModelError(f'the ending of {filename} says no format: give one, as in dialect="lp" (--to lp)')
     text = written(model, name).rstrip("\n") + "\n"  # a file of text ends with a line
     replace(path, text.encode())
 

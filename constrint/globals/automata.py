@@ -229,7 +229,7 @@ def regular(
     values: Iterable[IntLike],
     transitions: Transitions,
     start: Hashable,
-    accepting: Iterable[Hashable],
+    accepting: Iterable[Hashable] | None = None,
 ) -> BoolExpr:
     """The condition that an automaton accepts the values in order.
 
@@ -246,7 +246,7 @@ def regular(
             that needs a missing transition is rejected. A state may have several transitions for one value:
             then a word is accepted if one of its runs ends in an accepting state.
         start: The initial state.
-        accepting: The final states of accepted words.
+        accepting: The final states of accepted words; every state by default.
 
     States are integers, or any names, such as strings; names are numbered by order of appearance.
     """
@@ -256,7 +256,7 @@ def regular(
         expressions(values, "values"),
         tuple([(numbers[q], integer(x, "each value of transitions"), numbers[r]) for q, x, r in rows]),
         numbers[start],
-        tuple([numbers[state] for state in known_states(accepting, numbers, "regular")]),
+        tuple([numbers[state] for state in final_states(accepting, numbers, "regular")]),
     )
     return placed(Relation(REGULAR, REGULAR.checked(parts)))
 
@@ -283,9 +283,14 @@ def state_numbers(states: Iterable[Hashable]) -> dict[Hashable, int]:
     return {state: number for number, state in enumerate(listed)}
 
 
-def known_states(states: Iterable[Hashable], numbers: dict[Hashable, int], name: str) -> list[Hashable]:
-    """The accepting states that a run can end in; raises `ModelError` for a name that is no state."""
-    listed = [states] if isinstance(states, str) else list(states)
+def final_states(
+    states: Iterable[Hashable] | None, numbers: dict[Hashable, int], name: str
+) -> list[Hashable]:
+    """The accepting states that a run can end in, all for None; raises `ModelError` for an unknown name."""
+    if states is None:
+        return list(numbers)
+    is_one = isinstance(states, str) or not isinstance(states, Iterable)
+    listed = [states] if is_one else list(states)
     for state in listed:
         if state not in numbers and not isinstance(state, SupportsIndex):
             raise ModelError(f"{name}: no transition has the accepting state {state!r}")

@@ -13,7 +13,7 @@ from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.automata import (
     Rows,
     Transitions,
-    known_states,
+    final_states,
     layers_of,
     state_numbers,
     transition_rows,
@@ -129,7 +129,7 @@ def cost_regular(
     values: Iterable[IntLike],
     transitions: Transitions,
     start: Hashable,
-    accepting: Iterable[Hashable],
+    accepting: Iterable[Hashable] | None,
     cost: IntLike,
 ) -> BoolExpr:
     """The condition that a deterministic automaton accepts the values, and its transitions cost so much.
@@ -144,7 +144,7 @@ def cost_regular(
         transitions: (state, value, next state, cost); or a mapping from (state, value) to (next state, cost).
             A pair of state and value occurs at most once. A word that needs a missing one is rejected.
         start: The initial state.
-        accepting: The final states of accepted words.
+        accepting: The final states of accepted words; None for every state.
         cost: The total cost: a number or an expression.
 
     States are integers, or any names, such as strings; names are numbered by order of appearance.
@@ -156,7 +156,7 @@ def cost_regular(
         expressions(values, "values"),
         tuple([(numbers[q], integer(x, what), numbers[r], integer(c, what)) for q, x, r, c in rows]),
         numbers[start],
-        tuple([numbers[state] for state in known_states(accepting, numbers, "cost_regular")]),
+        tuple([numbers[state] for state in final_states(accepting, numbers, "cost_regular")]),
         as_expr(cost),
     )
     return placed(Relation(COST_REGULAR, COST_REGULAR.checked(parts)))

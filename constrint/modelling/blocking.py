@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, Comparison, IntExpr, IntVar, Not, Or, as_expr
+from constrint.modelling.chosen import chosen_variables
 from constrint.modelling.result import Result
 
 if TYPE_CHECKING:
@@ -20,9 +21,10 @@ def blocking(
     values = solution.numbers if isinstance(solution, Result) else solution
     if isinstance(solution, Result) and not solution:
         raise ModelError(f"there is nothing to block: the status is {solution.status.value}")
-    chosen = list(model.variables) if names is None else [one for key in names for one in _names(model, key)]
-    if names is None:  # variables declared after the solution was found are ignored
-        chosen = [name for name in chosen if name in values]
+    if names is not None:
+        chosen = [one.name for one in chosen_variables(model, names, "solutions differ in variables")]
+    else:  # variables declared after the solution was found are ignored
+        chosen = [name for name in model.variables if name in values]
     missing = [name for name in chosen if name not in values]
     if missing:
         raise ModelError(f"the solution has no value for {', '.join(missing)}")
@@ -30,21 +32,6 @@ def blocking(
     if unknown:
         raise ModelError(f"no variable is named {', '.join(map(repr, unknown))}")
     return Or(tuple(_differs(model.variables[name], values[name]) for name in chosen))
-
-
-def _names(model: Declarations, key: Any) -> list[str]:
-    """The names of the variables that a key stands for."""
-    symbol = model.symbols.get(key if isinstance(key, str) else str(getattr(key, "name", "")))
-    if symbol is not None and (symbol is key or isinstance(key, str)):
-        return [variable.name for variable in symbol.variables]
-    return [_name(model, key)]
-
-
-def _name(model: Declarations, key: str | IntExpr) -> str:
-    name = key if isinstance(key, str) else getattr(key, "name", None)
-    if name not in model.variables:
-        raise ModelError(f"{key!r} is not a variable of this model: only variables can be blocked")
-    return str(name)
 
 
 def _differs(variable: IntVar | BoolVar, value: int) -> BoolExpr:

@@ -44,7 +44,8 @@ def to_numpy(solutions: Solutions, names: Sequence[str] | None = None) -> np.nda
     )
     table = np.empty((len(rows), len(columns)), dtype=np.int64 if fits else object)
     for i, row in enumerate(rows):
-        table[i] = [row[name] for name in columns]
+        for j, name in enumerate(columns):  # one by one: values may be tuples
+            table[i, j] = row[name]
     return table
 
 

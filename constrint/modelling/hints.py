@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.errors import ModelError
 from constrint.expr import BoolVar
+from constrint.expr.array_operators import elements_of
+from constrint.expr.arrays import ExprArray
 from constrint.modelling.result import Result
 from constrint.support.arguments import integer
 
@@ -15,6 +18,17 @@ if TYPE_CHECKING:
 
 Hint: TypeAlias = "Mapping[Any, Any] | Result"
 """Values by variable or by name, or an earlier result."""
+
+
+def _elements(item: tuple[Any, Any]) -> Iterable[tuple[Any, Any]]:
+    """The variables of an array beside its values; any other item by itself."""
+    key, value = item
+    if not isinstance(key, ExprArray):
+        return [item]
+    flat, shape = elements_of(value) or ([value], ())
+    if shape != key.shape:
+        raise ModelError(f"the hint of an array of the shape {key.shape} has the shape {shape}")
+    return zip(key.flat, flat, strict=True)
 
 
 def hints_of(model: Declarations, given: Hint) -> dict[str, int]:
@@ -26,7 +40,7 @@ def hints_of(model: Declarations, given: Hint) -> dict[str, int]:
     if not isinstance(given, Mapping):
         raise ModelError(f"a hint is a mapping of variables to values, such as {{x: 3}}, not {given!r}")
     hints: dict[str, int] = {}
-    for key, value in given.items():
+    for key, value in chain.from_iterable(map(_elements, given.items())):
         name = key if isinstance(key, str) else getattr(key, "name", None)
         symbol = model.symbols.get(str(name))
         if symbol is not None and (key is symbol or isinstance(key, str)):

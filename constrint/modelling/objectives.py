@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar, U
 
 from constrint.errors import ModelError
 from constrint.expr import IntExpr, IntLike, Sum, as_expr
+from constrint.expr.arrays import ExprArray
 from constrint.expr.build import NotWhole, lifted
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def as_goals(goals: Iterable[tuple[Target, Direction]], units: Units | None = No
         units: Takes the goals that have fractional coefficients, by the integer expressions in their place.
     """
     checked: list[Goal] = []
+    if not isinstance(goals, Iterable):
+        raise ModelError(f'goals are a list of pairs (expression, "max" | "min"), not {goals!r}')
     for goal in goals:
         if not isinstance(goal, tuple | list) or len(goal) != 2:
             raise ModelError(f'a goal is a pair (expression, "max") or (expression, "min"), not {goal!r}')
@@ -63,10 +66,15 @@ def _whole(target: Target, units: Units | None) -> IntExpr:
         return as_expr(target)
     except NotWhole:
         written = lifted(target)
-        whole = Sum(((1, written.numerator),), 0)  # a new object, as units belong to one goal
+        whole = own_sum(written.numerator)
         if units is not None:
             units[whole] = written
         return whole
+
+
+def own_sum(expr: IntExpr) -> Sum:
+    """An equal sum that is a new object: the units of a goal belong to it alone."""
+    return Sum(expr.terms, expr.constant) if isinstance(expr, Sum) else Sum(((1, expr),), 0)
 
 
 def goals_of(
@@ -79,6 +87,8 @@ def goals_of(
 def _listed(goals: Any, direction: Direction) -> list[Any]:
     if goals is None:
         return []
+    if isinstance(goals, ExprArray):
+        goals = list(goals.flat)
     if isinstance(goals, str) or not isinstance(goals, Sequence):
         return [(goals, direction)]
     return [goal if isinstance(goal, tuple) else (goal, direction) for goal in goals]

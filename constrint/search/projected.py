@@ -11,9 +11,8 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from constrint.errors import ModelError
 from constrint.expr import IntExpr
-from constrint.modelling.symbols import EnumVar, SetVar
+from constrint.modelling.chosen import chosen_variables
 from constrint.preparing.checks import Assignment
 from constrint.search.solver import Solver
 from constrint.search.warm_start import restricted
@@ -27,25 +26,7 @@ def projection_of(model: Declarations, variables: Iterable[Any] | None) -> list[
     """The variables of the model that are named, each once; None for all."""
     if variables is None:
         return None
-    named = [variables] if isinstance(variables, str | IntExpr) else variables
-    chosen: dict[IntExpr, None] = {}
-    for one in named:
-        if isinstance(one, str):
-            one = model.symbols.get(one, one)
-        name = one if isinstance(one, str) else getattr(one, "name", None)
-        known = model.variables.get(name) if isinstance(name, str) else None
-        if isinstance(one, EnumVar | SetVar) and model.symbols.get(one.name) is one:
-            chosen.update(dict.fromkeys(one.variables))
-        elif known is not None and (known is one or isinstance(one, str)):
-            chosen[known] = None
-        elif isinstance(one, Iterable) and not isinstance(one, str):
-            chosen.update(dict.fromkeys(projection_of(model, one) or ()))
-        else:
-            raise ModelError(
-                f"{one!r} is not a variable of this model: solutions are projected to variables, so "
-                "declare one that equals the expression"
-            )
-    return list(chosen)
+    return [*chosen_variables(model, variables, "solutions are projected to variables")]
 
 
 def projected(prepared: Prepared, variables: Iterable[IntExpr] | None) -> Prepared:

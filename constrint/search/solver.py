@@ -52,6 +52,7 @@ class Solver:
         self.goals: Sequence[Goal] = ()
         self._targets: Sequence[Goal] = ()
         self._has_dived = False
+        self._told: list[int] | None = None  # the goals of the last solution that the caller was told of
         self._easy: Assignment | None = None  # the answer if time runs out before another solution is found
 
     def _prepare(
@@ -170,10 +171,20 @@ class Solver:
         )
 
     def tell(self, found: Assignment, work: Statistics) -> None:
-        """Call the caller's callback with a solution; raises `Stopped` if no more are wanted."""
+        """Call the caller's callback with a solution if it is better than the last one.
+
+        Raises:
+            Stopped: No more are wanted.
+        """
         if self.options.on_solution is None:
             return
         shown = self._result(Status.FEASIBLE, found, self.goals)
+        objective = shown.objective if isinstance(shown.objective, tuple) else (shown.objective or 0,)
+        signs = [1 if way == "min" else -1 for _, way in self.goals]
+        cost = [sign * value for sign, value in zip(signs, objective, strict=False)]
+        if self.goals and self._told is not None and cost >= self._told:
+            return  # the search for a later goal finds solutions again
+        self._told = cost
         total = self.total
         statistics = replace(
             shown.statistics,

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from constrint.errors import ModelError, Position, shown
-from constrint.expr import BoolConst, BoolVar, Const, IntExpr, IntVar, Sum
+from constrint.expr import BoolConst, BoolVar, Const, IntExpr, IntVar
 from constrint.expr.domain import Domain
 from constrint.expr.rational import Rational
 from constrint.expr.walk import Depths
@@ -22,6 +22,7 @@ from constrint.frontends.json.places import Place
 from constrint.frontends.json.symbols import read_symbols, write_symbols
 from constrint.modelling.constraints import Constraint, Handle, in_order
 from constrint.modelling.declarations import Declarations
+from constrint.modelling.objectives import own_sum
 from constrint.support.garbage import uncollected
 from constrint.support.json_text import read_json
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
@@ -255,7 +256,7 @@ class _Reader:
         denominator = place.at("denominator").integer(entry["denominator"])
         if denominator < 1:
             raise place.at("denominator").error(f"a denominator is at least 1, not {denominator}")
-        whole = Sum(((1, expr),), 0).at(expr.position)
+        whole = own_sum(expr).at(expr.position)
         model.units[whole] = Rational(expr, denominator, entry.get("float") is True)
         return whole
 

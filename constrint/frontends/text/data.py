@@ -57,7 +57,9 @@ def read_data(
                 raise ModelError(f"{name}: '{shown(key, 60)}' has a value in {given.origins[key]} already")
             given.origins[key] = name
             given.groups[key] = columns
-            if key not in given.values:
+            if key in given.values:
+                given.direct.add(key)
+            else:
                 given.values[key] = value
     return given
 

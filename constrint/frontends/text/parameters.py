@@ -29,12 +29,14 @@ class GivenNames:
         values: The values by name.
         origins: Where each comes from, such as ``data.json``. Names without an origin are constants, which
             the text may use without `param`.
+        direct: The names of files whose values come from the caller instead.
         groups: For a column of a table, the other names that the same file gives: one of them must be used.
     """
 
     def __init__(self, values: Mapping[str, Given] | None = None) -> None:
         self.values: dict[str, Given] = dict(values or {})
         self.origins: dict[str, str] = {}
+        self.direct: set[str] = set()
         self.groups: dict[str, frozenset[str]] = {}
 
     def constants(self) -> dict[str, Value]:
@@ -214,7 +216,7 @@ class ParameterReader(DeclaringReader):
                 entries.append(self._number_given(tree, name, part))
 
     def _bad(self, tree: Node, name: str, message: str, hint: str) -> ParseError:
-        origin = self.given.origins.get(name)
+        origin = None if name in self.given.direct else self.given.origins.get(name)
         where = f"'{name}' in {origin}" if origin else f"the value of '{name}'"
         return self.error(tree, f"{where} {message}", hint)
 

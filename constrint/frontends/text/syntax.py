@@ -256,6 +256,11 @@ def _describe(
         return _missing_operator(token, last, bracket)
     if not after_operand:
         return f"an operand is missing before '{token}'", ""
+    if token.value == "," and bracket is None:
+        return (
+            f"'{token}' cannot stand here",
+            "write one statement for each, on lines of their own or after ';'",
+        )
     if token.value == "," and any(one.value == "for" for one in before[-60:]):
         hint = "each generator has its own 'for': … for i in 1..3 for j in 1..3"
         return f"'{token}' cannot stand here", hint

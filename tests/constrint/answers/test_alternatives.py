@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from random import Random
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +16,7 @@ from random_models import RandomModel, build, draw_model
 
 import constrint as ci
 from constrint.cli.main import app
+from constrint.search.solver import Solver
 
 SEEDS = range(30)
 
@@ -279,3 +283,40 @@ def test_the_command_line_lists_conflicts_and_corrections(tmp_path) -> None:
     for option in ("--all", "--corrections"):
         answer = CliRunner().invoke(app, ["explain", str(path), option])
         assert (answer.exit_code, answer.output) == (0, "the model has a solution, so there is no conflict\n")
+
+
+@pytest.mark.parametrize("searches", [0, 1, 2])
+@pytest.mark.parametrize("status", [ci.Status.FEASIBLE, ci.Status.UNKNOWN])
+def test_what_was_found_before_a_limit_is_given(
+    monkeypatch: pytest.MonkeyPatch, searches: int, status: ci.Status
+) -> None:
+    m = ci.Model()
+    x = m.int_vars("x", 3, 0, 3)
+    m.add(x.sum() >= 1, x[0] != 0)
+    cost = x.sum()
+    done: list[int] = []
+
+    class Stopped(Solver):
+        """A solver that a limit stops in a later search."""
+
+        def best(self, *args: Any) -> ci.Result:
+            found = super().best(*args)
+            done.append(1)
+            if len(done) <= searches:
+                return found
+            return replace(found, status=status) if status is ci.Status.FEASIBLE else ci.Result(status)
+
+    monkeypatch.setattr("constrint.answers.ranked.Solver", Stopped)
+    for ask in (m.best_solutions, partial(m.diverse_solutions, within=9)):
+        done.clear()
+        some = ask(30, minimize=cost)
+        assert not some.complete
+        assert len(some) >= searches + (status is ci.Status.FEASIBLE)
+        assert len({str(one.values) for one in some}) == len(some)
+        assert [(one[cost],) for one in some] == some.objectives
+
+
+def test_an_empty_answer_before_a_limit_says_so() -> None:
+    m = ci.Model()
+    m.add(m.int_var("x", 0, 1) > 3)
+    assert str(m.conflicts(limit=0)) == "none was found before the limit"

@@ -105,6 +105,11 @@ def test_examples_are_formatted_and_have_solutions(tmp_path: Path, example: str)
     assert path.read_text("utf-8") == before
 
 
+def test_examples_are_written_in_their_own_language_only(tmp_path: Path) -> None:
+    assert "by convert" in ask("new", str(tmp_path / "mine.json"), code=2).output
+    assert not (tmp_path / "mine.json").exists()
+
+
 def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
     assert "cannot write" in ask("new", str(tmp_path / "none" / "mine"), code=2).output
 

@@ -220,3 +220,13 @@ def test_the_manual_names_every_operator():
     called = [name for name, function in FUNCTIONS.items() if not function.infix]  # as in text
     named = [name for name in READERS if name not in called]
     assert [name for name in named if f'"{name}"' not in reference and f"`{name}`" not in reference] == []
+
+
+def test_writing_again_changes_nothing() -> None:
+    m = Model()
+    x, y = m.int_var("x", 0, 3), m.int_var("y", 0, 3)
+    m.add(x >= 2, weight=0.5)
+    m.add(x + y == 4, weight=2)
+    m.minimize(0.25 * (x + 2 * y) + 1, 0.5 * x, x * y)
+    written = m.to_json()
+    assert Model.from_json(written).to_json() == written

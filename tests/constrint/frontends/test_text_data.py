@@ -114,6 +114,14 @@ def test_mistakes_in_values(text, value, message):
     assert message in str(caught.value)
 
 
+def test_a_mistake_in_a_constant_is_not_put_on_the_file_that_it_overrides(folder):
+    (folder / "d.json").write_text('{"n": [1, 2]}')
+    (folder / "m.constrint").write_text("param n[1..2]; x in 0..n[1]")
+    assert Model.from_file(folder / "m.constrint", data=folder / "d.json").count() == 2
+    with pytest.raises(ParseError, match="the value of 'n' is no list over"):
+        Model.from_file(folder / "m.constrint", data=folder / "d.json", constants={"n": 3})
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -68,6 +68,7 @@ MISTAKES = [
     ("x == 1\\ \n", 2, 7, "unexpected character", "last character"),
     ("(x == 1; b)", 2, 1, "'(' is never closed", ")"),
     ("x in 1..2..3", 2, 10, "'..' cannot stand here", ""),
+    ("minimize x, sum(i for i in 1..3)", 2, 11, "',' cannot stand here", "lines of their own"),
     ("3: x == 3", 2, 2, "':' cannot stand here", ""),
 ]
 
