@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from interrupted_calls import calls
 from shared_models import Here
 from soak_cases import Case, cases
 
@@ -261,6 +262,7 @@ ENTRIES: dict[str, Any] = {
     "cli count": command(["solve", "--count", "--json"], said_of_count),
     "cli check": command(["check", "--explain", "--json"], said_of_check),
 }
+ENTRIES |= calls(CLOCK.start)
 if find_spec("ortools"):
     ENTRIES["cp-sat"] = elsewhere
 
