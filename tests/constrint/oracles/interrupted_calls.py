@@ -160,13 +160,13 @@ def text_of(case: Case, name: str, start: Callable[[], None]) -> str | None:
 
 def read(name: str, start: Callable[[], None]) -> Ask:
     """Read a format; `start` sets the clock back."""
-    texts: dict[int, str | None] = {}
+    last: list[tuple[Case, str | None]] = []
 
     def ask(case: Case, limit: float | None) -> None:
-        if id(case) not in texts:
-            texts[id(case)] = text_of(case, name, start)
+        if not last or last[0][0] is not case:  # it is first asked without an end
+            last[:] = [(case, text_of(case, name, start))]
             start()
-        text = texts[id(case)]
+        text = last[0][1]
         if text is None:
             return
         try:
