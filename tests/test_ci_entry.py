@@ -2,23 +2,51 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+NEEDED = ("bash", "dirname", "env", "timeout")
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A folder of programs, the only one on the path, and a note of the calls of stand-ins."""
+    for name in NEEDED:
+        found = shutil.which(name)
+        assert found
+        (tmp_path / name).symlink_to(found)
+    return tmp_path
+
+
+def stand_in(tools: Path, name: str, result: int = 0) -> None:
+    """A program that notes how it is called, and where."""
+    path = tools / name
+    path.write_text(f'#!/bin/sh\necho "$PWD {name} $*" >> {tools}/calls\nexit {result}\n', "utf-8")
+    path.chmod(0o755)
+
+
+def run(tools: Path) -> tuple[int, list[str]]:
+    done = subprocess.run([ROOT / ".ci" / "run"], cwd=tools, env={"PATH": str(tools)})
+    return done.returncode, (tools / "calls").read_text("utf-8").splitlines()
 
 
 @pytest.mark.parametrize("result", [0, 7])
-def test_ci_runs_the_tests_of_the_readme_and_passes_their_result_on(tmp_path: Path, result: int) -> None:
-    """A stand-in for `make` notes how it is called, and where."""
-    make = tmp_path / "make"
-    make.write_text(f'#!/bin/sh\necho "$PWD" "$@" >> {tmp_path}/calls\nexit {result}\n')
-    make.chmod(0o755)
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    run = subprocess.run([ROOT / ".ci" / "run"], cwd=tmp_path, env={**os.environ, "PATH": path})
-    assert run.returncode == result
-    assert (tmp_path / "calls").read_text() == f"{ROOT} test\n"
-    assert "\n    make test " in (ROOT / "README.md").read_text()
+def test_ci_runs_the_tests_of_the_readme_and_passes_their_result_on(tools: Path, result: int) -> None:
+    stand_in(tools, "chromium")
+    stand_in(tools, "make", result)
+    assert run(tools) == (result, [f"{ROOT} make test"])
+    assert "\n    make test " in (ROOT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("result", [0, 100])
+def test_a_browser_is_installed_where_that_is_possible(tools: Path, result: int) -> None:
+    stand_in(tools, "apt-get", result)
+    stand_in(tools, "make")
+    code, calls = run(tools)
+    assert code == 0
+    assert calls[0] == f"{ROOT} apt-get update -qq"
+    assert calls[-1] == f"{ROOT} make test"
