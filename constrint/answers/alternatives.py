@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
@@ -14,6 +13,8 @@ from constrint.support.arguments import check_limit, check_seconds, integer
 from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from constrint.answers.ranked import Distance, Ranking, Several
     from constrint.answers.subsets import Correction, Every, Measure
     from constrint.expr import IntExpr
@@ -227,7 +228,7 @@ def _number(number: Any) -> int:
 def _tolerance(within: Any) -> Fraction:
     from constrint.expr.rational import fraction_of, is_fraction
 
-    exact = fraction_of(within) if is_fraction(within) else Fraction(integer(within, "within"))
+    exact = fraction_of(within if is_fraction(within) else integer(within, "within"))
     if exact < 0:
         raise ModelError(f"within is {within}: give a distance from the optimum, which is 0 or more")
     return exact
