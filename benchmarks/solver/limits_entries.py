@@ -81,6 +81,20 @@ def _explain(model: Any, goal: Any, limit: float) -> object:
     return conflict is not None and len(conflict.constraints)
 
 
+def _conflicts(model: Any, goal: Any, limit: float) -> object:
+    model.add(goal <= -(10**9))
+    return len(model.conflicts(limit=3, time_limit=limit))
+
+
+def _relaxed(model: Any, goal: Any, limit: float) -> object:
+    model.add(goal <= -(10**9))
+    return model.relax(time_limit=limit).status.value
+
+
+def _some(model: Any, goal: Any, limit: float) -> object:
+    return model.count(variables=list(model.variables)[:3], time_limit=limit)
+
+
 def _plan(model: Any, goal: Any, limit: float) -> object:
     return len(str(model.plan(time_limit=limit)).splitlines())
 
@@ -102,7 +116,7 @@ def _command(flags: list[str], write: Callable[[Any, Any], str] = _json, ending:
     """The command `constrint` on a file, reading included."""
 
     def entry(model: Any, goal: Any, limit: float, begun: Callable[[], None]) -> object:
-        from typer.testing import CliRunner
+        from click.testing import CliRunner
 
         from constrint.cli.main import app
 
@@ -111,7 +125,8 @@ def _command(flags: list[str], write: Callable[[Any, Any], str] = _json, ending:
             path.write_text(write(model, goal), encoding="utf-8")
             begun()
             with contextlib.redirect_stdout(io.StringIO()):
-                result = CliRunner().invoke(app, [*flags, str(path), "--time-limit", str(limit)])
+                words = [flags[0], str(path), *flags[1:], "--time-limit", str(limit)]
+                result = CliRunner().invoke(app, words)
         return _ending(result)
 
     return entry
@@ -121,8 +136,8 @@ def _flatzinc(flags: list[str]) -> Entry:
     """The command `fzn-constrint`, on the models whose constraints are linear."""
 
     def entry(model: Any, goal: Any, limit: float, begun: Callable[[], None]) -> object:
+        from click.testing import CliRunner
         from limits_flatzinc import flatzinc
-        from typer.testing import CliRunner
 
         from constrint.cli.flatzinc import app
 
@@ -165,6 +180,14 @@ ENTRIES: dict[str, Entry] = {
     "set": _limited(_set),
     "pareto": _limited(_pareto),
     "explain": _limited(_explain),
+    "best-solutions": _limited(
+        lambda model, goal, limit: len(model.best_solutions(3, minimize=goal, time_limit=limit))
+    ),
+    "diverse-solutions": _limited(lambda model, _, limit: len(model.diverse_solutions(3, time_limit=limit))),
+    "conflicts": _limited(_conflicts),
+    "corrections": _limited(lambda model, _, limit: len(model.corrections(limit=3, time_limit=limit))),
+    "relax": _limited(_relaxed),
+    "count-some": _limited(_some),
     "plan": _limited(_plan),
     "cli": _command(["solve"], _text, ".constrint"),
     "cli-json": _command(["solve"]),
@@ -175,6 +198,8 @@ ENTRIES: dict[str, Entry] = {
     "cli-space": _command(["space"]),
     "cli-explain": _command(["explain"], _impossible),
     "cli-check": _command(["check", "--explain"]),
+    "cli-convert": _command(["convert", "-", "--to", "lp"]),
+    "cli-convert-text": _command(["convert", "-", "--to", "constrint"]),
     "cli-fmt": _command(["fmt"], _text, ".constrint"),
     "fzn": _flatzinc([]),
     "fzn-all": _flatzinc(["-a"]),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from constrint.cli.failures import reporting
+from constrint.cli.failures import STOPPED, reporting
 from constrint.cli.inputs import BadInputError, Reading, load, load_space, read_text, shown_name
 from constrint.cli.options import (
     HELP,
@@ -32,6 +32,7 @@ from constrint.cli.options import (
 )
 from constrint.cli.serving import lsp
 from constrint.cli.starting import bench, completion, new
+from constrint.support.deadline import Stopped, until
 from constrint.support.version import version
 
 if TYPE_CHECKING:
@@ -257,11 +258,15 @@ def convert(*, file: str, out: str, to: str | None, reading: Reading, budget: Bu
     if out == "-" and to is None:
         raise BadInputError("standard output has no ending: give the format, such as --to lp")
     model = load(file, reading, budget)
-    if out == "-":
-        click.echo(model.to_text(dialect=to or "").rstrip("\n"))
-        return
     try:
-        model.write(out, dialect=to)
+        with until(budget.deadline):
+            if out == "-":
+                click.echo(model.to_text(dialect=to or "").rstrip("\n"))
+            else:
+                model.write(out, dialect=to)
+    except Stopped:
+        click.echo("unknown: the time limit was reached while the model was being written", err=True)
+        _exit(STOPPED)
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise BadInputError(f"cannot write {out}: {reason.lower()}") from None

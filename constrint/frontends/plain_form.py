@@ -21,6 +21,7 @@ from constrint.lowering.variables import MOST_BITS, check_length
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
 from constrint.modelling.soft import sole_goal
+from constrint.support.deadline import watched
 from constrint.support.limits import recursion_room
 
 KINDS = (
@@ -89,7 +90,7 @@ class PlainForm:
     def _lower(self, model: Declarations, lowering: Lowering) -> None:
         for variable in model.variables.values():
             lowering.declare(variable)
-        for constraint in model.constraints:
+        for constraint in watched(model.constraints):
             lowering.require(constraint.expr)
         if self._target is not None:
             expr, direction = self._target

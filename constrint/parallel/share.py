@@ -12,6 +12,7 @@ import json
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from constrint.engine import cache
@@ -42,7 +43,7 @@ from constrint.store.state import (
     WIDER,
     State,
 )
-from constrint.support.deadline import Deadline, Stopped
+from constrint.support.deadline import Deadline, Stopped, look
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -86,8 +87,10 @@ class Share(NamedTuple):
         bound: The objective must be at most (minimise) or at least (maximise) this; None for no bound.
         near: Values of the decision variables, near which value rules begin.
         work: Work to do before answering.
-        seconds: Time left, or None.
+        seconds: Time left when it is handed out, or None.
         engine: "auto": compiled if the compiled engine is ready.
+        ends: When the time ends by `perf_counter`, for workers that have the caller's clock: a share may wait
+            for its worker. None for others.
     """
 
     subtree: Subtree
@@ -97,6 +100,11 @@ class Share(NamedTuple):
     work: int
     seconds: float | None
     engine: Engine
+    ends: float | None = None
+
+    def deadline(self, started: float) -> Deadline:
+        """When a worker that began then must answer."""
+        return Deadline(self.seconds, started) if self.ends is None else Deadline(0.0, self.ends)
 
 
 @dataclass
@@ -176,9 +184,11 @@ def written(common: Common) -> str:
     """The common input as text; arrays that are zero or unused at the root are written as their length."""
     cells = {}
     for name, values in common.root._asdict().items():
+        look()
         is_empty = name.startswith(("trail_", "level_", "refuted_")) or not any(values)
         cells[name] = len(values) if is_empty else _packed(list(map(int, values)), common.exact)
     told = {name: getattr(common, name) for name in ("exact", "is_settled", "numbers", "wanted", "model")}
+    look()
     return json.dumps({"version": own_version(), "cells": cells, **told})
 
 
@@ -228,25 +238,26 @@ def answer_of(text: str, exact: bool) -> Answer:
 
 def search_share(common: str, text: str) -> str:
     """The function of a worker: search a share, and return the answer as text."""
+    started = perf_counter()
     known = _read(common)
     share = Share(*_unpacked(json.loads(text), known.exact))
     share = share._replace(subtree=Subtree(*share.subtree), memory=Memory(*share.memory))
-    answer = _Search(known, share).answer()
+    answer = _Search(known, share, share.deadline(started)).answer()
     return json.dumps(_packed([getattr(answer, name.name) for name in fields(answer)], known.exact))
 
 
 class _Search(Walker):
     """The search of a share."""
 
-    def __init__(self, common: Common, share: Share) -> None:
+    def __init__(self, common: Common, share: Share, deadline: Deadline) -> None:
         engine = share.engine
         if engine == "auto":
-            has_time = share.seconds is None or share.seconds > LOADING
+            has_time = deadline.left > LOADING
             is_there = cache.is_loaded() or (has_time and cache.is_filled())
             engine = "compiled" if is_there and not common.exact else "interpreted"
         cells = common.arrays if engine == "compiled" and not common.exact else common.root
         state = State(*[copy(column) for column in cells])
-        super().__init__(state, engine, common.exact, Limits(Deadline(share.seconds)))
+        super().__init__(state, engine, common.exact, Limits(deadline))
         self._common = common
         self._share = share
         self._answer = Answer()

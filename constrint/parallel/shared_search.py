@@ -232,10 +232,13 @@ class SharedRun:
         if self._options.engine == "auto" and not self._common.exact:
             # Workers use the compiled engine as soon as it is ready.
             compiling.is_ready("engine", perf_counter() - self._began, self._deadline)
-        seconds = self._deadline.rest
+        seconds, ends = self._deadline.rest, None
         if seconds is not None:
             seconds = max(seconds - LAST_ANSWERS, 0.9 * seconds)
-        share = Share(part.subtree, part.memory, self._bound, self._near, WORK, seconds, self._options.engine)
+            ends = perf_counter() + seconds if self._workers.have_our_clock else None
+        share = Share(
+            part.subtree, part.memory, self._bound, self._near, WORK, seconds, self._options.engine, ends
+        )
         return self._workers.submit(self._text, share_text(share, self._common.exact))
 
     def _answer(self, future: Future[str]) -> Answer:

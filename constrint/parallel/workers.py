@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import version
 from typing import TypeVar
@@ -71,6 +71,11 @@ class Workers:
         self._executor = executor
         self._own: Executor | None = None
         self._running: deque[Future[str]] = deque()
+
+    @property
+    def have_our_clock(self) -> bool:
+        """Whether the workers run on this machine for certain, where all read the same `perf_counter`."""
+        return self._executor is None or isinstance(self._executor, ThreadPoolExecutor | ProcessPoolExecutor)
 
     def start(self, in_threads: bool) -> None:
         """Start own workers if there is no executor: threads of this process, or processes."""

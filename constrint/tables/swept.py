@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from constrint.modelling.result import Statistics
 from constrint.preparing.checks import Assignment, check
+from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
@@ -46,7 +47,7 @@ def sweep(prepared: Prepared, root: Root) -> Swept | None:
     is_proven = has_solution = True
     work = parts = improvements = 0
     try:
-        for nodes, numbers in _linked(prepared, root, [v for v, _ in goals]):
+        for nodes, numbers in watched(_linked(prepared, root, [v for v, _ in goals])):
             own = set(numbers)
             found = Optimum(
                 root.box,

@@ -9,6 +9,7 @@ from typing import Any
 from constrint import propagators as c
 from constrint.frontends.plain_form import PlainForm
 from constrint.modelling.declarations import Declarations
+from constrint.support.deadline import watched
 
 _PREDICATE = "predicate fzn_all_different_int(array [int] of var int: x);"
 _KEYWORDS = re.compile(
@@ -59,8 +60,8 @@ class _Writer:
     def text(self) -> str:
         """The whole text."""
         form = self.form
-        heads = [self._declaration(v) for v in form.used()]
-        for node in form.nodes:
+        heads = [self._declaration(v) for v in watched(form.used())]
+        for node in watched(form.nodes):
             _RULES[type(node)](self, node)
         goal = "satisfy"
         if form.goal is not None:

@@ -23,6 +23,7 @@ from constrint.frontends.json.symbols import read_symbols, write_symbols
 from constrint.modelling.constraints import Constraint, Handle, in_order
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import own_sum
+from constrint.support.deadline import look, watched
 from constrint.support.garbage import uncollected
 from constrint.support.json_text import read_json
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
@@ -83,7 +84,7 @@ class _Writer:
             "definitions": [
                 {"name": name, "expr": self._definition(name, expr)} for name, expr in model.lets.items()
             ],
-            "constraints": [self._constraint(c, enabled=c not in disabled) for c in constraints],
+            "constraints": [self._constraint(c, enabled=c not in disabled) for c in watched(constraints)],
             "goals": [self._goal(expr, way) for expr, way in model.goals],
             "preferences": [self._goal(expr, way) for expr, way in model.preferences],
         }
@@ -92,13 +93,14 @@ class _Writer:
         if model.hints:
             rest["hints"] = {name: number(value) for name, value in model.hints.items()}
         head = {"format": FORMAT, "version": VERSION, "name": model.name}
-        variables = [_variable(variable) for variable in model.variables.values()]
+        variables = [_variable(variable) for variable in watched(model.variables.values())]
         return {**head, "variables": variables, "shared": self.shared, **rest}
 
     def _count(self, exprs: Iterable[IntExpr]) -> None:
         """Count how often each part is referred to."""
         stack = list(exprs)
         while stack:
+            look()
             expr = stack.pop()
             self.uses[id(expr)] = self.uses.get(id(expr), 0) + 1
             if self.uses[id(expr)] == 1:

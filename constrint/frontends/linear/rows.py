@@ -33,6 +33,7 @@ from constrint.modelling.conflict import describe
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
 from constrint.modelling.soft import sole_goal
+from constrint.support.deadline import watched
 from constrint.support.limits import recursion_room
 
 DEEPEST = 5_000
@@ -98,7 +99,7 @@ class LinearModel:
         for name, variable in model.variables.items():
             self._restrict(name, variable)
         with recursion_room(DEEPEST):
-            for constraint in model.constraints:
+            for constraint in watched(model.constraints):
                 try:
                     self._require(constraint.expr, constraint.name)
                 except NotLinear as found:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from constrint.frontends.linear.rows import LinearModel, LinearRow
 from constrint.modelling.declarations import Declarations
+from constrint.support.deadline import watched
 
 LONGEST_NAME = 255
 _LP_KEYWORDS = re.compile(
@@ -38,10 +39,10 @@ def write_lp(model: Declarations) -> str:
     lines += _wrapped(" obj:", objective)
     lines.append("Subject To")
     used = _unique([row.name or "" for row in program.rows], _lp_name, [*names, "obj"])
-    for row, name in zip(program.rows, used, strict=True):
+    for row, name in watched(zip(program.rows, used, strict=True)):
         lines += _lp_row(row, name, names)
     lines.append("Bounds")
-    for name, (lo, hi) in zip(names, program.bounds, strict=True):
+    for name, (lo, hi) in watched(zip(names, program.bounds, strict=True)):
         low = "-inf" if lo is None else str(lo)
         lines.append(
             f" {name} = {lo}" if lo is not None and lo == hi else f" {low} <= {name} <= {_upper(hi)}"

@@ -42,6 +42,7 @@ from constrint.expr import (
 )
 from constrint.expr.domain import Domain
 from constrint.globals import Function, Relation
+from constrint.modelling.conflict import describe
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import recursion_room
 
@@ -49,11 +50,14 @@ Writers: TypeAlias = dict[type[Any], Callable[["_Writer", Any], Any]]
 
 DEEPEST = 20_000
 """How deep writing may call itself: sympy looks through expressions level by level, several times each."""
+MOST_REPEATED = 5_000
+"""Operators and operands that may be repeated where expressions share parts: sympy takes seconds for more."""
 _RELATIONS = {"==": sp.Eq, "!=": sp.Ne, "<": sp.Lt, "<=": sp.Le, ">": sp.Gt, ">=": sp.Ge}
 
 
 def write_relations(model: Declarations) -> list[Any]:
     """The relations of a model; see `Model.to_sympy`."""
+    _check_repeated(model)
     writer = _Writer()
     relations = [
         sp.Contains(writer.symbol(variable), _set(variable.domain), evaluate=False)
@@ -64,6 +68,43 @@ def write_relations(model: Declarations) -> list[Any]:
             return relations + [writer.condition(constraint.expr) for constraint in model.constraints]
     except RecursionError:
         raise ModelError("an expression is nested too deeply to be written for sympy") from None
+
+
+def _check_repeated(model: Declarations) -> None:
+    """Raise `ModelError` where shared parts, which sympy goes through each time, are repeated too often."""
+    children: dict[int, tuple[IntExpr, ...]] = {}  # keeps the expressions whose ids are keys
+    sizes: dict[int, int] = {}  # with all repetitions
+    for constraint in model.constraints:
+        root = constraint.expr
+        stack: list[IntExpr] = [root]
+        while stack:
+            expr = stack[-1]
+            parts = children.setdefault(id(expr), tuple(expr.children))
+            unknown = [part for part in parts if id(part) not in sizes]
+            if unknown:
+                stack += unknown
+            else:
+                sizes[id(stack.pop())] = 1 + sum(sizes[id(part)] for part in parts)
+        if sizes[id(root)] > MOST_REPEATED and sizes[id(root)] - _distinct(root, children) > MOST_REPEATED:
+            raise ModelError(
+                f"{describe(constraint)}: written for sympy, its shared parts would be repeated as more than "
+                f"{MOST_REPEATED:,} operators; name inner parts: y = m.int_var(…), m.add(y == …)"
+            )
+
+
+def _distinct(root: IntExpr, children: dict[int, tuple[IntExpr, ...]]) -> int:
+    """How many parts an expression has, shared ones counted once; a leaf counts as often as it stands."""
+    seen: set[int] = set()
+    number, stack = 1, [root]
+    while stack:
+        parts = children[id(stack.pop())]
+        for part in parts:
+            is_leaf = not children[id(part)]
+            number += is_leaf or id(part) not in seen
+            if not is_leaf and id(part) not in seen:
+                stack.append(part)
+            seen.add(id(part))
+    return number
 
 
 def _set(domain: Domain) -> Any:

@@ -7,13 +7,14 @@ from constrint.expr.written import SUM, Writer, quote, write_set
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.ownership import check_variables
 from constrint.modelling.soft import goals_with_violation
+from constrint.support.deadline import watched
 
 
 def write_model(model: Declarations) -> str:
     """The text of a model; see `Model.to_text`."""
     check_variables(model)
     writer = Writer()
-    lines = [_declaration(variable) for variable in model.variables.values()]
+    lines = [_declaration(variable) for variable in watched(model.variables.values())]
     exprs: list[IntExpr] = [constraint.expr for constraint in model.constraints]
     goals = goals_with_violation(model)
     exprs += [expr for expr, _ in [*goals, *model.preferences]]
@@ -21,7 +22,7 @@ def write_model(model: Declarations) -> str:
     lines += writer.shared([*model.lets.values(), *exprs], names)
     for name, expr in model.lets.items():
         lines.append(f"{quote(name)} := {writer.definition(name, expr)}")
-    for constraint in model.constraints:
+    for constraint in watched(model.constraints):
         label = "" if constraint.name is None else f"{quote(constraint.name)}: "
         lines.append(label + writer.text(constraint.expr))
     for expr, direction in goals:

@@ -10,6 +10,7 @@ from constrint.errors import ModelError
 from constrint.frontends.flatzinc.writer import identifiers
 from constrint.frontends.plain_form import PlainForm
 from constrint.modelling.declarations import Declarations
+from constrint.support.deadline import watched
 
 
 def write_xcsp3(model: Declarations) -> str:
@@ -30,8 +31,8 @@ class _Writer:
     def text(self) -> str:
         """The whole text."""
         form = self.form
-        variables = [f'    <var id="{self.ids[v]}"> {self._domain(v)} </var>' for v in form.used()]
-        for node in form.nodes:
+        variables = [f'    <var id="{self.ids[v]}"> {self._domain(v)} </var>' for v in watched(form.used())]
+        for node in watched(form.nodes):
             _RULES[type(node)](self, node)
         kind = "CSP" if form.goal is None else "COP"
         lines = [f'<instance format="XCSP3" type="{kind}">', "  <variables>", *variables, "  </variables>"]

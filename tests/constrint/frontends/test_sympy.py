@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 from random_models import draw_model
 
-from constrint import Model, ModelError, Status, element, gcd_, if_then_else, lcm_, table
+from constrint import Model, ModelError, Status, element, gcd_, if_then_else, lcm_, sum_, table
 
 LIMIT = 20.0
 x, y, z = sp.symbols("x y z", integer=True)
@@ -235,3 +235,27 @@ def test_relations_are_written_with_what_their_terms_need(text, relation):
     written = m.to_sympy()
     assert str(written[-1]) == relation
     assert Model.from_sympy(written).count() == m.count()
+
+
+@pytest.mark.parametrize("depth", [4, 60, 600])
+@pytest.mark.parametrize("kind", ["number", "condition"])
+def test_shared_parts_are_written_or_refused_in_bounded_time(kind, depth):
+    """sympy goes through a shared part each time it stands, so that deep sharing would never end."""
+    m = Model()
+    x, y = m.int_var("x", 0, 3), m.int_var("y", 0, 3)
+    e = x + 1 if kind == "number" else x >= 1
+    for _ in range(depth):
+        e = abs(e - y) + e % 3 if kind == "number" else (e & (y >= 1)) | (~e & (x >= 2))
+    m.add(e >= 2 if kind == "number" else e)
+    if depth == 4:
+        assert Model.from_sympy(m.to_sympy()).count() == m.count()
+        return
+    with pytest.raises(ModelError, match="name inner parts"):
+        m.to_sympy()
+
+
+def test_a_long_sum_shares_nothing():
+    m = Model()
+    xs = m.int_vars("x", 9000, 0, 1)
+    m.add(sum_(xs) <= 3)
+    assert len(m.to_sympy()) == 9001

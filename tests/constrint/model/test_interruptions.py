@@ -21,13 +21,16 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from interrupted_calls import calls
 from shared_models import Here
 from soak_cases import Case, cases
 
 import constrint as ci
 from constrint.cli.main import app
+from constrint.frontends.formats import FORMATS, written
 from constrint.parallel import shared_search
 from constrint.search import choose, easy
+from constrint.support.deadline import Deadline, Stopped, until
 
 COUNT = int(os.environ.get("CONSTRINT_INTERRUPTED", "7"))
 SEED = int(os.environ.get("CONSTRINT_INTERRUPTED_SEED", "1"))
@@ -261,6 +264,7 @@ ENTRIES: dict[str, Any] = {
     "cli count": command(["solve", "--count", "--json"], said_of_count),
     "cli check": command(["check", "--explain", "--json"], said_of_check),
 }
+ENTRIES |= calls(CLOCK.start)
 if find_spec("ortools"):
     ENTRIES["cp-sat"] = elsewhere
 
@@ -285,3 +289,18 @@ def test_a_call_that_is_ended_at_any_look_says_nothing_wrong(clock, tmp_path, na
             asked(entry, case, LIMIT, tmp_path)
         clock.start()
         asked(entry, case, None, tmp_path)
+
+
+@pytest.mark.parametrize("name", [name for name, one in FORMATS.items() if one.writer and not one.extra])
+def test_writers_look_at_the_clock_for_each_constraint(clock, name):
+    m = ci.Model()
+    xs = m.int_vars("x", 6, 0, 9)
+    m.add(*[xs[i % 6] + 2 * xs[(i + 1) % 6] <= 9 + i for i in range(10)])
+    clock.start()
+    with until(Deadline(LIMIT)):
+        written(m, name)
+        looks = clock.looks
+        assert looks >= 10
+        clock.start(looks // 2)
+        with pytest.raises(Stopped):
+            written(m, name)

@@ -6,6 +6,7 @@ import json
 import random
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from time import perf_counter
 from typing import Any, get_args
 
 import pytest
@@ -176,6 +177,31 @@ def test_what_led_the_search_is_handed_on(shares):
     sums = [sum(told.memory[0]) for told in seen]
     assert ask is share.search_share
     assert sums[-1] > sums[0] > 0
+
+
+@pytest.mark.parametrize("kind", [Here, ThreadPoolExecutor])
+def test_a_share_that_waited_for_its_worker_ends_with_the_call(shares, kind):
+    """On this machine a share knows when the call ends, not how long it may take from its own start."""
+    texts: list[tuple[str, str]] = []
+
+    class Listening(kind):  # type: ignore[misc, valid-type]
+        def submit(self, fn, /, *args, **kwargs):
+            texts.append(args)
+            return super().submit(fn, *args, **kwargs)
+
+    with Listening() as executor:
+        queens(8).count(engine="interpreted", executor=executor, workers=2, time_limit=1000)
+    common, text = texts[0]
+    told = share.Share(*json.loads(text))
+    assert told.seconds is not None
+    assert (told.ends is not None) == (kind is ThreadPoolExecutor)
+
+    def ended(ends: float | None) -> str:
+        late = told._replace(ends=ends)
+        return share.answer_of(share.search_share(common, share.share_text(late, False)), False).end
+
+    assert ended(None) == ended(told.ends) == ""
+    assert ended(perf_counter() - 1) == "stopped"
 
 
 def test_the_best_bound_is_shared(shares):
