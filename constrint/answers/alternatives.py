@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
@@ -15,6 +13,8 @@ from constrint.support.arguments import check_limit, check_seconds, integer
 from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from constrint.answers.ranked import Distance, Ranking, Several
     from constrint.answers.subsets import Correction, Every, Measure
     from constrint.expr import IntExpr
@@ -165,6 +165,8 @@ class Alternatives(Declarations):
         Returns:
             The result; `violation` is the least cost, `violated` the constraints that it is paid for.
         """
+        from dataclasses import replace
+
         from constrint.answers.options import options_of
         from constrint.answers.presented import Presented
         from constrint.answers.subsets import amount_of
@@ -230,7 +232,7 @@ def _number(number: Any) -> int:
 def _tolerance(within: Any) -> Fraction:
     from constrint.expr.rational import fraction_of, is_fraction
 
-    exact = fraction_of(within) if is_fraction(within) else Fraction(integer(within, "within"))
+    exact = fraction_of(within if is_fraction(within) else integer(within, "within"))
     if exact < 0:
         raise ModelError(f"within is {within}: give a distance from the optimum, which is 0 or more")
     return exact

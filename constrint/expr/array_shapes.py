@@ -16,11 +16,13 @@ Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 
 def shape_of(shape: Shape) -> tuple[int, ...]:
     """A shape as a tuple of lengths."""
+    if type(shape) is int and shape >= 0:  # the usual case, much cheaper than a protocol check
+        return (shape,)
     if isinstance(shape, str) or not isinstance(shape, Sequence | SupportsIndex):
         raise ModelError(f"a shape is a length or a tuple of lengths, not {shape!r}: write 4 or (2, 3)")
     lengths = shape if isinstance(shape, Sequence) else (shape,)
     for length in lengths:
-        if not isinstance(length, SupportsIndex):
+        if type(length) is not int and not isinstance(length, SupportsIndex):
             raise ModelError(f"the lengths of an array are integers, not {length!r}: write 4 or (2, 3)")
     checked = tuple([length.__index__() for length in lengths])
     if min(checked, default=0) < 0:

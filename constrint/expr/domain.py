@@ -72,9 +72,12 @@ class Domain:
     def __contains__(self, value: int) -> bool:
         if self.values is not None:
             return value in self.values
-        if (self.lo is not None and value < self.lo) or (self.hi is not None and value > self.hi):
+        lo, hi = self.lo, self.hi
+        if (lo is not None and value < lo) or (hi is not None and value > hi):
             return False
-        anchor = self.lo if self.lo is not None else self.hi
+        if self.step == 1:
+            return True
+        anchor = lo if lo is not None else hi
         return anchor is None or (value - anchor) % self.step == 0
 
     def __iter__(self) -> Iterator[int]:

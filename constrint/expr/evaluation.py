@@ -120,13 +120,18 @@ def _is_small(root: Any) -> bool:
     """Whether an expression is shallow and has few parts, each counted once for each path to it."""
     parts, level = 1, [root]
     for _ in range(SHALLOW):
-        children = [child for node in level for child in node.children]
-        parts += len(children)
+        below = []
+        for node in level:
+            children = node.children
+            parts += len(children)
+            for child in children:
+                if type(child) in _WEIGHED:
+                    below.append(child)
         if parts > LIGHTEST:
             return False
-        level = [child for child in children if type(child) in _WEIGHED]
-        if not level:
+        if not below:
             return True
+        level = below
     return False
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from constrint.errors import ModelError, Undefined
-from constrint.expr import And, Assignment, BoolExpr, IntExpr, definedness, linear
+from constrint.expr import And, Assignment, BoolExpr, IntExpr, IntVar, definedness, linear
 from constrint.expr.evaluation import with_parts
 from constrint.support.record import record
 
@@ -115,7 +115,7 @@ def _needs(parts: tuple[Part, ...]) -> list[BoolExpr]:
 
 def _evaluated(kind: Kind, part: Part, assignment: Assignment) -> Any:
     if kind == "exprs":
-        return tuple([expr.meaning(assignment) for expr in part])
+        return tuple([assignment[e] if type(e) is IntVar else e.meaning(assignment) for e in part])
     if kind == "matrix" and any(hasattr(entry, "meaning") for row in part for entry in row[:1]):
         return tuple([tuple([expr.meaning(assignment) for expr in row]) for row in part])
     return int(part.meaning(assignment)) if kind == "expr" else part

@@ -106,7 +106,9 @@ class Sum(IntExpr):
     def meaning(self, assignment: Assignment) -> int:
         total = self.constant
         for coefficient, term in self.terms:
-            total += coefficient * term.meaning(assignment)
+            # Most terms are variables: that needs no call.
+            value = assignment[term] if type(term) is IntVar else term.meaning(assignment)
+            total += coefficient * value
         return total
 
 

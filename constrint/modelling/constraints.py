@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from constrint.errors import ModelError, Position
@@ -169,6 +168,8 @@ def _kind(value: object) -> str:
 
 
 def _no_name(model: Declarations, name: str) -> str:
+    from difflib import get_close_matches  # few calls need it
+
     names = list(dict.fromkeys([c.name for c in in_order(model) if c.name is not None]))
     close = get_close_matches(name, names, n=3) or names[:10]
     known = f"there are: {', '.join(close)}" if close else "give constraints names by add(…, name=…)"

@@ -79,6 +79,11 @@ class Statistics:
             self.learned + later.learned,
         )
 
+    def counting(self, solutions: int) -> Statistics:
+        """The same work with another number of solutions."""
+        work = (self.nodes, self.failures, self.propagations, solutions, self.seconds)
+        return Statistics(*work, self.engine, self.arithmetic, self.method, self.learned)
+
     def within(self, seconds: float) -> Statistics:
         """The same work with another wall time."""
         work = (self.nodes, self.failures, self.propagations, self.solutions)

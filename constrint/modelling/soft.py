@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.errors import ModelError
@@ -16,11 +15,13 @@ from constrint.support.arguments import integer
 from constrint.support.record import record
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from constrint.expr.rational import Rational
     from constrint.modelling.constraints import Constraint
     from constrint.modelling.declarations import Declarations
 
-Weight: TypeAlias = int | float | Fraction
+Weight: TypeAlias = "int | float | Fraction"
 
 
 @record(eq=False)

@@ -52,7 +52,7 @@ def first_violated(constraints: Iterable[Constraint], assignment: Assignment) ->
 
 def values_of(model: Declarations, assignment: Assignment) -> dict[str, Any]:
     """The values of all variables and lets by name, as the user sees them; an undefined let has no entry."""
-    values = {name: int(variable.evaluate(assignment)) for name, variable in model.variables.items()}
+    values = {name: int(assignment[variable]) for name, variable in model.variables.items()}
     shared = assignment if all(map(is_light, model.lets.values())) else Values(assignment)
     for name, expr in model.lets.items():
         with suppress(Undefined):

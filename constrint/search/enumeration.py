@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from constrint.errors import UnboundedError
@@ -55,7 +54,7 @@ class Enumeration(Solver):
                 if assignment is None:
                     break
                 found += 1
-                self.total = replace(self.total, solutions=found)
+                self.total = self.total.counting(found)
                 result = self._result(Status.OPTIMAL, assignment)
                 is_last = self.options.on_solution is not None and self.options.on_solution(result) is False
                 yield result

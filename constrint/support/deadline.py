@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from itertools import islice
 from math import inf
 from threading import Thread, local
@@ -73,15 +72,24 @@ class _Present(local):
 _present = _Present()
 
 
-@contextmanager
-def until(deadline: Deadline) -> Iterator[None]:
-    """Make a deadline the present one of this thread."""
-    before = _present.deadline
-    _present.deadline = deadline
-    try:
-        yield
-    finally:
-        _present.deadline = before
+class until:  # noqa: N801 - read as a word of a `with` statement
+    """Make a deadline the present one of this thread.
+
+    It is a class, and may be entered again: enumerations enter it for each solution.
+    """
+
+    __slots__ = ("_before", "_deadline")
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._before = NEVER
+
+    def __enter__(self) -> None:
+        self._before = _present.deadline
+        _present.deadline = self._deadline
+
+    def __exit__(self, *raised: object) -> None:
+        _present.deadline = self._before
 
 
 def look() -> None:
@@ -177,6 +185,7 @@ class Pace:
     def adapt(self, took: float) -> None:
         """Make the next slice longer where one was short, and shorter where it was long."""
         if took < SHORT:
-            self.work = min(self._most, 4 * self.work)
+            if self.work < self._most:
+                self.work = min(self._most, 4 * self.work)
         elif took > LONG:
             self.work = max(1, self.work // 4)

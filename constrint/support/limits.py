@@ -11,14 +11,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from pathlib import Path
 from threading import Lock
-from typing import BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from constrint.errors import LimitError, ModelError, Position
 from constrint.support.arguments import check_bytes, check_seconds
 from constrint.support.deadline import NEVER, Deadline
 from constrint.support.files import damaged, opened
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Where: TypeAlias = str | Position | Callable[[], str | Position]
 """A place for a message; a function is called only if there is a message."""
@@ -267,13 +269,14 @@ def _at(where: Where) -> str:
     return f"{place}: " if place else ""
 
 
-_STATM = Path("/proc/self/statm")
+_STATM = "/proc/self/statm"
 
 
 def resident_bytes() -> int | None:
     """Resident memory of the process in bytes; None if the system does not tell."""
     try:
-        pages = int(_STATM.read_bytes().split()[1])
+        with open(_STATM, "rb") as file:
+            pages = int(file.read().split()[1])
     except (OSError, ValueError, IndexError):
         return None
     return pages * 4096 if _PAGE is None else pages * _PAGE

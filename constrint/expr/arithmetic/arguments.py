@@ -27,9 +27,9 @@ def flat(values: Any) -> Iterable[Any]:
         raise ModelError(f"a list of expressions is needed here, not {values!r}: write such as [x, y]")
     found: list[Any] = []
     for value in values:
-        if isinstance(value, IntExpr | int):
+        if isinstance(value, (IntExpr, int)):
             found.append(value)
-        elif isinstance(value, list | tuple | Elementwise) or getattr(value, "shape", ()) != ():
+        elif isinstance(value, (list, tuple, Elementwise)) or getattr(value, "shape", ()) != ():
             found += flat(value)
         else:
             found.append(value)
