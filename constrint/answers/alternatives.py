@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
@@ -167,6 +165,8 @@ class Alternatives(Declarations):
         Returns:
             The result; `violation` is the least cost, `violated` the constraints that it is paid for.
         """
+        from dataclasses import replace
+
         from constrint.answers.options import options_of
         from constrint.answers.presented import Presented
         from constrint.answers.subsets import amount_of
