@@ -56,7 +56,8 @@ class Alternatives(Declarations):
             engine: As for `solve`.
 
         Returns:
-            The solutions; `complete` tells whether they are proven to be the best.
+            The solutions; `complete` tells whether they are proven to be the best. Where it is False, the
+            last one is what was found when time ran out.
         """
         units: Units = {}
         goals = goals_of(minimize, "min", units) + goals_of(maximize, "max", units)
@@ -95,7 +96,8 @@ class Alternatives(Declarations):
             engine: As for `solve`.
 
         Returns:
-            The solutions; `complete` tells whether each was proven to be as far away as possible.
+            The solutions; `complete` tells whether each was proven to be as far away as possible. Where it is
+            False, the last one is what was found when time ran out.
         """
         if distance not in ("hamming", "manhattan"):
             raise ModelError(f'distance is "hamming" or "manhattan", not {distance!r}')
