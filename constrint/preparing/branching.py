@@ -29,6 +29,7 @@ from constrint.store.state import (
     SMALLEST,
     UPPER_HALF,
 )
+from constrint.support.deadline import look
 
 if TYPE_CHECKING:
     from constrint.preparing.callbacks import Decide
@@ -191,6 +192,7 @@ def reached_by(count: int, nodes: Sequence[Propagator], inputs: Inputs) -> list[
     """For each variable, the constraints on it or on functions of it, as a bit mask."""
     reached = [0] * count
     for number, node in enumerate(nodes):
+        look()
         bit = 1 << number
         for v in node.scope():
             reached[v] |= bit
