@@ -6,7 +6,6 @@ the limits. With `--json`, standard output has one JSON document and nothing els
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +32,7 @@ from constrint.cli.options import (
 from constrint.cli.serving import lsp
 from constrint.cli.starting import bench, completion, new
 from constrint.support.deadline import Stopped, until
+from constrint.support.placing import replace
 from constrint.support.version import version
 
 if TYPE_CHECKING:
@@ -303,14 +303,10 @@ def fmt(*, files: tuple[str, ...], write: bool, check: bool, budget: Budget) -> 
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a temporary file and rename it, so that a crash leaves the old file."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write a file whole, so that a crash leaves the old one."""
     try:
-        aside.write_bytes(text.encode())
-        aside.chmod(path.stat().st_mode)
-        aside.replace(path)
+        replace(path, text.encode())
     except OSError as error:
-        aside.unlink(missing_ok=True)
         raise BadInputError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
 
 

@@ -14,9 +14,10 @@ from typing import Any, TypeAlias
 
 from constrint.errors import ModelError
 from constrint.modelling.declarations import Declarations
-from constrint.support.files import COMPRESSED, replace
+from constrint.support.files import COMPRESSED
 from constrint.support.limits import Budget
 from constrint.support.optional import needed
+from constrint.support.placing import replace
 
 Reader: TypeAlias = Callable[[str, str, Budget], Declarations]
 """A function of the text, the name of the file, and the limits of reading."""

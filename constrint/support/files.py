@@ -1,14 +1,16 @@
-"""Files that may be compressed, and files that are replaced whole."""
+"""Files that may be compressed."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from os.path import splitext
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from constrint.errors import ModelError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 """The modules of Python that read and write compressed files, by ending."""
@@ -16,7 +18,7 @@ COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 
 def opened(path: str | Path, mode: str = "rb") -> BinaryIO:
     """A file, compressed where its ending says so; raises `OSError` if it cannot be opened."""
-    module = COMPRESSED.get(Path(path).suffix.lower())
+    module = COMPRESSED.get(splitext(path)[1].lower())
     open_: Callable[..., Any] = open if module is None else import_module(module).open
     return cast("BinaryIO", open_(path, mode))
 
@@ -30,18 +32,3 @@ def damaged(error: Exception, name: str) -> ModelError | None:
 
 def _is_zlib(error: Exception) -> bool:
     return type(error).__module__ == "zlib" or str(error) == "Invalid data stream"
-
-
-def replace(path: str | Path, content: bytes) -> None:
-    """Write a file, compressed where its ending says so; a crash leaves the old one. Raises `OSError`."""
-    target = Path(path)
-    aside = target.with_name(f".{os.getpid()}.{target.name}")  # keeps the ending
-    try:
-        with opened(aside, "wb") as file:
-            file.write(content)
-        if target.exists():
-            aside.chmod(target.stat().st_mode)
-        aside.replace(target)
-    except OSError:
-        aside.unlink(missing_ok=True)
-        raise
