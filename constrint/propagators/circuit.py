@@ -30,22 +30,19 @@ def is_circuit(successors: Sequence[int]) -> bool:
     return node == 0 and steps == n
 
 
-@record()
-class Circuit(Propagator):
-    """The variables are successors that form one cycle."""
+class Successors(Propagator):
+    """The variables are successors in a graph: what circuits and subcircuits have in common."""
 
+    __slots__ = ()
     successors: tuple[int, ...]
-    kind = CIRCUIT
     priority: ClassVar[int] = 2
 
     def scope(self) -> tuple[int, ...]:
         return self.successors
 
-    def holds(self, values: Sequence[int]) -> bool:
-        return is_circuit([values[v] for v in self.successors])
-
     def encode(self) -> list[int]:
-        # The successors; scratch space: the fixed predecessor, a mark and a queue entry for each node.
+        # The successors; scratch space for each node: the fixed predecessor, the fixed successor or a mark,
+        # and a queue entry.
         return [len(self.successors), *self.successors, *[0] * (3 * len(self.successors))]
 
     def watches(self) -> list[Watch]:
@@ -53,6 +50,17 @@ class Circuit(Propagator):
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         return max(magnitude(lo, hi, v) for v in self.successors) + len(self.successors) + 1
+
+
+@record()
+class Circuit(Successors):
+    """The variables are successors that form one cycle."""
+
+    successors: tuple[int, ...]
+    kind = CIRCUIT
+
+    def holds(self, values: Sequence[int]) -> bool:
+        return is_circuit([values[v] for v in self.successors])
 
 
 @compilable
@@ -124,8 +132,8 @@ def close_chains(st: State, first: int) -> bool:
 
 
 @compilable
-def reaches_all(st: State, first: int, backwards: bool) -> bool:
-    """Whether every node is reachable from node 0; backwards: whether node 0 is reachable from every node."""
+def mark_reached(st: State, first: int, root: int, backwards: bool) -> int:
+    """Mark the nodes reachable from a node, or backwards those from which it is; returns how many."""
     args = st.args
     n = args[first]
     nodes = first + 1
@@ -133,8 +141,8 @@ def reaches_all(st: State, first: int, backwards: bool) -> bool:
     queue = mark + n
     for i in range(n):
         args[mark + i] = 0
-    args[mark] = 1
-    args[queue] = 0
+    args[mark + root] = 1
+    args[queue] = root
     head = 0
     tail = 1
     while head < tail:
@@ -147,7 +155,13 @@ def reaches_all(st: State, first: int, backwards: bool) -> bool:
                     args[mark + j] = 1
                     args[queue + tail] = j
                     tail += 1
-    return tail == n
+    return tail
+
+
+@compilable
+def reaches_all(st: State, first: int, backwards: bool) -> bool:
+    """Whether every node is reachable from node 0; backwards: whether node 0 is reachable from every node."""
+    return mark_reached(st, first, 0, backwards) == st.args[first]
 
 
 @compilable

@@ -9,11 +9,9 @@ O(n d) a run; weaker than domain consistency, which is NP-hard. `all_different` 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
-from constrint.propagators.circuit import note_chains
+from constrint.propagators.circuit import Successors, mark_reached, note_chains
 from constrint.store.domains import contains, fix, remove, set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
 from constrint.store.state import State, compilable
 from constrint.support.record import record
 
@@ -35,29 +33,14 @@ def is_subcircuit(successors: Sequence[int]) -> bool:
 
 
 @record()
-class Subcircuit(Propagator):
+class Subcircuit(Successors):
     """The variables are successors that form at most one cycle; the nodes off it are their own successors."""
 
     successors: tuple[int, ...]
     kind = SUBCIRCUIT
-    priority: ClassVar[int] = 2
-
-    def scope(self) -> tuple[int, ...]:
-        return self.successors
 
     def holds(self, values: Sequence[int]) -> bool:
         return is_subcircuit([values[v] for v in self.successors])
-
-    def encode(self) -> list[int]:
-        # The successors; scratch space: the fixed predecessor, the fixed successor or a mark, and a queue
-        # entry for each node.
-        return [len(self.successors), *self.successors, *[0] * (3 * len(self.successors))]
-
-    def watches(self) -> list[Watch]:
-        return watch_all(*self.successors)
-
-    def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
-        return max(magnitude(lo, hi, v) for v in self.successors) + len(self.successors) + 1
 
 
 @compilable
@@ -125,32 +108,6 @@ def close_paths(st: State, first: int) -> bool:
         if node == i:
             return leave_out_others(st, first, i)
     return True
-
-
-@compilable
-def mark_reached(st: State, first: int, root: int, backwards: bool) -> None:
-    """Mark the nodes that are reachable from a node; backwards: those from which it is reachable."""
-    args = st.args
-    n = args[first]
-    nodes = first + 1
-    mark = nodes + 2 * n
-    queue = mark + n
-    for i in range(n):
-        args[mark + i] = 0
-    args[mark + root] = 1
-    args[queue] = root
-    head = 0
-    tail = 1
-    while head < tail:
-        i = args[queue + head]
-        head += 1
-        for j in range(n):
-            if args[mark + j] == 0:
-                found = contains(st, args[nodes + j], i) if backwards else contains(st, args[nodes + i], j)
-                if found:
-                    args[mark + j] = 1
-                    args[queue + tail] = j
-                    tail += 1
 
 
 @compilable
