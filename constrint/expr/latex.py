@@ -34,10 +34,9 @@ from constrint.expr import (
 from constrint.expr.arithmetic.absolute import Abs
 from constrint.expr.global_expr import Function, Relation
 from constrint.expr.shown import LONGEST, Cut, shortened, show_domain
+from constrint.expr.strengths import AND, ATOM, COMPARE, IFF, IMPLIES, NOT, OR, POWER, PRODUCT, SIGN, SUM
 from constrint.expr.written_calls import write_call
 
-# Binding strengths, from loose to tight.
-_IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(11)
 _ELEMENT = re.compile(r"(\w+?)(?:\[(-?\d+(?:,-?\d+)*)\]|(\d+))")
 _RELATIONS = {"==": "=", "!=": r"\neq", "<=": r"\le", ">=": r"\ge", "<": "<", ">": ">"}
 _SPECIAL = {character: rf"\{character}" for character in "&%$#_{}"} | {
@@ -66,7 +65,7 @@ def _escaped(text: str) -> str:
     return "".join([_SPECIAL.get(character, character) for character in shown(text, 60)])
 
 
-def _text(expr: IntExpr, least: int = _IFF) -> str:
+def _text(expr: IntExpr, least: int = IFF) -> str:
     if isinstance(expr, Cut):
         plain = expr.text == "…"
         return r"\ldots" if plain else rf"\text{{{_escaped(expr.text)}}}"
@@ -75,28 +74,28 @@ def _text(expr: IntExpr, least: int = _IFF) -> str:
     return text if binding >= least else rf"\left({text}\right)"
 
 
-def _joined(parts: tuple[Any, ...], least: int = _IFF, by: str = ", ") -> str:
+def _joined(parts: tuple[Any, ...], least: int = IFF, by: str = ", ") -> str:
     return by.join([_text(part, least) if isinstance(part, IntExpr) else str(part) for part in parts])
 
 
 def _call(expr: Any) -> Written:
     if isinstance(expr, Relation | Function):
         name, _, arguments = write_call(_text, expr).partition("(")
-        return rf"\operatorname{{{_escaped(name)}}}({arguments}", _ATOM
+        return rf"\operatorname{{{_escaped(name)}}}({arguments}", ATOM
     name = getattr(expr, "name", type(expr).__name__)
-    return rf"\operatorname{{{_escaped(str(name))}}}({_joined(expr.children)})", _ATOM
+    return rf"\operatorname{{{_escaped(str(name))}}}({_joined(expr.children)})", ATOM
 
 
 def _table(expr: Table) -> Written:
     rows = ", ".join([f"({', '.join(map(str, row))})" for row in sorted(expr.rows)])
-    return rf"({_joined(expr.args)}) \in \{{{rows}\}}", _COMPARE
+    return rf"({_joined(expr.args)}) \in \{{{rows}\}}", COMPARE
 
 
 def _sum(expr: Sum) -> Written:
     text = ""
     for coefficient, term in expr.terms:
         size = abs(coefficient)
-        written = _text(term, _PRODUCT if size == 1 or type(term) is Mul else _SIGN)
+        written = _text(term, PRODUCT if size == 1 or type(term) is Mul else SIGN)
         scaled = (
             written
             if size == 1
@@ -108,15 +107,15 @@ def _sum(expr: Sum) -> Written:
         text += f" {sign} {scaled}" if text else f"-{scaled}" if coefficient < 0 else scaled
     if expr.constant:
         text += f" {'-' if expr.constant < 0 else '+'} {abs(expr.constant)}"
-    return text, _SUM
+    return text, SUM
 
 
 def _junction(word: str, level: int) -> Callable[[Any], Written]:
     def write(expr: And | Or) -> Written:
         if len(expr.args) < 2:
             return (
-                _text(expr.args[0], _ATOM) if expr.args else r"\top" if word == r"\land" else r"\bot"
-            ), _ATOM
+                _text(expr.args[0], ATOM) if expr.args else r"\top" if word == r"\land" else r"\bot"
+            ), ATOM
         return _joined(expr.args, level + 1, f" {word} "), level
 
     return write
@@ -139,45 +138,45 @@ def _member(expr: Member, relation: str = r"\in") -> Written:
         values = _escaped(show_domain(domain)).replace("..", r" \ldots ").replace("…", r"\ldots")
         values = values.replace("step", r"\text{ step }")
         values = values if values.startswith(r"\{") else rf"\{{{values}\}}"
-    return f"{_text(expr.arg, _SUM)} {relation} {values}", _COMPARE
+    return f"{_text(expr.arg, SUM)} {relation} {values}", COMPARE
 
 
 def _negation(expr: Not) -> Written:
     if type(expr.arg) is Member:
         return _member(expr.arg, r"\notin")
-    return rf"\lnot {_text(expr.arg, _ATOM)}", _NOT
+    return rf"\lnot {_text(expr.arg, ATOM)}", NOT
 
 
 def _choice(expr: IfThenElse) -> Written:
     chosen = rf"{_text(expr.then)} & \text{{if }} {_text(expr.condition)}"
-    return rf"\begin{{cases}}{chosen} \\ {_text(expr.otherwise)} & \text{{otherwise}}\end{{cases}}", _ATOM
+    return rf"\begin{{cases}}{chosen} \\ {_text(expr.otherwise)} & \text{{otherwise}}\end{{cases}}", ATOM
 
 
 _WRITERS: dict[type[IntExpr], Callable[[Any], Written]] = {
-    Const: lambda expr: (str(expr.value), _ATOM if expr.value >= 0 else _SIGN),
-    IntVar: lambda expr: (latex_name(expr.name), _ATOM),
-    BoolVar: lambda expr: (latex_name(expr.name), _ATOM),
-    BoolConst: lambda expr: (r"\top" if expr.value else r"\bot", _ATOM),
+    Const: lambda expr: (str(expr.value), ATOM if expr.value >= 0 else SIGN),
+    IntVar: lambda expr: (latex_name(expr.name), ATOM),
+    BoolVar: lambda expr: (latex_name(expr.name), ATOM),
+    BoolConst: lambda expr: (r"\top" if expr.value else r"\bot", ATOM),
     Sum: _sum,
-    Mul: lambda expr: (_joined(expr.args, _SIGN, r" \cdot "), _PRODUCT),
+    Mul: lambda expr: (_joined(expr.args, SIGN, r" \cdot "), PRODUCT),
     FloorDiv: lambda expr: (
         rf"\left\lfloor \frac{{{_text(expr.left)}}}{{{_text(expr.right)}}} \right\rfloor",
-        _ATOM,
+        ATOM,
     ),
-    Mod: lambda expr: (rf"{_text(expr.left, _SIGN)} \bmod {_text(expr.right, _SIGN)}", _PRODUCT),
-    Pow: lambda expr: (f"{{{_text(expr.left, _ATOM)}}}^{{{_text(expr.right)}}}", _POWER),
-    Abs: lambda expr: (rf"\left|{_text(expr.arg)}\right|", _ATOM),
-    Element: lambda expr: (f"[{_joined(expr.values)}]_{{{_text(expr.index)}}}", _ATOM),
-    Selection: lambda expr: (f"[{_joined(expr.entries)}]_{{{_text(expr.index)}}}", _ATOM),
+    Mod: lambda expr: (rf"{_text(expr.left, SIGN)} \bmod {_text(expr.right, SIGN)}", PRODUCT),
+    Pow: lambda expr: (f"{{{_text(expr.left, ATOM)}}}^{{{_text(expr.right)}}}", POWER),
+    Abs: lambda expr: (rf"\left|{_text(expr.arg)}\right|", ATOM),
+    Element: lambda expr: (f"[{_joined(expr.values)}]_{{{_text(expr.index)}}}", ATOM),
+    Selection: lambda expr: (f"[{_joined(expr.entries)}]_{{{_text(expr.index)}}}", ATOM),
     IfThenElse: _choice,
-    Comparison: _pair("", _COMPARE, _SUM, _SUM),
-    Divides: _pair(r"\mid", _COMPARE, _SUM, _SUM),
+    Comparison: _pair("", COMPARE, SUM, SUM),
+    Divides: _pair(r"\mid", COMPARE, SUM, SUM),
     Member: _member,
     Table: _table,
     Not: _negation,
-    And: _junction(r"\land", _AND),
-    Or: _junction(r"\lor", _OR),
-    Implies: _pair(r"\rightarrow", _IMPLIES, _OR, _IMPLIES),
-    Iff: _pair(r"\leftrightarrow", _IFF, _IMPLIES, _IFF),
+    And: _junction(r"\land", AND),
+    Or: _junction(r"\lor", OR),
+    Implies: _pair(r"\rightarrow", IMPLIES, OR, IMPLIES),
+    Iff: _pair(r"\leftrightarrow", IFF, IMPLIES, IFF),
 }
 """How each node is written; functions that are not here are called by name."""

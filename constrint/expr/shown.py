@@ -17,7 +17,8 @@ from constrint.expr import BoolVar, Const, IntExpr, IntVar, Member, Sum, Table
 from constrint.expr.base import BoolExpr
 from constrint.expr.domain import Domain
 from constrint.expr.global_expr import Definition
-from constrint.expr.written import COMPARE, SUM, Writer, quote
+from constrint.expr.strengths import COMPARE, SUM
+from constrint.expr.written import Writer, quote
 
 MOST_PARTS = 300
 """Parts of an expression that is shown whole, each counted once for each path to it."""

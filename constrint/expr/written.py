@@ -38,6 +38,7 @@ from constrint.expr import (
 )
 from constrint.expr.domain import Domain
 from constrint.expr.global_expr import Function, Relation
+from constrint.expr.strengths import AND, ATOM, COMPARE, IFF, IMPLIES, NOT, OR, POWER, PRODUCT, SIGN, SUM
 from constrint.expr.walk import inner_first
 from constrint.expr.written_calls import write_call, write_table
 
@@ -64,8 +65,6 @@ KEYWORDS = frozenset(
 )
 """Keywords, which are names only in backquotes."""
 
-# Binding strengths, from loose to tight.
-_IFF, _IMPLIES, _OR, _AND, _NOT, COMPARE, SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(11)
 
 Written = tuple[str, int]
 """A text and its binding strength."""
@@ -131,7 +130,7 @@ class Writer:
             self.named.setdefault(id(expr), name)
         return text
 
-    def text(self, expr: IntExpr, least: int = _IFF) -> str:
+    def text(self, expr: IntExpr, least: int = IFF) -> str:
         """The text of an expression for a place that requires a binding strength."""
         if id(expr) in self.named:
             return self.name(self.named[id(expr)])
@@ -162,9 +161,9 @@ class Writer:
             return text, SUM
         if expr.terms[0][0] == 1:
             # A condition used as a number: the sign keeps it a number.
-            return f"+{self.text(expr.terms[0][1], _SIGN)}", _SIGN
+            return f"+{self.text(expr.terms[0][1], SIGN)}", SIGN
         size = self._term(*expr.terms[0])[0]
-        return text, _ATOM if size == 1 else _SIGN if size == -1 else _PRODUCT
+        return text, ATOM if size == 1 else SIGN if size == -1 else PRODUCT
 
     def _term(self, coefficient: int, term: IntExpr, *, leads: bool = True) -> tuple[int, str]:
         """A coefficient and the text that it multiplies; quotients rounded up are recognised."""
@@ -178,33 +177,33 @@ class Writer:
             return -coefficient, f"ceildiv({self.text(dividend)}, {self.text(term.right)})"
         # After another term a product needs no brackets; after a coefficient or a leading sign it does.
         is_bare = coefficient == 1 or (coefficient == -1 and not leads)
-        return coefficient, self.text(term, _PRODUCT if is_bare else _SIGN)
+        return coefficient, self.text(term, PRODUCT if is_bare else SIGN)
 
     def product(self, expr: Mul) -> Written:
         first, *rest = expr.args
         # `a // b * c` would be correct but hard to read, and `a % b * c` is not allowed.
-        loosest = _SIGN if isinstance(first, FloorDiv | Mod) else _PRODUCT
-        texts = [self.text(first, loosest), *[self.text(factor, _SIGN) for factor in rest]]
-        return " * ".join(texts), _PRODUCT
+        loosest = SIGN if isinstance(first, FloorDiv | Mod) else PRODUCT
+        texts = [self.text(first, loosest), *[self.text(factor, SIGN) for factor in rest]]
+        return " * ".join(texts), PRODUCT
 
     def quotient(self, operator: str, expr: FloorDiv | Mod) -> Written:
-        return f"{self.text(expr.left, _PRODUCT)} {operator} {self.text(expr.right, _SIGN)}", _PRODUCT
+        return f"{self.text(expr.left, PRODUCT)} {operator} {self.text(expr.right, SIGN)}", PRODUCT
 
     def negation(self, expr: Not) -> Written:
         member = _as_member(expr.arg)
         if member is not None and id(expr.arg) not in self.named:
             return f"{self.text(member.arg, SUM)} not in {write_set(member.domain)}", COMPARE
-        return f"not {self.text(expr.arg, _NOT)}", _NOT
+        return f"not {self.text(expr.arg, NOT)}", NOT
 
     def junction(self, expr: And | Or, word: str, level: int) -> Written:
         if not expr.args:
-            return ("true" if isinstance(expr, And) else "false"), _ATOM
+            return ("true" if isinstance(expr, And) else "false"), ATOM
         if len(expr.args) == 1:
-            return self.text(expr.args[0], _ATOM), _ATOM
+            return self.text(expr.args[0], ATOM), ATOM
         return self.joined(f" {word} ", expr.args, level + 1), level
 
     def call(self, expr: IntFunction) -> Written:
-        return f"{expr.name}({self.joined(', ', expr.children, _IFF)})", _ATOM
+        return f"{expr.name}({self.joined(', ', expr.children, IFF)})", ATOM
 
 
 def shared_parts(exprs: Sequence[IntExpr]) -> list[IntExpr]:
@@ -237,7 +236,7 @@ def _leads_negative(expr: IntExpr) -> bool:
 
 
 def _write_constant(writer: Writer, expr: Any) -> Written:
-    return str(expr.value), _ATOM if expr.value >= 0 else _SIGN
+    return str(expr.value), ATOM if expr.value >= 0 else SIGN
 
 
 def _write_pair(word: str, level: int, left: int, right: int) -> Callable[[Writer, Any], Written]:
@@ -253,7 +252,7 @@ def _write_member(writer: Writer, expr: Any) -> Written:
 
 
 def _write_element(writer: Writer, expr: Any) -> Written:
-    return f"[{', '.join(map(str, expr.values))}][{writer.text(expr.index)}]", _ATOM
+    return f"[{', '.join(map(str, expr.values))}][{writer.text(expr.index)}]", ATOM
 
 
 def _as_member(expr: IntExpr) -> Member | None:
@@ -267,27 +266,27 @@ def _write_table(writer: Writer, expr: Any) -> Written:
     member = _as_member(expr)
     if member is not None:
         return _write_member(writer, member)
-    return write_table(writer.text, expr), _ATOM
+    return write_table(writer.text, expr), ATOM
 
 
 def _write_global(writer: Writer, expr: Any) -> Written:
-    return write_call(writer.text, expr), _ATOM
+    return write_call(writer.text, expr), ATOM
 
 
 _WRITERS: dict[type[IntExpr], Callable[[Writer, Any], Written]] = {
     Const: _write_constant,
-    IntVar: lambda writer, expr: (writer.name(expr.name), _ATOM),
-    BoolVar: lambda writer, expr: (writer.name(expr.name), _ATOM),
-    BoolConst: lambda _, expr: ("true" if expr.value else "false", _ATOM),
+    IntVar: lambda writer, expr: (writer.name(expr.name), ATOM),
+    BoolVar: lambda writer, expr: (writer.name(expr.name), ATOM),
+    BoolConst: lambda _, expr: ("true" if expr.value else "false", ATOM),
     Sum: Writer.sum,
     Mul: Writer.product,
     FloorDiv: lambda writer, expr: writer.quotient("//", expr),
     Mod: lambda writer, expr: writer.quotient("%", expr),
-    Pow: _write_pair("**", _POWER, _ATOM, _SIGN),
+    Pow: _write_pair("**", POWER, ATOM, SIGN),
     Element: _write_element,
     Selection: lambda writer, expr: (
-        f"[{writer.joined(', ', expr.entries, _IFF)}][{writer.text(expr.index)}]",
-        _ATOM,
+        f"[{writer.joined(', ', expr.entries, IFF)}][{writer.text(expr.index)}]",
+        ATOM,
     ),
     Table: _write_table,
     Relation: _write_global,
@@ -296,9 +295,9 @@ _WRITERS: dict[type[IntExpr], Callable[[Writer, Any], Written]] = {
     Divides: _write_pair("divides", COMPARE, SUM, SUM),
     Member: _write_member,
     Not: Writer.negation,
-    And: lambda writer, expr: writer.junction(expr, "and", _AND),
-    Or: lambda writer, expr: writer.junction(expr, "or", _OR),
-    Implies: _write_pair("->", _IMPLIES, _OR, _IMPLIES),
-    Iff: _write_pair("<->", _IFF, _IMPLIES, _IFF),
+    And: lambda writer, expr: writer.junction(expr, "and", AND),
+    Or: lambda writer, expr: writer.junction(expr, "or", OR),
+    Implies: _write_pair("->", IMPLIES, OR, IMPLIES),
+    Iff: _write_pair("<->", IFF, IMPLIES, IFF),
 }
 """How each node is written; functions that are not here are called by name."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from constrint.expr import BoolVar, IntExpr, IntVar
-from constrint.expr.written import SUM, Writer, quote, write_set
+from constrint.expr.strengths import SUM
+from constrint.expr.written import Writer, quote, write_set
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.ownership import check_variables
 from constrint.modelling.soft import goals_with_violation
