@@ -3,50 +3,35 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
 from constrint.errors import ParseError, Position
 from constrint.expr import BoolConst, BoolExpr, BoolVar, Not, Or
-from constrint.modelling.declarations import Declarations
+from constrint.frontends.numbered import NumberedLines
 from constrint.support.limits import Budget
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
-class Statements:
-    """The model while it is read.
-
-    Args:
-        text: The text.
-        filename: Its name in messages.
-        budget: The limits of reading.
-    """
+class Statements(NumberedLines):
+    """The model while it is read, and the present line; see `NumberedLines` for the arguments."""
 
     def __init__(self, text: str, filename: str, budget: Budget) -> None:
-        self.filename = filename
-        self.budget = budget
-        budget.size(len(text), filename)
-        self.lines = [line.rstrip("\r") for line in text.split("\n")]
+        super().__init__(text, filename, budget)
         self.line = 0
-        self.model = Declarations("model" if filename.startswith("<") else PurePath(filename).stem)
+        self.model = self.empty_model()
         self._literals: dict[str, tuple[BoolVar, BoolExpr]] = {}
 
     def error(self, message: str, hint: str = "", word: str = "") -> ParseError:
         """An error on the present line, at a word of it."""
-        text = self.lines[self.line - 1] if 0 < self.line <= len(self.lines) else ""
-        column = max(0, text.find(word)) + 1 if word else 1
-        return ParseError(
-            message, filename=self.filename, line=self.line, column=column, hint=hint, source_line=text
-        )
+        return self.error_at(self.line, message, hint, word)
 
     def where(self) -> str:
         """The present line as limits name it."""
-        return f"{self.filename}:{self.line}"
+        return self.where_at(self.line)
 
     def position(self) -> Position:
         """The present line as a place."""
-        text = self.lines[self.line - 1].strip()
-        return Position(self.filename, self.line, 1, self.line, len(text) + 1, text)
+        return self.position_at(self.line)
 
     def integer(self, word: str) -> int:
         """An integer; raises `ParseError` for anything else."""

@@ -89,7 +89,7 @@ class _Reader:
         tokens: list[Token] = []
         for line, raw in enumerate(program.lines, 1):
             text = raw.partition("\\")[0]
-            program.budget.look_after(1, lambda line=line: program.where(line))  # type: ignore[misc]
+            program.budget.look_after(1, lambda line=line: program.where_at(line))  # type: ignore[misc]
             for name, pattern, has_more in _HEAD:
                 match = pattern.match(text)
                 if match is not None and not (has_more and text[match.end() :].lstrip()[:1] in tuple("<>=")):
@@ -99,22 +99,22 @@ class _Reader:
             else:
                 if not self.sections and text.strip():
                     hint = "begin with Minimize or Maximize"
-                    raise program.error(line, "a file in the LP format begins with the objective", hint)
+                    raise program.error_at(line, "a file in the LP format begins with the objective", hint)
             self._tokens(text, line, tokens)
             if self.sections and self.sections[-1][0] == "end":
                 return
         message, hint = "the text ends without End: it may be cut short", "add a line End at the end"
-        raise program.error(len(program.lines), message, hint)
+        raise program.error_at(len(program.lines), message, hint)
 
     def _section(self, name: str, word: str, line: int) -> list[Token]:
         program = self.program
         if name not in _READ:
-            raise program.error(
+            raise program.error_at(
                 line, f"the section '{word}' is not read: {name}", "only linear models are read"
             )
         if (name == "objective") != (not self.sections):
             message = "the objective comes first, and once"
-            raise program.error(line, message, "begin with Minimize or Maximize, then Subject To")
+            raise program.error_at(line, message, "begin with Minimize or Maximize, then Subject To")
         if name == "objective" and word.lower().startswith("max"):
             program.direction = "max"
         tokens: list[Token] = []
@@ -128,9 +128,9 @@ class _Reader:
             if match is None:
                 if text[at] in "[]^*/":
                     hint = "only linear models are read: write the model in the constrint language"
-                    raise self.program.error(line, "quadratic terms are not read", hint, text[at])
+                    raise self.program.error_at(line, "quadratic terms are not read", hint, text[at])
                 hint = "names begin with a letter or one of !\"#$%&(),;?@_`'{}~"
-                raise self.program.error(line, f"'{text[at]}' is not understood here", hint, text[at])
+                raise self.program.error_at(line, f"'{text[at]}' is not understood here", hint, text[at])
             at = match.end()
             if match.lastgroup is not None:
                 self.program.budget.look_after(1)
@@ -153,7 +153,7 @@ class _Reader:
 
     def _error(self, message: str, hint: str = "") -> ParseError:
         word = self.tokens[self.at].text if self.at < len(self.tokens) else ""
-        return self.program.error(self._line(), message, hint, word)
+        return self.program.error_at(self._line(), message, hint, word)
 
     def _label(self) -> str | None:
         if self._kind() in ("name", "number") and self._kind(1) == "colon":
@@ -170,7 +170,7 @@ class _Reader:
 
     def _decimal(self) -> Fraction:
         token = self._next()
-        value = numbers.decimal(token.text, self.program.budget, lambda: self.program.where(token.line))
+        value = numbers.decimal(token.text, self.program.budget, lambda: self.program.where_at(token.line))
         assert value is not None
         return value
 

@@ -96,10 +96,10 @@ class _Reader:
         raise self.error("the text ends without ENDATA: it may be cut short", "add a line ENDATA at the end")
 
     def error(self, message: str, hint: str = "", word: str = "") -> ParseError:
-        return self.program.error(self.line, message, hint, word)
+        return self.program.error_at(self.line, message, hint, word)
 
     def _where(self) -> str:
-        return self.program.where(self.line)
+        return self.program.where_at(self.line)
 
     def _header(self, words: Sequence[str]) -> None:
         name = words[0].upper()

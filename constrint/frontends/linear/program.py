@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor
-from pathlib import PurePath
 
-from constrint.errors import ModelError, ParseError, Position
+from constrint.errors import ModelError, ParseError
 from constrint.expr import BoolConst, BoolExpr, Comparison, Const, Implies, IntExpr, linear
 from constrint.expr.domain import Domain
 from constrint.expr.rational import Rational
 from constrint.frontends.linear.numbers import INFINITE, common_denominator
+from constrint.frontends.numbered import NumberedLines
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
 from constrint.support.limits import Budget
@@ -50,20 +50,11 @@ class Row:
     when: tuple[int, int] | None = None
 
 
-class Program:
-    """A linear program while it is read.
-
-    Args:
-        text: The text.
-        filename: Its name in messages.
-        budget: The limits of reading.
-    """
+class Program(NumberedLines):
+    """A linear program while it is read; see `NumberedLines` for the arguments."""
 
     def __init__(self, text: str, filename: str, budget: Budget) -> None:
-        self.filename = filename
-        self.budget = budget
-        budget.size(len(text), filename)
-        self.lines = [line.rstrip("\r") for line in text.split("\n")]
+        super().__init__(text, filename, budget)
         self.columns: list[Column] = []
         self.numbers: dict[str, int] = {}
         self.rows: list[Row] = []
@@ -71,23 +62,11 @@ class Program:
         self.constant = Fraction(0)
         self.direction: Direction = "min"
 
-    def error(self, line: int, message: str, hint: str = "", word: str = "") -> ParseError:
-        """An error on a line, at a word of it."""
-        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
-        column = max(0, text.find(word)) + 1 if word else len(text) - len(text.lstrip()) + 1
-        return ParseError(
-            message, filename=self.filename, line=line, column=column, hint=hint, source_line=text
-        )
-
-    def where(self, line: int) -> str:
-        """A line as limits name it."""
-        return f"{self.filename}:{line}"
-
     def column(self, name: str, line: int) -> int:
         """The number of a column by its name, made on first mention."""
         number = self.numbers.get(name)
         if number is None:
-            self.budget.variable(1, lambda: self.where(line))
+            self.budget.variable(1, lambda: self.where_at(line))
             number = self.numbers[name] = len(self.columns)
             self.columns.append(Column(name, line))
         return number
@@ -95,13 +74,12 @@ class Program:
     def model(self) -> Declarations:
         """The model."""
         self._check_integers()
-        named = not self.filename.startswith("<")
-        model = Declarations(PurePath(self.filename).stem) if named else Declarations()
+        model = self.empty_model()
         variables = [model.variable(column.name, self._domain(column)) for column in self.columns]
         for row in self.rows:
-            self.budget.node(len(row.terms) + 1, lambda line=row.line: self.where(line))  # type: ignore[misc]
+            self.budget.node(len(row.terms) + 1, lambda line=row.line: self.where_at(line))  # type: ignore[misc]
             for condition in self._conditions(row, variables):
-                model.add(condition.at(self._position(row.line)), name=row.name)
+                model.add(condition.at(self.position_at(row.line)), name=row.name)
         if self.objective or self.constant:
             factor = common_denominator([*self.objective.values(), self.constant])
             terms = [(int(a * factor), variables[v]) for v, a in self.objective.items()]
@@ -117,19 +95,16 @@ class Program:
             more = f" and {len(open_) - 3} more" if len(open_) > 3 else ""
             verb = "is a continuous variable" if len(open_) == 1 else "are continuous variables"
             hint = "constrint has integers only: list them under General, or between MARKER lines"
-            raise self.error(open_[0].line, f"{few}{more} {verb}", hint, open_[0].name)
+            raise self.error_at(open_[0].line, f"{few}{more} {verb}", hint, open_[0].name)
 
     def _domain(self, column: Column) -> Domain:
         lo = None if column.lo <= -INFINITE else ceil(column.lo)
         hi = None if column.hi >= INFINITE else floor(column.hi)
         if column.lo >= INFINITE or column.hi <= -INFINITE:
-            raise self.error(column.line, f"'{column.name}' has no value between its bounds", "", column.name)
+            raise self.error_at(
+                column.line, f"'{column.name}' has no value between its bounds", "", column.name
+            )
         return Domain.of_range(lo, hi)
-
-    def _position(self, line: int) -> Position:
-        text = self.lines[line - 1].strip()
-        start = len(self.lines[line - 1]) - len(self.lines[line - 1].lstrip()) + 1
-        return Position(self.filename, line, start, line, start + len(text), text)
 
     def _conditions(self, row: Row, variables: Sequence[IntExpr]) -> list[BoolExpr]:
         factor = common_denominator(row.terms.values())
@@ -161,4 +136,4 @@ def model_of(program: Program) -> Declarations:
     except ModelError as error:
         if hasattr(error, "limit"):
             raise
-        raise program.error(1, str(error)) from None
+        raise program.error_at(1, str(error)) from None
