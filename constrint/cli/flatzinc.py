@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from constrint.cli.inputs import budget_of, read_text, shown_name
 from constrint.cli.options import HELP, limit_options, memory_option
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.support.limits import Limits, ReadingStopped
+from constrint.support.version import version
 
 
 @click.command(name="fzn-constrint", context_settings=HELP)
@@ -68,11 +67,13 @@ def write(line: str) -> None:
 
 def description() -> dict[str, object]:
     """The solver description that MiniZinc reads."""
+    from importlib.resources import files
+
     return {
         "id": "org.constrint.constrint",
         "name": "ConstrINT",
         "description": "Integer constraint solver in Python",
-        "version": version("constrint"),
+        "version": version(),
         "mznlib": str(files("constrint").joinpath("minizinc")),
         "executable": str(Path(sys.executable).with_name("fzn-constrint")),
         "tags": ["cp", "int", "constrint"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -15,6 +14,7 @@ from constrint.errors import ConstrintError, Position
 from constrint.frontends.text.editing import Survey
 from constrint.frontends.text.format import format_text
 from constrint.support.limits import budget_for
+from constrint.support.version import version
 
 SECONDS = 5.0
 """How long one reading of a text may take."""
@@ -27,7 +27,7 @@ _KINDS = {
 
 def make_server() -> LanguageServer:
     """The server; `start_io` runs it on standard input and output."""
-    server = LanguageServer("constrint", version("constrint"))
+    server = LanguageServer("constrint", version())
     surveys = _Surveys(server)
     _follow_texts(server, surveys)
     _answer_questions(server, surveys)

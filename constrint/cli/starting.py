@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -37,6 +36,8 @@ WAYS: dict[str, Mapping[str, Any]] = {
 )
 def new(*, file: Path, example: str) -> None:
     """Write an example model to FILE, to start from; an existing file is left alone."""
+    from importlib.resources import files
+
     path = file if file.suffix else file.with_suffix(".constrint")
     if path.suffix != ".constrint":
         raise BadInputError(
@@ -61,13 +62,11 @@ def completion(context: click.Context, *, shell: str) -> None:
 
     For bash, put this line into ~/.bashrc: eval "$(constrint completion bash)"
     """
-    from click.shell_completion import get_completion_class
+    from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
-    found = get_completion_class(shell)
-    if found is None:  # pragma: no cover  # the choices are those that click has
-        raise BadInputError(f"there is no completion for {shell}")
+    complete = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}[shell]
     root = context.find_root()
-    click.echo(found(root.command, {}, "constrint", "_CONSTRINT_COMPLETE").source())
+    click.echo(complete(root.command, {}, "constrint", "_CONSTRINT_COMPLETE").source())
 
 
 @click.command()

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 from contextlib import suppress
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,10 @@ def parser_of(
         positions: Whether lark records the positions of trees; tokens always have theirs.
         nodes: The class of trees, if not lark's own.
     """
-    grammar = files("constrint.frontends").joinpath(f"{name}.lark").read_text(encoding="utf-8")
+    raw = pkgutil.get_data("constrint.frontends", f"{name}.lark")  # lighter than importlib.resources
+    if raw is None:
+        raise FileNotFoundError(f"{name}.lark")
+    grammar = raw.decode("utf-8")
     stage = None if postlex is None else postlex()
     place = _place(name.replace("/", "-"))
     options: dict[str, Any] = {"postlex": stage, "propagate_positions": positions}
