@@ -9,7 +9,7 @@ import cpmpy as cp
 
 from constrint import propagators as c
 from constrint.errors import ModelError
-from constrint.frontends.plain_form import PlainForm
+from constrint.frontends.plain_form import ObjectWriter, PlainForm
 from constrint.modelling.declarations import Declarations
 
 
@@ -24,11 +24,10 @@ def to_cpmpy(model: Declarations) -> tuple[Any, dict[str, Any]]:
     return writer.model, {name: writer.variables[v] for v, name in enumerate(form.names) if name}
 
 
-class _Writer:
+class _Writer(ObjectWriter):
     def __init__(self, form: PlainForm) -> None:
-        self.form = form
+        super().__init__(form)
         self.model: Any = cp.Model()
-        self.variables: dict[int, Any] = {}
         for v in form.used():
             self.variables[v] = self._variable(v)
         for node in form.nodes:
@@ -49,14 +48,6 @@ class _Writer:
         if values is not None:
             self.model += cp.InDomain(variable, list(values))
         return variable
-
-    def of(self, v: int) -> Any:
-        """A variable, or its only value."""
-        return self.variables[v] if v in self.variables else self.form.fixed(v)
-
-    def all(self, variables: Sequence[int]) -> list[Any]:
-        """Variables, or their only values."""
-        return [self.of(v) for v in variables]
 
     def literal(self, literal: int) -> Any:
         """A literal as a condition."""

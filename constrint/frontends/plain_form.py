@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
+from typing import Any
 
 from constrint import propagators as c
 from constrint.errors import ModelError
@@ -294,3 +295,24 @@ class PlainForm:
         if len(rows) > MOST_ROWS:
             raise ModelError(f"{self._what}: a table of {len(rows)} rows is too long: bound its variables")
         self.nodes.append(c.Table(TRUE, tuple(scope), tuple(rows)) if rows else c.Clause(()))
+
+
+class ObjectWriter:
+    """A plain form on its way into objects of another package.
+
+    Attributes:
+        form: The plain form.
+        variables: The package's variables by number; what has one value only may have none.
+    """
+
+    def __init__(self, form: PlainForm) -> None:
+        self.form = form
+        self.variables: dict[int, Any] = {}
+
+    def of(self, v: int) -> Any:
+        """A variable, or its only value."""
+        return self.variables[v] if v in self.variables else self.form.fixed(v)
+
+    def all(self, variables: Sequence[int]) -> list[Any]:
+        """Variables, or their only values."""
+        return [self.of(v) for v in variables]

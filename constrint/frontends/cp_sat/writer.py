@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model
 
 from constrint import propagators as c
 from constrint.errors import ModelError
-from constrint.frontends.plain_form import PlainForm
+from constrint.frontends.plain_form import ObjectWriter, PlainForm
 from constrint.modelling.declarations import Declarations
 
 LARGEST = 1 << 60
@@ -31,11 +31,10 @@ def write_cp_sat(model: Declarations) -> str:
     return str(to_cp_sat(model).proto)
 
 
-class _Writer:
+class _Writer(ObjectWriter):
     def __init__(self, form: PlainForm) -> None:
-        self.form = form
+        super().__init__(form)
         self.model: Any = cp_model.CpModel()
-        self.variables: dict[int, Any] = {}
         named = [v for v, name in enumerate(form.names) if name]
         for v in [*named, *[v for v in form.used() if not form.names[v]]]:
             self.variables[v] = self._variable(v)
@@ -56,14 +55,6 @@ class _Writer:
                 cp_model.Domain.from_values(list(values)), self.form.names[v]
             )
         return self.model.new_int_var(lo, hi, self.form.names[v])
-
-    def of(self, v: int) -> Any:
-        """A variable, or its only value."""
-        return self.variables[v] if v in self.variables else self.form.fixed(v)
-
-    def all(self, variables: Sequence[int]) -> list[Any]:
-        """Variables, or their only values."""
-        return [self.of(v) for v in variables]
 
     def literal(self, literal: int) -> Any:
         """A literal; its variable is 0 or 1."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from constrint import propagators as c
 from constrint.frontends.plain_form import PlainForm
+from constrint.frontends.unique_names import each_once
 from constrint.modelling.declarations import Declarations
 from constrint.support.deadline import watched
 
@@ -21,19 +22,13 @@ _KEYWORDS = re.compile(
 
 def identifiers(names: Iterable[str], reserved: re.Pattern[str] | None = None) -> list[str]:
     """Names of letters, digits and underscores, each once; x[0,1] becomes x_0_1. Nameless ones get one."""
-    taken: set[str] = set()
-    written = []
-    for i, name in enumerate(names):
+
+    def legal(i: int, name: str) -> str:
         wanted = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") if name else f"aux{i}"
-        if not wanted or not wanted[0].isalpha() or (reserved and reserved.fullmatch(wanted)):
-            wanted = f"v_{wanted}"
-        candidate, number = wanted, 1
-        while candidate in taken:
-            number += 1
-            candidate = f"{wanted}_{number}"
-        taken.add(candidate)
-        written.append(candidate)
-    return written
+        is_reserved = reserved is not None and reserved.fullmatch(wanted)
+        return f"v_{wanted}" if not wanted or not wanted[0].isalpha() or is_reserved else wanted
+
+    return each_once(legal(i, name) for i, name in enumerate(names))
 
 
 def write_flatzinc(model: Declarations) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from constrint.frontends.linear.rows import LinearModel, LinearRow
+from constrint.frontends.unique_names import each_once
 from constrint.modelling.declarations import Declarations
 from constrint.support.deadline import watched
 
@@ -101,20 +102,10 @@ def _mps_name(name: str) -> str:
     return "_" + written if not written or written[0] in "*$'" else written
 
 
-def _unique(names: list[str], legal: object, taken: Collection[str] = ()) -> list[str]:
-    """Names that a format can hold, each once; a nameless one gets a number."""
-    assert callable(legal)
-    used = set(taken)
-    written = []
-    for i, name in enumerate(names):
-        wanted = candidate = legal(name) if name else f"c{i + 1}"
-        number = 1
-        while candidate in used or candidate + "_lo" in used or candidate + "_hi" in used:
-            number += 1
-            candidate = f"{wanted}_{number}"
-        used.add(candidate)
-        written.append(candidate)
-    return written
+def _unique(names: list[str], legal: Callable[[str], str], taken: Collection[str] = ()) -> list[str]:
+    """Names that a format can hold, each once; a nameless one gets a number. A range makes two rows."""
+    wanted = [legal(name) if name else f"c{i + 1}" for i, name in enumerate(names)]
+    return each_once(wanted, taken, ("", "_lo", "_hi"))
 
 
 def write_mps(model: Declarations) -> str:
