@@ -103,7 +103,7 @@ def solve(
     mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
     if search.chosen and mode != "one":
         raise BadInputError(
-            f"{search.chosen[0]} is about the search for one solution: leave out --all, --count and --sample"
+            f"--{next(iter(search.chosen))} is about the search for one solution: leave out --all, --count and --sample"
         )
     if search.proof is not None and not search.learn:
         raise BadInputError("--proof needs --learn")

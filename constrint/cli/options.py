@@ -185,18 +185,15 @@ class Search:
     progress: bool = False
 
     @property
-    def chosen(self) -> list[str]:
-        """The options that differ from their defaults, as they are written."""
-        plain = Search()
-        names = [field.name for field in fields(self)]
-        return [f"--{name}" for name in names if getattr(self, name) != getattr(plain, name)]
+    def chosen(self) -> dict[str, Any]:
+        """The options that differ from their defaults, by name."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value != getattr(_PLAIN, name)}
 
     def arguments(self) -> dict[str, Any]:
         """Arguments of `Model.solve`: those that were chosen, so that a backend refuses what it lacks."""
-        given = {name.removeprefix("--"): getattr(self, name.removeprefix("--")) for name in self.chosen}
-        if self.branching is not None:
-            given["branching"] = self._brancher()
-        return given
+        given = self.chosen
+        return {**given, "branching": self._brancher()} if "branching" in given else given
 
     def _brancher(self) -> Brancher:
         from typing import get_args
@@ -213,6 +210,8 @@ class Search:
             chosen[kinds[0]] = word
         return Brancher(**chosen)
 
+
+_PLAIN = Search()
 
 search_options = gathered(
     "search",

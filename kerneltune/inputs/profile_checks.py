@@ -49,9 +49,8 @@ def doubts(profile: HardwareProfile) -> list[str]:
     An empty list says that nothing looks wrong; it does not say that the values are those of the GPU.
     """
     found = [f"{key}: {sentence}" for key, sentence, wrong in _rules(profile) if wrong]
-    short = set(profile.mma_shapes) - set(MMA_DEPTHS)
-    unknown = ", ".join(sorted(short))
-    return [*found, *([f"mma_shapes: no kernel computes in {unknown}"] if short else [])]
+    unused = sorted(set(profile.mma_shapes) - set(MMA_DEPTHS))
+    return [*found, f"mma_shapes: no kernel computes in {', '.join(unused)}"] if unused else found
 
 
 def _rules(p: HardwareProfile) -> list[tuple[str, str, bool]]:
