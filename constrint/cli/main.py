@@ -102,8 +102,9 @@ def solve(
         raise BadInputError("--limit needs --all")
     mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
     if search.chosen and mode != "one":
+        option = f"--{next(iter(search.chosen))}"
         raise BadInputError(
-            f"--{next(iter(search.chosen))} is about the search for one solution: leave out --all, --count and --sample"
+            f"{option} is about the search for one solution: leave out --all, --count and --sample"
         )
     if search.proof is not None and not search.learn:
         raise BadInputError("--proof needs --learn")
