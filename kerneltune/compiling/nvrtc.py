@@ -104,7 +104,7 @@ def compile_job(job: Job, cache: CubinCache | None) -> Built:
 
 
 def resources(log: str, kernel: str) -> tuple[int, int, int]:
-    """Registers, static shared memory and bytes of spills of one kernel in ptxas's log; 0 if it says nothing."""
+    """Registers, static shared memory and bytes of spills in ptxas's log; 0 if it says nothing."""
     start = max(log.find(f"Compiling entry function '{kernel}'"), 0)
     end = log.find("Compiling entry function", start + 1)
     part = log[start : end if end > 0 else len(log)]
@@ -193,7 +193,7 @@ def _log(nvrtc: Any, program: Any) -> str:
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
     text = b" " * size
     nvrtc.nvrtcGetProgramLog(program, text)
-    return text.decode(errors="replace").replace("\0", "")
+    return str(text.decode(errors="replace")).replace("\0", "")
 
 
 def refused_target(target: str) -> Sequence[str]:

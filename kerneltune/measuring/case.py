@@ -118,8 +118,9 @@ def _judged(got: NDArray[Any], expected: NDArray[Any], tolerance: float) -> Verd
 def expected_outputs(arguments: Sequence[Argument], reference: Reference | None) -> dict[str, NDArray[Any]]:
     """The expected outputs by name, from arrays or from a function of the arguments' values in order.
 
-    A function gives one array for the only output, or a mapping by name, or a list for the outputs in order. A
-    list that is given instead of a function has an entry for each argument, or for each output; None leaves one out.
+    A function gives one array for the only output, or a mapping by name, or a list for the outputs in order.
+    A list that is given instead of a function has an entry for each argument, or for each output; None leaves
+    one out.
 
     Raises:
         InputError: It does not fit the outputs.

@@ -225,4 +225,4 @@ def _two(answer: tuple[Any, ...], name: str) -> tuple[Any, int]:
 
 
 def _bytes(one: Argument) -> int:
-    return int(np.prod(one.value.shape, dtype=object)) * one.value.dtype.itemsize
+    return int(np.prod(one.value.shape, dtype=object)) * int(one.value.dtype.itemsize)

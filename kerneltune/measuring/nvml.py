@@ -24,10 +24,11 @@ class Gauge:
         try:
             import pynvml
 
-            pynvml.nvmlInit()
-            find = pynvml.nvmlDeviceGetHandleByPciBusId
-            self._device = pynvml.nvmlDeviceGetHandleByIndex(0) if bus is None else find(bus.encode())
-            self._nvml = pynvml
+            nvml: Any = pynvml
+            nvml.nvmlInit()
+            find = nvml.nvmlDeviceGetHandleByPciBusId
+            self._device = nvml.nvmlDeviceGetHandleByIndex(0) if bus is None else find(bus.encode())
+            self._nvml = nvml
         except Exception:  # no package, no driver, no such device: nothing is told
             return
 
@@ -35,11 +36,12 @@ class Gauge:
         return self._nvml is not None
 
     def state(self) -> dict[str, float]:
-        """Clocks in MHz, degrees Celsius, watts, and whether clocks are throttled; at most every quarter second anew."""
+        """Clocks in MHz, degrees Celsius, watts, throttling; at most every quarter second anew."""
         if self._nvml is None or monotonic() - self._last < PERIOD:
             return self._state
-        nvml, device = self._nvml, self._device
-        questions = {
+        nvml: Any = self._nvml
+        device = self._device
+        questions: dict[str, Any] = {
             "sm_mhz": lambda: nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_SM),
             "memory_mhz": lambda: nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_MEM),
             "celsius": lambda: nvml.nvmlDeviceGetTemperature(device, nvml.NVML_TEMPERATURE_GPU),

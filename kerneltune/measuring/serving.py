@@ -20,8 +20,8 @@ class Server:
     Args:
         backend: What runs candidates.
         plan: The work on each.
-        observers: Objects with any of `before_start()`, `after_finish()` and `get_results()`, called around each
-            timed run.
+        observers: Objects with any of `before_start()`, `after_finish()` and `get_results()`, called around
+            each timed run.
         gauge: NVML's view of the GPU.
     """
 

@@ -73,7 +73,8 @@ class Child:
         """The answer to a request.
 
         Raises:
-            LostError: There is none: the process ended, hung, or answered nonsense. The next request gets another.
+            LostError: There is none: the process ended, hung, or answered nonsense. The next request gets
+                another process.
             KernelTuneError: It cannot be started.
         """
         self.start()

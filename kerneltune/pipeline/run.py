@@ -1,4 +1,4 @@
-"""The pipeline: while some candidates are compiled, others are measured; a search is asked and told all along."""
+"""The pipeline: some candidates are compiled while others are measured, and the search is told of each."""
 
 from __future__ import annotations
 
@@ -137,7 +137,9 @@ class Pipeline:
                 if exhausted and not self._ready:
                     break
                 continue
-            left = None if budget.seconds is None or over else max(0.0, budget.seconds - self.progress.seconds)
+            left = (
+                None if budget.seconds is None or over else max(0.0, budget.seconds - self.progress.seconds)
+            )
             done, _ = wait(waiting, timeout=left, return_when=FIRST_COMPLETED)
             for future in done:
                 self._advance(future, started)
@@ -148,7 +150,9 @@ class Pipeline:
         progress = self.progress
         if budget.seconds is not None and progress.seconds >= budget.seconds:
             return True
-        return budget.no_gain is not None and progress.best is not None and progress.since_best >= budget.no_gain
+        return (
+            budget.no_gain is not None and progress.best is not None and progress.since_best >= budget.no_gain
+        )
 
     def _drop(self) -> None:
         """Forget what is not yet measured; compilations that run are not waited for."""

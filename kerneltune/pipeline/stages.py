@@ -149,8 +149,8 @@ class Devices:
 def measured(child: Child, request: dict[str, Any], timeout: float) -> Answer:
     """A child's answer; what failed after others ran in the same process is tried once more in a fresh one.
 
-    A kernel may spoil another's memory without being noticed, so a failure counts only in a process that has run
-    nothing else.
+    A kernel may spoil another's memory without being noticed, so a failure counts only in a process that has
+    run nothing else.
     """
     used = child.answered > 0
     answer = _asked(child, request, timeout)

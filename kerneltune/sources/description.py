@@ -39,8 +39,8 @@ class Description:
     """A kernel as its user describes it.
 
     Attributes:
-        source: A file or text of CUDA C++ or PTX, a function of a configuration that gives such a text, a Triton
-            function, a CuPy RawKernel, or any Python callable.
+        source: A file or text of CUDA C++ or PTX, a function of a configuration that gives such a text, a
+            Triton function, a CuPy RawKernel, or any Python callable.
         entry: The kernel's name, with template arguments that may name parameters; by default the only one.
         kind: `cuda`, `ptx`, `triton` or `callable`; by default what the source is.
         name: Its name in the store; by default the entry's.
@@ -116,7 +116,11 @@ class Description:
             sizes=sizes,
             profile=profile,
             defines=dict(self.defines),
-            options=(*self.options, *self._raw_options(), *(f"-I{Path(f).resolve()}" for f in self._folders())),
+            options=(
+                *self.options,
+                *self._raw_options(),
+                *(f"-I{Path(f).resolve()}" for f in self._folders()),
+            ),
             symbols=tuple(self.constants),
             make_source=make,
             function=self.source if kind == CALLABLE else None,
@@ -151,7 +155,9 @@ class Description:
     def _reference(self, what: str) -> str:
         found = named(self.source, what)
         if found is None:
-            raise InputError(f"{what} must stand at the top level of a file, so that child processes can import it")
+            raise InputError(
+                f"{what} must stand at the top level of a file, so that child processes can import it"
+            )
         return found
 
     def _raw_options(self) -> tuple[str, ...]:
@@ -175,18 +181,21 @@ class Description:
         for name in ("shared_memory", "registers", "blocks_per_sm", "flops", "bytes"):
             if getattr(self, name) is not None:
                 given[name] = getattr(self, name)
-        given |= {f"define_{name}": one for name, one in self.defines.items() if _is_expression(one)}
+        given |= {
+            f"define_{n}": one for n, one in self.defines.items() if isinstance(one, str) and one.strip()
+        }
         return given
 
     def _space(
         self, constants: Mapping[str, int], given: dict[str, Number], profile: HardwareProfile | None
     ) -> tuple[SolutionSet, str]:
-        """The space, and the text of its constraint file; completes the numbers with what the file defines."""
+        """The space, and the text of its constraint file; completes the numbers by what the file has."""
         file = self._constraint_file()
         if file is None:
             if not self.params:
                 raise InputError("params is missing: name the parameters with their values")
-            listed = [self.constraints] if _is_one(self.constraints) else list(self.constraints)  # type: ignore[arg-type]
+            one: Any = self.constraints
+            listed = [one] if isinstance(one, str) or callable(one) else list(one)
             block = [given.get(f"block_{axis}") for axis in AXES]
             limited = dict(given)
             if all(one is None or isinstance(one, str | int) for one in block):
@@ -223,14 +232,6 @@ class Description:
 def _values(space: SolutionSet) -> dict[str, list[Any]]:
     given = getattr(space, "tune_params", None)
     return dict(given) if given is not None else {name: space.values_of(name) for name in space.names}
-
-
-def _is_expression(value: Any) -> bool:
-    return isinstance(value, str) and not re.fullmatch(r"\s*", value)
-
-
-def _is_one(constraints: Any) -> bool:
-    return isinstance(constraints, str) or callable(constraints)
 
 
 def _plain(values: Iterable[Any], name: str) -> list[Any]:
@@ -276,6 +277,4 @@ def _only_entry(text: str, kind: str, source: Any) -> str:
     if len(found) != 1:
         listed = ", ".join(found) or "none is found"
         raise InputError(f"entry is missing: say which kernel of the source is meant ({listed})")
-    return found[0]
-
-
+    return str(found[0])

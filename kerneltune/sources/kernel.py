@@ -19,7 +19,12 @@ from kerneltune.sources.numbers import Configuration, Numbers
 CUDA, PTX, TRITON, CALLABLE = "cuda", "ptx", "triton", "callable"
 KINDS = (CUDA, PTX, TRITON, CALLABLE)
 OUTSIDE = {
-    "hip": "HIP", "opencl": "OpenCL", "hiprtc": "HIP", "cl": "OpenCL", "julia": "Julia", "fortran": "Fortran",
+    "hip": "HIP",
+    "opencl": "OpenCL",
+    "hiprtc": "HIP",
+    "cl": "OpenCL",
+    "julia": "Julia",
+    "fortran": "Fortran",
 }
 AXES = ("x", "y", "z")
 GRID, BLOCK = tuple(f"grid_{a}" for a in AXES), tuple(f"block_{a}" for a in AXES)

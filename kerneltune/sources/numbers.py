@@ -1,6 +1,7 @@
 """Numbers that expressions give: constrint's expressions over parameters, sizes and a GPU's limits.
 
-Texts are parsed by constrint, never evaluated by Python. A callable of the configuration may stand for a text.
+Texts are parsed by constrint, never evaluated by Python. A callable of the configuration may take a text's
+place.
 """
 
 from __future__ import annotations

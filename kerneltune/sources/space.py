@@ -1,7 +1,7 @@
 """The space of a user's kernel: what is chosen, and what fits the GPU.
 
-Either parameters with lists of values and restrictions in Python's syntax, or a constraint file, whose numbers
-`threads`, `shared_memory`, `registers` and `blocks_per_sm` are held against the limits of the profile.
+Either parameters with lists of values and restrictions in Python's syntax, or a constraint file, whose
+numbers `threads`, `shared_memory`, `registers` and `blocks_per_sm` are held against the profile's limits.
 """
 
 from __future__ import annotations

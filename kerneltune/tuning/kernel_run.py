@@ -134,7 +134,11 @@ def run_kernel(
         devices = _devices(kernel, case, folder, options)
         try:
             pipeline = Pipeline(
-                *(work, _Told(strategy, options.objective, sign), memory, compilers, devices),
+                work,
+                _Told(strategy, options.objective, sign),
+                memory,
+                compilers,
+                devices,
                 better=lambda one, other: _better(one, other, options.objective, sign),
                 notice=notice,
             )
@@ -169,7 +173,9 @@ def _notes(kernel: Kernel, progress: Progress) -> tuple[str, ...]:
     notes = []
     throttled = sum(1 for trial in progress.trials if trial.notes.get("throttled"))
     if throttled:
-        notes.append(f"the GPU's clocks were throttled during {throttled} of {len(progress.trials)} measurements")
+        notes.append(
+            f"the GPU's clocks were throttled during {throttled} of {len(progress.trials)} measurements"
+        )
     if kernel.arguments and not any(t.relative_error is not None for t in progress.trials if t.passed):
         notes.append("results were not verified")
     return tuple(notes)
@@ -233,7 +239,8 @@ def _reference(observer: Any) -> str:
     found = observer if isinstance(observer, str) else named(observer)
     if found is None:
         raise InputError(
-            f"the observer {observer!r} cannot be found by name in the measuring process: give a class of a module"
+            f"the observer {observer!r} cannot be found by name in the measuring process: give a class that "
+            "stands at the top level of a file"
         )
     return found
 
@@ -267,5 +274,3 @@ def _finals(
         return separated(chosen, in_turns)
     except RunError:
         return []  # what was measured before stands
-
-

@@ -1,7 +1,7 @@
 """The store of users' kernels: one sqlite file, a row for each candidate that was tried.
 
-A row is written as soon as its candidate is measured; a run that is killed at any moment resumes behind its last
-row. While the disk is full or another process holds the file, rows wait in memory.
+A row is written as soon as its candidate is measured; a run that is killed at any moment resumes behind its
+last row. While the disk is full or another process holds the file, rows wait in memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-
 
 from kerneltune.compiling.cubin_cache import default_folder
 from kerneltune.errors import InputError
@@ -34,8 +33,13 @@ create table if not exists kernels (
 );
 create index if not exists kernels_by_name on kernels (kernel, device);
 """
-PASSING = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_FULL,
-           sqlite3.SQLITE_IOERR}
+PASSING = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+}
 PATIENCE = 60.0
 DAMAGES = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
@@ -101,7 +105,8 @@ class KernelStore:
         if self._pending:
             with self._connection:
                 self._connection.executemany(
-                    "insert or replace into kernels values (?, ?, ?, ?, ?, ?, ?)", list(self._pending.values())
+                    "insert or replace into kernels values (?, ?, ?, ?, ?, ?, ?)",
+                    list(self._pending.values()),
                 )
             self._pending.clear()
 
@@ -114,7 +119,8 @@ class KernelStore:
             except sqlite3.DatabaseError as error:
                 if time.monotonic() - started >= patience:
                     raise InputError(
-                        f"the store {self.path} cannot be written: {error}; {len(self._pending)} trials are lost"
+                        f"the store {self.path} cannot be written: {error}; "
+                        f"{len(self._pending)} trials are lost"
                     ) from None
                 time.sleep(0.05)
 
@@ -197,5 +203,3 @@ class KernelMemory:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         row = StoredKernel(self._kernel, self._identity, self._device, self._sizes, now, trial)
         self._store.add(self._key(trial.configuration), row)
-
-

@@ -52,7 +52,9 @@ class KernelWork:
         if promised is not None and built.get("spills"):
             broken.append(f"{built['spills']} bytes of spills")
         if profile is not None and found.get("shared_memory", 0) > profile.smem_per_block_optin:
-            broken.append(f"{found['shared_memory']} bytes of shared memory, {profile.smem_per_block_optin} exist")
+            broken.append(
+                f"{found['shared_memory']} bytes of shared memory, {profile.smem_per_block_optin} exist"
+            )
         wanted = order.get("blocks_per_sm")
         if wanted is not None and found.get("blocks_per_sm", wanted) < wanted:
             broken.append(f"{found['blocks_per_sm']} blocks per SM, {wanted} promised")
