@@ -56,6 +56,9 @@ class DriverBackend:
 
     def load(self, order: dict[str, Any], built: dict[str, Any]) -> DriverLoaded:
         """Load the machine code, or let the driver compile PTX."""
+        if order["kind"] == "ptx":
+            code = base64.b64encode(order["source"].encode() + b"\0").decode()
+            built = {"cubin": code, "lowered": [order["entry"]], "registers_limit": order.get("registers")}
         return DriverLoaded(self, order, built)
 
     def allocate(self, size: int) -> int:

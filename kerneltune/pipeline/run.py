@@ -18,7 +18,9 @@ from kerneltune.searching.protocol import Configuration, Strategy
 class Work(Protocol):
     """What is tuned: how a configuration becomes an order, and an answer a trial."""
 
-    compiles: bool
+    @property
+    def compiles(self) -> bool:
+        """Whether a compiler runs before each candidate."""
 
     def order(self, configuration: Configuration) -> dict[str, Any]:
         """The order of a configuration; raises `KernelTuneError` for one that cannot run here."""

@@ -181,9 +181,8 @@ class Description:
         for name in ("shared_memory", "registers", "blocks_per_sm", "flops", "bytes"):
             if getattr(self, name) is not None:
                 given[name] = getattr(self, name)
-        given |= {
-            f"define_{n}": one for n, one in self.defines.items() if isinstance(one, str) and one.strip()
-        }
+        texts = {n: one for n, one in self.defines.items() if isinstance(one, str) and one.strip()}
+        given |= {f"define_{n}": one for n, one in texts.items()}
         return given
 
     def _space(

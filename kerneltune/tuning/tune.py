@@ -50,9 +50,9 @@ def tune(
         seed: The search's seed.
         notice: Called with each trial and the progress.
         given: What `Description` has (`entry`, `params`, `constraints`, `sizes`, `arguments`, `grid`,
-            `block`, `shared_memory`, `timer`, …), what `Plan` has (`runs`, `timed`, `flush`, …), what `Budget`
-            has (`evaluations`, `seconds`, `no_gain`), and what `RunOptions` has (`objective`, `metrics`,
-            `finalists`, `devices`, `executor`, `store`, …).
+            `block`, `shared_memory`, `timer`, …), what `Plan` has (`runs`, `timed`, `flush`, …), what
+            `Budget` has (`evaluations`, `seconds`, `no_gain`), and what `RunOptions` has (`objective`,
+            `metrics`, `finalists`, `devices`, `executor`, `store`, …).
 
     Returns:
         The trials and the best of them.
