@@ -1,4 +1,4 @@
-"""Tuning attention in Triton: python examples/tuning/attention.py"""
+"""Tuning attention in Triton: run python examples/tuning/attention.py."""
 
 import numpy as np
 import triton

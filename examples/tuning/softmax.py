@@ -1,4 +1,4 @@
-"""Tuning a Triton softmax: python examples/tuning/softmax.py"""
+"""Tuning a Triton softmax: run python examples/tuning/softmax.py."""
 
 import numpy as np
 import triton
@@ -11,7 +11,9 @@ ROWS, COLUMNS = 8192, 4096
 
 
 @triton.jit
-def softmax(given, result, rows, columns, BLOCK: tl.constexpr, PROGRAMS: tl.constexpr, num_stages: tl.constexpr):
+def softmax(
+    given, result, rows, columns, BLOCK: tl.constexpr, PROGRAMS: tl.constexpr, num_stages: tl.constexpr
+):
     """Each program computes every so many-th row."""
     offsets = tl.arange(0, BLOCK)
     mask = offsets < columns
