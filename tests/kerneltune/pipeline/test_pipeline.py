@@ -1,4 +1,4 @@
-"""The pipeline with children that pretend: faults cost their candidates only, and nothing is lost or doubled."""
+"""The pipeline with children that pretend: a fault costs its candidate, and nothing is lost or doubled."""
 
 from __future__ import annotations
 
