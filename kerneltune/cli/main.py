@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kerneltune.cli.bundle import bundle_app
 from kerneltune.cli.doctor import doctor
 from kerneltune.cli.failures import print_json, reporting, run_app
 from kerneltune.cli.fit import fit
@@ -33,6 +34,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(profile_app, name="profile")
+app.add_typer(bundle_app, name="bundle")
 app.command()(tune)
 app.command(name="tune-kernel")(tune_kernel)
 app.command()(best)
