@@ -11,24 +11,34 @@ current stream, on torch's memory.
 
 from kerneltune.torch.diagonal import DiagonalGRU, DiagonalLSTM, DiagonalSLSTM, diagonal
 from kerneltune.torch.launching import DeviceLauncher, Launcher, launcher
-from kerneltune.torch.rnn import RNN, parameter_gradients, recurrence
+from kerneltune.torch.convert import convert
+from kerneltune.torch.headwise import HeadwiseRNN
+from kerneltune.torch.layers import GRU, LSTM, RNN, sLSTM
+from kerneltune.torch.native import native
+from kerneltune.torch.rnn import parameter_gradients, recurrence
 from kerneltune.torch.scan import linear_recurrence
 from kerneltune.torch.scan_layers import LinearRecurrence, MinGRU, MinimalBlock, MinLSTM
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "RNN",
     "DeviceLauncher",
     "DiagonalGRU",
     "DiagonalLSTM",
     "DiagonalSLSTM",
+    "HeadwiseRNN",
     "Launcher",
     "LinearRecurrence",
     "MinGRU",
     "MinLSTM",
     "MinimalBlock",
+    "convert",
     "diagonal",
     "launcher",
     "linear_recurrence",
+    "native",
     "parameter_gradients",
     "recurrence",
+    "sLSTM",
 ]
