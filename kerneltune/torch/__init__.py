@@ -9,10 +9,10 @@ Tilings are solved and kernels compiled at the first call with a new shape, and 
 current stream, on torch's memory.
 """
 
-from kerneltune.torch.diagonal import DiagonalGRU, DiagonalLSTM, DiagonalSLSTM, diagonal
-from kerneltune.torch.launching import DeviceLauncher, Launcher, launcher
 from kerneltune.torch.convert import convert
+from kerneltune.torch.diagonal import DiagonalGRU, DiagonalLSTM, DiagonalSLSTM, diagonal
 from kerneltune.torch.headwise import HeadwiseRNN
+from kerneltune.torch.launching import DeviceLauncher, Launcher, launcher
 from kerneltune.torch.layers import GRU, LSTM, RNN, sLSTM
 from kerneltune.torch.native import native
 from kerneltune.torch.rnn import parameter_gradients, recurrence

@@ -17,9 +17,9 @@ _NAMES = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dro
 def convert(model: Model) -> Model:
     """Replace every `torch.nn.LSTM`, `GRU` and `RNN` of a model in place, and give the model back.
 
-    Parameters stay the same objects under the same names, so that optimisers and checkpoints go on with them.
-    Subclasses of torch's layers are left as they are. A model that is such a layer itself is given back as the
-    new layer. Raises `InputError` for parameters that torch's layer would not have.
+    Parameters stay the same objects under the same names, so that optimisers and checkpoints go on with
+    them. Subclasses of torch's layers are left as they are. A model that is such a layer itself is given back
+    as the new layer. Raises `InputError` for parameters that torch's layer would not have.
     """
     if type(model) in _KINDS:
         return converted(model)
@@ -44,4 +44,5 @@ def converted(layer: torch.nn.RNNBase) -> Recurrent:
         raise InputError(f"the layer's parameters are not torch's: {', '.join(strange)}")
     for name, parameter in names.items():
         made._parameters[name] = parameter
-    return made.train(layer.training)
+    made.train(layer.training)
+    return made

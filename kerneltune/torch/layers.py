@@ -1,16 +1,12 @@
 """Recurrent layers that take the place of `torch.nn`'s: same arguments, parameters, states and outputs.
 
-    from kerneltune.torch import LSTM
-
-    layer = LSTM(512, 768, num_layers=2, dropout=0.1, device="cuda", dtype=torch.float16)
-    output, (h, c) = layer(x)                                # x [T, B, 512]
-    output, (h, c) = layer(x, lengths=lengths)               # rows of their own lengths, on the GPU
+What torch's layers lack is among the keyword arguments of `Added` and of `Recurrent.forward`.
 """
 
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, ClassVar, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import torch
 from torch.nn.utils.rnn import PackedSequence
@@ -45,7 +41,7 @@ class Added(TypedDict, total=False):
 class Recurrent(Stack):
     """What the four layers share."""
 
-    cell: ClassVar[str]
+    cell: str
 
     def __init__(self, sizes: Sizes, device: Any = None, dtype: Any = None) -> None:
         super().__init__(KINDS[self.cell], sizes, device, dtype)
@@ -212,27 +208,26 @@ class Recurrent(Stack):
         starts = flat.nonzero().flatten()
         bounds = torch.cat([starts, starts.new_full((1,), steps * rows)])
         layout = Tokens.joined(bounds, steps * rows, data.device)
-        first = flat.cumsum(0)[:: steps] - 1  # the row that each sequence begins with
+        first = flat.cumsum(0)[::steps] - 1  # the row that each sequence begins with
         final = torch.cat([first[1:] - 1, first.new_full((1,), layout.rows - 1)])
-        default = self.first_states(layout.rows, data)
+        begin = self.first_states(layout.rows, data)
         if states is not None:
-            default = tuple(
-                self._by_direction(state, lambda part, at, old=old: part.index_copy(1, at, old), first, final, old)
-                for state, old in zip(default, states, strict=True)
-            )
-        output, last = self._run(data.transpose(0, 1).reshape(steps * rows, -1), layout, default)
-        ends = tuple(
-            self._by_direction(state, lambda part, at, _: part.index_select(1, at), final, first, state)
-            for state in last
-        )
+            pairs = zip(begin, states, strict=True)
+            begin = tuple(self._put(part, given, (first, final)) for part, given in pairs)
+        output, last = self._run(data.transpose(0, 1).reshape(steps * rows, -1), layout, begin)
+        ends = tuple(self._taken(part, (final, first)) for part in last)
         return output.view(rows, steps, -1).transpose(0, 1), ends
 
-    def _by_direction(
-        self, state: torch.Tensor, change: Any, forward: torch.Tensor, backward: torch.Tensor, other: torch.Tensor
-    ) -> torch.Tensor:
-        """`change(states of a direction, rows, the other's)` for both directions, at their own rows."""
+    def _put(self, states: torch.Tensor, given: torch.Tensor, at: States) -> torch.Tensor:
+        """The states with given ones at some rows, which differ by direction."""
         count = self.sizes.directions
-        parts = [change(state[d::count], (forward, backward)[d], other[d::count]) for d in range(count)]
+        parts = [states[d::count].index_copy(1, at[d], given[d::count]) for d in range(count)]
+        return torch.stack(parts, dim=1).flatten(0, 1)
+
+    def _taken(self, states: torch.Tensor, at: States) -> torch.Tensor:
+        """The states at some rows, which differ by direction."""
+        count = self.sizes.directions
+        parts = [states[d::count].index_select(1, at[d]) for d in range(count)]
         return torch.stack(parts, dim=1).flatten(0, 1)
 
 
@@ -321,10 +316,11 @@ class RNN(Recurrent):
         dtype: Any = None,
         **added: Unpack[Added],
     ) -> None:
+        sizes = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional)
+        checked = Sizes(*sizes, **added)
         if nonlinearity not in ("tanh", "relu"):
             raise InputError(f"nonlinearity is {nonlinearity!r}: it must be 'tanh' or 'relu'")
         if nonlinearity == "relu":
             self.cell = "elman_relu"
         self.nonlinearity = nonlinearity
-        sizes = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional)
-        super().__init__(Sizes(*sizes, **added), device, dtype)
+        super().__init__(checked, device, dtype)

@@ -1,4 +1,4 @@
-"""The cells in torch's own operations: where no kernel runs, for second derivatives, and for what kernels lack.
+"""The cells in torch's own operations: for second derivatives, for what kernels lack, and where none runs.
 
 `native_recurrence` computes what `kerneltune.torch.recurrence` does, step by step, on any device and in any
 floating-point type. 16-bit inputs are computed in float32, with h rounded after each step, as kernels do.
@@ -88,9 +88,10 @@ def native_recurrence(
     recurrent: torch.Tensor,
     bias: torch.Tensor,
     initial: torch.Tensor,
+    *,
     extras: Extras = _PLAIN,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Run a recurrent layer step by step; arguments and results are those of `kerneltune.torch.recurrence`."""
+    """Run a recurrent layer step by step; arguments and results are `kerneltune.torch.recurrence`'s."""
     if cell not in _STEPS:
         raise InputError(f"cell '{cell}' runs on a GPU alone: {nearest(cell, list(_STEPS))}")
     kept = input_product.dtype

@@ -1,7 +1,7 @@
 """The recurrence as operators of `torch.library`: for torch.compile, export, vmap, autocast and torch.func.
 
-`kerneltune::recurrence` gives fresh tensors that share no memory, so h is copied out of the states once. Plain
-eager calls take `kerneltune.torch.rnn`'s autograd function, which returns views instead.
+`kerneltune::recurrence` gives fresh tensors that share no memory, so h is copied out of the states once.
+Plain eager calls take `kerneltune.torch.rnn`'s autograd function, which returns views instead.
 """
 
 from __future__ import annotations
@@ -208,14 +208,16 @@ def _forward(
     options = tuple(options)
     if not takes_kernels(product):
         with torch.no_grad():
-            output, last = native_recurrence(options[0], product, recurrent, bias, initial, _extras(options))
+            output, last = native_recurrence(
+                options[0], product, recurrent, bias, initial, extras=_extras(options)
+            )
         kept = initial.clone(memory_format=torch.contiguous_format)
         values = product.clone(memory_format=torch.contiguous_format) if training else product.new_empty(0)
         return output, last, kept, values, product.new_empty(0)
     spec = spec_of(options[0])
     problem = problem_of("training" if training else "forward", product.shape, product.dtype, options)
-    parts = tuple(readable(part) for part in (product, recurrent, bias, initial))
-    states, saved = launch_forward(problem, spec, launcher(), parts)
+    readables = tuple(readable(part) for part in (product, recurrent, bias, initial))
+    states, saved = launch_forward(problem, spec, launcher(), readables)
     values = saved.get("saved_values", product.new_empty(0))
     floats = saved.get("saved_states", product.new_empty(0))
     return states[0, 1:].clone(), states[:, -1].clone(), states, values, floats
@@ -260,7 +262,7 @@ def _backward(
     if states.dim() == 4:  # natively: the first states, and the input product
         with torch.enable_grad():
             parts = [part.detach().requires_grad_() for part in (values, recurrent, bias, states)]
-            output, last = native_recurrence(options[0], *parts, _extras(options))  # type: ignore[arg-type]
+            output, last = native_recurrence(options[0], *parts, extras=_extras(options))
             found = torch.autograd.grad((output, last), parts, (by_output, by_last))
         return tuple(part.contiguous() for part in found)
     spec = spec_of(options[0])

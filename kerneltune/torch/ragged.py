@@ -16,15 +16,15 @@ from kerneltune.errors import InputError
 
 
 class Layout(Protocol):
-    """How a layer's data become the steps and rows that a kernel runs over.
+    """How a layer's data become the steps and rows that a kernel runs over."""
 
-    Attributes:
-        rows: Rows of the batch that kernels see.
-        ends: Steps of each row, or None where all have all.
-    """
+    @property
+    def rows(self) -> int:
+        """Rows of the batch that kernels see."""
 
-    rows: int
-    ends: torch.Tensor | None
+    @property
+    def ends(self) -> torch.Tensor | None:
+        """Steps of each row, or None where all have all."""
 
     def spread(self, product: torch.Tensor, kept: torch.Tensor, *, backward: bool) -> torch.Tensor:
         """Input products `[…, K]` as `[T, B, K]`, with `kept` behind a row's end."""
@@ -151,7 +151,7 @@ def _tokens(
 
 
 def at_end(output: torch.Tensor, initial: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
-    """h at each row's own last step, `[B, …]`; the initial one for a row without steps.
+    """The h at each row's own last step, `[B, …]`; the initial one for a row without steps.
 
     Args:
         output: h after each step, `[T, B, …]`.

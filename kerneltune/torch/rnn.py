@@ -74,9 +74,8 @@ def recurrence(
     check(spec, *tensors)
     if runs_on is None:
         if not takes_kernels(tensors[0]):
-            return native_recurrence(
-                cell, *tensors, Extras(forward_clip, gate_gradient_clip, cut_recurrent_gradient)
-            )
+            extras = Extras(forward_clip, gate_gradient_clip, cut_recurrent_gradient)
+            return native_recurrence(cell, *tensors, extras=extras)
         if torch._C._are_functorch_transforms_active():
             found = Transformed.apply(*tensors, *options, True)
             return found[0], found[1]

@@ -83,7 +83,9 @@ class Sizes:
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name} is {getattr(self, name)!r}: it must be a probability, 0 to 1")
         if self.hidden_size % self.heads:
-            raise InputError(f"hidden_size is {self.hidden_size}: it must be a multiple of heads={self.heads}")
+            raise InputError(
+                f"hidden_size is {self.hidden_size}: it must be a multiple of heads={self.heads}"
+            )
         if not 0 <= self.proj_size < self.hidden_size:
             raise InputError(f"proj_size is {self.proj_size}: it must be 0 or less than hidden_size")
         if self.proj_size and (self.heads > 1 or self.layer_norm or self.zoneout):
@@ -162,7 +164,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         return self.sizes.output_size if state == "h" else self.sizes.hidden_size
 
     def reset_parameters(self) -> None:
-        """Draw all weights from U(±1/√hidden_size); norms begin as the identity, first states as 0 (n as 1)."""
+        """Draw weights from U(±1/√hidden_size); norms begin as the identity, first states as 0 (n as 1)."""
         bound = 1 / math.sqrt(self.sizes.hidden_size)
         for name, parameter in self.named_parameters():
             if name.startswith("norm_"):
@@ -264,7 +266,9 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         product = functional.linear(data, weights.into, None if norm else weights.into_bias)
         if norm:
             gain, shift = self._norm("ih", layer, direction)
-            product = functional.layer_norm(product, gain.shape, gain.to(product.dtype), shift.to(product.dtype))
+            product = functional.layer_norm(
+                product, gain.shape, gain.to(product.dtype), shift.to(product.dtype)
+            )
             product = product if weights.into_bias is None else product + weights.into_bias
         heads, gates, dim, _ = weights.recurrent.shape
         kept = product.new_tensor(self.kind.keeps).mul(FAR).repeat(heads * dim)
@@ -301,7 +305,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
                     pair = self._norm("cell", layer, d)
                     of_c = (pair[0].view(heads, dim), pair[1].view(heads, dim))
                 here = replace(extras, norms=Norms(of_r, of_c))
-            found.append(native_recurrence(self.kind.cell, *mine, here))
+            found.append(native_recurrence(self.kind.cell, *mine, extras=here))
         return torch.cat([f[0] for f in found], dim=2), torch.cat([f[1] for f in found], dim=2)
 
     def _start(self, states: list[torch.Tensor], dim: int) -> torch.Tensor:
@@ -344,7 +348,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         return functional.pad(parts, [0, 0] * (rows.dim()) + [0, added]) if added else parts
 
     def _weights(self, layer: int, direction: int, dim: int) -> _Weights:
-        """A direction's weights as kernels have them; kept while they do not change and no gradient is wanted."""
+        """A direction's weights as kernels have them; kept while no gradient is wanted and they stay."""
         if torch.is_grad_enabled() or torch.compiler.is_compiling():
             return self._made(layer, direction, dim)
         end = self._names(layer, direction)

@@ -65,22 +65,25 @@ def _backward(info: Any, dims: tuple[Any, ...], *arguments: Any) -> tuple[Any, A
 
 
 class Transformed(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
-    """`kerneltune::recurrence` for transforms, which refuse derivatives that are registered with an operator."""
+    """`kerneltune::recurrence` for transforms, which refuse derivatives registered with an operator."""
 
     generate_vmap_rule = True
 
     @staticmethod
     def forward(*arguments: Any) -> tuple[torch.Tensor, ...]:
+        """The operator; its arguments."""
         found: tuple[torch.Tensor, ...] = torch.ops.kerneltune.recurrence(*arguments)
         return found
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
+        """Keep what the backward pass reads."""
         operators.keep(ctx, inputs, output)
         ctx.mark_non_differentiable(*output[2:])
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[Any, ...]:
+        """Gradients by all arguments."""
         return operators.differentiated(ctx, *gradients)
 
 
