@@ -26,7 +26,7 @@ FLATZINC = (
     "var 1..9: x :: output_var;\nvar 1..9: y :: output_var;\n"
     "constraint int_lin_eq([2, 3], [x, y], 12);\nsolve minimize x;\n"
 )
-TILE = ["tile", "lstm", "--heads", "12", "--head-dim", "64", "--batch", "16"]
+TILE = ["tile", "lstm", "--heads", "12", "--head-dim", "64", "--batch", "16", "--gpu", "h100_sxm"]
 PROGRAM = """
 import sys
 sys.argv = {argv!r}
