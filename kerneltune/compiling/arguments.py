@@ -12,25 +12,25 @@ from kerneltune.inputs.scan_problem import ScanProblem
 
 STRUCTS = {"forward": "ForwardArguments", "training": "ForwardArguments", "backward": "BackwardArguments"}
 
-_SIZES = ("steps", "batch", "heads")
+SIZES = ("steps", "batch", "heads")
 # Fields in order. Arrays are pointers, sizes are ints.
 FIELDS = {
     "ForwardArguments": (
         *("input", "recurrent", "bias", "states", "workspace"),
-        *_SIZES,
+        *SIZES,
         *("saved_values", "saved_states"),
     ),
     "BackwardArguments": (
         *("saved_values", "saved_states", "states", "output_gradient", "last_gradient", "recurrent"),
         *("input_gradient", "recurrent_gradient", "initial_gradient", "workspace"),
-        *_SIZES,
+        *SIZES,
     ),
 }
 
 
 def layout(struct: str) -> np.dtype[np.void]:
     """The memory layout of a struct, by the C++ alignment rules."""
-    fields = [(name, np.int32 if name in _SIZES else np.uint64) for name in FIELDS[struct]]
+    fields = [(name, np.int32 if name in SIZES else np.uint64) for name in FIELDS[struct]]
     return np.dtype(fields, align=True)
 
 
@@ -45,5 +45,5 @@ def packed(
     struct = STRUCTS[problem.direction]
     values = np.zeros(1, layout(struct))
     for name in FIELDS[struct]:
-        values[name] = getattr(problem, name) if name in _SIZES else addresses.get(name, 0)
+        values[name] = getattr(problem, name) if name in SIZES else addresses.get(name, 0)
     return values.tobytes()

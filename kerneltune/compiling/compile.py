@@ -119,8 +119,7 @@ def _nvrtc() -> tuple[str, Build]:
         raise CompilationError(f"NVRTC cannot be loaded: {error}") from None
     version = f"nvrtc {major}.{minor}"
     headers = _cuda_headers()
-    _, numbers = nvrtc.nvrtcGetSupportedArchs()
-    targets = [f"sm_{number}" for number in numbers]
+    targets = known_targets()
 
     def build(job: _Job) -> tuple[bytes, str]:
         _check_target(job.target, targets, version)
@@ -144,6 +143,16 @@ def _nvrtc() -> tuple[str, Build]:
         return cubin, log.getvalue().replace("\0", "")
 
     return version, build
+
+
+def known_targets() -> list[str]:
+    """The architectures that NVRTC knows, such as ``sm_90``; raises `MissingExtraError` without it."""
+    try:
+        from cuda.bindings import nvrtc
+    except ImportError:
+        raise MissingExtraError("compiling with NVRTC", "compile") from None
+    _, numbers = nvrtc.nvrtcGetSupportedArchs()
+    return [f"sm_{number}" for number in numbers]
 
 
 def _check_target(target: str, known: list[str], compiler: str) -> None:

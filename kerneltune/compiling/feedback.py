@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 from kerneltune.compiling.compile import Compiled, Compiler
 from kerneltune.errors import CompilationError, InfeasibleError
@@ -39,8 +41,15 @@ class Settled:
     space: TilingSpace
 
 
-def settle(space: TilingSpace, compiler: Compiler) -> Settled:
+def settle(
+    space: TilingSpace, compiler: Compiler, solving: AbstractContextManager[Any] | None = None
+) -> Settled:
     """Solve and compile until the compiler needs no more registers than predicted and spills none.
+
+    Args:
+        space: The tilings.
+        compiler: The compiler.
+        solving: Held while solving: a lock, where several threads settle at the same time.
 
     Raises:
         InfeasibleError: Nothing fits, at first or with the compiler's needs.
@@ -50,7 +59,8 @@ def settle(space: TilingSpace, compiler: Compiler) -> Settled:
     turns: list[Tightening] = []
     for _ in range(MAX_ROUNDS + 1):
         try:
-            candidate = space.best()
+            with solving or nullcontext():
+                candidate = space.best()
         except InfeasibleError as error:
             raise InfeasibleError("\n".join([str(error), *_history(turns)])) from None
         compiled = compiler.compile(candidate)

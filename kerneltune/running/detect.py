@@ -6,8 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kerneltune.errors import MissingExtraError
 from kerneltune.inputs.hardware import HardwareProfile, load_profile, profile_names
+from kerneltune.running import driver
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,8 @@ class Detected:
 
 
 def detect() -> Detected:
-    """Ask the driver for the first GPU.
-
-    Raises `MissingExtraError` without the extra, `RunError` without a GPU.
-    """
-    try:
-        from kerneltune.running.launch import device_facts
-    except ImportError:
-        raise MissingExtraError("asking for the GPU", "gpu") from None
-    return matching(DeviceFacts(**device_facts()), [load_profile(name) for name in profile_names()])
+    """Ask the driver for the first GPU; raises `RunError` without one."""
+    return matching(DeviceFacts(**driver.device_facts()), [load_profile(name) for name in profile_names()])
 
 
 def matching(facts: DeviceFacts, profiles: list[HardwareProfile]) -> Detected:

@@ -1,7 +1,7 @@
-"""Launches that pycuda cannot make: cooperative grids, and clusters larger than the portable size.
+"""Kernels in the current context, launched by the driver's extensible launch.
 
-They use the driver's extensible launch in the current context, so they share memory, streams and events with
-pycuda.
+It makes what pycuda cannot: cooperative grids, and clusters larger than the portable size. Memory, streams
+and events are shared with whatever else uses the context.
 """
 
 from __future__ import annotations
@@ -9,110 +9,92 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from cuda.bindings import driver
-
 from kerneltune.compiling.source import KERNEL_NAME
-from kerneltune.errors import RunError
+from kerneltune.running import driver
+from kerneltune.running.driver import LaunchAttribute, LaunchConfig, call, check
 from kerneltune.tiling.candidate import Candidate
+
+PARAMETER_BYTES = 4096  # most that a kernel's parameters have on every GPU
 
 
 class ExtendedKernel:
-    """A candidate's kernel, loaded into the current context and launched with attributes."""
+    """A candidate's kernel, loaded into the current context and launched with attributes.
+
+    A launch is made ready once: ``arguments`` holds the bytes of the kernel's one by-value parameter, which
+    the driver copies at each launch. One thread at a time may write them and launch.
+    """
 
     def __init__(self, cubin: bytes, candidate: Candidate, *, cooperative: bool) -> None:
-        self._cubin = cubin
-        self._module = _call("loading the cubin", driver.cuModuleLoadData(cubin))
-        self._function = _call(
-            "finding the kernel", driver.cuModuleGetFunction(self._module, KERNEL_NAME.encode())
+        self._module, self._context = ctypes.c_void_p(), ctypes.c_void_p()
+        self._function = ctypes.c_void_p()
+        call("asking for the context", "cuCtxGetCurrent", ctypes.byref(self._context))
+        call("loading the cubin", "cuModuleLoadData", ctypes.byref(self._module), ctypes.c_char_p(cubin))
+        call(
+            "finding the kernel",
+            "cuModuleGetFunction",
+            ctypes.byref(self._function),
+            self._module,
+            KERNEL_NAME.encode(),
         )
-        limits = driver.CUfunction_attribute
-        self._set(limits.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, candidate.shared_memory)
+        self._set(driver.DYNAMIC_SHARED_MEMORY, candidate.shared_memory)
         if candidate.cluster > 1:
-            self._set(limits.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
-        self._config = _configuration(candidate, cooperative)
+            self._set(driver.NON_PORTABLE_CLUSTERS, 1)
+        self._config, self._attributes = configuration(candidate, cooperative)
+        self.arguments = ctypes.create_string_buffer(PARAMETER_BYTES)
+        self._parameters = (ctypes.c_void_p * 1)(ctypes.addressof(self.arguments))
+        self._launch = driver.library().cuLaunchKernelEx
+        self._call = (
+            ctypes.c_void_p(ctypes.addressof(self._config)),
+            self._function,
+            ctypes.c_void_p(ctypes.addressof(self._parameters)),
+            None,
+        )
 
-    def _set(self, attribute: Any, value: int) -> None:
-        _call(f"setting {attribute.name}", driver.cuFuncSetAttribute(self._function, attribute, value))
+    def _set(self, attribute: int, value: int) -> None:
+        call("setting up the kernel", "cuFuncSetAttribute", self._function, attribute, value)
 
     def resident_clusters(self) -> int:
         """Number of clusters of this launch that the GPU holds at a time."""
-        return int(
-            _call("asking for clusters", driver.cuOccupancyMaxActiveClusters(self._function, self._config))
-        )
+        found = ctypes.c_int()
+        function = "cuOccupancyMaxActiveClusters"
+        call("asking for clusters", function, ctypes.byref(found), self._function, self._call[0])
+        return found.value
+
+    def queue(self, stream: int) -> None:
+        """Queue one launch with ``arguments`` as they are, on the stream with this handle."""
+        self._config.stream = stream
+        status = self._launch(*self._call)
+        if status:
+            if status == driver.INVALID_CONTEXT:  # a thread in which nothing has asked for the GPU yet
+                call("setting the context", "cuCtxSetCurrent", self._context)
+                status = self._launch(*self._call)
+            check("launching", status)
 
     def launch(self, arguments: bytes, stream: Any) -> None:
         """Queue one launch on a stream that has a ``handle``, with one by-value parameter of these bytes."""
-        buffer = ctypes.create_string_buffer(arguments, len(arguments))
-        pointers = (ctypes.c_void_p * 1)(ctypes.addressof(buffer))
-        self._config.hStream = driver.CUstream(int(stream.handle))
-        _call(
-            "launching",
-            driver.cuLaunchKernelEx(self._config, self._function, ctypes.addressof(pointers), 0),
-        )
+        ctypes.memmove(self.arguments, arguments, len(arguments))
+        self.queue(int(stream.handle))
 
     def unload(self) -> None:
         """Free the module."""
-        _call("unloading the cubin", driver.cuModuleUnload(self._module))
+        call("unloading the cubin", "cuModuleUnload", self._module)
 
 
-def _configuration(candidate: Candidate, cooperative: bool) -> Any:
-    config = driver.CUlaunchConfig()
-    config.gridDimX, config.gridDimY, config.gridDimZ = candidate.blocks, 1, 1
-    config.blockDimX, config.blockDimY, config.blockDimZ = candidate.threads, 1, 1
-    config.sharedMemBytes = candidate.shared_memory
+def configuration(candidate: Candidate, cooperative: bool) -> tuple[LaunchConfig, Any]:
+    """The launch of a candidate, and the array of attributes that it points to."""
     attributes = []
-    kinds = driver.CUlaunchAttributeID
     if candidate.cluster > 1:
-        value = driver.CUlaunchAttributeValue()
-        value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = candidate.cluster, 1, 1
-        attributes.append(_attribute(kinds.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value))
+        attributes.append(_attribute(driver.CLUSTER_DIMENSION, candidate.cluster, 1, 1))
     if cooperative:
-        value = driver.CUlaunchAttributeValue()
-        value.cooperative = 1
-        attributes.append(_attribute(kinds.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value))
-    config.attrs = attributes
-    config.numAttrs = len(attributes)
-    return config
+        attributes.append(_attribute(driver.COOPERATIVE, 1))
+    array = (LaunchAttribute * max(1, len(attributes)))(*attributes)
+    config = LaunchConfig(
+        *(candidate.blocks, 1, 1, candidate.threads, 1, 1, candidate.shared_memory),
+        attributes=array,
+        attribute_count=len(attributes),
+    )
+    return config, array
 
 
-def _attribute(kind: Any, value: Any) -> Any:
-    attribute = driver.CUlaunchAttribute()
-    attribute.id = kind
-    attribute.value = value
-    return attribute
-
-
-def _call(what: str, answer: tuple[Any, ...]) -> Any:
-    status, *results = answer
-    if status != driver.CUresult.CUDA_SUCCESS:
-        _, text = driver.cuGetErrorString(status)
-        words = text.decode() if isinstance(text, bytes) else str(status)
-        raise RunError(f"{what}: {status.name}: {words}")
-    return results[0] if results else None
-
-
-def device_facts() -> dict[str, Any]:
-    """The driver's facts about the first GPU, by the names that profiles use."""
-    try:
-        answer = driver.cuInit(0)
-    except Exception as error:  # without the driver's library, an exception class of a private package
-        raise RunError(f"there is no NVIDIA driver here: {error}") from None
-    _call("starting the driver", answer)
-    device = _call("finding a GPU", driver.cuDeviceGet(0))
-    name = _call("asking its name", driver.cuDeviceGetName(128, device))
-    kinds = driver.CUdevice_attribute
-
-    def attribute(kind: str) -> int:
-        number = getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{kind}")
-        return int(_call(f"asking {kind}", driver.cuDeviceGetAttribute(number, device)))
-
-    major, minor = (attribute(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
-    return {
-        "name": name.partition(b"\0")[0].decode(errors="replace").strip(),
-        "compute_capability": f"{major}.{minor}",
-        "sm_count": attribute("MULTIPROCESSOR_COUNT"),
-        "registers_per_sm": attribute("MAX_REGISTERS_PER_MULTIPROCESSOR"),
-        "smem_per_sm": attribute("MAX_SHARED_MEMORY_PER_MULTIPROCESSOR"),
-        "smem_per_block_optin": attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
-        "memory_bytes": int(_call("asking its memory", driver.cuDeviceTotalMem(device))),
-    }
+def _attribute(kind: int, *values: int) -> LaunchAttribute:
+    return LaunchAttribute(kind, b"", (ctypes.c_uint * 16)(*values))

@@ -10,7 +10,8 @@ current stream, on torch's memory.
 """
 
 from kerneltune.torch.diagonal import DiagonalGRU, DiagonalLSTM, DiagonalSLSTM, diagonal
-from kerneltune.torch.rnn import RNN, DeviceLauncher, Launcher, launcher, parameter_gradients, recurrence
+from kerneltune.torch.launching import DeviceLauncher, Launcher, launcher
+from kerneltune.torch.rnn import RNN, parameter_gradients, recurrence
 from kerneltune.torch.scan import linear_recurrence
 from kerneltune.torch.scan_layers import LinearRecurrence, MinGRU, MinimalBlock, MinLSTM
 

@@ -32,7 +32,7 @@ PARALLEL = ("sequential", "overlap", "newton")  # besides the solver's choice
 
 @cache
 def _launcher(strategy: str) -> ScanLauncher:
-    from kerneltune.torch.rnn import launcher as layers_launcher
+    from kerneltune.torch.launching import launcher as layers_launcher
 
     return ScanLauncher(layers_launcher().profile, strategy=strategy or None)
 

@@ -1,18 +1,14 @@
-"""Kernels loaded for tensors: solved, compiled, and launched on a stream of torch's."""
+"""Kernels loaded for tensors: taken from a bundle, kept, or solved and compiled."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from kerneltune.compiling.compile import Compiler
-from kerneltune.compiling.feedback import settle
+from kerneltune.compiling.ready import Ready, supply_of
 from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.running.launch import ExtendedKernel
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
-
-if TYPE_CHECKING:
-    from kerneltune.running.launch import ExtendedKernel
 
 
 @dataclass(frozen=True)
@@ -22,11 +18,12 @@ class Stream:
     handle: int
 
 
+def loaded(ready: Ready) -> ExtendedKernel:
+    """A kernel in the present context."""
+    return ExtendedKernel(ready.cubin, ready.candidate, cooperative=ready.cooperative)
+
+
 def load(space: TilingSpace, profile: HardwareProfile) -> tuple[Candidate, ExtendedKernel]:
     """The best tiling of a space that keeps its promises, and its kernel in the present context."""
-    from kerneltune.running.launch import ExtendedKernel
-
-    compiled = settle(space, Compiler(space.kernels, profile)).compiled
-    candidate = compiled.candidate
-    cooperative = space.kernels.strategy(candidate.strategy).spec.cooperative
-    return candidate, ExtendedKernel(compiled.cubin, candidate, cooperative=cooperative)
+    ready = supply_of(profile, space.kernels, space.strategy).get(space.problem)
+    return ready.candidate, loaded(ready)

@@ -88,7 +88,7 @@ class ScanLauncher:
 @cache
 def launcher() -> ScanLauncher:
     """The launcher of this machine's GPU."""
-    from kerneltune.torch.rnn import launcher as layers_launcher
+    from kerneltune.torch.launching import launcher as layers_launcher
 
     return ScanLauncher(layers_launcher().profile)
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fake_driver import FakeLibrary
 from made import FAKE_KERNELS
 from typer.testing import CliRunner
 
@@ -14,7 +15,7 @@ from kerneltune.cli import options as cli_options
 from kerneltune.cli.main import app
 from kerneltune.errors import MissingExtraError, RunError
 from kerneltune.inputs.hardware import GPU_VARIABLE, load_profile
-from kerneltune.running import detect, launch
+from kerneltune.running import detect, driver
 from kerneltune.running.detect import DeviceFacts
 
 SIZES = ["--heads", "12", "--head-dim", "64", "--batch", "16"]
@@ -39,7 +40,7 @@ def here(monkeypatch: pytest.MonkeyPatch, facts: dict[str, Any] | Exception) -> 
             raise facts
         return facts
 
-    monkeypatch.setattr(launch, "device_facts", device_facts)
+    monkeypatch.setattr(driver, "device_facts", device_facts)
 
 
 @pytest.mark.parametrize("name", ["h100_sxm", "a100_sxm_80gb", "h200_sxm"])
@@ -89,12 +90,10 @@ def test_a_gpu_without_a_profile_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
     [b"NVIDIA H100 80GB HBM3" + b"\0" * 107, b"NVIDIA H100 80GB HBM3\0rubbish\0\0", b"NVIDIA H100 80GB HBM3"],
 )
 def test_the_name_of_a_gpu_ends_where_it_ends(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> None:
-    success = launch.driver.CUresult.CUDA_SUCCESS
-    calls = {"cuInit": (), "cuDeviceGet": (0,), "cuDeviceGetName": (raw,), "cuDeviceTotalMem": (1 << 36,)}
-    calls["cuDeviceGetAttribute"] = (9,)
-    for name, answer in calls.items():
-        monkeypatch.setattr(launch.driver, name, lambda *_, answer=answer: (success, *answer))
-    assert launch.device_facts()["name"] == "NVIDIA H100 80GB HBM3"
+    found = FakeLibrary()
+    found.name = raw
+    monkeypatch.setattr(driver, "library", lambda: found)
+    assert driver.device_facts()["name"] == "NVIDIA H100 80GB HBM3"
     done = CliRunner().invoke(app, ["profile", "detect"])
     assert "\0" not in done.output
     assert "NVIDIA H100 80GB HBM3, compute capability 9.9" in done.output

@@ -1,8 +1,7 @@
-"""The pycuda runner and the extended launch on a stand-in driver whose device memory is a byte array."""
+"""The pycuda runner on a stand-in driver whose device memory is a byte array."""
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import sys
 import types
@@ -15,7 +14,6 @@ from made import hand_made
 
 from kerneltune.errors import RunError
 from kerneltune.inputs.descriptions import Kernels
-from kerneltune.running import launch
 from kerneltune.running.case import random_case
 from kerneltune.running.measure import TrialPlan, try_candidate
 
@@ -146,50 +144,3 @@ def test_writing_beside_the_states_is_found(fake_kernels: Kernels, runner: Any, 
     runner.run_once()
     with pytest.raises(RunError, match="wrote outside the array 'states'"):
         runner.read()
-
-
-@pytest.mark.parametrize(("cluster", "cooperative"), [(1, True), (2, False), (16, True)])
-def test_extended_launch(monkeypatch: pytest.MonkeyPatch, cluster: int, cooperative: bool) -> None:
-    driver = launch.driver
-    success = driver.CUresult.CUDA_SUCCESS
-    attributes: dict[str, int] = {}
-    seen: list[tuple[Any, bytes]] = []
-
-    def set_attribute(function: Any, attribute: Any, value: int) -> tuple[Any]:
-        attributes[attribute.name] = value
-        return (success,)
-
-    def launch_kernel(config: Any, function: Any, pointers: int, extra: int) -> tuple[Any]:
-        first = ctypes.cast(pointers, ctypes.POINTER(ctypes.c_void_p))[0]
-        assert first is not None
-        seen.append((config, ctypes.string_at(first, 5)))
-        return (success,)
-
-    monkeypatch.setattr(driver, "cuModuleLoadData", lambda cubin: (success, "module"))
-    monkeypatch.setattr(driver, "cuModuleGetFunction", lambda module, name: (success, "function"))
-    monkeypatch.setattr(driver, "cuFuncSetAttribute", set_attribute)
-    monkeypatch.setattr(driver, "cuLaunchKernelEx", launch_kernel)
-    kernel = launch.ExtendedKernel(b"cubin", hand_made(cluster=cluster, blocks=32), cooperative=cooperative)
-    kernel.launch(b"ab\0cd", types.SimpleNamespace(handle=77))
-    ((config, argument),) = seen
-    assert argument == b"ab\0cd"
-    assert (config.gridDimX, config.blockDimX, config.sharedMemBytes) == (32, 256, 2304)
-    assert int(config.hStream) == 77
-    found = {attribute.id.name: attribute.value for attribute in config.attrs}
-    assert ("CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION" in found) == (cluster > 1)
-    assert ("CU_LAUNCH_ATTRIBUTE_COOPERATIVE" in found) == cooperative
-    assert config.numAttrs == len(found)
-    if cluster > 1:
-        size = found["CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION"].clusterDim
-        assert (size.x, size.y, size.z) == (cluster, 1, 1)
-        assert attributes["CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED"] == 1
-    assert attributes["CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"] == 2304
-
-
-def test_a_driver_error_names_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = launch.driver
-    failed = driver.CUresult.CUDA_ERROR_INVALID_IMAGE
-    monkeypatch.setattr(driver, "cuModuleLoadData", lambda cubin: (failed,))
-    monkeypatch.setattr(driver, "cuGetErrorString", lambda status: (status, b"device image is invalid"))
-    with pytest.raises(RunError, match="loading the cubin: CUDA_ERROR_INVALID_IMAGE: device image is"):
-        launch.ExtendedKernel(b"cubin", hand_made(), cooperative=True)

@@ -1,0 +1,108 @@
+"""The commands ``kerneltune bundle``: prebuilt kernels, so that users' machines need no compiler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kerneltune.cli.failures import print_json, reporting
+from kerneltune.cli.options import Json
+from kerneltune.errors import InputError, nearest
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.hardware import load_profile, profile_names
+
+bundle_app = typer.Typer(help="Prebuilt kernels in one file, or in a wheel.", no_args_is_help=True)
+
+Target = Annotated[Path, typer.Argument(help="The bundle's file.")]
+Gpus = Annotated[
+    list[str] | None,
+    typer.Option("--gpu", help="A profile, again for more; by default all that the compiler knows."),
+]
+Cells = Annotated[list[str] | None, typer.Option("--cell", help="A cell, again for more.")]
+Shapes = Annotated[list[str] | None, typer.Option("--shape", help="Heads × units, such as 12x64.")]
+Batches = Annotated[list[int] | None, typer.Option("--batch", help="A batch size, again for more.")]
+Dtypes = Annotated[list[str] | None, typer.Option("--dtype", help="A storage type, again for more.")]
+Wheel = Annotated[Path | None, typer.Option(help="Also write the wheel constrint-kernels to this folder.")]
+
+
+@bundle_app.command()
+def build(
+    target: Target,
+    gpu: Gpus = None,
+    cell: Cells = None,
+    shape: Shapes = None,
+    batch: Batches = None,
+    dtype: Dtypes = None,
+    wheel: Wheel = None,
+    as_json: Json = False,
+) -> None:
+    """Solve and compile kernels without a GPU, and write them to a file. A second build resumes."""
+    with reporting(as_json):
+        from constrint.support.version import version
+        from kerneltune.compiling import bundle_build
+        from kerneltune.inputs.dtypes import dtype_of
+
+        kernels = discover()
+        default = bundle_build.Selection()
+        for name in cell or ():
+            kernels.cell(name)
+        selection = bundle_build.Selection(
+            cells=tuple(cell or default.cells),
+            shapes=tuple(_shape(text) for text in shape) if shape else default.shapes,
+            batches=tuple(batch or default.batches),
+            dtypes=tuple(dtype_of(name) for name in dtype or default.dtypes),
+        )
+        profiles = [load_profile(name) for name in gpu or _compilable()]
+
+        def progress(line: str) -> None:
+            typer.echo(line, err=True)
+
+        built = bundle_build.build(target, profiles, kernels, selection, progress)
+        written = bundle_build.write_wheel(target, wheel, version()) if wheel else None
+        if as_json:
+            found = {"status": "built", "kernels": built.kernels, "bytes": built.size}
+            print_json({**found, "left_out": built.left_out, "wheel": str(written) if written else None})
+            return
+        typer.echo(f"{target}: {built.kernels} kernels, {built.size / 1e6:.1f} MB")
+        for reason in built.left_out:
+            typer.echo(f"left out: {reason}")
+        if written:
+            typer.echo(f"{written}: {written.stat().st_size / 1e6:.1f} MB")
+
+
+@bundle_app.command()
+def check(target: Target, as_json: Json = False) -> None:
+    """Read every kernel of a bundle, and compare it with its hash and with the installed sources."""
+    with reporting(as_json):
+        from kerneltune.compiling.bundle import Bundle
+        from kerneltune.compiling.ready import sources_digest
+
+        opened = Bundle.open(target, sources_digest(discover().root))
+        count = sum(1 for _ in opened.all())
+        if as_json:
+            print_json({"status": "right", "kernels": count, "gpus": dict(opened.contents()), **opened.about})
+            return
+        typer.echo(f"{target}: {count} kernels by {opened.about.get('compiler')}, all as they were written")
+        for name, number in opened.contents():
+            typer.echo(f"  {name}: {number}")
+
+
+def _shape(text: str) -> tuple[int, int]:
+    heads, cross, dim = text.replace("×", "x").partition("x")
+    if not (cross and heads.isdecimal() and dim.isdecimal()):
+        raise InputError(f"--shape: '{text}' is not heads x units, such as 12x64")
+    return int(heads), int(dim)
+
+
+def _compilable() -> list[str]:
+    """The profiles whose architecture the installed compiler knows."""
+    from kerneltune.compiling.compile import known_targets
+
+    known = known_targets()
+    profiles = [load_profile(name) for name in profile_names()]
+    found = [one.name for one in profiles if one.target.removesuffix("a") in known]
+    if not found:
+        raise InputError(f"no profile's architecture is known to the compiler: {nearest('sm_90', known)}")
+    return found

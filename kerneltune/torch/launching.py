@@ -1,0 +1,195 @@
+"""What runs kernels of recurrent layers on torch's tensors: solved, compiled, loaded once, then launched.
+
+A launch after the first takes a few microseconds of the host: a kernel is found by its request, the argument
+block is packed once and only its pointers are written again, and the driver is called with a configuration
+that was made when the kernel was loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from threading import Lock
+from typing import Any, Protocol
+
+import torch
+
+from kerneltune.compiling.arguments import FIELDS, SIZES, STRUCTS
+from kerneltune.compiling.ready import Supply, supply_of
+from kerneltune.errors import InputError
+from kerneltune.inputs.descriptions import Kernels, discover
+from kerneltune.inputs.hardware import GPU_VARIABLE, HardwareProfile, load_profile
+from kerneltune.inputs.problem import Problem
+from kerneltune.running import driver
+from kerneltune.running.detect import detect
+from kerneltune.running.launch import ExtendedKernel
+from kerneltune.tiling.candidate import Candidate
+from kerneltune.torch.loading import loaded
+
+Tensors = Mapping[str, torch.Tensor]
+request = lru_cache(maxsize=4096)(Problem)  # making and checking one takes longer than a launch
+MOST_LOADED = 4096  # requests whose kernels are found at once; they differ in their numbers of steps, too
+
+
+class Launcher(Protocol):
+    """What runs the kernel of a problem's pass on tensors by the names of its arguments."""
+
+    def launch(self, problem: Problem, tensors: Tensors) -> None:
+        """Queue one launch on torch's current stream; outputs are among the tensors."""
+
+
+class TorchDevice:
+    """What a launch asks of torch."""
+
+    def index(self, tensor: torch.Tensor) -> int:
+        """The number of the tensor's GPU; raises `InputError` for one that is on none."""
+        found: int = tensor.get_device()
+        if found < 0:
+            raise InputError(
+                f"the tensors are on {tensor.device}, but kernels run on a GPU: move them to cuda"
+            )
+        return found
+
+    def current(self) -> int:
+        """The number of the GPU that this thread works on."""
+        return int(torch._C._cuda_getDevice())
+
+    def on(self, index: int) -> AbstractContextManager[Any]:
+        """Lets this thread work on that GPU."""
+        context: AbstractContextManager[Any] = torch.cuda.device(index)
+        return context
+
+    def stream(self, index: int) -> int:
+        """The handle of the GPU's current stream."""
+        return int(torch._C._cuda_getCurrentRawStream(index))
+
+    def is_capturing(self) -> bool:
+        """Whether the current stream is recorded into a graph."""
+        return bool(torch.cuda.is_current_stream_capturing())
+
+    def empty(self, size: int, index: int) -> torch.Tensor:
+        """Memory of so many bytes, given away again only behind what is queued on the current stream."""
+        return torch.empty(size, dtype=torch.uint8, device=torch.device("cuda", index))
+
+
+class _Loaded:
+    """A kernel in a device's primary context, with its argument block."""
+
+    def __init__(self, problem: Problem, kernel: ExtendedKernel, candidate: Candidate) -> None:
+        names = FIELDS[STRUCTS[problem.direction]]
+        pointers = [name for name in names if name not in SIZES]
+        self.names = tuple(pointers)
+        self.sizes_at = names.index(SIZES[0])  # among the pointers, they lie together
+        self.workspace_at = pointers.index("workspace")
+        self.pack = struct.Struct("".join("i" if name in SIZES else "P" for name in names)).pack_into
+        self.kernel = kernel
+        self.workspace, self.fill = candidate.workspace, candidate.workspace_fill
+        self.rest = problem.batch, problem.heads
+
+
+@dataclass
+class DeviceLauncher:
+    """Solves, compiles, loads and launches, on whichever CUDA device the tensors are.
+
+    Launches on one stream share one workspace, which each fills anew. A launch that is recorded into a graph
+    has its own, out of the graph's memory.
+
+    Attributes:
+        profile: The profile of the GPUs.
+        kernels: The kernels.
+        device: What is asked of torch.
+    """
+
+    profile: HardwareProfile
+    kernels: Kernels = field(default_factory=discover)
+    device: TorchDevice = field(default_factory=TorchDevice)
+    _supplied: Supply | None = None
+    _found: dict[tuple[Problem, int], _Loaded] = field(default_factory=dict)
+    _loaded: dict[tuple[Problem, int], _Loaded] = field(default_factory=dict)
+    _workspaces: dict[tuple[int, int], torch.Tensor] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)  # autograd launches from threads of its own
+
+    @property
+    def supply(self) -> Supply:
+        """Where kernels come from."""
+        if self._supplied is None:
+            self._supplied = supply_of(self.profile, self.kernels)
+        return self._supplied
+
+    def launch(self, problem: Problem, tensors: Tensors) -> None:
+        """Queue one launch on the current stream of the tensors' device."""
+        device = self.device
+        index = device.index(tensors["states"])
+        if device.current() != index:
+            with device.on(index):
+                return self.launch(problem, tensors)
+        found = self._found.get((problem, index))
+        if found is None:
+            found = self._find(problem, index)
+        addresses = [tensors[name].data_ptr() if name in tensors else 0 for name in found.names]
+        stream = device.stream(index)
+        at = found.sizes_at
+        with self._lock:
+            if found.workspace:
+                kept = addresses[found.workspace_at] = self._workspace(found, index, stream)
+                fill = driver.library().cuMemsetD8Async
+                driver.check("filling", fill(kept, found.fill, found.workspace, stream))
+            sizes = problem.steps, *found.rest
+            found.pack(found.kernel.arguments, 0, *addresses[:at], *sizes, *addresses[at:])
+            found.kernel.queue(stream)
+        return None
+
+    def prepare(self, problems: Iterable[Problem]) -> None:
+        """Solve and compile requests at the same time, and load them on the current device.
+
+        Call it ahead of a graph's capture and of serving. Raises `InfeasibleError` where nothing fits.
+        """
+        wanted = list(problems)
+        for problem in wanted:
+            if self.supply.quickly(problem) is None:
+                self.supply.begin(problem)
+        index = self.device.current()
+        self.device.empty(1, index)  # from here on the GPU has a context
+        for problem in wanted:
+            self._find(problem, index)
+
+    def _find(self, problem: Problem, index: int) -> _Loaded:
+        """The kernel of a request, loaded at the first call."""
+        key = replace(problem, steps=1), index
+        if key not in self._loaded:
+            if problem.direction == "training" and self.supply.quickly(problem) is None:
+                self.supply.begin(problem)  # the pass that follows is compiled at the same time
+                self.supply.begin(replace(problem, direction="backward"))
+            ready = self.supply.get(problem)
+            with self._lock:
+                if key not in self._loaded:
+                    self._loaded[key] = _Loaded(problem, loaded(ready), ready.candidate)
+        if len(self._found) >= MOST_LOADED:
+            self._found = {}
+        found = self._found[problem, index] = self._loaded[key]
+        return found
+
+    def _workspace(self, found: _Loaded, index: int, stream: int) -> int:
+        """The address of memory for a launch."""
+        if self.device.is_capturing():
+            return int(self.device.empty(found.workspace, index).data_ptr())
+        kept = self._workspaces.get((index, stream))
+        if kept is None or kept.numel() < found.workspace:
+            kept = self._workspaces[index, stream] = self.device.empty(found.workspace, index)
+        return int(kept.data_ptr())
+
+
+@cache
+def launcher() -> DeviceLauncher:
+    """The launcher of this machine's GPU: of the profile that KERNELTUNE_GPU names, or that fits it."""
+    named = os.environ.get(GPU_VARIABLE)
+    if named:
+        return DeviceLauncher(load_profile(named))
+    found = detect()
+    if found.profile is None:
+        raise InputError(f"{found.sentence}; or name a profile in the environment variable {GPU_VARIABLE}")
+    return DeviceLauncher(load_profile(found.profile))
