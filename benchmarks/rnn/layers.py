@@ -1,6 +1,6 @@
-"""Times kerneltune's layers beside torch.nn's (cuDNN) in one run on a GPU: models, directions, packing, sizes.
+"""Times kerneltune's layers beside torch.nn's (cuDNN) in one run on a GPU.
 
-    python benchmarks/rnn/layers.py --out benchmarks/results/h100_layers.json [--seconds 250] [--parts models …]
+    python benchmarks/rnn/layers.py --out benchmarks/results/h100_layers.json [--seconds 250] [--parts host …]
 
 Milliseconds are medians by the caller's clock around calls that end with a synchronisation.
 """

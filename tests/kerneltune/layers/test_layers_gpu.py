@@ -1,4 +1,4 @@
-"""On a GPU: kernels' layers beside torch.nn's in float64, packed, two ways, compiled, captured, transformed."""
+"""On a GPU: the layers beside torch.nn's in float64, packed, two ways, compiled, captured, transformed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_drawn_layers_are_torchs(kind: str, dtype: str) -> None:
     import kerneltune.torch as ours
 
     draw = random.Random(f"{kind} {dtype}")
-    for _ in range(4):
+    for _ in range(2):
         options = {"num_layers": draw.choice([1, 2]), "bidirectional": draw.random() < 0.5}
         if kind == "LSTM" and draw.random() < 0.4:
             options["proj_size"] = 24
