@@ -1,1 +1,31 @@
-"""kerneltune: tilings of recurrent-network kernels for a GPU, solved, compiled, verified and timed."""
+"""kerneltune: kernels for GPUs, tuned: solved, compiled, verified, timed and kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kerneltune.sources.arguments import In as In
+    from kerneltune.sources.arguments import InOut as InOut
+    from kerneltune.sources.arguments import Out as Out
+    from kerneltune.tuning.load import load as load
+    from kerneltune.tuning.tune import tune as tune
+
+_PLACES = {
+    "In": "kerneltune.sources.arguments",
+    "InOut": "kerneltune.sources.arguments",
+    "Out": "kerneltune.sources.arguments",
+    "load": "kerneltune.tuning.load",
+    "tune": "kerneltune.tuning.tune",
+}
+
+__all__ = ["In", "InOut", "Out", "load", "tune"]
+
+
+def __getattr__(name: str) -> Any:
+    """What users import, loaded when it is first used."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'kerneltune' has no attribute '{name}'")
+    import importlib
+
+    return getattr(importlib.import_module(_PLACES[name]), name)

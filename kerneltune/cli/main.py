@@ -16,6 +16,7 @@ from kerneltune.cli.bundle import bundle_app
 from kerneltune.cli.doctor import doctor
 from kerneltune.cli.failures import print_json, reporting, run_app
 from kerneltune.cli.fit import fit
+from kerneltune.cli.kernel import best, header, tune_kernel
 from kerneltune.cli.options import Asked, Backend, Json, Top, asking
 from kerneltune.cli.profiles import profile_app
 from kerneltune.cli.tune import report, tune
@@ -35,6 +36,9 @@ app = typer.Typer(
 app.add_typer(profile_app, name="profile")
 app.add_typer(bundle_app, name="bundle")
 app.command()(tune)
+app.command(name="tune-kernel")(tune_kernel)
+app.command()(best)
+app.command()(header)
 app.command()(report)
 app.command()(fit)
 app.command()(doctor)
@@ -164,7 +168,29 @@ def run(
 
 def main() -> None:
     """Run the command line."""
-    sys.exit(run_app(app, sys.argv[1:]))
+    sys.exit(run_app(app, with_folders(sys.argv[1:])))
+
+
+def with_folders(arguments: list[str]) -> list[str]:
+    """The command line with `tune FOLDER` as the command for users' kernels."""
+    if len(arguments) > 1 and arguments[0] == "tune":
+        paths = [one for one in arguments[1:] if not one.startswith("-")]
+        if paths and _is_folder(paths[0]):
+            return ["tune-kernel", *arguments[1:]]
+    return arguments
+
+
+def _is_folder(path: str) -> bool:
+    """Whether a path is a folder; a cell's name is none, unless a folder of kernels has it."""
+    from kerneltune.inputs.descriptions import discover
+
+    try:
+        folder = Path(path)
+        return (folder / "kernel.yaml").is_file() or (
+            folder.is_dir() and (len(folder.parts) > 1 or path not in discover().cells)
+        )
+    except (OSError, ValueError):
+        return False
 
 
 def _candidates(space: TilingSpace, top: int) -> list[Any]:

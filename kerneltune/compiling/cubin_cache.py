@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from kerneltune.compiling.report import CompilerOutput
+from kerneltune.compiling.compiler_output import CompilerOutput
 
 CACHE_VARIABLE = "KERNELTUNE_CACHE_DIR"
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from kerneltune.compiling.compiler_output import CompilerOutput as CompilerOutput
 from kerneltune.errors import CompilationError
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.tiling.candidate import Candidate
@@ -60,17 +61,6 @@ class CompileReport:
     def to_json(self) -> dict[str, Any]:
         """A JSON object with every field and the broken promises."""
         return {**asdict(self), "broken_promises": self.broken_promises()}
-
-
-@dataclass(frozen=True)
-class CompilerOutput:
-    """A cubin, ptxas's log, the compiler's version and the time that it took."""
-
-    cubin: bytes
-    log: str
-    compiler: str
-    seconds: float
-    cached: bool = False
 
 
 def report(candidate: Candidate, profile: HardwareProfile, output: CompilerOutput) -> CompileReport:

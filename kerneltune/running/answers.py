@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any
 
+from kerneltune.running.child_output import LONGEST as LONGEST
+from kerneltune.running.child_output import private_stdout as private_stdout
+from kerneltune.running.child_output import say as say
 from kerneltune.running.measure import Measurement
 
-LONGEST = 1 << 20  # bytes of a line; an answer has some hundreds
 TIMES = ("milliseconds", "fastest", "microseconds_per_step", "predicted_microseconds_per_step")
 SHOWN = 60  # characters shown of an invalid line
-
-
-def private_stdout() -> TextIO:
-    """A standard output for answers only: whatever libraries print goes to standard error."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    return answers
-
-
-def say(answers: TextIO, answer: dict[str, Any]) -> None:
-    """Send an answer; raises `ValueError` for a number that JSON does not have."""
-    answers.write(json.dumps(answer, allow_nan=False) + "\n")
-    answers.flush()
 
 
 class BadAnswerError(ValueError):

@@ -10,10 +10,10 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO
 
-from kerneltune.running.answers import LONGEST
+from kerneltune.running.child_output import LONGEST
 from kerneltune.running.lifeline import Lifeline
 
 STDERR_SHOWN = 500  # most characters of a line of a dead child's last output
@@ -39,14 +39,20 @@ class ChildProcess:
 
     Args:
         command: Its command.
-        job: Its standard input.
+        job: Its standard input; None keeps it open for `send`.
         environment: Additional environment variables.
+        longest: Bytes of a line that are given at most.
     """
 
     def __init__(
-        self, command: Sequence[str], job: bytes, environment: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        job: bytes | None,
+        environment: Mapping[str, str] | None = None,
+        longest: int = LONGEST,
     ) -> None:
         self._lifeline = Lifeline()
+        self._asked = job is None  # its standard input is open
         own_group = {"process_group": 0} if os.name == "posix" else {}
         try:
             self._process = subprocess.Popen(  # type: ignore[call-overload]
@@ -65,11 +71,13 @@ class ChildProcess:
         self._lines: queue.Queue[bytes | None] = queue.Queue(LINES_AHEAD)
         self._stderr = _Tail()
         self._closing = threading.Event()
-        for work, arguments in (
-            (_feed, (self._process.stdin, job)),
-            (_read_lines, (self._process.stdout, self._lines, self._closing)),
+        works: list[tuple[Callable[..., None], tuple[object, ...]]] = [
+            (_read_lines, (self._process.stdout, self._lines, self._closing, longest)),
             (self._stderr.read, (self._process.stderr,)),
-        ):
+        ]
+        if job is not None:
+            works.append((_feed, (self._process.stdin, job)))
+        for work, arguments in works:
             threading.Thread(target=work, args=arguments, daemon=True).start()
 
     def __enter__(self) -> ChildProcess:
@@ -77,12 +85,21 @@ class ChildProcess:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._closing.set()
+        self._close_input()
         if kind is None:
             self._wait(ENDING_SECONDS)
         self.end()
 
+    def send(self, data: bytes) -> None:
+        """Write to the child's standard input; that a child is gone is noticed by its silence."""
+        pipe = self._process.stdin
+        if pipe is not None:
+            with contextlib.suppress(OSError, ValueError):
+                pipe.write(data)
+                pipe.flush()
+
     def line(self, timeout: float | None) -> bytes:
-        """The next line with its end; of a line longer than `LONGEST` bytes, the first `LONGEST`.
+        """The next line with its end; of a line longer than ``longest`` bytes, the first ``longest``.
 
         Args:
             timeout: Seconds to wait; None: until the child exits.
@@ -123,7 +140,13 @@ class ChildProcess:
             self._kill_group()
             self._process.kill()
             self._process.wait()
+        self._close_input()
         self._lifeline.close()
+
+    def _close_input(self) -> None:
+        if self._asked and self._process.stdin is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._process.stdin.close()
 
     def _kill_group(self) -> None:
         if os.name == "posix":
@@ -202,11 +225,13 @@ def _feed(pipe: IO[bytes], job: bytes) -> None:
         return  # a dead child is noticed by its silence
 
 
-def _read_lines(pipe: IO[bytes], lines: queue.Queue[bytes | None], closing: threading.Event) -> None:
+def _read_lines(
+    pipe: IO[bytes], lines: queue.Queue[bytes | None], closing: threading.Event, longest: int
+) -> None:
     line: bytes | None = b""
     while line is not None:
         try:
-            line = pipe.readline(LONGEST + 1) or None
+            line = pipe.readline(longest + 1) or None
         except (OSError, ValueError):
             line = None
         while not closing.is_set():

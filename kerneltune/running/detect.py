@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 from dataclasses import asdict, dataclass
@@ -91,4 +90,6 @@ def matching(facts: DeviceFacts, profiles: list[HardwareProfile]) -> Detected:
 def _distance(facts: DeviceFacts, profile: HardwareProfile) -> tuple[int, float]:
     """Distance in memory, to an eighth of its size, and dissimilarity of the names."""
     memory = abs(math.log2(facts.memory_bytes / profile.memory_bytes))
-    return round(8 * memory), -difflib.SequenceMatcher(None, facts.name, profile.title).ratio()
+    from difflib import SequenceMatcher  # imported late: few calls need it
+
+    return round(8 * memory), -SequenceMatcher(None, facts.name, profile.title).ratio()

@@ -1,0 +1,203 @@
+"""CUDA C++ of users compiled by NVRTC, on machines without a GPU: name expressions, macros, resources."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from kerneltune.compiling.compiler_output import CompilerOutput
+from kerneltune.compiling.cubin_cache import CubinCache
+from kerneltune.errors import CompilationError, MissingExtraError
+
+STANDARD = "-std=c++17"
+VERBOSE = "--ptxas-options=-v"
+LOWERED = "kerneltune lowered: "  # a line of a cached log
+SHOWN = 1000  # most characters of the compiler's complaints
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One compilation: a source with macros and options for a target, and the names that are asked for."""
+
+    source: str
+    target: str
+    names: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    registers: int | None = None
+
+    def arguments(self) -> list[str]:
+        """The compiler's options."""
+        found = [f"--gpu-architecture={self.target}", *self.options]
+        if not any(one.startswith(("-std", "--std")) for one in self.options):
+            found.append(STANDARD)
+        if self.registers is not None:
+            found.append(f"--maxrregcount={self.registers}")
+        return found
+
+
+@dataclass(frozen=True)
+class Built:
+    """A compiled kernel.
+
+    Attributes:
+        cubin: The machine code.
+        lowered: The names in it, in the order of the job's names.
+        registers: Of a thread.
+        shared_memory: Static bytes of a block.
+        spills: Bytes of code that spill registers.
+        seconds: Time of the compilation.
+        cached: Whether the cubin came from the cache.
+        compiler: The compiler's version.
+    """
+
+    cubin: bytes
+    lowered: tuple[str, ...]
+    registers: int
+    shared_memory: int
+    spills: int
+    seconds: float
+    cached: bool
+    compiler: str
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        data = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "cubin"}
+        return {**data, "lowered": list(self.lowered), "cubin": base64.b64encode(self.cubin).decode()}
+
+
+def compile_job(job: Job, cache: CubinCache | None) -> Built:
+    """The kernel of a job, from the cache if it is there.
+
+    Raises:
+        CompilationError: The compiler refuses the source.
+        MissingExtraError: NVRTC is not installed.
+    """
+    version = compiler_version()
+    content = [version, job.source, *job.arguments(), *job.names, *_headers(), *_own_headers(job)]
+    key = hashlib.sha256("\0".join(content).encode()).hexdigest()
+    output = cache.load(key) if cache is not None else None
+    if output is None:
+        started = time.perf_counter()
+        cubin, log = _build(job)
+        output = CompilerOutput(cubin, log, version, round(time.perf_counter() - started, 4))
+        if cache is not None:
+            cache.store(key, output)
+    lowered = [line.removeprefix(LOWERED) for line in output.log.splitlines() if line.startswith(LOWERED)]
+    registers, shared, spills = resources(output.log, lowered[0])
+    return Built(
+        output.cubin,
+        tuple(lowered),
+        registers,
+        shared,
+        spills,
+        0.0 if output.cached else output.seconds,
+        output.cached,
+        output.compiler,
+    )
+
+
+def resources(log: str, kernel: str) -> tuple[int, int, int]:
+    """Registers, static shared memory and bytes of spills in ptxas's log; 0 if it says nothing."""
+    start = max(log.find(f"Compiling entry function '{kernel}'"), 0)
+    end = log.find("Compiling entry function", start + 1)
+    part = log[start : end if end > 0 else len(log)]
+
+    def number(pattern: str) -> int:
+        return sum(int(found) for found in re.findall(pattern, part)[:1])
+
+    spills = number(r"(\d+) bytes spill stores") + number(r"(\d+) bytes spill loads")
+    return number(r"Used (\d+) registers"), number(r"\b(\d+) bytes smem"), spills
+
+
+@cache
+def compiler_version() -> str:
+    """NVRTC's version, such as ``nvrtc 13.0``."""
+    nvrtc = _nvrtc()
+    try:
+        _, major, minor = nvrtc.nvrtcVersion()
+    except RuntimeError as error:
+        raise CompilationError(f"NVRTC cannot be loaded: {error}") from None
+    return f"nvrtc {major}.{minor}"
+
+
+def _nvrtc() -> Any:
+    try:
+        from cuda.bindings import nvrtc
+    except ImportError:
+        raise MissingExtraError("compiling with NVRTC", "compile") from None
+    return nvrtc
+
+
+@cache
+def _headers() -> tuple[str, ...]:
+    """Folders of the toolkit's headers as options."""
+    try:
+        from cuda.pathfinder import find_nvidia_header_directory
+    except ImportError:
+        return ()
+    folders = (find_nvidia_header_directory(name) for name in ("cudart", "cccl"))
+    return tuple(f"-I{folder}" for folder in folders if folder is not None)
+
+
+def _own_headers(job: Job) -> list[str]:
+    """The content of headers that the source includes from the folders of its options."""
+    from pathlib import Path
+
+    folders = [Path(one.removeprefix("-I")) for one in job.options if one.startswith("-I")]
+    found: dict[Path, str] = {}
+    waiting = INCLUDE.findall(job.source)
+    while waiting:
+        name = waiting.pop()
+        path = next((folder / name for folder in folders if (folder / name).is_file()), None)
+        if path is not None and path not in found:
+            found[path] = path.read_text(encoding="utf-8", errors="replace")
+            waiting += INCLUDE.findall(found[path])
+    return [found[path] for path in sorted(found)]
+
+
+def _build(job: Job) -> tuple[bytes, str]:
+    nvrtc = _nvrtc()
+
+    def call(name: str, *arguments: Any) -> Any:
+        status, *results = getattr(nvrtc, name)(*arguments)
+        if int(status) != 0:
+            log = _log(nvrtc, program) if name == "nvrtcCompileProgram" else ""
+            raise CompilationError(f"NVRTC refused the kernel: {log.strip()[:SHOWN] or status.name}")
+        return results[0] if results else None
+
+    program: Any = None
+    program = call("nvrtcCreateProgram", job.source.encode(), b"kernel.cu", 0, None, None)
+    try:
+        for name in job.names:
+            call("nvrtcAddNameExpression", program, name.encode())
+        options = [option.encode() for option in [*job.arguments(), *_headers(), VERBOSE]]
+        call("nvrtcCompileProgram", program, len(options), options)
+        lowered = [call("nvrtcGetLoweredName", program, name.encode()).decode() for name in job.names]
+        size = call("nvrtcGetCUBINSize", program)
+        cubin = b" " * size
+        call("nvrtcGetCUBIN", program, cubin)
+        log = _log(nvrtc, program) + "\n" + "\n".join(LOWERED + name for name in lowered)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+    return cubin, log
+
+
+def _log(nvrtc: Any, program: Any) -> str:
+    _, size = nvrtc.nvrtcGetProgramLogSize(program)
+    text = b" " * size
+    nvrtc.nvrtcGetProgramLog(program, text)
+    return str(text.decode(errors="replace")).replace("\0", "")
+
+
+def refused_target(target: str) -> Sequence[str]:
+    """The targets that NVRTC knows, if this is none of them; otherwise nothing."""
+    _, numbers = _nvrtc().nvrtcGetSupportedArchs()
+    known = [f"sm_{number}" for number in numbers]
+    return () if target.rstrip("af") in known else known

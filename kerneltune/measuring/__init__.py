@@ -1,0 +1,1 @@
+"""Measuring kernels that users bring, in a child process that outlives candidates."""

@@ -1,0 +1,114 @@
+"""Launches of a tuned kernel in the current context, on arrays of torch, cupy and pycuda."""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from cuda.bindings import driver
+
+from kerneltune.compiling.cubin_cache import CubinCache
+from kerneltune.compiling.nvrtc import Job, compile_job
+from kerneltune.errors import InputError
+from kerneltune.measuring.driver_call import call, start
+from kerneltune.sources.arguments import NUMBER, Argument
+
+LARGE = 48 * 1024  # bytes of dynamic shared memory that need no permission
+
+
+class Launcher:
+    """A compiled kernel; called with its arguments and a stream.
+
+    Args:
+        order: The order of a configuration.
+        arguments: The described arguments: kinds and types.
+    """
+
+    def __init__(self, order: dict[str, Any], arguments: Sequence[Argument]) -> None:
+        self._shape = (*order["grid"], *order["block"], int(order["shared_memory"] or 0))
+        self._cooperative = bool(order.get("cooperative"))
+        self._arguments = list(arguments)
+        _, current = driver.cuCtxGetCurrent()
+        if not int(current or 0):
+            start()
+        built = _built(order)
+        self._module = call("loading the kernel", driver.cuModuleLoadData(base64.b64decode(built["cubin"])))
+        name = built["lowered"][0].encode()
+        self._function = call("finding the kernel", driver.cuModuleGetFunction(self._module, name))
+        if self._shape[-1] > LARGE:
+            kind = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            answer = driver.cuFuncSetAttribute(self._function, kind, self._shape[-1])
+            call("asking for shared memory", answer)
+
+    def __call__(self, arguments: Sequence[Any], stream: Any) -> None:
+        """Queue one launch."""
+        if len(arguments) != len(self._arguments):
+            raise InputError(f"the kernel has {len(self._arguments)} arguments, not {len(arguments)}")
+        held = [_held(given, one) for given, one in zip(arguments, self._arguments, strict=True)]
+        pointers = (ctypes.c_void_p * max(len(held), 1))(*[ctypes.addressof(one) for one in held])
+        handle = stream_of(stream, arguments)
+        launch = driver.cuLaunchCooperativeKernel if self._cooperative else driver.cuLaunchKernel
+        more = () if self._cooperative else (0,)
+        call("launching", launch(self._function, *self._shape, handle, ctypes.addressof(pointers), *more))
+
+
+def _built(order: dict[str, Any]) -> dict[str, Any]:
+    if order["kind"] == "ptx":
+        code = base64.b64encode(order["source"].encode() + b"\0").decode()
+        return {"cubin": code, "lowered": [order["entry"]]}
+    names = (order["entry"], *(f"&{name}" for name in order["symbols"]))
+    job = Job(order["source"], order["target"], names, tuple(order["options"]), order["registers"])
+    return compile_job(job, CubinCache()).to_json()
+
+
+def _held(given: Any, one: Argument) -> Any:
+    if one.kind == NUMBER:
+        raw = np.asarray(given, np.asarray(one.value).dtype).tobytes()
+        return ctypes.create_string_buffer(raw, len(raw))
+    return ctypes.c_void_p(address_of(given, one))
+
+
+def address_of(array: Any, one: Argument) -> int:
+    """The device address of an array of torch, cupy, pycuda, or with the CUDA array interface.
+
+    Raises:
+        InputError: It has none, or another type than was described.
+    """
+    wanted = np.dtype(one.value.dtype)
+    if hasattr(array, "data_ptr"):  # torch
+        if not array.is_cuda or not array.is_contiguous():
+            raise InputError(f"'{one.name}' must be a contiguous tensor on the GPU")
+        if array.element_size() != wanted.itemsize:
+            raise InputError(f"'{one.name}' must be {wanted}, not {array.dtype}")
+        return int(array.data_ptr())
+    interface = getattr(array, "__cuda_array_interface__", None)
+    if interface is not None:  # cupy, numba
+        if np.dtype(interface["typestr"]) != wanted or interface.get("strides") is not None:
+            raise InputError(f"'{one.name}' must be a contiguous array of {wanted}")
+        return int(interface["data"][0])
+    if hasattr(array, "gpudata"):  # pycuda
+        if np.dtype(array.dtype) != wanted:
+            raise InputError(f"'{one.name}' must be an array of {wanted}, not {array.dtype}")
+        return int(array.gpudata)
+    if isinstance(array, int) and not isinstance(array, bool):
+        return array
+    raise InputError(f"'{one.name}' must be an array on the GPU, not {type(array).__name__}")
+
+
+def stream_of(stream: Any, arguments: Sequence[Any]) -> int:
+    """A stream's handle; of none, torch's current one if an argument is a tensor."""
+    for name in ("cuda_stream", "ptr", "handle"):
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    if stream is not None:
+        return int(stream)
+    if any(hasattr(one, "data_ptr") for one in arguments):
+        import sys
+
+        torch = sys.modules.get("torch")
+        if torch is not None:
+            return int(torch.cuda.current_stream().cuda_stream)
+    return 0

@@ -1,0 +1,88 @@
+"""What a backend gives for a candidate: something that runs, is checked and timed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from kerneltune.errors import RunError
+from kerneltune.measuring.case import Case
+from kerneltune.running.verify import Verdict
+
+POISONS = (
+    0xFF,
+    0x5A,
+    0xC3,
+)  # bytes of outputs before a run, in turn: what is not written differs between runs
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The device that a child measures on."""
+
+    device: str
+    compute_capability: str = ""
+
+
+class Loaded(Protocol):
+    """One candidate, ready to run."""
+
+    def run(self, poison: int) -> None:
+        """Fill the outputs with a byte, restore what is read and written, run once and wait."""
+
+    def check(self) -> Verdict:
+        """Compare the last run with what is expected; raises `RunError` for writes outside the outputs."""
+
+    def keep(self) -> None:
+        """Keep the outputs of the last run."""
+
+    def same(self) -> bool:
+        """Whether the outputs of the last run have the bits that were kept."""
+
+    def time(self, count: int, *, flush: bool, warm_up: int) -> list[float]:
+        """Milliseconds of each of so many runs."""
+
+    def close(self) -> None:
+        """Free what it holds."""
+
+
+class Backend(Protocol):
+    """A device, or what plays one, with the arguments of a case."""
+
+    @property
+    def facts(self) -> Facts:
+        """The device."""
+
+    def load(self, order: dict[str, Any], built: dict[str, Any]) -> Loaded:
+        """Make a candidate ready; raises `RunError` if the device refuses it."""
+
+
+class HostChecks:
+    """Checks of outputs that are read to the host; a class of `Loaded` that has `read`."""
+
+    case: Case
+    _kept: dict[str, NDArray[Any]]
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        """The outputs of the last run by name."""
+        raise NotImplementedError
+
+    def check(self) -> Verdict:
+        """Compare the last run with what is expected."""
+        return self.case.judge(self.read())
+
+    def keep(self) -> None:
+        """Keep the outputs of the last run."""
+        self._kept = {name: array.copy() for name, array in self.read().items()}
+
+    def same(self) -> bool:
+        """Whether the outputs of the last run have the bits that were kept."""
+        found = self.read()
+        return all(found[name].tobytes() == kept.tobytes() for name, kept in self._kept.items())
+
+
+def guarded(text: str) -> RunError:
+    """The error for a write outside an output."""
+    return RunError(f"the kernel wrote outside the array '{text}'")

@@ -1,0 +1,107 @@
+"""Measuring one candidate: verification first, then times by the device's clock."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kerneltune.errors import RunError
+from kerneltune.measuring.loaded import POISONS, Loaded
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The work on each candidate.
+
+    Attributes:
+        runs: Verified runs, whose bits are compared.
+        timed: Timed runs.
+        warm_up: Runs before them.
+        flush: Whether the L2 cache is overwritten before each timed run.
+        patience: A candidate whose first time exceeds the best by this factor is timed no further; 0: never.
+        energy_seconds: Seconds of repeated runs over which energy is measured; 0: it is not.
+        needs_same_bits: Whether repeated runs must agree to the bit (not with floating-point atomics).
+    """
+
+    runs: int = 2
+    timed: int = 7
+    warm_up: int = 1
+    flush: bool = False
+    patience: float = 3.0
+    energy_seconds: float = 0.0
+    needs_same_bits: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object with every field."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Times of a candidate in milliseconds.
+
+    Attributes:
+        median: The median.
+        fastest: The least.
+        spread: The distance of the quartiles over the median.
+        samples: How many there are.
+        stopped: Whether timing was given up because the candidate is far from the best.
+    """
+
+    median: float
+    fastest: float
+    spread: float
+    samples: int
+    stopped: bool = False
+
+
+def verified(loaded: Loaded, plan: Plan) -> float:
+    """Run and check the candidate; returns its relative error.
+
+    Raises:
+        RunError: A result is wrong, is not written, or differs between runs.
+    """
+    error = 0.0
+    for number in range(plan.runs):
+        loaded.run(POISONS[number % len(POISONS)])
+        if number == 0:
+            verdict = loaded.check()
+            if not verdict.right:
+                raise RunError(f"wrong result: {verdict.sentence}")
+            error = verdict.relative_error
+            loaded.keep()
+        elif plan.needs_same_bits:
+            if not loaded.same():
+                raise RunError("wrong result: repeated runs differ, or a part of an output is not written")
+        else:
+            verdict = loaded.check()
+            if not verdict.right:
+                raise RunError(f"wrong result in run {number + 1}: {verdict.sentence}")
+    return error
+
+
+def timed(loaded: Loaded, plan: Plan, best: float | None) -> Timing:
+    """Time the candidate; only once if it is hopeless beside the best time so far."""
+    first = _checked(loaded.time(1, flush=plan.flush, warm_up=plan.warm_up))
+    if best is not None and plan.patience and first[0] > plan.patience * best:
+        return Timing(first[0], first[0], 0.0, 1, stopped=True)
+    return summary([*first, *_checked(loaded.time(plan.timed - 1, flush=plan.flush, warm_up=0))])
+
+
+def summary(times: Sequence[float]) -> Timing:
+    """Median, least and spread of some times."""
+    ordered = sorted(times)
+    median = statistics.median(ordered)
+    quarter = len(ordered) // 4
+    spread = (ordered[-1 - quarter] - ordered[quarter]) / median
+    return Timing(median, ordered[0], spread, len(ordered))
+
+
+def _checked(times: list[float]) -> list[float]:
+    wrong = next((time for time in times if not 0 < time < math.inf), None)
+    if wrong is not None:
+        raise RunError(f"the clock gave {wrong} ms for a run, which is no time")
+    return times

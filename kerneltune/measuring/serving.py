@@ -1,0 +1,131 @@
+"""What a measuring process does with a request: one candidate, or finalists in turns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from kerneltune.errors import KernelTuneError, RunError
+from kerneltune.measuring.loaded import Backend, Loaded
+from kerneltune.measuring.measure import Plan, Timing, summary, timed, verified
+from kerneltune.measuring.nvml import Gauge
+
+WORDS = 2000  # most characters of a failure
+
+
+class Server:
+    """Answers requests on one backend; used by the child, and by calls in this process.
+
+    Args:
+        backend: What runs candidates.
+        plan: The work on each.
+        observers: Objects with any of `before_start()`, `after_finish()` and `get_results()`, called around
+            each timed run.
+        gauge: NVML's view of the GPU.
+    """
+
+    def __init__(
+        self, backend: Backend, plan: Plan, observers: Sequence[Any] = (), gauge: Gauge | None = None
+    ) -> None:
+        self._backend, self._plan = backend, plan
+        self._observers = list(observers)
+        self._gauge = gauge
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a request, as data for JSON; failures are answers too."""
+        number = request.get("trial")
+        started = time.perf_counter()
+        try:
+            if "orders" in request:
+                found = self._finals(request)
+            else:
+                found = self._one(request)
+        except KernelTuneError as error:
+            # The driver's errors are sticky, and a kernel with a wrong result may have spoilt other memory.
+            return {"trial": number, "failure": str(error)[:WORDS], "lost": isinstance(error, RunError)}
+        except (
+            Exception
+        ) as error:  # numpy's, pycuda's, torch's own classes: this candidate fails with the message
+            return {"trial": number, "failure": f"{type(error).__name__}: {error}"[:WORDS], "lost": True}
+        return {"trial": number, "seconds": round(time.perf_counter() - started, 6), **found}
+
+    def _one(self, request: dict[str, Any]) -> dict[str, Any]:
+        loaded = self._backend.load(request["order"], request.get("built") or {})
+        try:
+            error = verified(loaded, self._plan)
+            found, told = self._timed(loaded, request.get("best"))
+            notes = {} if self._gauge is None else self._gauge.state()
+            if self._plan.energy_seconds and not found.stopped:
+                told = {**told, "energy": self._energy(loaded, found)}
+        finally:
+            loaded.close()
+        return {"timing": _data(found), "relative_error": _finite(error), "objectives": told, "notes": notes}
+
+    def _timed(self, loaded: Loaded, best: float | None) -> tuple[Timing, dict[str, float]]:
+        if not self._observers:
+            return timed(loaded, self._plan, best), {}
+        times: list[float] = []
+        for number in range(self._plan.timed):
+            _tell(self._observers, "before_start")
+            times += loaded.time(1, flush=self._plan.flush, warm_up=self._plan.warm_up if number == 0 else 0)
+            _tell(self._observers, "after_finish")
+        told: dict[str, float] = {}
+        for observer in self._observers:
+            told |= _results(observer)
+        return summary(times), told
+
+    def _energy(self, loaded: Loaded, found: Timing) -> float:
+        """Joules of one run: the board's counter over many runs, since it counts slowly."""
+        before = None if self._gauge is None else self._gauge.joules()
+        if before is None:
+            raise RunError(
+                "this machine does not tell its energy: NVML (nvidia-ml-py) and a GPU that counts it"
+            )
+        assert self._gauge is not None
+        count = max(1, round(self._plan.energy_seconds * 1e3 / found.median))
+        loaded.time(count, flush=self._plan.flush, warm_up=0)
+        after = self._gauge.joules()
+        return ((after or before) - before) / count
+
+    def _finals(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Times of several candidates that are run in turns, so that a drift of clocks meets all alike."""
+        loaded: list[Loaded] = []
+        try:
+            for order, built in zip(request["orders"], request["builts"], strict=True):
+                loaded.append(self._backend.load(order, built or {}))
+            times: list[list[float]] = [[] for _ in loaded]
+            for turn in range(int(request["rounds"])):
+                order = range(len(loaded)) if turn % 2 == 0 else reversed(range(len(loaded)))
+                for i in order:
+                    times[i] += loaded[i].time(
+                        int(request["samples"]), flush=self._plan.flush, warm_up=self._plan.warm_up
+                    )
+        finally:
+            for one in loaded:
+                one.close()
+        return {"times": times}
+
+
+def _data(found: Timing) -> dict[str, Any]:
+    return dict(found.__dict__)
+
+
+def _finite(error: float) -> float | None:
+    return error if error < float("inf") else None
+
+
+def _tell(observers: Sequence[Any], event: str) -> None:
+    for observer in observers:
+        method = getattr(observer, event, None)
+        if method is not None:
+            method()
+
+
+def _results(observer: Any) -> dict[str, float]:
+    method = getattr(observer, "get_results", None)
+    found = {} if method is None else method()
+    try:
+        return {str(name): float(value) for name, value in dict(found).items()}
+    except (TypeError, ValueError) as error:
+        raise RunError(f"the observer {type(observer).__name__} tells no numbers: {error}") from None

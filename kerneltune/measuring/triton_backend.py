@@ -1,0 +1,162 @@
+"""Triton functions on this machine's GPU. torch and Triton are imported by the children alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from kerneltune.errors import RunError
+from kerneltune.measuring.case import LARGEST, Case
+from kerneltune.measuring.loaded import Facts, guarded
+from kerneltune.running.verify import Verdict
+from kerneltune.sources.arguments import NUMBER, Argument
+from kerneltune.sources.references import resolved
+
+GUARD = 4096
+GUARD_BYTE = 0xA5
+SPECIAL = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+
+
+class TritonBackend:
+    """The arguments of a case as torch tensors."""
+
+    def __init__(self, case: Case) -> None:
+        if not torch.cuda.is_available():
+            raise RunError("no GPU can be used: torch finds none")
+        self.case = case
+        self.facts = _facts()
+        self.bus: str | None = None
+        self.whole: dict[str, torch.Tensor] = {}
+        self.values = [self._placed(one) for one in case.arguments]
+        self.expected = {name: torch.from_numpy(a.copy()).cuda() for name, a in case.expected.items()}
+        self.flushed = torch.empty(
+            2 * torch.cuda.get_device_properties(0).L2_cache_size, dtype=torch.int8, device="cuda"
+        )
+
+    def _placed(self, one: Argument) -> Any:
+        if one.kind == NUMBER:
+            return one.value.item()
+        if not one.is_output:
+            return torch.from_numpy(np.array(one.value)).cuda()
+        size = int(np.prod(one.value.shape)) * one.value.dtype.itemsize
+        self.whole[one.name] = torch.empty(size + 2 * GUARD, dtype=torch.uint8, device="cuda")
+        kind = getattr(torch, str(one.value.dtype))
+        return self.whole[one.name][GUARD : GUARD + size].view(kind).view(one.value.shape)
+
+    def load(self, order: dict[str, Any], built: dict[str, Any]) -> TritonLoaded:
+        """A function with the values of its parameters."""
+        return TritonLoaded(self, resolved(order["source"]), order)
+
+
+def _facts() -> Facts:
+    major, minor = torch.cuda.get_device_capability(0)
+    return Facts(torch.cuda.get_device_name(0), f"{major}.{minor}")
+
+
+def keywords(function: Any, configuration: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that a Triton function takes by name, and those of its launch."""
+    return {k: v for k, v in configuration.items() if k in function.arg_names or k in SPECIAL}
+
+
+class TritonLoaded:
+    """One configuration of a Triton function."""
+
+    def __init__(self, backend: TritonBackend, function: Any, order: dict[str, Any]) -> None:
+        self._backend, self.case = backend, backend.case
+        self._launcher = function[tuple(order["grid"])]
+        self._keywords = keywords(function, order["configuration"])
+        self._kept: dict[str, torch.Tensor] = {}
+
+    def _launch(self) -> None:
+        try:
+            self._launcher(*self._backend.values, **self._keywords)
+        except Exception as error:  # Triton's own classes
+            lines = str(error).strip().splitlines() or [repr(error)]
+            raise RunError(f"launching: {type(error).__name__}: {lines[0][:300]}") from None
+
+    def run(self, poison: int) -> None:
+        """Poison the outputs, restore what is read and written, run once and wait."""
+        for place, one in enumerate(self.case.arguments):
+            if one.is_output:
+                whole = self._backend.whole[one.name]
+                whole.fill_(poison)
+                whole[:GUARD].fill_(GUARD_BYTE)
+                whole[-GUARD:].fill_(GUARD_BYTE)
+                if one.kind == "inout":
+                    self._backend.values[place].copy_(torch.from_numpy(np.array(one.value)))
+        self._launch()
+        torch.cuda.synchronize()
+
+    def check(self) -> Verdict:
+        """Compare the last run with what is expected, on the GPU."""
+        worst = Verdict(0.0, max((self.case.tolerance_of(o) for o in self.case.outputs), default=0.0), 0)
+        for place, one in enumerate(self.case.arguments):
+            if not one.is_output:
+                continue
+            self._check_guards(one.name)
+            if one.name in self._backend.expected:
+                got, wanted = self._backend.values[place], self._backend.expected[one.name]
+                verdict = _judged(got, wanted, self.case.tolerance_of(one))
+                if not verdict.right:
+                    return verdict
+                worst = verdict if verdict.relative_error > worst.relative_error else worst
+        return worst
+
+    def _check_guards(self, name: str) -> None:
+        whole = self._backend.whole[name]
+        if bool((whole[:GUARD] != GUARD_BYTE).any() | (whole[-GUARD:] != GUARD_BYTE).any()):
+            raise guarded(name)
+
+    def keep(self) -> None:
+        """Keep the outputs of the last run."""
+        self._kept = {name: whole.clone() for name, whole in self._backend.whole.items()}
+
+    def same(self) -> bool:
+        """Whether the outputs have the bits that were kept."""
+        return all(bool(torch.equal(kept, self._backend.whole[name])) for name, kept in self._kept.items())
+
+    def time(self, count: int, *, flush: bool, warm_up: int) -> list[float]:
+        """Milliseconds of runs, each between its own events."""
+        for _ in range(warm_up):
+            self._launch()
+        pairs = []
+        for _ in range(count):
+            before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            if flush:
+                self._backend.flushed.zero_()
+            before.record()
+            self._launch()
+            after.record()
+            pairs.append((before, after))
+        torch.cuda.synchronize()
+        return [before.elapsed_time(after) for before, after in pairs]
+
+    def close(self) -> None:
+        """Triton keeps its kernels."""
+
+
+def _judged(got: torch.Tensor, wanted: torch.Tensor, tolerance: float) -> Verdict:
+    if not tolerance:
+        return Verdict(float((got != wanted).sum()) / max(got.numel(), 1), 0.0, 0)
+    one, other = got.double(), wanted.double()
+    missing = int(one.isnan().sum())
+    if missing:
+        return Verdict(float("inf"), tolerance, missing)
+    off = one - other
+    most = max(float(other.abs().max()), 1e-30)
+    error = float(off.norm()) / max(float(other.norm()), 1e-30)
+    far = float(off.abs().max())
+    if error <= tolerance and far > LARGEST * tolerance * most:
+        error = max(error, far / most)
+    return Verdict(error, tolerance, 0)
+
+
+def warmed_up(order: dict[str, Any]) -> dict[str, Any]:
+    """Compile a configuration into Triton's cache without running it; returns its resources."""
+    function = resolved(order["source"])
+    values = [value if kind == NUMBER else getattr(torch, dtype) for kind, dtype, value in order["signature"]]
+    made = function.warmup(*values, grid=(1,), **keywords(function, order["configuration"]))
+    shared = int(getattr(getattr(made, "metadata", None), "shared", 0) or 0)
+    return {"cubin": "", "lowered": [], "registers": 0, "shared_memory": shared, "spills": 0}

@@ -1,0 +1,1 @@
+"""Compilation and measurement at the same time: children that compile, children that measure."""

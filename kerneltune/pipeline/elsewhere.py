@@ -1,0 +1,137 @@
+"""Measuring in this process, and on any executor of `concurrent.futures`."""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kerneltune.errors import KernelTuneError
+from kerneltune.measuring.serving import Server
+from kerneltune.pipeline.children import Child, LostError, visible_device
+from kerneltune.pipeline.stages import Answer, Commands, measured
+
+try:
+    import fcntl
+except ImportError:  # Windows: executors there have one task a device
+    fcntl = None  # type: ignore[assignment]
+
+
+class InThisProcess:
+    """Measures in a thread of this process: for functions that no child can import by name."""
+
+    slots = 1
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._pool = ThreadPoolExecutor(1, "kerneltune-measure")
+
+    def submit(self, request: Mapping[str, Any]) -> Future[Answer]:
+        """Start one request."""
+        return self._pool.submit(self._server.answer, dict(request))
+
+    def close(self) -> None:
+        """Wait for what runs."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class OnExecutor:
+    """Compiles and measures as tasks of an executor, such as Dask's, on machines that see the same files.
+
+    Args:
+        executor: Any executor of `concurrent.futures`.
+        set_up: What measuring processes are sent first.
+        slots: Tasks at a time.
+        timeout: Seconds for one candidate.
+        devices: GPUs of each worker's machine that it may use, in turn.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        set_up: Mapping[str, Any],
+        slots: int,
+        timeout: float,
+        devices: tuple[int | None, ...] = (None,),
+        commands: Commands | None = None,
+    ) -> None:
+        self.slots = slots
+        self._executor, self._set_up, self._timeout = executor, dict(set_up), timeout
+        self._devices, self._count = devices, 0
+        self._commands = commands or Commands()
+
+    def submit(self, request: Mapping[str, Any]) -> Future[Answer]:
+        """Start one candidate as a task."""
+        device = self._devices[self._count % len(self._devices)]
+        self._count += 1
+        commands = (list(self._commands.compile), list(self._commands.measure))
+        task = (self._set_up, dict(request), device, self._timeout, commands)
+        return self._executor.submit(measured_remotely, *task)
+
+    def close(self) -> None:
+        """The executor is its owner's; its workers' children end with them."""
+
+
+_children: dict[str, Child] = {}
+
+
+def measured_remotely(
+    set_up: dict[str, Any],
+    request: dict[str, Any],
+    device: int | None,
+    timeout: float,
+    commands: tuple[list[str], list[str]],
+) -> Answer:
+    """Compile and measure one candidate in a worker; a device's lock keeps others off it meanwhile."""
+    order = request["order"]
+    built = request.get("built") or {}
+    try:
+        if order["kind"] in ("cuda", "triton") and not built:
+            built = _kept("compile", None, None, commands[0]).ask(order, timeout)
+            if "failure" in built:
+                return {**built, "trial": request["trial"]}
+        child = _kept("measure", set_up, device, commands[1])
+        with device_lock(device):
+            answer = measured(child, {**request, "built": built}, timeout)
+        return {**answer, "built": {k: v for k, v in built.items() if k != "cubin"}}
+    except LostError as error:
+        return {"failure": f"the compiler failed: {error}", "died": True}
+    except KernelTuneError as error:
+        return {"failure": str(error), "exit_code": error.exit_code}
+
+
+def _kept(what: str, set_up: dict[str, Any] | None, device: int | None, command: list[str]) -> Child:
+    """This worker's child for a purpose; the one for another case is ended."""
+    key = what + hashlib.sha256(json.dumps([set_up, device, command]).encode()).hexdigest()
+    if key not in _children:
+        for other in [other for other in _children if other.startswith(what)]:
+            _children.pop(other).end()
+        _children[key] = Child(command, set_up, visible_device(device))
+    return _children[key]
+
+
+@contextmanager
+def device_lock(device: int | None) -> Iterator[None]:
+    """Hold the machine-wide lock of a device."""
+    if fcntl is None:
+        yield
+        return
+    path = Path(tempfile.gettempdir()) / f"kerneltune-device-{0 if device is None else device}.lock"
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+@atexit.register
+def _end_children() -> None:
+    for child in _children.values():
+        child.end()

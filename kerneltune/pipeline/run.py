@@ -1,0 +1,244 @@
+"""The pipeline: some candidates are compiled while others are measured, and the search is told of each."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, Protocol
+
+from kerneltune.errors import KernelTuneError, MissingExtraError
+from kerneltune.pipeline.stages import Answer, Compilers, Measuring
+from kerneltune.pipeline.trial import TIME, Trial
+from kerneltune.searching.protocol import Configuration, Strategy
+
+
+class Work(Protocol):
+    """What is tuned: how a configuration becomes an order, and an answer a trial."""
+
+    @property
+    def compiles(self) -> bool:
+        """Whether a compiler runs before each candidate."""
+
+    def order(self, configuration: Configuration) -> dict[str, Any]:
+        """The order of a configuration; raises `KernelTuneError` for one that cannot run here."""
+
+    def refused(self, order: Mapping[str, Any], built: Mapping[str, Any]) -> str | None:
+        """Why what was built is not run, such as resources beyond what was promised; None if it is."""
+
+    def trial(self, order: Mapping[str, Any], built: Answer, answer: Answer) -> Trial:
+        """The result of an answer."""
+
+
+class Memory(Protocol):
+    """Where trials are kept."""
+
+    def find(self, configuration: Configuration) -> Trial | None:
+        """The trial of a configuration that needs no other."""
+
+    def add(self, trial: Trial) -> None:
+        """Keep a trial."""
+
+
+@dataclass
+class Budget:
+    """When a search ends, besides having tried all.
+
+    Attributes:
+        evaluations: Most configurations, those from the store included.
+        seconds: Most seconds; what is being measured then is finished.
+        no_gain: Most configurations in a row without a better one.
+    """
+
+    evaluations: int | None = None
+    seconds: float | None = None
+    no_gain: int | None = None
+
+
+@dataclass
+class Progress:
+    """The state of a run, for whoever watches it.
+
+    Attributes:
+        trials: The trials so far, in the order of their ends.
+        best: The best of them.
+        seconds: Since the start.
+        first_result: Seconds until the first measurement.
+        measuring: Seconds of the devices' work, summed.
+    """
+
+    trials: list[Trial] = field(default_factory=list)
+    best: Trial | None = None
+    seconds: float = 0.0
+    first_result: float | None = None
+    measuring: float = 0.0
+    since_best: int = 0
+
+
+Notice = Callable[[Trial, Progress], None]
+
+
+class Pipeline:
+    """Runs a search.
+
+    Args:
+        work: What is tuned.
+        strategy: Proposes configurations.
+        memory: Keeps trials.
+        compilers: The stage that compiles; None if nothing is.
+        devices: The stage that measures.
+        better: Whether a trial is better than another.
+        notice: Called with each trial.
+        ahead: Configurations in work at a time; by default one for each process and one more for each device.
+    """
+
+    def __init__(
+        self,
+        work: Work,
+        strategy: Strategy,
+        memory: Memory,
+        compilers: Compilers | None,
+        devices: Measuring,
+        *,
+        better: Callable[[Trial, Trial], bool] | None = None,
+        notice: Notice = lambda trial, progress: None,
+        ahead: int | None = None,
+    ) -> None:
+        self._work, self._strategy, self._memory = work, strategy, memory
+        self._compilers, self._devices = compilers, devices
+        self._better = better or _faster
+        self._notice = notice
+        workers = 0 if compilers is None else compilers.workers
+        self._ahead = ahead or workers + devices.slots
+        self._building: dict[Future[Answer], dict[str, Any]] = {}
+        self._ready: deque[tuple[dict[str, Any], Answer]] = deque()
+        self._running: dict[Future[Answer], tuple[dict[str, Any], Answer, float]] = {}
+        self.progress = Progress()
+        self._asked = 0
+
+    def run(self, budget: Budget) -> Progress:
+        """Run until the search has no more to ask or the budget is spent; the devices' last work is finished.
+
+        Raises:
+            KernelTuneError: Nothing can be measured here.
+        """
+        started = perf_counter()
+        over = False
+        while True:
+            self.progress.seconds = perf_counter() - started
+            over = over or self._is_over(budget)
+            if over:
+                self._drop()
+            exhausted = over or not self._fill(budget)
+            while self._ready and len(self._running) < self._devices.slots:
+                self._measure(*self._ready.popleft())
+            waiting: list[Future[Answer]] = [*self._building, *self._running]
+            if not waiting:
+                if exhausted and not self._ready:
+                    break
+                continue
+            left = (
+                None if budget.seconds is None or over else max(0.0, budget.seconds - self.progress.seconds)
+            )
+            done, _ = wait(waiting, timeout=left, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._advance(future, started)
+        self.progress.seconds = perf_counter() - started
+        return self.progress
+
+    def _is_over(self, budget: Budget) -> bool:
+        progress = self.progress
+        if budget.seconds is not None and progress.seconds >= budget.seconds:
+            return True
+        return (
+            budget.no_gain is not None and progress.best is not None and progress.since_best >= budget.no_gain
+        )
+
+    def _drop(self) -> None:
+        """Forget what is not yet measured; compilations that run are not waited for."""
+        self._ready.clear()
+        for future in list(self._building):
+            future.cancel()
+            del self._building[future]
+
+    def _fill(self, budget: Budget) -> bool:
+        """Ask for configurations while there is room; returns whether the search may have more."""
+        asked_any = False
+        while (room := self._ahead - len(self._building) - len(self._ready) - len(self._running)) > 0:
+            if budget.evaluations is not None:
+                room = min(room, budget.evaluations - self._asked)
+            proposed = self._strategy.ask(room) if room > 0 else []
+            if not proposed:
+                return asked_any or bool(self._building or self._ready or self._running)
+            asked_any = True
+            self._asked += len(proposed)
+            for configuration in proposed:
+                self._begin(configuration)
+            if self._is_over(budget):
+                break
+        return True
+
+    def _begin(self, configuration: Configuration) -> None:
+        known = self._memory.find(configuration)
+        if known is not None:
+            self._end(known)
+            return
+        try:
+            order = self._work.order(configuration)
+        except MissingExtraError:
+            raise
+        except KernelTuneError as error:
+            self._end(Trial(configuration, failure=f"not compiled: {error}"), keep=True)
+            return
+        if self._compilers is None or not self._work.compiles:
+            self._ready.append((order, {}))
+        else:
+            self._building[self._compilers.submit(order)] = order
+
+    def _measure(self, order: dict[str, Any], built: Answer) -> None:
+        best = self.progress.best
+        request = {"trial": len(self.progress.trials), "order": _without_source(order, built), "built": built}
+        request["best"] = None if best is None else best.time
+        self._running[self._devices.submit(request)] = order, built, perf_counter()
+
+    def _advance(self, future: Future[Answer], started: float) -> None:
+        if future in self._building:
+            order = self._building.pop(future)
+            built = future.result()
+            if built.get("exit_code") == MissingExtraError.exit_code:
+                raise MissingExtraError.said(built["failure"])
+            reason = built.get("failure") or self._work.refused(order, built)
+            if reason is None:
+                self._ready.append((order, built))
+            else:
+                trial = self._work.trial(order, built, {"failure": reason, "died": built.get("died", False)})
+                self._end(trial, keep=True)
+            return
+        order, built, began = self._running.pop(future)
+        answer = future.result()  # a device that cannot work at all ends the run
+        self.progress.measuring += perf_counter() - began
+        if self.progress.first_result is None and "failure" not in answer:
+            self.progress.first_result = perf_counter() - started
+        self._end(self._work.trial(order, built, answer), keep=True)
+
+    def _end(self, trial: Trial, keep: bool = False) -> None:
+        progress = self.progress
+        if keep:
+            self._memory.add(trial)
+        progress.trials.append(trial)
+        progress.since_best += 1
+        if trial.passed and (progress.best is None or self._better(trial, progress.best)):
+            progress.best, progress.since_best = trial, 0
+        self._strategy.tell(trial.outcome)
+        self._notice(trial, progress)
+
+
+def _faster(one: Trial, other: Trial) -> bool:
+    return one.objectives[TIME] < other.objectives[TIME]
+
+
+def _without_source(order: dict[str, Any], built: Answer) -> dict[str, Any]:
+    """The order as the measuring process needs it: machine code stands for the source."""
+    return {k: v for k, v in order.items() if not (k == "source" and built.get("cubin"))}

@@ -1,0 +1,91 @@
+"""One candidate's result, as it is stored and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from kerneltune.searching.protocol import Configuration, Outcome
+
+TIME = "time"  # the objective that every measurement has, in milliseconds
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate that was tried.
+
+    Attributes:
+        configuration: The values of its parameters.
+        objectives: What was measured, by name: `time` in milliseconds, and others; empty on failure.
+        failure: Why there is no measurement.
+        compile_seconds: Time of its compilation.
+        run_seconds: Time of its runs, verification included.
+        fastest: The least time in milliseconds.
+        spread: The distance of the quartiles of its times over the median.
+        samples: Number of times; 1 if it was given up as hopeless.
+        relative_error: Distance from the reference.
+        resources: Registers, static and dynamic shared memory, blocks per SM.
+        notes: What NVML told: clocks, temperature, power, throttling.
+        device: The name of the device.
+        died: Whether its process crashed, hung or gave no answer.
+        limit: The time limit that was exceeded, in seconds.
+        stored: Whether it comes from the store.
+    """
+
+    configuration: Configuration
+    objectives: dict[str, float] = field(default_factory=dict)
+    failure: str | None = None
+    compile_seconds: float = 0.0
+    run_seconds: float = 0.0
+    fastest: float | None = None
+    spread: float | None = None
+    samples: int = 0
+    relative_error: float | None = None
+    resources: dict[str, int] = field(default_factory=dict)
+    notes: dict[str, float] = field(default_factory=dict)
+    device: str = ""
+    died: bool = False
+    limit: float | None = None
+    stored: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether it was measured."""
+        return self.failure is None
+
+    @property
+    def time(self) -> float | None:
+        """Milliseconds of a run; None on failure."""
+        return self.objectives.get(TIME)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What a search strategy is told."""
+        return Outcome(
+            self.configuration, self.objectives, self.failure, self.compile_seconds, self.run_seconds
+        )
+
+    def is_final(self, limit: float) -> bool:
+        """Whether another try with this time limit would tell nothing new."""
+        return self.limit is None or self.limit >= limit
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; `from_json` is the inverse."""
+        return {name: value for name, value in asdict(self).items() if name != "stored"}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Trial:
+        """The inverse of `to_json`; raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+        known = {one.name for one in fields(cls)} - {"stored"}
+        if not isinstance(data, Mapping) or not isinstance(data["configuration"], dict):
+            raise ValueError("a trial needs a configuration")
+        strange = sorted(set(data) - known)
+        if strange:
+            raise ValueError(f"unknown field {strange[0][:40]!r}")
+        objectives = data.get("objectives", {})
+        if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in objectives.values()):
+            raise ValueError("an objective is no number")
+        if (data.get("failure") is None) != bool(objectives):
+            raise ValueError("a trial has objectives or a failure")
+        return cls(**data, stored=True)

@@ -1,0 +1,22 @@
+"""A child process's side of the lines that it answers; imports little, so that children start soon."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, TextIO
+
+LONGEST = 1 << 20  # bytes of a line; an answer has some hundreds
+
+
+def private_stdout() -> TextIO:
+    """A standard output for answers only: whatever libraries print goes to standard error."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return answers
+
+
+def say(answers: TextIO, answer: dict[str, Any]) -> None:
+    """Send an answer; raises `ValueError` for a number that JSON does not have."""
+    answers.write(json.dumps(answer, allow_nan=False) + "\n")
+    answers.flush()

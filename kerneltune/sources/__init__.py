@@ -1,0 +1,1 @@
+"""Kernels that users bring: their source, launch, arguments and space."""

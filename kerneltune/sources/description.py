@@ -1,0 +1,279 @@
+"""The description of a user's kernel, from Python or from a folder, and how it becomes a `Kernel`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from constrint.solutions.solutionset import SolutionSet
+from kerneltune.errors import InputError
+from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.sources.arguments import arguments_of
+from kerneltune.sources.kernel import (
+    AXES,
+    CALLABLE,
+    CUDA,
+    KINDS,
+    OUTSIDE,
+    PTX,
+    TRITON,
+    Kernel,
+    refuse_outside,
+)
+from kerneltune.sources.numbers import Configuration, Number, Numbers
+from kerneltune.sources.references import named
+from kerneltune.sources.space import Constraint, limits_of, space_of_file, space_of_parameters
+
+Launch = Number | Sequence[Number] | None
+ENDINGS = {".cu": CUDA, ".cuh": CUDA, ".ptx": PTX, ".hip": "hip", ".cl": "opencl"}
+ENTRY = re.compile(r"__global__\s[^;{]*?\b([A-Za-z_]\w*)\s*\(")
+PTX_ENTRY = re.compile(r"\.entry\s+([A-Za-z_$][\w$]*)")
+LONGEST_NAME = 200
+
+
+@dataclass
+class Description:
+    """A kernel as its user describes it.
+
+    Attributes:
+        source: A file or text of CUDA C++ or PTX, a function of a configuration that gives such a text, a
+            Triton function, a CuPy RawKernel, or any Python callable.
+        entry: The kernel's name, with template arguments that may name parameters; by default the only one.
+        kind: `cuda`, `ptx`, `triton` or `callable`; by default what the source is.
+        name: Its name in the store; by default the entry's.
+        params: The values of each parameter.
+        constraints: Python expressions and callables; or a constraint file's path or text, which declares the
+            parameters itself.
+        sizes: Sizes that expressions may name, by which results are kept.
+        arguments: In the kernel's order.
+        grid: Blocks along x, y and z: expressions, numbers or functions of the configuration.
+        block: Threads along x, y and z.
+        shared_memory: Dynamic shared memory of a block in bytes.
+        registers: Registers of a thread, a limit for the compiler.
+        blocks_per_sm: Blocks that must fit an SM.
+        defines: Further macros: numbers or expressions.
+        constants: Arrays for constant memory by symbol.
+        options: Options of the compiler.
+        includes: Folders of headers.
+        flops: Operations of a run, for GFLOP/s; an expression.
+        bytes: Bytes that a run must move, for GB/s; an expression.
+        timer: For a callable: a function that takes a call and returns milliseconds, or `returned` if the
+            callable returns them itself.
+        cooperative: Whether the launch is cooperative.
+    """
+
+    source: Any
+    entry: str | None = None
+    kind: str | None = None
+    name: str | None = None
+    params: Mapping[str, Iterable[Any]] | None = None
+    constraints: Sequence[Constraint] | Constraint | Path = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    arguments: Sequence[Any] = ()
+    grid: Launch = None
+    block: Launch = None
+    shared_memory: Number | None = None
+    registers: Number | None = None
+    blocks_per_sm: Number | None = None
+    defines: Mapping[str, str | int | float] = field(default_factory=dict)
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    options: Sequence[str] = ()
+    includes: Sequence[str | Path] = ()
+    flops: Number | None = None
+    bytes: Number | None = None
+    timer: Callable[[Callable[[], Any]], float] | str | None = None
+    cooperative: bool = False
+
+    def kernel(self, profile: HardwareProfile | None) -> Kernel:
+        """The kernel on a GPU.
+
+        Raises:
+            InputError: Something is wrong; the message names it.
+            InfeasibleError: No configuration fits.
+        """
+        kind, text, make = self._source()
+        arguments = arguments_of(self.arguments)
+        sizes = {name: _whole(value, name) for name, value in self.sizes.items()}
+        constants = {**limits_of(profile), **sizes}
+        given = self._numbers(kind)
+        space, file = self._space(constants, given, profile)
+        numbers = Numbers(given, _values(space), constants, text=file)
+        entry = self.entry or _only_entry(text, kind, self.source)
+        details: dict[str, Any] = {"cooperative": True} if self.cooperative else {}
+        if kind == CALLABLE:
+            details |= self._timer()
+        return Kernel(
+            name=(self.name or re.split(r"[<(]", entry)[0])[:LONGEST_NAME],
+            kind=kind,
+            source=text,
+            entry=entry,
+            space=space,
+            numbers=numbers,
+            arguments=arguments,
+            sizes=sizes,
+            profile=profile,
+            defines=dict(self.defines),
+            options=(
+                *self.options,
+                *self._raw_options(),
+                *(f"-I{Path(f).resolve()}" for f in self._folders()),
+            ),
+            symbols=tuple(self.constants),
+            make_source=make,
+            function=self.source if kind == CALLABLE else None,
+            details=details,
+        )
+
+    def _source(self) -> tuple[str, str, Callable[[Configuration], str] | None]:
+        """The kind, the text or the reference of a function, and what makes texts of configurations."""
+        source, kind = self.source, self.kind
+        if kind is not None:
+            refuse_outside(kind)
+        if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source and _is_file(source)):
+            path = Path(source)
+            kind = kind or ENDINGS.get(path.suffix, CUDA)
+            if kind in OUTSIDE:
+                refuse_outside(kind)
+            return kind, _read(path), None
+        if isinstance(source, str):
+            if "\n" not in source and Path(source).suffix in ENDINGS:
+                raise InputError(f"there is no file {source}")
+            return kind or (PTX if ".entry" in source and ".target" in source else CUDA), source, None
+        if hasattr(source, "code") and hasattr(source, "name"):  # a CuPy RawKernel
+            return CUDA, str(source.code), None
+        if hasattr(source, "arg_names") and hasattr(source, "fn"):  # a Triton function
+            return TRITON, self._reference("the Triton function"), None
+        if callable(source):
+            if kind in (CUDA, PTX):
+                return kind, "", source
+            return CALLABLE, named(source) or "", None
+        raise InputError(f"a kernel is a file, a text or a function ({', '.join(KINDS)}), not {source!r}")
+
+    def _reference(self, what: str) -> str:
+        found = named(self.source, what)
+        if found is None:
+            raise InputError(
+                f"{what} must stand at the top level of a file, so that child processes can import it"
+            )
+        return found
+
+    def _raw_options(self) -> tuple[str, ...]:
+        return tuple(getattr(self.source, "options", ()) or ()) if hasattr(self.source, "code") else ()
+
+    def _folders(self) -> list[str | Path]:
+        is_file = isinstance(self.source, Path) or (isinstance(self.source, str) and _is_file(self.source))
+        return [*self.includes, *([Path(self.source).parent] if is_file else [])]
+
+    def _numbers(self, kind: str) -> dict[str, Number]:
+        given: dict[str, Number] = {}
+        for what, launch in (("grid", self.grid), ("block", self.block)):
+            listed = list(launch) if isinstance(launch, list | tuple) else [] if launch is None else [launch]
+            if len(listed) > 3:
+                raise InputError(f"{what}: at most three numbers, for x, y and z")
+            given |= {f"{what}_{axis}": one for axis, one in zip(AXES, listed, strict=False)}  # type: ignore[misc]
+        if kind in (CUDA, PTX) and ("grid_x" not in given or "block_x" not in given):
+            raise InputError("grid and block are missing: say how many blocks and threads a launch has")
+        if kind == TRITON and "grid_x" not in given:
+            raise InputError("grid is missing: say how many programs a launch has")
+        for name in ("shared_memory", "registers", "blocks_per_sm", "flops", "bytes"):
+            if getattr(self, name) is not None:
+                given[name] = getattr(self, name)
+        texts = {n: one for n, one in self.defines.items() if isinstance(one, str) and one.strip()}
+        given |= {f"define_{n}": one for n, one in texts.items()}
+        return given
+
+    def _space(
+        self, constants: Mapping[str, int], given: dict[str, Number], profile: HardwareProfile | None
+    ) -> tuple[SolutionSet, str]:
+        """The space, and the text of its constraint file; completes the numbers by what the file has."""
+        file = self._constraint_file()
+        if file is None:
+            if not self.params:
+                raise InputError("params is missing: name the parameters with their values")
+            one: Any = self.constraints
+            listed = [one] if isinstance(one, str) or callable(one) else list(one)
+            block = [given.get(f"block_{axis}") for axis in AXES]
+            limited = dict(given)
+            if all(one is None or isinstance(one, str | int) for one in block):
+                limited["threads"] = " * ".join(f"({one})" for one in block if one is not None) or "1"
+            params = {name: _plain(values, name) for name, values in self.params.items()}
+            return space_of_parameters(params, listed, constants, limited, profile), ""
+        if self.params:
+            raise InputError("params and a constraint file both declare parameters: give one of them")
+        where, text = file
+        found = space_of_file(text, constants, profile, where)
+        for name in ("shared_memory", "registers", "blocks_per_sm", "flops", "bytes"):
+            if name not in given and (name in found.names or re.search(rf"^\s*{name}\s*:=", text, re.M)):
+                given[name] = name
+        return found, text
+
+    def _constraint_file(self) -> tuple[str, str] | None:
+        given = self.constraints
+        if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".constrint")):
+            return str(given), _read(Path(given))
+        if isinstance(given, str) and not self.params:
+            return "constraints", given
+        return None
+
+    def _timer(self) -> dict[str, Any]:
+        if self.timer is None:
+            return {}
+        if self.timer == "returned":
+            return {"tells": True}
+        if isinstance(self.timer, str) or not callable(self.timer):
+            raise InputError(f"timer: a function of a call, or 'returned', not {self.timer!r}")
+        return {"timer": named(self.timer) or ""}
+
+
+def _values(space: SolutionSet) -> dict[str, list[Any]]:
+    given = getattr(space, "tune_params", None)
+    return dict(given) if given is not None else {name: space.values_of(name) for name in space.names}
+
+
+def _plain(values: Iterable[Any], name: str) -> list[Any]:
+    """The values of a parameter: numbers, texts and Booleans, as JSON keeps them."""
+    listed = list(values) if not isinstance(values, str) else [values]
+    found = [value.item() if hasattr(value, "item") else value for value in listed]
+    wrong = next((value for value in found if not isinstance(value, int | float | str)), None)
+    if wrong is not None:
+        raise InputError(f"the parameter '{name}' has the value {wrong!r}: only numbers, texts and Booleans")
+    return found
+
+
+def _whole(value: Any, name: str) -> int:
+    try:
+        if int(value) == value:
+            return int(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InputError(f"the size '{name}' is {value!r}, which is no whole number")
+
+
+def _is_file(source: str) -> bool:
+    try:
+        return Path(source).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+
+
+def _only_entry(text: str, kind: str, source: Any) -> str:
+    if kind in (TRITON, CALLABLE):
+        plain = getattr(source, "fn", source)
+        return str(getattr(plain, "__name__", type(source).__name__))
+    if hasattr(source, "code"):
+        return str(source.name)
+    found = sorted(set((PTX_ENTRY if kind == PTX else ENTRY).findall(text)))
+    if len(found) != 1:
+        listed = ", ".join(found) or "none is found"
+        raise InputError(f"entry is missing: say which kernel of the source is meant ({listed})")
+    return str(found[0])

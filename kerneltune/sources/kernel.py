@@ -1,0 +1,183 @@
+"""A user's kernel: its source, launch, arguments, space and reference, ready to be ordered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from constrint.solutions.solutionset import SolutionSet
+from kerneltune.errors import InfeasibleError, InputError
+from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.sources.arguments import Argument
+from kerneltune.sources.numbers import Configuration, Numbers
+
+CUDA, PTX, TRITON, CALLABLE = "cuda", "ptx", "triton", "callable"
+KINDS = (CUDA, PTX, TRITON, CALLABLE)
+OUTSIDE = {
+    "hip": "HIP",
+    "opencl": "OpenCL",
+    "hiprtc": "HIP",
+    "cl": "OpenCL",
+    "julia": "Julia",
+    "fortran": "Fortran",
+}
+AXES = ("x", "y", "z")
+GRID, BLOCK = tuple(f"grid_{a}" for a in AXES), tuple(f"block_{a}" for a in AXES)
+WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+MOST_BLOCKS = (2**31 - 1, 65535, 65535)  # of a grid's axes
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """What is tuned.
+
+    Attributes:
+        name: Its name in the store.
+        kind: `cuda`, `ptx`, `triton` or `callable`.
+        source: The text; of Python functions, where children find them.
+        entry: The kernel's name, with template arguments that may name parameters.
+        space: The valid configurations.
+        numbers: `grid_x` … `block_z`, `shared_memory`, and what is promised or reported.
+        arguments: In the kernel's order.
+        sizes: The sizes, by which results are kept.
+        profile: The GPU's limits; None where they are unknown.
+        defines: Further macros: expressions by name, of `numbers`' kind.
+        options: Options of the compiler.
+        symbols: Names of constant memory.
+        make_source: Gives the text of a configuration, where it is more than macros.
+        function: The callable itself, for measuring in this process.
+        details: Further entries of each order.
+    """
+
+    name: str
+    kind: str
+    source: str
+    entry: str
+    space: SolutionSet
+    numbers: Numbers
+    arguments: tuple[Argument, ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    profile: HardwareProfile | None = None
+    defines: Mapping[str, str | int | float] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    make_source: Callable[[Configuration], str] | None = None
+    function: Callable[..., Any] | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether a compiler runs before each candidate."""
+        return self.kind in (CUDA, TRITON)
+
+    def order(self, configuration: Configuration) -> dict[str, Any]:
+        """All that children need for a configuration, as data for JSON.
+
+        Raises:
+            InfeasibleError: Its block or shared memory exceeds the GPU's limits.
+        """
+        numbers = self.numbers.of(configuration)
+        grid, block = (tuple(numbers.get(axis, 1) for axis in axes) for axes in (GRID, BLOCK))
+        shared = numbers.get("shared_memory", 0)
+        self._check(grid, block, shared, numbers)
+        made = self.source if self.make_source is None else self.make_source(dict(configuration))
+        order: dict[str, Any] = {
+            "kind": self.kind,
+            "configuration": configuration,
+            "source": made,
+            "entry": self.entry,
+            "grid": grid,
+            "block": block,
+            "shared_memory": shared,
+            "registers": numbers.get("registers"),
+            "blocks_per_sm": numbers.get("blocks_per_sm"),
+            **self.details,
+        }
+        if self.kind == CUDA:
+            order |= self._for_cuda(made, configuration, numbers)
+        elif self.kind == PTX:
+            order["symbols"] = list(self.symbols)
+        elif self.kind == TRITON:
+            order["signature"] = [_signature(one) for one in self.arguments]
+            order["path"] = sys.path
+        return order
+
+    def _for_cuda(
+        self, source: str, configuration: Configuration, numbers: Mapping[str, int]
+    ) -> dict[str, Any]:
+        values = {name: _macro(value) for name, value in configuration.items()}
+        for name, given in self.defines.items():
+            values[name] = str(numbers.get(f"define_{name}", given))
+        target = self.profile.target if self.profile is not None else "sm_80"
+        # In the text, not as options, which would also change the headers that the compiler includes first.
+        macros = "".join(f"#define {name} {value}\n" for name, value in values.items())
+        return {
+            "source": f'{macros}#line 1 "{self.name}"\n{source}',
+            "entry": _instance(self.entry, values),
+            "options": list(self.options),
+            "symbols": list(self.symbols),
+            "target": target,
+            "cache": True,
+        }
+
+    def _check(
+        self, grid: tuple[int, ...], block: tuple[int, ...], shared: int, numbers: Mapping[str, int]
+    ) -> None:
+        """Refuse what cannot be launched, before it is compiled."""
+        if self.kind == CALLABLE:
+            return
+        if min(*grid, *block) < 1 or shared < 0:
+            raise InfeasibleError(f"a grid of {grid} and a block of {block} with {shared} bytes is no launch")
+        if any(size > most for size, most in zip(grid, MOST_BLOCKS, strict=True)):
+            raise InfeasibleError(f"a grid of {grid} blocks exceeds {MOST_BLOCKS}")
+        if self.profile is None or self.kind == TRITON:
+            return
+        threads = block[0] * block[1] * block[2]
+        limits = (
+            ("threads", threads, self.profile.max_threads_per_block),
+            ("bytes of shared memory", shared, self.profile.smem_per_block_optin),
+            ("registers", numbers.get("registers") or 0, self.profile.max_registers_per_thread),
+        )
+        for what, value, most in limits:
+            if value > most:
+                raise InfeasibleError(f"{value} {what}, but {self.profile.name} has {most}")
+
+    def identity(self) -> str:
+        """A hash of all that results depend on, besides the configuration and the device."""
+        parts = [
+            *(self.name, self.kind, self.source, self.entry, list(self.options)),
+            *(sorted(self.sizes.items()), sorted((k, str(v)) for k, v in self.defines.items())),
+            *([one.signature() for one in self.arguments], sorted(self.space.names)),
+        ]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def refuse_outside(kind: str) -> None:
+    """Raise `InputError` for a language that is not known."""
+    lowered = kind.lower()
+    if lowered in OUTSIDE:
+        raise InputError(f"{OUTSIDE[lowered]} kernels are outside of kerneltune: it tunes {', '.join(KINDS)}")
+    if lowered not in KINDS:
+        raise InputError(f"unknown kind of kernel '{kind}': known are {', '.join(KINDS)}")
+
+
+def _macro(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    return str(value)
+
+
+def _instance(entry: str, values: Mapping[str, str]) -> str:
+    """The kernel's name with values in place of parameters in its template arguments."""
+    name, bracket, rest = entry.partition("<")
+    return name + bracket + WORD.sub(lambda found: values.get(found[0], found[0]), rest)
+
+
+def _signature(one: Argument) -> list[Any]:
+    _, kind, dtype, _, value = one.signature()
+    return [kind, dtype, value]

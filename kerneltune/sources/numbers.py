@@ -1,0 +1,113 @@
+"""Numbers that expressions give: constrint's expressions over parameters, sizes and a GPU's limits.
+
+Texts are parsed by constrint, never evaluated by Python. A callable of the configuration may take a text's
+place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from constrint import Model
+from constrint.errors import ConstrintError
+from constrint.expr.base import IntExpr
+from kerneltune.errors import InputError
+
+Number = int | str | Callable[[Mapping[str, Any]], int]
+"""A number of a launch: an integer, an expression, or a function of the configuration."""
+Configuration = dict[str, Any]
+WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Numbers:
+    """Named numbers of a configuration.
+
+    Args:
+        given: The numbers by name. Expressions may name parameters whose values are integers, the constants,
+            and the numbers before them.
+        values: The values of each parameter.
+        constants: Sizes and limits by name; a parameter of the same name takes precedence.
+        where: The beginning of messages.
+        text: A constraint file's text, which declares the parameters and may define further numbers.
+
+    Raises:
+        InputError: An expression cannot be read.
+    """
+
+    def __init__(
+        self,
+        given: Mapping[str, Number],
+        values: Mapping[str, Any],
+        constants: Mapping[str, int],
+        where: str = "the launch",
+        text: str = "",
+    ) -> None:
+        self._where = where
+        self._plain = {name: one for name, one in given.items() if callable(one)}
+        texts = {name: str(one) for name, one in given.items() if not callable(one)}
+        self._variables: dict[str, Any] = {}
+        self._terms: dict[str, IntExpr] = {}
+        whole = {name: ints for name, found in values.items() if (ints := _integers(found))}
+        lines = [f"{name} in {{{', '.join(map(str, ints))}}}" for name, ints in whole.items()]
+        lines = [text] if text else lines
+        known = {k: v for k, v in constants.items() if k not in values}
+        for name, text in texts.items():  # each alone, so that messages name it
+            earlier = [f"{_hidden(other)} := {texts[other]}" for other in texts][: list(texts).index(name)]
+            model = self._read([*lines, *earlier], name, text, known, values)
+            self._variables = dict(model.variables)  # the last model has all
+            self._terms = {one: term for one in texts if (term := model.lets.get(_hidden(one))) is not None}
+
+    def _read(
+        self, lines: list[str], name: str, text: str, known: Mapping[str, int], values: Mapping[str, Any]
+    ) -> Model:
+        try:
+            definition = f"{_hidden(name)} := {text}"
+            return Model.from_text("\n".join([*lines, definition]), filename=self._where, constants=known)
+        except ConstrintError as error:
+            words = [w for w in WORD.findall(text) if w in values and not _integers(values[w])]
+            more = f"; '{words[0]}' has values that are no integers" if words else ""
+            raise InputError(f"{self._where}: {name}: {text!r}: {_last(error)}{more}") from None
+
+    def of(self, configuration: Mapping[str, Any]) -> dict[str, int]:
+        """The numbers of a configuration.
+
+        Raises:
+            InputError: One has no value, or a function raises.
+        """
+        assignment: dict[Any, int] = {
+            variable: int(configuration[name]) for name, variable in self._variables.items()
+        }
+        found = {}
+        for name, term in self._terms.items():
+            try:
+                found[name] = int(term.evaluate(assignment))
+            except (ConstrintError, ArithmeticError) as error:
+                raise InputError(
+                    f"{self._where}: {name} has no value for {dict(configuration)}: {error}"
+                ) from None
+        for name, function in self._plain.items():
+            try:
+                found[name] = int(function(dict(configuration)))
+            except Exception as error:  # the user's own function
+                raise InputError(f"{self._where}: {name} of {dict(configuration)}: {error!r}") from None
+        return found
+
+
+def _hidden(name: str) -> str:
+    """A name that is neither a parameter's nor a size's."""
+    return f"launch_{name}_number"
+
+
+def _integers(values: Any) -> list[int]:
+    """The values of a parameter if all are integers or Booleans."""
+    listed = list(values)
+    if not all(isinstance(value, int) for value in listed):
+        return []
+    return sorted({int(value) for value in listed})
+
+
+def _last(error: ConstrintError) -> str:
+    """A reader's message without the place, which counts lines that the user did not write."""
+    return re.sub(r"^[^\n]*?:\d+:\d+: ", "", str(error))

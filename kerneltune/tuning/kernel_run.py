@@ -1,0 +1,276 @@
+"""A run over a user's kernel: children are started, the pipeline runs, finalists are measured again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from kerneltune.errors import InputError, RunError
+from kerneltune.measuring.case import Case
+from kerneltune.measuring.measure import Plan
+from kerneltune.measuring.serving import Server
+from kerneltune.pipeline.children import Child, visible_device
+from kerneltune.pipeline.elsewhere import InThisProcess, OnExecutor
+from kerneltune.pipeline.run import Budget, Notice, Pipeline, Progress
+from kerneltune.pipeline.stages import Commands, Compilers, Devices, Measuring
+from kerneltune.pipeline.trial import TIME, Trial
+from kerneltune.running.scratch import scratch_folder
+from kerneltune.searching.protocol import Configuration, Outcome, Strategy
+from kerneltune.sources.kernel import CALLABLE, Kernel
+from kerneltune.sources.references import named
+from kerneltune.tuning.finals import Final, finalists, request_of, separated
+from kerneltune.tuning.kernel_store import KernelMemory, KernelStore
+from kerneltune.tuning.kernel_work import KernelWork, Metric
+from kerneltune.tuning.tuned import MAXIMISED, TunedKernel
+
+MOST_COMPILERS = {"cuda": 16, "triton": 8}
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a kernel is tuned.
+
+    Attributes:
+        plan: The work on each candidate.
+        budget: When the search ends.
+        objective: What is searched for: `time`, `energy`, `gflops`, `gbs`, or a metric's or observer's name.
+        maximise: Whether it is to be large; by default for `gflops` and `gbs`.
+        metrics: Further objectives: functions of the configuration and the objectives.
+        observers: Classes or objects with `before_start`, `after_finish` or `get_results`.
+        finalists: The number of best candidates that are measured again in turns; 0 for none.
+        workers: Processes that compile; by default one for each processor, at most 16.
+        devices: GPUs to use; None: the first.
+        executor: Any executor of `concurrent.futures` that compiles and measures instead.
+        tasks: Tasks at a time on the executor.
+        timeout: Seconds for one candidate.
+        store: The file of results; None: the user's own.
+        again: Whether stored candidates are measured again.
+        isolated: Whether kernels run in a child process; False only for Python functions.
+        commands: The commands of the children.
+        device: The device's name in the store, if it is not this machine's.
+    """
+
+    plan: Plan = field(default_factory=Plan)
+    budget: Budget = field(default_factory=Budget)
+    objective: str = TIME
+    maximise: bool | None = None
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
+    observers: Sequence[Any] = ()
+    finalists: int = 5
+    workers: int | None = None
+    devices: Sequence[int] | None = None
+    executor: Executor | None = None
+    tasks: int = 1
+    timeout: float = 60.0
+    store: Path | None = None
+    again: bool = False
+    isolated: bool = True
+    commands: Commands = field(default_factory=Commands)
+    device: str | None = None
+
+    @property
+    def is_maximised(self) -> bool:
+        """Whether a larger objective is better."""
+        return self.objective in MAXIMISED if self.maximise is None else self.maximise
+
+
+class _Told:
+    """A strategy that minimises, told of an objective that may be maximised."""
+
+    def __init__(self, strategy: Strategy, objective: str, sign: int) -> None:
+        self._strategy, self._objective, self._sign = strategy, objective, sign
+
+    def ask(self, count: int) -> list[Configuration]:
+        return self._strategy.ask(count)
+
+    def tell(self, outcome: Outcome) -> None:
+        if self._sign < 0 and self._objective in outcome.objectives:
+            turned = {**outcome.objectives, self._objective: -outcome.objectives[self._objective]}
+            outcome = replace(outcome, objectives=turned)
+        self._strategy.tell(outcome)
+
+
+def run_kernel(
+    kernel: Kernel,
+    case: Case,
+    strategy: Strategy,
+    options: RunOptions,
+    notice: Notice = lambda trial, progress: None,
+) -> TunedKernel:
+    """Tune a kernel.
+
+    Args:
+        kernel: The kernel.
+        case: Its arguments and reference.
+        strategy: The search.
+        options: How it is tuned.
+        notice: Called with each trial.
+
+    Raises:
+        KernelTuneError: Nothing can be measured here.
+    """
+    device = options.device or device_name(kernel)
+    work = KernelWork(kernel, device, options.metrics)
+    identity = hashlib.sha256(
+        json.dumps([kernel.identity(), asdict(options.plan)], sort_keys=True).encode()
+    ).hexdigest()
+    sign = -1 if options.is_maximised else 1
+    with scratch_folder() as folder, closing(KernelStore(options.store)) as store:
+        case.save(folder)
+        memory = KernelMemory(
+            *(store, kernel.name, identity, device, kernel.sizes),
+            again=options.again,
+            timeout=options.timeout,
+        )
+        compilers = _compilers(kernel, options)
+        devices = _devices(kernel, case, folder, options)
+        try:
+            pipeline = Pipeline(
+                work,
+                _Told(strategy, options.objective, sign),
+                memory,
+                compilers,
+                devices,
+                better=lambda one, other: _better(one, other, options.objective, sign),
+                notice=notice,
+            )
+            progress = pipeline.run(options.budget)
+            finals = _finals(work, progress, compilers, devices, options)
+        finally:
+            devices.close()
+            if compilers is not None:
+                compilers.close()
+    return _result(kernel, device, progress, finals, options)
+
+
+def _result(
+    kernel: Kernel, device: str, progress: Progress, finals: Sequence[Final], options: RunOptions
+) -> TunedKernel:
+    return TunedKernel(
+        kernel=kernel.name,
+        device=device,
+        trials=tuple(progress.trials),
+        objective=options.objective,
+        maximised=options.is_maximised,
+        finals=tuple(finals),
+        seconds=progress.seconds,
+        first_result=progress.first_result,
+        measuring=progress.measuring,
+        space_size=kernel.space.size,
+        notes=_notes(kernel, progress),
+    )
+
+
+def _notes(kernel: Kernel, progress: Progress) -> tuple[str, ...]:
+    notes = []
+    throttled = sum(1 for trial in progress.trials if trial.notes.get("throttled"))
+    if throttled:
+        notes.append(
+            f"the GPU's clocks were throttled during {throttled} of {len(progress.trials)} measurements"
+        )
+    if kernel.arguments and not any(t.relative_error is not None for t in progress.trials if t.passed):
+        notes.append("results were not verified")
+    return tuple(notes)
+
+
+def _better(one: Trial, other: Trial, objective: str, sign: int) -> bool:
+    if objective not in one.objectives:
+        return False
+    return objective not in other.objectives or (
+        sign * one.objectives[objective] < sign * other.objectives[objective]
+    )
+
+
+def device_name(kernel: Kernel) -> str:
+    """The name of the device that runs a kernel on this machine, as its child will tell it."""
+    if kernel.kind == CALLABLE:
+        from kerneltune.measuring.callable_backend import CallableBackend
+
+        return CallableBackend(Case((), {})).facts.device
+    from kerneltune.running.detect import detect
+
+    return detect().facts.name
+
+
+def _compilers(kernel: Kernel, options: RunOptions) -> Compilers | None:
+    if not kernel.compiles or options.executor is not None:
+        return None
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    workers = options.workers or max(1, min(cores, MOST_COMPILERS[kernel.kind]))
+    compilers = Compilers(workers, options.commands.compile)
+    compilers.warm_up()
+    return compilers
+
+
+def _devices(kernel: Kernel, case: Case, folder: Path, options: RunOptions) -> Measuring:
+    if kernel.kind == CALLABLE and not options.isolated:
+        from kerneltune.measuring.callable_backend import CallableBackend
+
+        backend = CallableBackend(case, kernel.function, kernel.details.get("own_timer"))
+        made = [one() if isinstance(one, type) else one for one in options.observers]
+        return InThisProcess(Server(backend, options.plan, made))
+    set_up = {
+        "case": str(folder),
+        "kind": kernel.kind,
+        "plan": options.plan.to_json(),
+        "observers": [_reference(one) for one in options.observers],
+        "path": sys.path,
+    }
+    numbers: list[int | None] = list(options.devices) if options.devices else [None]
+    if options.executor is not None:
+        return OnExecutor(
+            options.executor, set_up, options.tasks, options.timeout, tuple(numbers), options.commands
+        )
+    children = [Child(options.commands.measure, set_up, visible_device(number)) for number in numbers]
+    devices = Devices(children, options.timeout)
+    devices.start()
+    return devices
+
+
+def _reference(observer: Any) -> str:
+    found = observer if isinstance(observer, str) else named(observer)
+    if found is None:
+        raise InputError(
+            f"the observer {observer!r} cannot be found by name in the measuring process: give a class that "
+            "stands at the top level of a file"
+        )
+    return found
+
+
+def _finals(
+    work: KernelWork,
+    progress: Progress,
+    compilers: Compilers | None,
+    devices: Measuring,
+    options: RunOptions,
+) -> list[Final]:
+    """The finalists measured again; none if they cannot be, or time is not what is searched for."""
+    chosen = finalists(progress.trials, options.finalists)
+    if len(chosen) < 2 or options.objective != TIME or options.executor is not None:
+        return []
+    orders = [work.order(trial.configuration) for trial in chosen]
+    builts: list[dict[str, Any]] = [{} for _ in orders]
+    if compilers is not None:
+        builts = [one.result() for one in [compilers.submit(order) for order in orders]]
+        if any("failure" in built for built in builts):
+            return []
+
+    def in_turns(rounds: int, samples: int) -> list[list[float]]:
+        answer = devices.submit(request_of(orders, builts, rounds, samples)).result()
+        if "times" not in answer:
+            raise RunError(str(answer.get("failure")))
+        times: list[list[float]] = answer["times"]
+        return times
+
+    try:
+        return separated(chosen, in_turns)
+    except RunError:
+        return []  # what was measured before stands

@@ -1,0 +1,140 @@
+"""`kerneltune.tune`: any kernel in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from kerneltune.errors import InputError, MissingExtraError, RunError, nearest
+from kerneltune.inputs.hardware import HardwareProfile, load_profile
+from kerneltune.measuring.case import Case, Reference, expected_outputs
+from kerneltune.measuring.measure import Plan
+from kerneltune.pipeline.run import Budget, Notice
+from kerneltune.searching.protocol import Strategy
+from kerneltune.sources.arguments import as_array
+from kerneltune.sources.description import Description
+from kerneltune.sources.kernel import CALLABLE, Kernel
+from kerneltune.sources.references import forbid_in_children
+from kerneltune.tuning.kernel_run import RunOptions, run_kernel
+from kerneltune.tuning.searches import search
+from kerneltune.tuning.tuned import TunedKernel
+
+DESCRIBED = {one.name for one in fields(Description)} - {"source"}
+PLANNED = {one.name for one in fields(Plan)}
+BUDGETED = {one.name for one in fields(Budget)}
+RUN = {one.name for one in fields(RunOptions)} - {"plan", "budget"}
+ENERGY_SECONDS = 0.3
+
+
+def tune(
+    source: Any,
+    *,
+    gpu: str | None = None,
+    reference: Reference | None = None,
+    tolerance: float | None = None,
+    strategy: str | Strategy = "auto",
+    seed: int = 0,
+    notice: Notice | Callable[..., None] = lambda trial, progress: None,
+    **given: Any,
+) -> TunedKernel:
+    """Find the fastest configuration of a kernel.
+
+    Args:
+        source: A CUDA C++ or PTX file or text, a Triton function, a CuPy RawKernel, or any Python callable.
+        gpu: A profile's name, or the path of its YAML file; by default this machine's GPU.
+        reference: The expected outputs, or a function of the arguments' values that gives them.
+        tolerance: Bound of the relative L2 error of floating-point outputs.
+        strategy: The search's name, or an object with `ask` and `tell`.
+        seed: The search's seed.
+        notice: Called with each trial and the progress.
+        given: What `Description` has (`entry`, `params`, `constraints`, `sizes`, `arguments`, `grid`,
+            `block`, `shared_memory`, `timer`, …), what `Plan` has (`runs`, `timed`, `flush`, …), what
+            `Budget` has (`evaluations`, `seconds`, `no_gain`), and what `RunOptions` has (`objective`,
+            `metrics`, `finalists`, `devices`, `executor`, `store`, …).
+
+    Returns:
+        The trials and the best of them.
+
+    Raises:
+        InputError: Something is wrong; the message names it.
+        InfeasibleError: No configuration fits the GPU.
+        MissingExtraError: An extra is not installed.
+        RunError: Nothing can be run here.
+    """
+    forbid_in_children()
+    known = DESCRIBED | PLANNED | BUDGETED | RUN
+    strange = next((name for name in given if name not in known), None)
+    if strange is not None:
+        raise InputError(f"tune has no argument '{strange}': {nearest(strange, known)}")
+    described = Description(source, **_part(given, DESCRIBED))
+    options = options_of(given)
+    kernel, case = prepared(described, gpu, reference, tolerance)
+    return tuned(kernel, case, options, strategy, seed, notice)
+
+
+def options_of(given: Mapping[str, Any]) -> RunOptions:
+    """The options among some named values."""
+    options = RunOptions(
+        plan=Plan(**_part(given, PLANNED)), budget=Budget(**_part(given, BUDGETED)), **_part(given, RUN)
+    )
+    if options.objective == "energy" and not options.plan.energy_seconds:
+        options = replace(options, plan=replace(options.plan, energy_seconds=ENERGY_SECONDS))
+    return options
+
+
+def prepared(
+    described: Description, gpu: str | None, reference: Reference | None, tolerance: float | None
+) -> tuple[Kernel, Case]:
+    """The kernel on a GPU, and its case."""
+    kernel = described.kernel(profile_for(described, gpu))
+    expected = expected_outputs(kernel.arguments, reference)
+    constants = {name: as_array(array, f"constant {name}") for name, array in described.constants.items()}
+    return kernel, Case(kernel.arguments, expected, tolerance, constants)
+
+
+def tuned(
+    kernel: Kernel,
+    case: Case,
+    options: RunOptions,
+    strategy: str | Strategy = "auto",
+    seed: int = 0,
+    notice: Notice = lambda trial, progress: None,
+) -> TunedKernel:
+    """Tune a prepared kernel."""
+    timer_is_hidden = kernel.details.get("timer") == ""
+    if kernel.kind == CALLABLE and (not kernel.source or timer_is_hidden):
+        options = replace(options, isolated=False)  # no child can import it
+    found = search(strategy, kernel.space, options, seed) if isinstance(strategy, str) else strategy
+    return run_kernel(kernel, case, found, options, notice)
+
+
+def profile_for(described: Description, gpu: str | None) -> HardwareProfile | None:
+    """The profile to tune for; None for callables without one.
+
+    Raises:
+        RunError: There is no GPU here, and none is named.
+    """
+    if gpu is not None:
+        return load_profile(gpu)
+    is_kernel = isinstance(described.source, str | Path) or hasattr(described.source, "code")
+    is_kernel = is_kernel or hasattr(described.source, "arg_names") or described.kind in ("cuda", "ptx")
+    if not is_kernel:
+        return None
+    from kerneltune.running.detect import detect
+
+    try:
+        found = detect()
+    except MissingExtraError:
+        raise
+    except RunError as error:
+        raise RunError(f"{error}: give gpu=NAME to tune for another machine's GPU") from None
+    name = found.profile or found.nearest
+    if name is None:
+        raise RunError(f"{found.sentence}: give gpu=NAME")
+    return load_profile(name)
+
+
+def _part(given: Mapping[str, Any], names: Sequence[str] | set[str]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name in names}

@@ -1,0 +1,167 @@
+"""The pipeline with children that pretend: a fault costs its candidate, and nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from pretended import COMMANDS, tuned
+
+from kerneltune.errors import RunError
+from kerneltune.pipeline.stages import Commands
+from kerneltune.tuning.kernel_store import KernelStore
+
+FAULTS = {
+    "hang": "no answer within 1.5 s",
+    "killed": "SIGKILL",
+    "out_of_bounds": "outside the array",
+    "nan": "NaN",
+    "wrong": "relative error",
+    "unsteady": "repeated runs differ",
+    "garbage": "no answer that can be used",
+    "compile": "refused the kernel",
+    "compiler_dies": "exit code 3",
+    "registers": "no block fits an SM",
+}
+
+
+def logged(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_faults_cost_their_candidates_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "log"
+    monkeypatch.setenv("KERNELTUNE_TEST_LOG", str(log))
+    params = {"x": [4, 5, 6], "BLOCK": [64], "fault": ["none", *FAULTS]}
+    constraints = ["fault == 'none' or x == 4"]
+    found = tuned(tmp_path / "s", params=params, constraints=constraints, timeout=1.5)
+    assert len(found.trials) == 3 + len(FAULTS)
+    assert {t.configuration["x"] for t in found.trials if t.passed} == {4, 5, 6}
+    for trial in found.failed:
+        assert FAULTS[str(trial.configuration["fault"])] in str(trial.failure)
+    good = [row["x"] for row in logged(log) if row["fault"] == "none"]
+    assert sorted(good) == [4, 5, 6]  # each measured once
+    assert found.best_configuration["x"] == 5
+
+
+def test_a_run_resumes_from_its_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "log"
+    monkeypatch.setenv("KERNELTUNE_TEST_LOG", str(log))
+    first = tuned(tmp_path / "s", evaluations=4)
+    assert len(first.trials) == 4
+    second = tuned(tmp_path / "s")
+    assert len(second.trials) == 10
+    assert sum(trial.stored for trial in second.trials) == 4
+    assert sorted(row["x"] for row in logged(log)) == list(range(10))
+    again = tuned(tmp_path / "s", again=True)
+    assert not any(trial.stored for trial in again.trials)
+
+
+RUN = """
+import sys
+sys.path[:0] = {path!r}
+from pathlib import Path
+from pretended import tuned
+tuned(Path({store!r}), params={{"x": list(range(60)), "BLOCK": [64]}})
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills processes")
+def test_killed_at_any_moment_nothing_is_lost_or_doubled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, store = tmp_path / "log", tmp_path / "s"
+    log.touch()
+    monkeypatch.setenv("KERNELTUNE_TEST_LOG", str(log))
+    monkeypatch.setenv("KERNELTUNE_TEST_SECONDS", "0.01")
+    code = RUN.format(path=sys.path, store=str(store))
+    for wanted in (5, 20, 40):
+        with subprocess.Popen([sys.executable, "-c", code]) as process:
+            until = time.monotonic() + 60
+            while len(logged(log)) < wanted and time.monotonic() < until:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+    found = tuned(store, params={"x": list(range(60)), "BLOCK": [64]})
+    assert sorted(t.configuration["x"] for t in found.trials) == list(range(60))
+    measured = [row["x"] for row in logged(log)]
+    assert set(measured) == set(range(60))
+    # What was being measured at the kill was not yet stored, and is measured once more.
+    assert len(measured) <= 60 + 3
+
+
+def test_a_full_disk_delays_rows_and_loses_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sqlite3
+
+    writes = []
+    real = KernelStore._write
+
+    def full(self: KernelStore) -> None:
+        writes.append(len(self._pending))
+        if 3 <= len(writes) <= 8:
+            error = sqlite3.OperationalError("database or disk is full")
+            error.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise error
+        real(self)
+
+    monkeypatch.setattr(KernelStore, "_write", full)
+    found = tuned(tmp_path / "s")
+    assert len(found.trials) == 10
+    assert max(writes) > 1  # rows waited
+    monkeypatch.undo()
+    assert len(KernelStore(tmp_path / "s").rows()) == 10
+
+
+def test_compilation_overlaps_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERNELTUNE_TEST_COMPILE", "0.2")
+    monkeypatch.setenv("KERNELTUNE_TEST_SECONDS", "0.01")  # for each of two runs
+    params = {"x": list(range(80)), "BLOCK": [64]}
+    found = tuned(tmp_path / "s", params=params, workers=16)
+    assert len(found.ranked) == 80
+    alone = 80 * 0.2 / 16 + 80 * 0.02
+    assert found.seconds < alone + 4.0  # starts of processes on a busy machine included
+    assert found.first_result is not None
+    assert found.first_result < found.seconds / 2
+
+
+def test_budgets_end_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(tuned(tmp_path / "a", evaluations=3).trials) == 3
+    params = {"x": [5, 6, 7, 8, 9, 10, 11, 12], "BLOCK": [64]}
+    short = tuned(tmp_path / "b", params=params, no_gain=2)
+    assert len(short.trials) < 8 + 1
+    monkeypatch.setenv("KERNELTUNE_TEST_SECONDS", "0.2")
+    timed = tuned(tmp_path / "c", seconds=1.0)
+    assert 0 <= len(timed.trials) < 10
+
+
+def test_what_does_not_fit_is_never_compiled(tmp_path: Path) -> None:
+    found = tuned(tmp_path / "s", params={"x": [5], "BLOCK": [64, 2048]})
+    assert [t.configuration["BLOCK"] for t in found.trials] == [64]
+
+
+def test_any_executor_compiles_and_measures(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as executor:
+        found = tuned(tmp_path / "s", executor=executor)
+    assert len(found.ranked) == 10
+    assert found.best_configuration["x"] == 5
+    assert found.best.resources["registers"] == 32
+
+
+def test_a_child_that_cannot_start_ends_the_run(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="no kernel can be run here"):
+        tuned(
+            tmp_path / "s", commands=Commands(COMMANDS.compile, (sys.executable, "-c", "raise SystemExit(4)"))
+        )
+
+
+def test_hopeless_candidates_are_timed_once(tmp_path: Path) -> None:
+    found = tuned(tmp_path / "s", params={"x": [5, 200], "BLOCK": [64]}, workers=1)
+    samples = {t.configuration["x"]: t.samples for t in found.trials}
+    assert samples[5] == 7
+    assert samples[200] == (1 if found.trials[0].configuration["x"] == 5 else 7)

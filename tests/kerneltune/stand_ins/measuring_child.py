@@ -1,0 +1,95 @@
+"""A measuring process without a GPU: times by a formula, and faults by the value of the parameter ``fault``.
+
+Every measurement adds a line to the file that KERNELTUNE_TEST_LOG names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+from kerneltune.errors import RunError
+from kerneltune.measuring.loaded import Facts
+from kerneltune.measuring.measure import Plan
+from kerneltune.measuring.serving import Server
+from kerneltune.running.child_output import private_stdout, say
+from kerneltune.running.lifeline import follow_parent
+from kerneltune.running.verify import Verdict
+
+SECONDS = float(os.environ.get("KERNELTUNE_TEST_SECONDS", "0"))
+
+
+class Pretended:
+    """One candidate."""
+
+    def __init__(self, configuration: dict[str, Any]) -> None:
+        self._values = configuration
+        self._fault = configuration.get("fault", "none")
+
+    def run(self, poison: int) -> None:
+        if self._fault == "hang":
+            time.sleep(3600)
+        elif self._fault == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif self._fault == "out_of_bounds":
+            raise RunError("the kernel wrote outside the array 'c'")
+        time.sleep(SECONDS)
+
+    def check(self) -> Verdict:
+        if self._fault == "nan":
+            return Verdict(float("inf"), 1e-4, 7)
+        return Verdict(0.5 if self._fault == "wrong" else 1e-6, 1e-4, 0)
+
+    def keep(self) -> None:
+        """Nothing."""
+
+    def same(self) -> bool:
+        return self._fault != "unsteady"
+
+    def time(self, count: int, *, flush: bool, warm_up: int) -> list[float]:
+        return [1.0 + abs(self._values.get("x", 0) - 5) * 0.1] * count
+
+    def close(self) -> None:
+        _log(self._values)
+
+
+def _log(values: dict[str, Any]) -> None:
+    path = os.environ.get("KERNELTUNE_TEST_LOG")
+    if path:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(values, sort_keys=True) + "\n")
+
+
+class PretendedBackend:
+    """A device that is none."""
+
+    facts = Facts("pretended", "9.0")
+
+    def load(self, order: dict[str, Any], built: dict[str, Any]) -> Pretended:
+        return Pretended(order["configuration"])
+
+
+def main() -> None:
+    follow_parent()
+    answers = private_stdout()
+    set_up = json.loads(sys.stdin.readline())
+    server = Server(PretendedBackend(), Plan(**set_up["plan"]))
+    say(answers, {"device": "pretended", "compute_capability": "9.0"})
+    for line in sys.stdin:
+        request = json.loads(line)
+        if request.get("order", {}).get("configuration", {}).get("fault") == "garbage":
+            answers.write("nonsense\n")
+            answers.flush()
+            continue
+        answer = server.answer(request)
+        say(answers, answer)
+        if answer.get("lost"):
+            return
+
+
+if __name__ == "__main__":
+    main()
