@@ -12,6 +12,7 @@ import torch
 from torch.nn.utils.rnn import PackedSequence
 
 from kerneltune.errors import InputError
+from kerneltune.torch import fused
 from kerneltune.torch.native import is_native
 from kerneltune.torch.ragged import Dense, Layout, Masked, Tokens
 from kerneltune.torch.stack import KINDS, Sizes, Stack, on_kernels
@@ -147,17 +148,19 @@ class Recurrent(Stack):
         return last[0] if len(last) == 1 else last
 
     def _run(self, data: torch.Tensor, layout: Layout, states: States | None) -> tuple[torch.Tensor, States]:
-        if states is None:
-            states = self.first_states(layout.rows, data)
-        else:
+        if states is not None:
             layers = self.sizes.num_layers * self.sizes.directions
             for name, state in zip(self.kind.states, states, strict=True):
                 wanted = [layers, layout.rows, self._width(name)]
                 if list(state.shape) != wanted:
                     raise InputError(f"{name} of hx is {wanted} here, not {list(state.shape)}")
-        if self._is_torchs(data) and isinstance(layout, Dense):
-            return self._by_torch(data, states, None)
-        return self.run(data, layout, states)
+        dense = isinstance(layout, Dense) and not torch.compiler.is_compiling()
+        if dense and on_kernels(data) and fused.takes(self, data):
+            return fused.run(self, data, states)
+        first = self.first_states(layout.rows, data) if states is None else states
+        if dense and self._is_torchs(data):
+            return self._by_torch(data, first, None)
+        return self.run(data, layout, first)
 
     def _is_torchs(self, data: torch.Tensor) -> bool:
         """Whether torch's own operator takes this layer, which no kernel does."""

@@ -267,11 +267,11 @@ def _backward(
         return tuple(part.contiguous() for part in found)
     spec = spec_of(options[0])
     problem = problem_of("backward", by_output.shape, states.dtype, options)
-    given = {"recurrent": readable(recurrent), "states": states}
+    given = {"recurrent": readable(recurrent), "states": readable(states)}  # vmap gives views
     if spec.saved_values:
-        given["saved_values"] = values
+        given["saved_values"] = readable(values)
     if spec.saved_states:
-        given["saved_states"] = floats
+        given["saved_states"] = readable(floats)
     return launch_backward(problem, spec, launcher(), (by_output, by_last), given)
 
 

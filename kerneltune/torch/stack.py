@@ -130,7 +130,8 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
             self.register_parameter(name, torch.nn.Parameter(torch.empty(shape, **made)))
         self.reset_parameters()
 
-    def _names(self, layer: int, direction: int) -> str:
+    def ending(self, layer: int, direction: int) -> str:
+        """How the names of a direction's parameters end."""
         return f"_l{layer}{'_reverse' if direction else ''}"
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
@@ -140,7 +141,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         for layer in range(sizes.num_layers):
             width = sizes.output_size * sizes.directions if layer else sizes.input_size
             for direction in range(sizes.directions):
-                end = self._names(layer, direction)
+                end = self.ending(layer, direction)
                 found |= {f"weight_ih{end}": (rows, width), f"weight_hh{end}": (rows, read)}
                 if sizes.bias:
                     found |= {f"bias_ih{end}": (rows,), f"bias_hh{end}": (rows,)}
@@ -198,7 +199,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
 
     def _ends(self) -> list[str]:
         sizes = self.sizes
-        return [self._names(k, d) for k in range(sizes.num_layers) for d in range(sizes.directions)]
+        return [self.ending(k, d) for k in range(sizes.num_layers) for d in range(sizes.directions)]
 
     def run(
         self, data: torch.Tensor, layout: Layout, states: tuple[torch.Tensor, ...]
@@ -229,7 +230,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         extras, directions = self.extras, range(self.sizes.directions)
         step = _STEP if extras is None and on_kernels(data) else 1
         dim = -(-self.sizes.head_dim // step) * step
-        weights = [self._weights(layer, direction, dim) for direction in directions]
+        weights = [self.weights(layer, direction, dim) for direction in directions]
         products = [
             self._product(layer, d, data, layout, weights[d], states[0][d], extras is not None)
             for d in directions
@@ -271,16 +272,20 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
             )
             product = product if weights.into_bias is None else product + weights.into_bias
         heads, gates, dim, _ = weights.recurrent.shape
-        kept = product.new_tensor(self.kind.keeps).mul(FAR).repeat(heads * dim)
-        spread = layout.spread(product, kept, backward=bool(direction))
+        spread = layout.spread(product, self._keeping(product, heads * dim), backward=bool(direction))
         if self.sizes.proj_size:  # h lies in the projected space; the kernel's lies in front of it
-            read = getattr(self, f"weight_hh{self._names(layer, direction)}")
+            read = getattr(self, f"weight_hh{self.ending(layer, direction)}")
             added = functional.linear(hidden.to(read.dtype), self._by_units(read, dim).flatten(0, -2))
             spread = torch.cat([(spread[0] + added).unsqueeze(0), spread[1:]])
         return spread.view(*spread.shape[:2], heads, dim, gates)
 
+    def _keeping(self, like: torch.Tensor, units: int) -> torch.Tensor:
+        """What input products are behind a row's end: gates that keep the states."""
+        gates = torch.stack([like.new_full((), FAR * sign) for sign in self.kind.keeps])
+        return gates.repeat(units)
+
     def _norm(self, name: str, layer: int, direction: int) -> tuple[torch.Tensor, torch.Tensor]:
-        end, dim = self._names(layer, direction), self.sizes.head_dim
+        end, dim = self.ending(layer, direction), self.sizes.head_dim
         pair = [getattr(self, f"norm_{name}_{part}{end}") for part in ("weight", "bias")]
         if name == "cell":
             return pair[0], pair[1]
@@ -347,11 +352,11 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         added = dim - sizes.head_dim
         return functional.pad(parts, [0, 0] * (rows.dim()) + [0, added]) if added else parts
 
-    def _weights(self, layer: int, direction: int, dim: int) -> _Weights:
+    def weights(self, layer: int, direction: int, dim: int) -> _Weights:
         """A direction's weights as kernels have them; kept while no gradient is wanted and they stay."""
         if torch.is_grad_enabled() or torch.compiler.is_compiling():
             return self._made(layer, direction, dim)
-        end = self._names(layer, direction)
+        end = self.ending(layer, direction)
         mine = [part for name, part in self._parameters.items() if name.endswith(end)]
         key = (dim, *((part.data_ptr(), part._version, part.dtype) for part in mine))
         if any(part.is_inference() for part in mine):
@@ -362,7 +367,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         return kept[1]
 
     def _made(self, layer: int, direction: int, dim: int) -> _Weights:
-        sizes, end = self.sizes, self._names(layer, direction)
+        sizes, end = self.sizes, self.ending(layer, direction)
         into = self._by_units(getattr(self, f"weight_ih{end}"), dim).flatten(0, 2)
         read, projection = getattr(self, f"weight_hh{end}"), None
         if sizes.proj_size:
