@@ -54,3 +54,26 @@ def test_arithmetic_calculates(tasks: Any) -> None:
             kind, digit = divmod(token, 5)
             value = (value + digit, value - digit, value * digit)[kind] % 5
             assert answer == value
+
+
+def test_models_go_on_where_they_stopped(tasks: Any) -> None:
+    import models
+
+    tokens, _ = tasks["S3"].drawn(2, 12, torch.Generator().manual_seed(1))
+    try:
+        for name in (*models.NAMES, "loop"):
+            torch.manual_seed(0)
+            model = models.made(name, 6, 6, 16, 1)
+            with torch.no_grad():
+                whole, _ = model(tokens)
+                assert whole.shape == (2, 12, 6)
+                if name in models.SEES_ALL:
+                    changed = tokens.clone()
+                    changed[:, 8:] = 0
+                    torch.testing.assert_close(model(changed)[0][:, :8], whole[:, :8])
+                    continue
+                first, state = model(tokens[:, :7])
+                rest, _ = model(tokens[:, 7:], state)
+            torch.testing.assert_close(torch.cat([first, rest], 1), whole, rtol=1e-4, atol=1e-5)
+    finally:
+        sys.modules.pop("models")
