@@ -47,8 +47,8 @@ def milliseconds(call: Callable[[], object], least: int = 5, seconds: float = 0.
     return statistics.median(times)
 
 
-def microseconds_of_host(call: Callable[[], object], count: int = 200) -> float:
-    """What a call takes of the host while the GPU has work enough: the mean, without waiting for results."""
+def microseconds_of_host(call: Callable[[], object], count: int = 15) -> float:
+    """What a call takes of the host while the GPU has work enough: the mean of calls that its queue holds."""
     for _ in range(10):
         call()
     torch.cuda.synchronize()
