@@ -40,9 +40,10 @@ def read_cache(path: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def _parsed(text: str) -> Any:
-    for end in ("", "}\n}", "}}"):
+    last = text.rfind("},")
+    for tried in (text, text.rstrip().rstrip(",") + "}}", text[: last + 1] + "}}"):
         try:
-            return json.loads(text.rstrip().rstrip(",") + end if end else text)
+            return json.loads(tried)
         except (ValueError, RecursionError):
             continue
     return None

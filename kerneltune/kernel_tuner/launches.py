@@ -33,7 +33,7 @@ def expression(text: str, where: str) -> Metric:
 
     def value(configuration: Mapping[str, Any], objectives: Mapping[str, float]) -> float:
         known = {**configuration, **objectives}
-        return float(function(*[known[name] for name in names]))
+        return float(function(**{name: known[name] for name in names}))
 
     return value
 
