@@ -62,7 +62,7 @@ class Simulated:
 
 
 class _NoDevices:
-    slots = 1
+    slots = depth = 1
 
     def submit(self, request: Mapping[str, Any]) -> Future[dict[str, Any]]:
         raise InputError("a simulation measures nothing")
