@@ -126,7 +126,7 @@ class Model(Exchange, Alternatives):
             model.hint(hint)
         units: Units = {}
         goals = goals_of(minimize, "min", units) + goals_of(maximize, "max", units)
-        preferences = as_goals(prefer or ())
+        preferences = as_goals(prefer) if prefer else []
         if not goals and not preferences:
             goals, preferences = self.goals, self.preferences
         presented = Presented.of(model, goals, units)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 LIKE = 0.5  # least similarity, from 0 to 1, of a name that a hint suggests
@@ -56,7 +55,9 @@ class RunError(KernelTuneError):
 
 
 def _ratio(name: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, other, name).ratio()
+    from difflib import SequenceMatcher  # imported late: few calls need it
+
+    return SequenceMatcher(None, other, name).ratio()
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -1,67 +1,127 @@
-"""What of the peers is installed: accelerated-scan, fla's hgrn, associative scans, log space."""
+"""Peers of the scans: accelerated-scan, fla's hgrn, associative scans of torch and jax, log space.
+
+    python benchmarks/scans/peers.py accelerated [--shapes 2]     # rows as JSON, one a line
+
+`measure.py --peers` runs each peer so, in a process of its own and within a limit of time: a peer that does
+not come back, or takes the GPU with it, costs no other row.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
 from typing import Any
 
+SHAPES = (
+    (16, 16384, 128),
+    (1, 65536, 1024),
+    (4, 8192, 2048),
+    (32, 2048, 2048),
+    (8, 65536, 1536),
+    (1, 2**20, 1024),
+)
+WIDE = {"jax", "torch", "log"}  # keep several copies of all numbers, or compile for long: smaller shapes only
+PEERS = ("accelerated", "accelerated_warp", "fla", "log", "jax", "torch")
+Row = dict[str, Any]
 
-def measured(shapes: Sequence[tuple[int, int, int]], rate: float) -> list[dict[str, Any]]:
-    """Times of every peer on every shape that it takes; `rate` is a copy's, in GB/s."""
-    import torch
-    from triton.testing import do_bench
 
-    rows: list[dict[str, Any]] = []
-
-    def add(
-        peer: str, shape: tuple[int, int, int], dtype: Any, run: Callable[[Any, Any], Any], transposed: bool
-    ) -> None:
-        batch, steps, channels = shape
-        sizes = (batch, channels, steps) if transposed else shape
-        row: dict[str, Any] = {"peer": peer, "shape": shape, "dtype": str(dtype).removeprefix("torch.")}
-        try:
-            a = torch.rand(sizes, device="cuda", dtype=dtype).requires_grad_()
-            b = torch.randn(sizes, device="cuda", dtype=dtype).requires_grad_()
-            with torch.no_grad():
-                row["forward"] = do_bench(lambda: run(a, b), warmup=5, rep=30, return_mode="median")
-            weight = torch.randn(sizes, device="cuda", dtype=dtype)
-
-            def both() -> None:
-                a.grad = b.grad = None
-                run(a, b).backward(weight)
-
-            row["both"] = do_bench(both, warmup=5, rep=30, return_mode="median")
-            row["percent"] = round(3 * a.element_size() * a.numel() / rate / 1e4 / row["forward"], 1)
-        except Exception as error:  # a peer that cannot take a shape says so in its own classes
-            row["failed"] = f"{type(error).__name__}: {error}"[:200]
-        rows.append(row)
-        print(row, flush=True)
-
-    for shape in shapes:
-        if shape[0] * shape[1] * shape[2] > 2**30:
-            continue
-        try:
-            from accelerated_scan.scalar import scan as triton_scan
-
-            add("accelerated-scan, Triton, [B, C, T]", shape, torch.float32, triton_scan, True)
-        except ImportError as error:
-            rows.append({"peer": "accelerated-scan", "failed": str(error)})
-        try:
-            from fla.ops.hgrn import chunk_hgrn
-
-            add("fla hgrn, chunk", shape, torch.bfloat16, lambda a, b: chunk_hgrn(b, a)[0], False)
-        except ImportError as error:
-            rows.append({"peer": "fla", "failed": str(error)})
-        if shape[0] * shape[1] * shape[2] <= 2**27:
-            add("torch associative_scan, compiled", shape, torch.float32, compiled_scan(torch), False)
-            add("log space", shape, torch.float32, log_space, False)
-            rows.append(by_jax(shape, rate))
-            print(rows[-1], flush=True)
+def measured(rate: float, seconds: float, log: Path) -> list[Row]:
+    """Rows of all peers; `rate` is a copy's, in GB/s, and `seconds` the limit of each peer."""
+    rows: list[Row] = []
+    for peer in PEERS:
+        started = time.monotonic()
+        with log.open("ab") as errors:
+            process = subprocess.Popen(
+                [sys.executable, __file__, peer], stdout=subprocess.PIPE, stderr=errors, text=True
+            )
+            try:
+                text, _ = process.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                text, _ = process.communicate()
+                rows.append({"peer": peer, "failed": f"did not come back within {seconds:.0f} s"})
+        found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        for row in found:
+            if "forward" in row:
+                elements = row["shape"][0] * row["shape"][1] * row["shape"][2]
+                least = (12 if row["dtype"] == "float32" else 6) * elements
+                row["percent"] = round(least / rate / 1e4 / row["forward"], 1)
+            print(row, flush=True)
+        rows += found
+        print(f"{peer}: {time.monotonic() - started:.0f} s", flush=True)
     return rows
 
 
-def compiled_scan(torch: Any) -> Callable[[Any, Any], Any]:
+def by_torch(
+    name: str,
+    shape: tuple[int, int, int],
+    dtype: Any,
+    run: Callable[[Any, Any], Any],
+    *,
+    transposed: bool = False,
+    both: bool = True,
+) -> Row:
+    """Median times of a function of a and b, [B, T, C] or transposed [B, C, T]."""
+    import torch
+    from triton.testing import do_bench
+
+    batch, steps, channels = shape
+    sizes = (batch, channels, steps) if transposed else shape
+    row: Row = {"peer": name, "shape": shape, "dtype": str(dtype).removeprefix("torch.")}
+    try:
+        a = torch.rand(sizes, device="cuda", dtype=dtype)
+        b = torch.randn(sizes, device="cuda", dtype=dtype)
+        with torch.no_grad():
+            row["forward"] = do_bench(lambda: run(a, b), warmup=5, rep=30, return_mode="median")
+        if both:
+            a.requires_grad_()
+            b.requires_grad_()
+            weight = torch.randn(sizes, device="cuda", dtype=dtype)
+
+            def passes() -> None:
+                a.grad = b.grad = None
+                run(a, b).backward(weight)
+
+            row["both"] = do_bench(passes, warmup=5, rep=30, return_mode="median")
+    except Exception as error:  # a peer that cannot take a shape says so in its own classes
+        row["failed"] = f"{type(error).__name__}: {error}"[:200]
+    return row
+
+
+def by_jax(shape: tuple[int, int, int]) -> Row:
+    """`jax.lax.associative_scan` in float32: the median of ten calls, each waited for."""
+    row: Row = {"peer": "jax associative_scan", "shape": shape, "dtype": "float32"}
+    try:
+        import jax
+
+        a = jax.random.uniform(jax.random.key(0), shape)
+        b = jax.random.normal(jax.random.key(1), shape)
+
+        def joined(left: Any, right: Any) -> Any:
+            return left[0] * right[0], right[0] * left[1] + right[1]
+
+        run = jax.jit(lambda a, b: jax.lax.associative_scan(joined, (a, b), axis=1)[1])
+        run(a, b).block_until_ready()
+        times = []
+        for _ in range(10):
+            begin = time.perf_counter()
+            run(a, b).block_until_ready()
+            times.append(1e3 * (time.perf_counter() - begin))
+        row["forward"] = median(times)
+    except Exception as error:  # what jax does not have or cannot do, in its own classes
+        row["failed"] = f"{type(error).__name__}: {error}"[:200]
+    return row
+
+
+def compiled_scan() -> Callable[[Any, Any], Any]:
     """`torch.associative_scan`, by pointwise code that inductor makes."""
+    import torch
     from torch._higher_order_ops import associative_scan
 
     def joined(left: Any, right: Any) -> Any:
@@ -81,30 +141,43 @@ def log_space(a: Any, b: Any) -> Any:
     return (passed + ((b.abs() + 1e-9).log() - passed).logcumsumexp(1)).exp()
 
 
-def by_jax(shape: tuple[int, int, int], rate: float) -> dict[str, Any]:
-    """`jax.lax.associative_scan` in float32: the median of ten calls, each waited for."""
-    import time
-    from statistics import median
+def row_of(peer: str, shape: tuple[int, int, int]) -> Row:
+    """The row of a peer and a shape."""
+    if peer == "jax":
+        return by_jax(shape)
+    import torch
 
-    row: dict[str, Any] = {"peer": "jax associative_scan", "shape": shape, "dtype": "float32"}
-    try:
-        import jax
+    if peer == "accelerated":
+        from accelerated_scan.scalar import scan
 
-        a = jax.random.uniform(jax.random.key(0), shape)
-        b = jax.random.normal(jax.random.key(1), shape)
+        return by_torch("accelerated-scan, Triton, [B, C, T]", shape, torch.float32, scan, transposed=True)
+    if peer == "accelerated_warp":
+        from accelerated_scan.warp import scan
 
-        def joined(left: Any, right: Any) -> Any:
-            return left[0] * right[0], right[0] * left[1] + right[1]
+        return by_torch("accelerated-scan, warp, [B, C, T]", shape, torch.float32, scan, transposed=True)
+    if peer == "fla":
+        from fla.ops.hgrn import chunk_hgrn
 
-        run = jax.jit(lambda a, b: jax.lax.associative_scan(joined, (a, b), axis=1)[1])
-        run(a, b).block_until_ready()
-        times = []
-        for _ in range(10):
-            begin = time.perf_counter()
-            run(a, b).block_until_ready()
-            times.append(1e3 * (time.perf_counter() - begin))
-        row["forward"] = median(times)
-        row["percent"] = round(12 * a.size / rate / 1e4 / row["forward"], 1)
-    except Exception as error:  # what jax does not have or cannot do, in its own classes
-        row["failed"] = f"{type(error).__name__}: {error}"[:200]
-    return row
+        return by_torch("fla hgrn, chunk", shape, torch.bfloat16, lambda a, b: chunk_hgrn(b, a)[0])
+    if peer == "log":
+        return by_torch("log space", shape, torch.float32, log_space)
+    name = "torch associative_scan, compiled"
+    return by_torch(name, shape, torch.float32, compiled_scan(), both=False)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("peer", choices=PEERS)
+    parser.add_argument("--shapes", type=int, default=len(SHAPES), help="how many of the shapes")
+    options = parser.parse_args()
+    shapes: Sequence[tuple[int, int, int]] = SHAPES[: options.shapes]
+    for shape in shapes:
+        if options.peer in WIDE and shape[0] * shape[1] * shape[2] > 2**27:
+            continue
+        print(json.dumps(row_of(options.peer, shape)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -53,8 +53,9 @@ def best_of(
             solver.options = replace(solver.options, proof=log)
         if not applies(solver.options, bool(goals or preferences)):
             return solver.best(goals, preferences)
-        planned = Planned(solver)
-        return planned.answer(solver.best(goals, preferences))
+        with Planned(solver) as planned:
+            found = solver.best(goals, preferences)
+        return planned.answer(found)
 
 
 def best_assuming(

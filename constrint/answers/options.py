@@ -85,7 +85,7 @@ def _sharing(
     workers: int | None, executor: Executor | None, ways: Mapping[str, Any], brancher: Brancher
 ) -> SearchFactory | None:
     """The factory of shared searches, or None for one worker; raises if the options exclude sharing."""
-    if workers is None and executor is None:
+    if executor is None and (workers is None or (type(workers) is int and workers == 1)):
         return None
     from constrint.parallel.workers import checked
 

@@ -46,7 +46,14 @@ class Planned:
         self._seconds = SECONDS if options.time_limit is None else min(SECONDS, share)
         self._is_tried = False
         self._found: tuple[Status, Assignment] | None = None
-        solver.options = replace(options, watch=self._watch)
+
+    def __enter__(self) -> Planned:
+        self._solver.beside = self._watch
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the solver: two objects that know each other would wait for the garbage collector."""
+        self._solver.beside = None
 
     def _watch(self, search: Search) -> None:
         if self._then is not None:

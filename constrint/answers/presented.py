@@ -37,9 +37,10 @@ class Presented:
     @staticmethod
     def of(model: Declarations, goals: list[Goal], units: Units) -> Presented:
         """The goals of a call on a model; the violation of soft constraints comes first, or in a goal."""
-        known: Units = {**model.units, **units}
+        known = {**model.units, **units} if units else model.units
         if not model.weights or is_weighed(model, [expr for expr, _ in goals]):
             return Presented(goals, known, model.weights)
+        known = dict(known)
         first = as_goals([(model.violation, "min")], known)
         return Presented(first + goals, known, dict(model.weights), bool(goals))
 

@@ -203,7 +203,7 @@ def _fresh(box: Box, hole: Cells, words: Cells, count: int) -> dict[str, Cells]:
         "trail_word": [0] * (8 * len(words)),
         "trail_bits": [0] * (8 * len(words)),
         "trail_word_stamp": [0] * (8 * len(words)),
-        **_levels(),
+        **{name: [0] * FIRST_LEVELS for name in LEVELS},
         "sparse": _sparse(box),
     }
 
@@ -211,11 +211,11 @@ def _fresh(box: Box, hole: Cells, words: Cells, count: int) -> dict[str, Cells]:
 def queue_all(state: State) -> None:
     """Queue every propagator of a state with empty queues."""
     count = len(state.kind)
-    for priority in range(PRIORITIES):
-        queued = [c for c, own in enumerate(state.priority) if own == priority]
-        state.queue[priority * count : priority * count + len(queued)] = queued
-        state.scalar[HEAD + priority] = 0
-        state.scalar[TAIL + priority] = len(queued)
+    scalar, queue = state.scalar, state.queue
+    scalar[HEAD : HEAD + PRIORITIES] = scalar[TAIL : TAIL + PRIORITIES] = [0] * PRIORITIES
+    for c, priority in enumerate(state.priority):
+        queue[priority * count + scalar[TAIL + priority]] = c
+        scalar[TAIL + priority] += 1
     state.queued[:] = [1] * count
 
 
@@ -234,12 +234,8 @@ def _scalars(count: int, branch: Branch, huge: int) -> Cells:
     return scalar
 
 
-def _levels() -> dict[str, Cells]:
-    """Space for levels and for the decisions refuted at them."""
-    names = ("trail", "words", "stamp", "variable", "decision", "value", "creeps", "refuted")
-    refuted = ("variable", "decision", "value", "level")
-    cells = {f"level_{name}": [0] * FIRST_LEVELS for name in names}
-    return cells | {f"refuted_{name}": [0] * FIRST_LEVELS for name in refuted}
+LEVELS = [name for name in State._fields if name.startswith(("level_", "refuted_"))]
+"""Space for levels and for the decisions refuted at them."""
 
 
 def _decisions(n: int, branch: Branch) -> dict[str, Cells]:

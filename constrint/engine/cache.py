@@ -91,10 +91,10 @@ def folders() -> list[Path]:
     import tempfile
     from pathlib import Path
 
-    import platformdirs
+    from constrint.support.caching import user_cache
 
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    return [Path(platformdirs.user_cache_dir("constrint")), Path(tempfile.gettempdir()) / f"constrint-{user}"]
+    return [user_cache(), Path(tempfile.gettempdir()) / f"constrint-{user}"]
 
 
 def name(part: str) -> str:

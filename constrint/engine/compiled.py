@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache as once
 from itertools import accumulate, chain
+from struct import pack_into
 from types import FunctionType
 from typing import Any, cast
 
@@ -223,6 +224,12 @@ def _is_layout_known() -> bool:
     return layout.replace("i8*", "ptr").replace("i64*", "ptr") == _LAYOUT
 
 
+@once
+def _memory_of(arrays: int) -> Any:
+    """The type of the memory of a structure; made once, since a type is garbage with cycles."""
+    return ctypes.c_byte * (8 * ARRAY_WORDS * arrays)
+
+
 def structure_of(
     proxy: Any, kind: Any, arrays: Sequence[Any], addresses: Sequence[int] | None = None
 ) -> tuple[Any, Any]:
@@ -235,8 +242,8 @@ def structure_of(
     if not _is_layout_known():
         return proxy(*arrays), None
     memory = rtsys.meminfo_alloc(8 * ARRAY_WORDS * len(arrays))  # type: ignore[no-untyped-call] # as above
-    cells = (ctypes.c_int64 * (ARRAY_WORDS * len(arrays))).from_address(memory.data)
-    words = np.ctypeslib.as_array(cells).reshape(len(arrays), ARRAY_WORDS)
+    words = np.frombuffer(_memory_of(len(arrays)).from_address(memory.data), np.int64)
+    words = words.reshape(len(arrays), ARRAY_WORDS)
     words[:] = 0
     words[:, _ITEM_SIZE] = words[:, _STRIDE] = 8
     words[:, _LENGTH] = words[:, _SHAPE] = list(map(len, arrays))
@@ -274,7 +281,8 @@ def arrays_of(state: State) -> tuple[list[Any], list[int]]:
     lists = [arrays[number] for number in places]
     ends = list(accumulate(map(len, lists), initial=0))
     whole = np.zeros(ends[-1], dtype=np.int64)
-    whole[: ends[full]] = list(chain.from_iterable(lists[:full]))
+    # Twice as fast as assigning the list.
+    pack_into(f"={ends[full]}q", whole.data, 0, *chain.from_iterable(lists[:full]))
     first = whole.__array_interface__["data"][0]
     for number, begin, end in zip(places, ends, ends[1:], strict=False):
         arrays[number] = whole[begin:end]

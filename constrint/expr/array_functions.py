@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -10,16 +9,16 @@ from typing import Any, NoReturn
 import numpy as np
 
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, Const, IntExpr, as_bool, as_expr
+from constrint.expr import Const, IntExpr, as_bool, as_expr
 from constrint.expr.arithmetic.choices import if_then_else
 from constrint.expr.arithmetic.divisors import gcd_, lcm_
 from constrint.expr.arithmetic.extremes import max_, min_
 from constrint.expr.arithmetic.truncation import truncmod
 from constrint.expr.array_indices import broadcast, numbers_of, taken
 from constrint.expr.array_operators import both, either, elements_of, elementwise, one_of
+from constrint.expr.array_totals import TOTALS, truth
 from constrint.expr.arrays import ExprArray, array, made
 from constrint.expr.build import NotWhole, lifted
-from constrint.expr.builders import all_of, any_of, sum_
 
 
 def refused(name: str) -> NoReturn:
@@ -30,34 +29,12 @@ def refused(name: str) -> NoReturn:
     )
 
 
-def truth(value: Any) -> BoolExpr:
-    """A condition itself, or the condition that a number is not 0."""
-    return value if isinstance(value, BoolExpr) else as_bool(as_expr(value) != 0)
-
-
 # ------------------------------------------------------------ reductions
-
-_TOTALS: dict[str, Callable[[Sequence[IntExpr]], IntExpr]] = {
-    "sum": lambda flat: sum_(flat),
-    "prod": lambda flat: functools.reduce(operator.mul, flat, Const(1)),
-    "min": lambda flat: _extreme("min", min_, flat),
-    "max": lambda flat: _extreme("max", max_, flat),
-    "any": lambda flat: any_of([truth(element) for element in flat]),
-    "all": lambda flat: all_of([truth(element) for element in flat]),
-}
-
-
-def _extreme(name: str, function: Callable[..., IntExpr], flat: Sequence[IntExpr]) -> IntExpr:
-    if not flat:
-        raise ModelError(f"{name} of no elements has no value")
-    return function(list(flat))
 
 
 def reduced(name: str, values: ExprArray, axis: Any, keepdims: bool = False) -> Any:
     """A reduction of all elements, or along axes."""
-    total = _TOTALS[name]
-    if axis is None and not keepdims:
-        return total(values.flat)
+    total = TOTALS[name]
     axes = range(values.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     checked = sorted({_axis(one, values.ndim) for one in axes})
     numbers = np.moveaxis(numbers_of(values.shape), checked, range(-len(checked), 0))
@@ -268,7 +245,7 @@ _BY_OBJECTS = frozenset(
     "diff ediff1d cumsum cumprod trace dot vdot inner outer kron cross tensordot convolve".split()  # noqa: SIM905
 )
 _OWN: dict[str, Callable[..., Any]] = {
-    **{name: _reduction(name) for name in _TOTALS},
+    **{name: _reduction(name) for name in TOTALS},
     "amin": _reduction("min"),
     "amax": _reduction("max"),
     "where": _where,

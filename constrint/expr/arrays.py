@@ -10,6 +10,7 @@ from constrint.errors import ModelError
 from constrint.expr import IntExpr, as_expr
 from constrint.expr.array_operators import Elementwise, elements_of
 from constrint.expr.array_shapes import Shape, nested, shape_of
+from constrint.expr.array_totals import TOTALS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -197,6 +198,8 @@ class ExprArray(Elementwise):
         return found
 
     def _reduce(self, name: str, axis: Any, keepdims: bool) -> Any:
+        if axis is None and not keepdims:
+            return TOTALS[name](self.flat)
         from constrint.expr.array_functions import reduced
 
         return reduced(name, self, axis, keepdims)

@@ -43,7 +43,7 @@ def sum_(*values: Any) -> IntExpr | Rational:
     """The sum of the arguments, or of one iterable; an empty iterable gives 0."""
     values = listed(values)
     try:
-        return linear([(1, as_expr(value)) for value in values])
+        return linear([(1, value if isinstance(value, IntExpr) else as_expr(value)) for value in values])
     except NotWhole:
         from constrint.expr.rational import total
 

@@ -11,7 +11,8 @@ definitions ``a := a * a`` have a value of 2**60 digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from constrint.errors import ModelError, Undefined
@@ -116,22 +117,20 @@ def _replaced(part: Any, known: Mapping[int, _Known]) -> Any:
     return tuple([_replaced(inner, known) for inner in part])
 
 
-def _is_small(root: Any) -> bool:
-    """Whether an expression is shallow and has few parts, each counted once for each path to it."""
-    parts, level = 1, [root]
+def are_small(roots: Sequence[Any]) -> bool:
+    """Whether expressions are shallow and have few parts on average, each counted once for each path to it.
+
+    Evaluating each of them anew then takes time linear in their number.
+    """
+    parts, level = len(roots), roots
     for _ in range(SHALLOW):
-        below = []
-        for node in level:
-            children = node.children
-            parts += len(children)
-            for child in children:
-                if type(child) in _WEIGHED:
-                    below.append(child)
-        if parts > LIGHTEST:
+        below = list(chain.from_iterable([node.children for node in level]))
+        parts += len(below)
+        if parts > LIGHTEST * len(roots):
             return False
-        if not below:
+        if _WEIGHED.isdisjoint(map(type, below)):
             return True
-        level = below
+        level = [child for child in below if type(child) in _WEIGHED]
     return False
 
 
@@ -139,21 +138,23 @@ def is_light(expr: Any) -> bool:
     """Whether evaluating an expression anew costs little."""
     if type(expr) not in _WEIGHED:
         return True  # a variable or constant
-    try:
-        return expr._is_light  # type: ignore[no-any-return] # a flag
-    except AttributeError:
-        weigh(expr)
-        return expr._is_light  # type: ignore[no-any-return] # as above
+    known = getattr(expr, "_is_light", None)
+    return weigh(expr) if known is None else known
 
 
-def weigh(root: Any) -> None:
-    """Set the weight of an expression and its parts: evaluations without a cache (capped), and depth.
+def is_weighed(expr: Any) -> bool:
+    """Whether it is known already if an expression is light."""
+    return type(expr) not in _WEIGHED or getattr(expr, "_is_light", None) is not None
+
+
+def weigh(root: Any) -> bool:
+    """Whether an expression is light; sets the weight of its parts: evaluations without a cache, and depth.
 
     Variables and constants have no weight, and count as light.
     """
-    if _is_small(root):
+    if are_small([root]):
         _set(root, "_is_light", True)
-        return
+        return True
     stack = [root]
     while stack:
         node = stack[-1]
@@ -173,3 +174,4 @@ def weigh(root: Any) -> None:
             depth = max(depth, below + 1)
         _set(node, "_weight", (min(steps, LIGHTEST + 1), depth))
         _set(node, "_is_light", steps <= LIGHTEST and depth <= DEEPEST)
+    return root._is_light  # type: ignore[no-any-return] # a flag

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from difflib import get_close_matches
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from constrint.errors import ModelError, ParseError, Position, Undefined
 from constrint.expr import Const, IntExpr, IntVar, Sum
@@ -57,9 +56,7 @@ class ConstantReader:
 
     def _start(self, place: Node | Token) -> Position:
         """The position where a tree or token begins."""
-        from lark import Tree
-
-        at = place.meta if isinstance(place, Tree) else place
+        at: Any = getattr(place, "meta", place)
         start = self.begin + (at.start_pos or 0)
         return Span(self.source, start, start).resolve()
 
@@ -189,6 +186,8 @@ def nearest(word: str, known: Collection[str]) -> list[str]:
     if len(word) > LONGEST_WORD:
         return []
     alike = [other for other in known if abs(len(other) - len(word)) <= 2 + len(word) // 3]
+    from difflib import get_close_matches  # imported late: few texts need it
+
     return get_close_matches(word, alike[:MOST_WORDS], n=1)
 
 

@@ -1,7 +1,8 @@
 """Parsers made by lark, with tables cached between processes: making them takes longer than most parses.
 
 The tables are cached as JSON in the user's cache folder, together with their grammar; if anything about them
-is unexpected they are made anew. Without a writable folder everything works, 30 ms later.
+is unexpected they are made anew. Without a writable folder everything works, 30 ms later. Texts without
+mistakes are parsed by `Tables`; lark is imported for what is wrong with the others, and for the formatter.
 """
 
 from __future__ import annotations
@@ -14,9 +15,33 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from constrint.frontends.tables import Tables, described
+from constrint.support.caching import user_cache
+
 if TYPE_CHECKING:
     from lark import Lark, Tree
     from lark.lark import PostLex
+
+
+@cache
+def tables_of(name: str, postlex: type[PostLex] | None = None) -> Tables:
+    """The tables of the grammar `<name>.lark`, which parse without lark; from the cache, or made by lark."""
+    place, grammar = _place(f"{name.replace('/', '-')}-tables"), _grammar(name)
+    joins = None if postlex is None else postlex().process
+    with suppress(OSError, ValueError, TypeError, LookupError, AttributeError):
+        kept = json.loads(place.read_bytes())
+        if kept["grammar"] == grammar:
+            return Tables(kept["tables"], joins)
+    tables = described(parser_of(name, postlex, positions=False))
+    _write(place, json.dumps({"grammar": grammar, "tables": tables}))
+    return Tables(tables, joins)
+
+
+def _grammar(name: str) -> str:
+    raw = pkgutil.get_data("constrint.frontends", f"{name}.lark")  # lighter than importlib.resources
+    if raw is None:
+        raise FileNotFoundError(f"{name}.lark")
+    return raw.decode("utf-8")
 
 
 @cache
@@ -34,12 +59,9 @@ def parser_of(
         positions: Whether lark records the positions of trees; tokens always have theirs.
         nodes: The class of trees, if not lark's own.
     """
-    raw = pkgutil.get_data("constrint.frontends", f"{name}.lark")  # lighter than importlib.resources
-    if raw is None:
-        raise FileNotFoundError(f"{name}.lark")
-    grammar = raw.decode("utf-8")
+    grammar = _grammar(name)
     stage = None if postlex is None else postlex()
-    place = _place(name.replace("/", "-"))
+    place = _place(f"{name.replace('/', '-')}-lark-{_version()}")
     options: dict[str, Any] = {"postlex": stage, "propagate_positions": positions}
     if nodes is not None:
         options["tree_class"] = nodes
@@ -56,11 +78,14 @@ def _made(grammar: str, options: dict[str, Any]) -> Lark:
     return Lark(grammar, parser="lalr", lexer="basic", maybe_placeholders=False, **options)
 
 
-def _place(name: str) -> Path:
+def _version() -> str:
     import lark
-    import platformdirs
 
-    return Path(platformdirs.user_cache_dir("constrint")) / f"{name}-lark-{lark.__version__}.json"
+    return lark.__version__
+
+
+def _place(name: str) -> Path:
+    return user_cache() / f"{name}.json"
 
 
 def _kept(place: Path, grammar: str, options: dict[str, Any]) -> Lark | None:
@@ -88,15 +113,20 @@ def _keep(place: Path, grammar: str, parser: Lark) -> None:
     from lark.grammar import Rule
     from lark.lexer import TerminalDef
 
-    aside = place.with_name(f".{place.name}.{os.getpid()}")
-    try:
+    with suppress(OSError, TypeError, ValueError, LookupError, AttributeError):
         data, memo = parser.memo_serialize([TerminalDef, Rule])
         # A copy: the parser itself uses the original.
         data["options"] = {**data["options"], "postlex": None, "tree_class": None}
-        text = json.dumps({"grammar": grammar, "data": data, "memo": memo})
+        _write(place, json.dumps({"grammar": grammar, "data": data, "memo": memo}))
+
+
+def _write(place: Path, text: str) -> None:
+    """Write a file whole, or not at all."""
+    aside = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
         place.parent.mkdir(parents=True, exist_ok=True)
         aside.write_text(text, encoding="utf-8")
         aside.replace(place)
-    except (OSError, TypeError, ValueError, LookupError, AttributeError):
+    except OSError:
         with suppress(OSError):
             aside.unlink(missing_ok=True)

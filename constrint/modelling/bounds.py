@@ -14,7 +14,7 @@ from constrint.support.arguments import integer, integer_list
 
 def domain_of(name: str, lo: int | None, hi: int | None, step: int, values: Iterable[int] | None) -> Domain:
     """The domain for the arguments of `int_var`."""
-    if isinstance(lo, Iterable) and not isinstance(lo, str):
+    if type(lo) is not int and isinstance(lo, Iterable) and not isinstance(lo, str):
         raise ModelError(
             f"'{name}': lo must be an integer, not {lo!r}: write int_var({name!r}, lo, hi), or values={lo!r} "
             "for a set of values"

@@ -81,7 +81,7 @@ def goals_of(
     goals: Target | Sequence[Target | tuple[Target, Direction]] | None, direction: Direction, units: Units
 ) -> list[Goal]:
     """The pairs for an argument of `solve`; expressions without a direction get `direction`."""
-    return as_goals(_listed(goals, direction), units)
+    return [] if goals is None else as_goals(_listed(goals, direction), units)
 
 
 def _listed(goals: Any, direction: Direction) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from constrint.errors import ModelError
@@ -126,12 +126,16 @@ class Brancher:
             "best_so_far": near the value in the last solution, "auto" before there is one.
         groups: Groups of variables that are decided first, in this order.
         decide: A function that makes the decisions; see `Domains`.
+        weighing: How scores are updated, 0 for not at all.
+        learns_later: Whether failure weighting starts later, if the search proves long.
     """
 
     variables: VariableSelector = "auto"
     values: ValueSelector = "auto"
     groups: tuple[Group, ...] = ()
     decide: Decide | None = None
+    weighing: int = field(default=0, init=False, repr=False, compare=False)
+    learns_later: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check(self.variables, self.values)
@@ -139,23 +143,12 @@ class Brancher:
             if not isinstance(group, Group):
                 raise ModelError(f"groups are given as Group([x, y, …], …), not {group!r}")
         object.__setattr__(self, "groups", tuple(self.groups))
-        if self.weighing is None:
-            raise ModelError('"dom_w_deg" and "activity" share one score: use one of them')
-
-    @property
-    def learns_later(self) -> bool:
-        """Whether failure weighting starts later, if the search proves long."""
         selectors = {self.variables, *(group.variables for group in self.groups)}
-        return "auto" in selectors and not self.weighing
-
-    @property
-    def weighing(self) -> int | None:
-        """How scores are updated, 0 for not at all; None if the groups ask for different ways."""
-        asked = {
-            WEIGHINGS.get(name, 0) for name in (self.variables, *(group.variables for group in self.groups))
-        }
-        asked.discard(0)
-        return None if len(asked) > 1 else asked.pop() if asked else 0
+        asked = {WEIGHINGS[name] for name in selectors if name in WEIGHINGS}
+        if len(asked) > 1:
+            raise ModelError('"dom_w_deg" and "activity" share one score: use one of them')
+        object.__setattr__(self, "weighing", asked.pop() if asked else 0)
+        object.__setattr__(self, "learns_later", "auto" in selectors and not self.weighing)
 
 
 PLAIN = Brancher()

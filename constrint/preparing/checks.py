@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.errors import InternalError, Undefined
 from constrint.expr import BoolVar, IntExpr
-from constrint.expr.evaluation import Values, is_light
+from constrint.expr.evaluation import Values, are_small, is_light, is_weighed
 from constrint.modelling.declarations import Constraint, Declarations
 from constrint.modelling.ownership import foreign
 from constrint.modelling.symbols import in_symbols
@@ -37,6 +37,8 @@ def check_solution(model: Declarations, assignment: Assignment) -> None:
 
 def first_violated(constraints: Iterable[Constraint], assignment: Assignment) -> Constraint | None:
     """The first constraint that does not hold under an assignment; raises `Undefined` as it does."""
+    if _is_all_small(constraints):
+        return next((one for one in constraints if not one.expr.meaning(assignment)), None)
     shared: Values | None = None  # for the expressions that large constraints share
     for constraint in constraints:
         expr = constraint.expr
@@ -48,6 +50,14 @@ def first_violated(constraints: Iterable[Constraint], assignment: Assignment) ->
         if not holds:
             return constraint
     return None
+
+
+def _is_all_small(constraints: Iterable[Constraint]) -> bool:
+    """Whether constraints are seen for the first time, and small; from then on each is weighed by itself."""
+    if type(constraints) is not list or not constraints or is_weighed(constraints[0].expr):
+        return False
+    is_light(constraints[0].expr)
+    return are_small([constraint.expr for constraint in constraints])
 
 
 def values_of(model: Declarations, assignment: Assignment) -> dict[str, Any]:

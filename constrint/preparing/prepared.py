@@ -207,7 +207,7 @@ class Prepared:
             entries[first:] = [(v, AS_BEST if v in phases else rule) for v, rule in entries[first:]]
         reached = reached_by(len(root.box.lo), root.nodes, self.inputs)
         variables = [v for v, _ in entries]
-        weighing = brancher.weighing or 0
+        weighing = brancher.weighing
         return Branch(
             variables,
             [rule for _, rule in entries],

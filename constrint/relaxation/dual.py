@@ -23,6 +23,7 @@ MOST_CELLS = 4000  # most rows times variables for the exact simplex method
 FEW_CELLS = 100  # … that is solved before HiGHS is loaded
 MOST_ENTRIES = 50_000  # most entries of a program for HiGHS
 PIVOTS = 300
+LEAST_GAIN = 1e-6  # of the bound of the objective: a row that gives less only takes time
 SCALES = (1024, 64)  # denominators to which multipliers are rounded
 
 
@@ -88,6 +89,9 @@ def _rounded(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping
     lower, upper = ([ends[x] for x in inner] for ends in (box.lo, box.hi))
     if program.solve(np.array(lower, np.int64), np.array(upper, np.int64)) != OPTIMAL:
         return {}
+    best = float(program.point[place[v]])
+    if (box.hi[v] - best if direction == "max" else best - box.lo[v]) < LEAST_GAIN:
+        return {}  # the program says no more of the objective than propagation
     # HiGHS's multipliers are positive if the lower side is tight.
     return {number: -float(dual) for number, dual in enumerate(program.dual) if dual}
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from weakref import ref
 
 from constrint.engine.background_compile import LOADING
 from constrint.engine.build import Box
@@ -112,7 +113,8 @@ class AlternatingRun:
     ) -> None:
         watch = options.watch
         if watch is not None:
-            options = replace(options, watch=lambda _: watch(self))
+            this = ref(self)  # a cycle would keep all of it until the garbage collector comes
+            options = replace(options, watch=lambda _: watch(present) if (present := this()) else None)
         self.prepared = prepared
         self._root = root
         self._options = options
@@ -296,6 +298,7 @@ class AlternatingRun:
         run = relaxed_run(self.prepared, self._root, self._options, self._started, self._goal)
         if run is None:
             return None
+        run.may_give_up = True
         member = Counting(1.0, run, UNITS_OF_PROGRAM)
         self._admit(member)
         return member

@@ -18,6 +18,7 @@ from constrint.engine.select import choose_value
 from constrint.preparing.branching import PLAIN
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
+from constrint.preparing.search import GaveUp
 from constrint.presolve import Root
 from constrint.relaxation.cuts import cuts
 from constrint.relaxation.domains import Bounds
@@ -60,6 +61,7 @@ class RelaxedRun(Run):
     Attributes:
         allowed: Units of work after which `next` raises `Paused`, or None; a little more may be spent.
         bound: What the relaxation proves of the goal at the root, or None.
+        may_give_up: Whether to raise `GaveUp` if that is no more than propagation proves.
     """
 
     def __init__(
@@ -73,10 +75,12 @@ class RelaxedRun(Run):
     ) -> None:
         self.allowed: int | None = None
         self.bound: int | None = None
+        self.may_give_up = False
         super().__init__(prepared, root, options, started, goal)
         self._state.scalar[ASKED_FROM] = 0
         self._goal = goal[0]
         self._sign = 1 if goal[1] == "min" else -1
+        self._known = root.box.lo[goal[0]] if self._sign > 0 else -root.box.hi[goal[0]]
         columns = relaxation.columns
         self._relaxation = relaxation
         self._bounds = Bounds(columns, self._state)
@@ -168,6 +172,8 @@ class RelaxedRun(Run):
         self._note_gain(least)
         if is_root:
             self.bound = self._sign * least
+            if self.may_give_up and least <= self._known:
+                raise GaveUp  # what is not seen at the root is hardly seen below
         return self._narrow(state, proof, least, lower, upper)
 
     def _note_gain(self, least: int) -> None:

@@ -40,6 +40,7 @@ COST, COMPILED_COST = 2e-7, 5e-9  # seconds of a propagator's run for each word 
 MISSED = 0.02  # seconds that a slice may take even if less is left
 LEAST_OF_NODE = 5  # propagations that a node counts as when slices are sized
 NODE_LOOKS = 5  # checks of the propagations before the node limit
+FEW, SMALL = 100, 300  # nodes that a model of at most so many propagators is given: each check ends a slice
 LOOKS = 400  # checks of the work before its limit
 
 
@@ -59,6 +60,12 @@ class Limits:
     nodes: int | None = None
     work: int | None = None
     failures: int | None = None
+
+    def first_look(self, propagators: int) -> int | None:
+        """The number of nodes at which the limit of nodes is checked first; None without one."""
+        if self.nodes is None:
+            return None
+        return min(self.nodes, FEW if self.failures is None and propagators <= SMALL else 1)
 
 
 class Stepper:
@@ -85,7 +92,7 @@ class Stepper:
         self.turn_ends: int | None = None
         self._pace = Pace(SLICE[1], limits.deadline)
         self._node_pace = Pace(SLICE[0], limits.deadline)
-        self._node_look = None if limits.nodes is None else min(limits.nodes, 1)
+        self._node_look = limits.first_look(len(state.kind))
         self._look = 0  # number of the node before which the work is checked next
         self._session = session
         self._state = state

@@ -6,7 +6,7 @@ is checked against the model's own expressions before anyone sees it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
@@ -46,6 +46,7 @@ class Solver:
     def __init__(self, model: Declarations, options: Options) -> None:
         self.model = model
         self.options = options
+        self.beside: Callable[[Search], None] | None = None  # called with a search that is not brief
         self.started = perf_counter()
         self.total = Statistics()
         self._learning_gave_up = False
@@ -128,6 +129,8 @@ class Solver:
             begun: A branching search that ended early, to be continued; not with workers.
         """
         options, started = self.options, self.started
+        if self.beside is not None:
+            options = replace(options, watch=self.beside)
         method = main_method(Case(prepared, root, options, self._learning_gave_up)).method
         if method == "learning":
             from constrint.learning.session import LearningRun

@@ -8,8 +8,7 @@ Exceeding a limit of size is an input error, `LimitExceeded`; reaching a limit o
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
@@ -296,24 +295,28 @@ _deep: list[int] = []  # recursion limits that running walks need
 _usual = 0
 
 
-@contextmanager
-def recursion_room(frames: int) -> Iterator[None]:
+class recursion_room:  # noqa: N801 - read as a word of a `with` statement
     """Raise the recursion limit for walks over nested structures; several threads may do so.
 
     Python-to-Python calls take no machine stack, so their number is limited by memory alone.
     """
-    global _usual
-    wanted = _frames_now() + frames + 200
-    with _lock:
-        if not _deep:
-            _usual = sys.getrecursionlimit()
-        _deep.append(wanted)
-        sys.setrecursionlimit(max(_usual, *_deep))
-    try:
-        yield
-    finally:
+
+    __slots__ = ("_wanted",)
+
+    def __init__(self, frames: int) -> None:
+        self._wanted = _frames_now() + frames + 200
+
+    def __enter__(self) -> None:
+        global _usual
         with _lock:
-            _deep.remove(wanted)
+            if not _deep:
+                _usual = sys.getrecursionlimit()
+            _deep.append(self._wanted)
+            sys.setrecursionlimit(max(_usual, *_deep))
+
+    def __exit__(self, *raised: object) -> None:
+        with _lock:
+            _deep.remove(self._wanted)
             sys.setrecursionlimit(max([_usual, *_deep]))
 
 

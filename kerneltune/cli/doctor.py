@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +59,8 @@ def doctor(as_json: Json = False) -> None:
 
 
 def _findings() -> Iterator[Finding]:
+    import platform
+
     yield Finding("Python", OK, f"{platform.python_version()} on {platform.platform()} ({sys.executable})")
     yield Finding("package", *_versions(("constrint",))[:2])
     for extra, packages in EXTRAS.items():
@@ -76,6 +75,8 @@ def _findings() -> Iterator[Finding]:
 
 def _versions(packages: tuple[str, ...]) -> tuple[str, str, bool]:
     """State, versions, and whether any of the packages is missing."""
+    from importlib.metadata import PackageNotFoundError, version
+
     found, missing = [], []
     for name in packages:
         try:
@@ -127,6 +128,8 @@ def _solved() -> str:
 
 
 def _compiled() -> str:
+    import tempfile
+
     from kerneltune.compiling.compile import Compiler
     from kerneltune.compiling.cubin_cache import CubinCache
 

@@ -89,8 +89,9 @@ class Asked:
     def request(self) -> Request:
         """The request; a scan's if the cell is one."""
         name = "linear" if self.cell == SCAN else self.cell
-        scans = discover_scans().cells
-        return self._scan(name) if name in scans else self._layer(sorted(scans))
+        if name in discover(self.kernels_root).cells:
+            return self._layer()
+        return self._scan(name) if name in discover_scans().cells else self._layer()
 
     def space(self) -> TilingSpace:
         """The space of the request on a profile, over the chosen kernels."""
@@ -103,9 +104,9 @@ class Asked:
         found = discover_scans if isinstance(request, ScanProblem) else discover
         return TilingSpace(request, profile, found(self.kernels_root), self.strategy)
 
-    def _layer(self, scans: list[str]) -> Problem:
+    def _layer(self) -> Problem:
         if self.channels is not None or self.reverse or self.lengths or self.resets:
-            known = ", ".join([SCAN, *scans])
+            known = ", ".join([SCAN, *sorted(discover_scans().cells)])
             raise InputError(f"--channels, --reverse, --lengths and --resets are a scan's: {known}")
         if self.heads is None or self.head_dim is None:
             option = "--heads" if self.heads is None else "--head-dim"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import math
+import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kerneltune.inputs.hardware import HardwareProfile, load_profile, profile_names
+from kerneltune.errors import InputError
+from kerneltune.inputs.hardware import GPU_VARIABLE, HardwareProfile, load_profile, profile_names
 from kerneltune.running import driver
 
 
@@ -58,6 +59,20 @@ def detect() -> Detected:
     return matching(DeviceFacts(**driver.device_facts()), [load_profile(name) for name in profile_names()])
 
 
+def profile_here() -> HardwareProfile:
+    """The profile that KERNELTUNE_GPU names, or that fits this machine's GPU.
+
+    Raises `RunError` without a GPU, `InputError` if no profile fits.
+    """
+    named = os.environ.get(GPU_VARIABLE)
+    if named:
+        return load_profile(named)
+    found = detect()
+    if found.profile is None:
+        raise InputError(f"{found.sentence}; or name a profile in the environment variable {GPU_VARIABLE}")
+    return load_profile(found.profile)
+
+
 def matching(facts: DeviceFacts, profiles: list[HardwareProfile]) -> Detected:
     """The profile whose compute capability, SMs, registers and shared memory match the facts.
 
@@ -75,4 +90,6 @@ def matching(facts: DeviceFacts, profiles: list[HardwareProfile]) -> Detected:
 def _distance(facts: DeviceFacts, profile: HardwareProfile) -> tuple[int, float]:
     """Distance in memory, to an eighth of its size, and dissimilarity of the names."""
     memory = abs(math.log2(facts.memory_bytes / profile.memory_bytes))
-    return round(8 * memory), -difflib.SequenceMatcher(None, facts.name, profile.title).ratio()
+    from difflib import SequenceMatcher  # imported late: few calls need it
+
+    return round(8 * memory), -SequenceMatcher(None, facts.name, profile.title).ratio()

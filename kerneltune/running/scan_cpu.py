@@ -52,6 +52,7 @@ def linear_scan(
     *,
     reverse: bool = False,
     boundaries: NDArray[np.int32] | None = None,
+    wants_before: bool = True,
 ) -> tuple[Floats, Floats, Floats]:
     """H' = a h + b.
 
@@ -63,6 +64,7 @@ def linear_scan(
         resets: `[B, T]`: where h before the step is dropped.
         reverse: Whether the last step is the first.
         boundaries: Where the sequences of the one row begin, and T, `[N + 1]`.
+        wants_before: Whether h before each step is wanted; without, h after it stands in its place.
 
     Returns:
         h after each step, 0 where it does not count; h before each step, as the step saw it; the last h.
@@ -71,7 +73,8 @@ def linear_scan(
     rows = Rows.of(batch, steps, lengths, boundaries)
     if resets is None:
         resets = np.zeros((batch, steps), np.bool_)
-    after, before = np.zeros_like(b), np.zeros_like(b)
+    after = np.zeros_like(b)
+    before = np.zeros_like(b) if wants_before else after  # which is written behind it
     last = np.array(initial, np.float32)
     if a.ndim == 5:
         _matrices()(a, b, last, rows, resets, reverse, after, before)

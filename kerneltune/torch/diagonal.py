@@ -156,6 +156,29 @@ def _differentiate(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor, *_:
 torch.library.register_autograd("kerneltune::diagonal", _differentiate, setup_context=_remember)
 
 
+class _ByNewton(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
+    """Newton's method; its gradients are those of the steps in order, along the states that it found."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, cell: str, weights: torch.Tensor, initial: torch.Tensor | None, *inputs: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        found = newton(cell, inputs, weights, initial)
+        ctx.cell, ctx.has_initial = cell, initial is not None
+        ctx.save_for_backward(weights, found.kept, *inputs)
+        return found.hidden, found.last
+
+    @staticmethod
+    def backward(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor) -> tuple[Any, ...]:
+        weights, kept, *inputs = ctx.saved_tensors
+        last_gradient = by_last.float()
+        found = _diagonal_backward(
+            *(ctx.cell, inputs, weights, kept, by_hidden, last_gradient, None, None), False, ""
+        )
+        count = len(inputs)
+        return (None, found[count + 1], found[count] if ctx.has_initial else None, *found[:count])
+
+
 def diagonal(
     cell: str,
     *inputs: torch.Tensor,
@@ -179,7 +202,7 @@ def diagonal(
         resets: `[B, T]`: true where the states before the step are dropped.
         reverse: Whether the first step is the last that counts.
         parallel: `sequential` or `overlap` instead of what the solver chooses, both exact; or `newton`,
-            iterations on all steps at once, without gradients, which warns where they have not converged.
+            iterations on all steps at once, which warns where they have not converged.
         report: Whether to return what was repaired, too.
 
     Returns:
@@ -209,8 +232,8 @@ def diagonal(
     if parallel == "newton":
         if lengths is not None or resets is not None or reverse:
             raise InputError("parallel='newton' has neither lengths nor resets nor reverse")
-        by_newton = newton(cell, inputs, weights, initial)
-        return (*by_newton[:2], torch.zeros(4, dtype=torch.int32)) if report else by_newton[:2]
+        by_newton: tuple[torch.Tensor, torch.Tensor] = _ByNewton.apply(cell, weights, initial, *inputs)
+        return (*by_newton, torch.zeros(4, dtype=torch.int32, device=weights.device)) if report else by_newton
     tensors = [part for part in (*inputs, weights, initial) if part is not None]
     keeps = torch.is_grad_enabled() and any(part.requires_grad for part in tensors)
     options = (cell, list(inputs), weights, initial, lengths, resets, reverse, parallel or "", keeps)

@@ -2,6 +2,7 @@
 
 Each iteration linearises the cell at the states so far and solves the linear recurrence by doubling. How
 many iterations it takes depends on the weights; states that do not converge are reported by a warning.
+Gradients are those of the steps in order, along the states that were found.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import NamedTuple
 
 import torch
 
-from kerneltune.errors import InputError
 from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 
 TOLERANCE = 1e-5  # largest change of a state by the last iteration
 
@@ -27,14 +28,17 @@ class NewtonResult(NamedTuple):
         last: The states after the last step, `[S, B, D]`, in float32.
         iterations: How many were made.
         converged: Of each channel, `[B, D]`, whether the last iteration moved no state beyond the tolerance.
+        kept: The states before every 16th step, `[T / 16, S, B, D]`, from which gradients are computed.
     """
 
     hidden: torch.Tensor
     last: torch.Tensor
     iterations: int
     converged: torch.Tensor
+    kept: torch.Tensor
 
 
+@torch.no_grad()  # type: ignore[untyped-decorator]
 def newton(
     cell: str,
     inputs: tuple[torch.Tensor, ...],
@@ -44,7 +48,7 @@ def newton(
     tolerance: float = TOLERANCE,
     iterations: int | None = None,
 ) -> NewtonResult:
-    """A diagonal cell by Newton's method from zeros.
+    """A diagonal cell by Newton's method from zeros. `diagonal(…, parallel="newton")` has gradients, too.
 
     Args:
         cell: Its name.
@@ -55,8 +59,6 @@ def newton(
         iterations: At most so many; by default as many as there are steps, after which it is exact if nothing
             overflowed.
     """
-    if torch.is_grad_enabled() and any(part.requires_grad for part in (*inputs, weights)):
-        raise InputError("parallel='newton' has no gradients: use it under torch.no_grad()")
     module, states = _functions(cell), len(discover_scans().cell(cell).spec.states)
     batch, steps, channels = inputs[0].shape
     read = tuple(part.float() for part in inputs)
@@ -84,7 +86,9 @@ def newton(
             f"after {done} iterations: their states are not those of the steps in order",
             stacklevel=3,
         )
-    return NewtonResult(found[0].to(inputs[0].dtype), found[:, :, -1].clone(), done, converged)
+    before = torch.cat([first[:, :, None], found[:, :, :-1]], 2)[:, :, ::CHECKPOINT_STEPS]
+    kept = before.permute(2, 0, 1, 3).contiguous()
+    return NewtonResult(found[0].to(inputs[0].dtype), found[:, :, -1].clone(), done, converged, kept)
 
 
 @cache

@@ -9,6 +9,8 @@ from torch.nn import functional
 
 from kerneltune.running.scan_cpu import linear_scan
 
+PART = 1 << 20  # numbers of an array that are computed at once
+
 
 class Options(NamedTuple):
     """What a scan takes besides its inputs, as the operator has it."""
@@ -24,9 +26,29 @@ def forward_on_cpu(
     cell: str, inputs: list[torch.Tensor], options: Options
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """H after each step in the inputs' dtype, and the last in float32."""
+    if cell in ("mingru", "minlstm") and options.lengths is None and options.boundaries is None:
+        return _by_parts(cell, inputs, options)
     a, b = _coefficients(cell, [part.float() for part in inputs])
-    after, _, last = _recur(a, b, options)
+    after, _, last = _recur(a, b, options, wants_before=False)
     return after.flatten(2).to(inputs[0].dtype), last
+
+
+def _by_parts(cell: str, inputs: list[torch.Tensor], options: Options) -> tuple[torch.Tensor, torch.Tensor]:
+    """Some steps after the others, so many that what is computed of them stays in the cache."""
+    batch, steps, channels = inputs[0].shape
+    hidden = torch.empty(inputs[0].shape, dtype=inputs[0].dtype)
+    at_once = max(1, PART // (batch * channels))
+    firsts = range(0, steps, at_once)
+    state = options.initial
+    for first in reversed(firsts) if options.reverse else firsts:
+        part = slice(first, first + at_once)
+        a, b = _coefficients(cell, [whole[:, part].float() for whole in inputs])
+        resets = None if options.resets is None else options.resets[:, part]
+        given = options._replace(initial=state, resets=resets)
+        after, _, state = _recur(a, b, given, wants_before=False)
+        hidden[:, part] = after
+    assert state is not None
+    return hidden, state
 
 
 def backward_on_cpu(
@@ -57,7 +79,7 @@ def backward_on_cpu(
 
 
 def _recur(
-    a: torch.Tensor, b: torch.Tensor, options: Options
+    a: torch.Tensor, b: torch.Tensor, options: Options, *, wants_before: bool = True
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     rows = a.shape[0] if options.boundaries is None else options.boundaries.shape[0] - 1
     start = torch.zeros(rows, *b.shape[2:]) if options.initial is None else options.initial
@@ -70,6 +92,7 @@ def _recur(
         None if options.resets is None else options.resets.numpy().astype(bool),
         reverse=options.reverse,
         boundaries=None if options.boundaries is None else options.boundaries.numpy(),
+        wants_before=wants_before,
     )
     return torch.from_numpy(after), torch.from_numpy(before), torch.from_numpy(last).flatten(1)
 
@@ -84,13 +107,13 @@ def _pair_gradients(cell: str, before: torch.Tensor, whole: torch.Tensor) -> lis
 
 
 def _candidate(n: torch.Tensor) -> torch.Tensor:
-    return torch.where(n >= 0, n + 0.5, torch.sigmoid(n))
+    return n.clamp(max=0.0).sigmoid_().add_(n.clamp(min=0.0))  # n + 1/2 from 0 on: sigmoid(0) is 1/2
 
 
 def _logit_of_a(cell: str, inputs: list[torch.Tensor]) -> torch.Tensor:
     if cell == "mingru":
         return -inputs[0]
-    return functional.logsigmoid(inputs[0]) - functional.logsigmoid(inputs[1])
+    return functional.logsigmoid(inputs[0]).sub_(functional.logsigmoid(inputs[1]))
 
 
 def _coefficients(cell: str, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -103,8 +126,10 @@ def _coefficients(cell: str, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, 
             return inputs[0].unflatten(-1, (-1, 2, 2)), b
         real, imaginary = inputs[0].unflatten(-1, (-1, 2)).unbind(-1)
         return torch.stack([real, -imaginary, imaginary, real], -1).unflatten(-1, (2, 2)), b
-    logit = _logit_of_a(cell, inputs)
-    return torch.sigmoid(logit), torch.sigmoid(-logit) * _candidate(inputs[-1])
+    a = _logit_of_a(cell, inputs).sigmoid_()
+    return a, (1.0 - a).mul_(
+        _candidate(inputs[-1])
+    )  # as on a GPU: h comes to the candidate whatever rounds a
 
 
 def _gradients(

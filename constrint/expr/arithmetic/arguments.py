@@ -3,37 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import GeneratorType
 from typing import Any
 
 from constrint.errors import ModelError
 from constrint.expr.base import IntExpr, IntLike
 from constrint.expr.build import as_expr
 
+_PLAIN = (list, tuple, GeneratorType)  # known to be iterable: checks by protocol cost a microsecond
+
 
 def listed(values: tuple[IntLike | Iterable[IntLike], ...]) -> tuple[Any, ...]:
     """The arguments; if there is a single iterable, its members."""
-    if len(values) != 1 or isinstance(values[0], IntExpr) or not isinstance(values[0], Iterable):
+    if len(values) != 1:
         return values
-    return tuple(flat(values[0]))
+    (only,) = values
+    if type(only) not in _PLAIN and (isinstance(only, IntExpr) or not isinstance(only, Iterable)):
+        return values
+    return tuple(flat(only))
 
 
 def flat(values: Any) -> Iterable[Any]:
     """The elements of an iterable; those of arrays and lists in it, too, along all axes."""
-    from constrint.expr.array_operators import Elementwise
-
-    if isinstance(values, Elementwise):
-        return values.flat
-    if isinstance(values, IntExpr) or not isinstance(values, Iterable):
-        raise ModelError(f"a list of expressions is needed here, not {values!r}: write such as [x, y]")
+    if type(values) not in _PLAIN:
+        if _is_own_array(values):
+            return tuple(values.flat)
+        if isinstance(values, IntExpr) or not isinstance(values, Iterable):
+            raise ModelError(f"a list of expressions is needed here, not {values!r}: write such as [x, y]")
     found: list[Any] = []
     for value in values:
         if isinstance(value, (IntExpr, int)):
             found.append(value)
-        elif isinstance(value, (list, tuple, Elementwise)) or getattr(value, "shape", ()) != ():
+        elif isinstance(value, (list, tuple)) or _is_array(value):
             found += flat(value)
         else:
             found.append(value)
     return found
+
+
+def _is_own_array(value: Any) -> bool:
+    from constrint.expr.array_operators import Elementwise
+
+    return isinstance(value, Elementwise)
+
+
+def _is_array(value: Any) -> bool:
+    return getattr(value, "shape", ()) != () or _is_own_array(value)
 
 
 def arguments(values: tuple[IntLike | Iterable[IntLike], ...], function: str) -> tuple[IntExpr, ...]:

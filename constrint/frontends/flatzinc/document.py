@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from constrint.errors import ParseError
 from constrint.expr.domain import Domain
-from constrint.frontends.parsers import parser_of
+from constrint.frontends.parsers import parser_of, tables_of
 from constrint.support.limits import Budget, LimitExceeded
 
 Node: TypeAlias = Any  # a lark tree or token, depending on the grammar
@@ -205,14 +205,16 @@ def _check_depth(text: str, filename: str, budget: Budget) -> None:
 
 def _tree(text: str, filename: str, budget: Budget) -> Node:
     """The tree of a text, parsed token by token with checks of the clock."""
+    tree = tables_of("flatzinc/flatzinc").parse(text, lambda _: budget.look_after(1, filename))
+    return _explained(text, filename) if tree is None else tree
+
+
+def _explained(text: str, filename: str) -> Node:
+    """The tree of a text, or lark's reason why there is none."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
     try:
-        parsing = parser_of("flatzinc/flatzinc", positions=False).parse_interactive(text)
-        token = None
-        for token in parsing.iter_parse():  # noqa: B007 - the last one is the place of the end
-            budget.look_after(1, filename)
-        return parsing.feed_eof(token)  # type: ignore[no-untyped-call]  # lark's own
+        return parser_of("flatzinc/flatzinc", positions=False).parse(text)
     except UnexpectedInput as problem:
         found = ""
         if isinstance(problem, UnexpectedToken):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from constrint.frontends.constants import as_tree, name_of
 from constrint.frontends.text.declaring import is_membership
-from constrint.frontends.text.lines import Compared, Declared, Worded
+from constrint.frontends.text.pieces import Compared, Declared, Worded
 from constrint.frontends.text.simple import Statement
 
 if TYPE_CHECKING:

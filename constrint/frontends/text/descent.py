@@ -29,7 +29,8 @@ from constrint.expr import (
 from constrint.expr.position import Span
 from constrint.frontends.text.calls import CALLED
 from constrint.frontends.text.expressions import ExpressionReader, compare
-from constrint.frontends.text.lines import TOKEN, Worded
+from constrint.frontends.text.lines import TOKEN
+from constrint.frontends.text.pieces import Worded
 
 Expr = TypeVar("Expr", bound=IntExpr)
 

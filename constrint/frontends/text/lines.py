@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from constrint.expr.written import KEYWORDS
+from constrint.frontends.text.pieces import LONGEST_SIMPLE, Chunk, Compared, Declared, Piece, Worded
 
 _BLANK = r"[ \t\f]*+"
 _NAME = rf"(?!(?:{'|'.join(sorted(KEYWORDS))})\b)[^\W\d]\w*+"
-LONGEST_SIMPLE = 18
-"""Digits of a number in a simple statement."""
 _NUMBER = rf"(?:0|[1-9][0-9]{{0,{LONGEST_SIMPLE - 1}}}+)(?!\w)"
 _SIGNED = rf"-?{_BLANK}{_NUMBER}"
 _ATOM = rf"(?:{_NAME}|{_NUMBER}){_BLANK}"
@@ -40,83 +38,6 @@ _BINARY = frozenset(["+", "-", "*", "//", "%", "**", "==", "!=", "<=", ">=", "<"
 _HEAD = re.compile(rf"{_BLANK}(?P<name>{_NAME}){_BLANK}(?P<mark>:=?+)")
 _BRACKET = re.compile(r"#.*+|`[^`]*+`|\"[^\"]*+\"|[\[\](){}]|\\\s*+$")
 LONGEST_CHUNK = 20_000  # characters of statements that lark parses together, where they end before
-
-
-class Declared(NamedTuple):
-    """A declaration.
-
-    Attributes:
-        begin: Where it begins in the text.
-        line: Its line.
-        end: Where it ends.
-        names: The names, with the blanks around them.
-        lo: Least value, hi the greatest, step their distance; None for a declaration of another kind.
-        values: The listed values; None where there are none.
-    """
-
-    begin: int
-    line: int
-    end: int
-    names: list[str]
-    lo: int | None
-    hi: int | None
-    step: int
-    values: list[int] | None
-
-
-class Compared(NamedTuple):
-    """A comparison.
-
-    Attributes:
-        begin: Where it begins in the text.
-        line: Its line.
-        end: Where it ends.
-        tokens: Its operands, operators and signs.
-    """
-
-    begin: int
-    line: int
-    end: int
-    tokens: list[str]
-
-
-class Worded(NamedTuple):
-    """A definition or condition of names, numbers, operators and calls.
-
-    Attributes:
-        begin: Where it begins in the text.
-        line: Its line.
-        end: Where it ends.
-        text: Its text.
-        name: Its name; None if it has none.
-        is_definition: Whether it defines its name; otherwise it is a condition.
-        start: Where in its text what comes after the name begins.
-    """
-
-    begin: int
-    line: int
-    end: int
-    text: str
-    name: str | None
-    is_definition: bool
-    start: int
-
-
-class Chunk(NamedTuple):
-    """Whole statements for lark.
-
-    Attributes:
-        begin: Where they begin in the text.
-        line: The line in which they begin.
-        text: Their text, up to a separator.
-    """
-
-    begin: int
-    line: int
-    text: str
-
-
-Piece = Declared | Compared | Worded | Chunk
 
 
 def pieces(text: str) -> Iterator[Piece]:

@@ -11,9 +11,8 @@ from constrint.expr.domain import Domain
 from constrint.expr.integers import Mul
 from constrint.expr.position import Source, Span
 from constrint.frontends.constants import as_tree
-from constrint.frontends.text.descent import Descent, NotPlain
 from constrint.frontends.text.expressions import ExpressionReader, compare
-from constrint.frontends.text.lines import Chunk, Compared, Declared, Worded, pieces
+from constrint.frontends.text.pieces import Chunk, Compared, Declared, Worded
 from constrint.frontends.text.syntax import parse, parse_known
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import Budget, LimitExceeded
@@ -43,6 +42,8 @@ Statement: TypeAlias = Parsed | Declared | Compared | Worded
 
 def statements(source: Source, budget: Budget) -> list[Statement]:
     """The statements of a text in order."""
+    from constrint.frontends.text.lines import pieces  # for long texts only
+
     found: list[Statement] = []
     for piece in pieces(source.text):
         budget.look_after()
@@ -117,6 +118,8 @@ class SimpleReader(ExpressionReader):
 
     def worded(self, piece: Worded) -> IntExpr | None:
         """What a definition or condition says; None where lark is to read it, and to say what is wrong."""
+        from constrint.frontends.text.descent import Descent, NotPlain  # for long texts only
+
         try:
             return Descent(self, piece, piece.start).expression()
         except (NotPlain, LimitExceeded):

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from constrint.errors import ParseError
 from constrint.expr.position import Source as Source
+from constrint.expr.position import Span
 from constrint.expr.written import KEYWORDS
-from constrint.frontends.parsers import parser_of
+from constrint.frontends.nodes import Node
+from constrint.frontends.nodes import Token as Word
+from constrint.frontends.parsers import parser_of, tables_of
+from constrint.frontends.tables import Tables
 from constrint.support.limits import Budget
 
 if TYPE_CHECKING:
@@ -59,66 +62,67 @@ class _JoinLines:
                 depth += 1
             elif token.type in CLOSING:
                 depth = max(0, depth - 1)
-            elif depth and token.type == "_SEP" and token.value != ";":
+            elif depth and token.type == "_SEP" and token != ";":
                 continue
             yield token
 
 
 def parser() -> Lark:
     """The parser of the language."""
-    from constrint.frontends.nodes import Node
-
     return parser_of("text/grammar", _JoinLines, positions=False, nodes=Node)
 
 
+def _tables() -> Tables:
+    return tables_of("text/grammar", _JoinLines)
+
+
 @lru_cache(maxsize=32)
-def _known_tree(text: str) -> Tree[Token]:
-    return parser().parse(text)
+def _known_tree(text: str) -> Tree[Token] | None:
+    return cast("Tree[Token] | None", _tables().parse(text))
 
 
 def parse_known(text: str) -> Tree[Token] | None:
     """The syntax tree of a part of a text; None where there is a mistake in it, or where it is long."""
-    from lark.exceptions import UnexpectedInput
-
-    try:
-        return parser().parse(text) if len(text) <= LONGEST_KNOWN else None
-    except UnexpectedInput:
-        return None
+    return cast("Tree[Token] | None", _tables().parse(text)) if len(text) <= LONGEST_KNOWN else None
 
 
 def parse(source: Source, budget: Budget) -> Tree[Token]:
     """The syntax tree of a text, which must not be changed; its children are the statements in order."""
+    tree = _known_tree(source.text) if len(source.text) <= LONGEST_KNOWN else _watched_tree(source, budget)
+    return _explained(source) if tree is None else tree
+
+
+def _explained(source: Source) -> Tree[Token]:
+    """The tree of a text, or lark's reason why there is none."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 
     try:
-        if len(source.text) <= LONGEST_KNOWN:
-            return _known_tree(source.text)
-        return _watched_tree(source, budget)
+        return parser().parse(source.text)
     except UnexpectedCharacters as error:
         raise _explain_character(source, error) from None
     except UnexpectedInput as error:
         raise _explain_token(source, error) from None
 
 
-def _watched_tree(source: Source, budget: Budget) -> Tree[Token]:
+def _watched_tree(source: Source, budget: Budget) -> Tree[Token] | None:
     """The tree of a long text, with a check of the limits before each token."""
     depth = 0
-    parsing = parser().parse_interactive(source.text)
-    token = None
-    for token in parsing.iter_parse():
+
+    def watch(token: Word) -> None:
+        nonlocal depth
         budget.look_after()
         if token.type in OPENING:
             depth += 1
             budget.depth(depth, partial(_place, source, token))
         elif token.type in CLOSING:
             depth -= 1
-    tree: Tree[Token] = parsing.feed_eof(token)  # type: ignore[no-untyped-call]  # lark's own
-    return tree
+
+    return cast("Tree[Token] | None", _tables().parse(source.text, watch))
 
 
-def _place(source: Source, token: Token) -> str:
+def _place(source: Source, token: Word) -> str:
     """The place of a token in messages."""
-    return f"{source.filename}:{token.line}:{token.column}"
+    return str(Span(source, token.start_pos, token.end_pos).resolve())
 
 
 def tokens(source: Source, budget: Budget | None = None) -> Iterator[Token]:
@@ -271,6 +275,8 @@ def _missing_operator(token: Token, last: Token, bracket: Token | None) -> tuple
     message = f"an operator is missing between '{last}' and '{token}'"
     if bracket is not None and (bracket.line or 0) < (token.line or 0):
         return message, f"or is {bracket.value!r} on line {bracket.line} never closed?"
+    from difflib import get_close_matches
+
     near = get_close_matches(last.value, KEYWORDS, n=1, cutoff=0.8)
     if last.type == "NAME" and near:
         return message, f"did you mean '{near[0]}'?"

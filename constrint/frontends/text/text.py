@@ -19,10 +19,10 @@ from constrint.frontends.formats import reader_of
 from constrint.frontends.text.declared_names import declared_by
 from constrint.frontends.text.declaring import is_binding, is_membership
 from constrint.frontends.text.includes import Folders
-from constrint.frontends.text.lines import LONGEST_SIMPLE, Chunk, Compared, Declared, Worded
 from constrint.frontends.text.meanings import Value
 from constrint.frontends.text.names import told_value
 from constrint.frontends.text.parameters import Given, GivenNames, ParameterReader
+from constrint.frontends.text.pieces import LONGEST_SIMPLE, Chunk, Compared, Declared, Worded
 from constrint.frontends.text.simple import Parsed, Statement, parsed, statements, whole
 from constrint.frontends.text.syntax import LONGEST_KNOWN, Source, parse
 from constrint.modelling.declarations import Declarations

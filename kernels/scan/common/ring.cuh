@@ -7,7 +7,8 @@
 
 namespace kerneltune {
 
-// Layout: [stages][arrays][segment_steps][threads][bytes that a thread has of a step of the array].
+// Layout: [stages][arrays][segment_steps][threads][bytes that a thread has of a step of the array]. Where coefficients of a tile are kept here
+// (Tiling::keeps is 2), they take the place of what they were computed from: as float32 they are 8 / sizeof(Scalar) such arrays.
 template <class Shape>
 class Ring {
   using Pass = typename Shape::Pass;
@@ -16,7 +17,10 @@ class Ring {
   static constexpr int stages = Tiling::stages;
   static constexpr int steps = Shape::segment_steps;
   static constexpr int number_bytes = static_cast<int>(sizeof(Scalar));
-  static constexpr int stage_bytes = steps * Shape::threads * Shape::vector * Pass::read_numbers * number_bytes;
+  static constexpr int kept_arrays = Tiling::keeps == 2 ? 8 / number_bytes : 0;
+  static constexpr int numbers = Pass::read_numbers > kept_arrays ? Pass::read_numbers : kept_arrays;
+  static constexpr int stage_bytes = steps * Shape::threads * Shape::vector * numbers * number_bytes;
+  static_assert(kept_arrays == 0 || Pass::widest == 1, "arrays of one width");
 
  public:
   static constexpr int shared_bytes = stages * stage_bytes;
@@ -62,7 +66,35 @@ class Ring {
     for (int array = 0; array < Pass::loads; array++) read_shared(words + first_word(array), at(stage, array, step), bytes(array));
   }
 
+  // Coefficients of a step, in place of what was copied of it.
+  __device__ __forceinline__ void keep(int stage, int step, const float (&a)[Shape::vector], const float (&b)[Shape::vector]) const {
+#pragma unroll
+    for (int array = 0; array < kept_arrays; array++) {
+      unsigned words[4];
+#pragma unroll
+      for (int i = 0; i < kept_words; i++) words[i] = __float_as_uint(of_both(a, b, array * kept_words + i));
+      write_shared(at(stage, array, step), words, Shape::vector_bytes);
+    }
+  }
+  __device__ __forceinline__ void kept(int stage, int step, float (&a)[Shape::vector], float (&b)[Shape::vector]) const {
+#pragma unroll
+    for (int array = 0; array < kept_arrays; array++) {
+      unsigned words[4];
+      read_shared(words, at(stage, array, step), Shape::vector_bytes);
+#pragma unroll
+      for (int i = 0; i < kept_words; i++) {
+        const int number = array * kept_words + i;
+        (number < Shape::vector ? a[number] : b[number - Shape::vector]) = __uint_as_float(words[i]);
+      }
+    }
+  }
+
  private:
+  static constexpr int kept_words = Shape::vector_bytes / 4;  // in a vector
+  static __device__ __forceinline__ float of_both(const float (&a)[Shape::vector], const float (&b)[Shape::vector], int number) {
+    return number < Shape::vector ? a[number] : b[number - Shape::vector];
+  }
+
   // Several on their way at a time, then all of them to the ring.
   template <class Wanted>
   __device__ __forceinline__ void copy_at_once(int stage, int array, const Scalar* from, Stride stride, const Wanted& wanted) const {

@@ -1,5 +1,5 @@
 // A thread's segment of a tile: its steps, read from the ring twice, or kept in registers, so that the ring is free for the next tile while this
-// one waits for its state. Where coefficients are dear, forward, these are what is kept.
+// one waits for its state. Where coefficients are dear, forward, these are what is kept, in registers or in the ring itself.
 #pragma once
 #include "link.cuh"
 #include "ring.cuh"
@@ -15,10 +15,13 @@ class Segment {
   using Factor = typename Shape::Factor;
   static constexpr int steps = Shape::segment_steps;
   static constexpr int states = Factor::states;
-  static constexpr bool keeps = Tiling::keeps != 0;
+  static constexpr bool keeps = Tiling::keeps == 1;
+  static constexpr bool keeps_in_ring = Tiling::keeps == 2;
+  static_assert(!keeps_in_ring || (Pass::computes && Pass::hidden < 0), "coefficients of a forward pass");
   static constexpr bool keeps_coefficients = keeps && Pass::computes && Pass::hidden < 0;
   static constexpr bool keeps_words = keeps && !keeps_coefficients;
   static constexpr int at_once = keeps ? steps : Pass::computes ? 2 : steps < 4 ? steps : 4;  // unrolled: more overflows the instruction cache
+  static constexpr int written_at_once = !keeps_in_ring ? at_once : steps < 4 ? steps : 4;
 
  public:
   using Chain = Link<Factor, Tiling::resets != 0 || Tiling::sequences != 0>;
@@ -45,11 +48,13 @@ class Segment {
       if constexpr (keeps_words)
 #pragma unroll
         for (int word = 0; word < Ring<Shape>::step_words; word++) kept_words[step][word] = words[word];
+      float ring_a[Shape::vector], ring_b[Shape::vector];
 #pragma unroll
       for (int channel = 0; channel < Shape::vector; channel++) {
         float read[Pass::read_numbers], a[Factor::numbers], b[states];
         values(words, channel, read);
         compute(step, read, a, b);
+        ring_a[channel] = a[0], ring_b[channel] = b[0];
         if constexpr (keeps_coefficients) {
           kept_a[step][channel] = a[0];
           kept_b[step][channel] = b[0];
@@ -63,6 +68,7 @@ class Segment {
           chain[channel].add_step(a, b, is_reset(step));
         }
       }
+      if constexpr (keeps_in_ring) ring.keep(stage, step, ring_a, ring_b);
     }
   }
 
@@ -77,7 +83,7 @@ class Segment {
           const_cast<Scalar*>(array_at<Shape>(arguments, target, part.row, part.channel * Pass::result_width(output), part.first)));
       stride[output] = (Tiling::reverse != 0 ? -target.step : target.step) * static_cast<int>(sizeof(Scalar));
     }
-#pragma unroll at_once
+#pragma unroll written_at_once
     for (int step = 0; step < steps; step++) {
       if (step >= part.existing) continue;
       float result[Pass::result_numbers * Shape::vector] = {};  // of the first output all channels, then of the next
@@ -138,13 +144,18 @@ class Segment {
   // One step of all channels.
   __device__ __forceinline__ void advance(int step, float (&state)[Shape::vector][states], float (&result)[Pass::result_numbers * Shape::vector]) const {
     unsigned words[Ring<Shape>::step_words];
-    if constexpr (!keeps) ring.read(stage, step, words);
+    if constexpr (!keeps && !keeps_in_ring) ring.read(stage, step, words);
+    float ring_a[Shape::vector], ring_b[Shape::vector];
+    if constexpr (keeps_in_ring) ring.kept(stage, step, ring_a, ring_b);
 #pragma unroll
     for (int channel = 0; channel < Shape::vector; channel++) {
       float read[Pass::read_numbers] = {}, out[Pass::result_numbers], a[Factor::numbers], b[states], before[states] = {};
       if constexpr (keeps_coefficients) {
         a[0] = kept_a[step][channel];
         b[0] = kept_b[step][channel];
+      } else if constexpr (keeps_in_ring) {
+        a[0] = ring_a[channel];
+        b[0] = ring_b[channel];
       } else {
         if constexpr (keeps_words)
           values(kept_words[step], channel, read);

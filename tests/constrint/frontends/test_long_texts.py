@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from constrint import Limits, Model
 from constrint.errors import ConstrintError
 from constrint.frontends.text import text as reader
-from constrint.frontends.text.lines import Chunk, pieces
+from constrint.frontends.text.lines import pieces
+from constrint.frontends.text.pieces import Chunk
 
 CONSTANTS = {"L": [16, 32], "N": 48}
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import lark
 import pytest
 
 from constrint.frontends import parsers
@@ -21,7 +22,7 @@ def place(tmp_path, monkeypatch) -> Path:
     """Where the tables are kept, in a folder of the test's own."""
     monkeypatch.setattr(parsers, "_place", lambda name: tmp_path / "new" / f"{name}.json")
     parsers.parser_of.cache_clear()
-    yield tmp_path / "new" / "text-grammar.json"
+    yield tmp_path / "new" / f"text-grammar-lark-{lark.__version__}.json"
     parsers.parser_of.cache_clear()
 
 

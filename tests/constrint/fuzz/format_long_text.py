@@ -14,7 +14,8 @@ from constrint import Model
 from constrint.errors import ConstrintError
 from constrint.frontends.text import text as reader
 from constrint.frontends.text.format import format_text
-from constrint.frontends.text.lines import Chunk, pieces
+from constrint.frontends.text.lines import pieces
+from constrint.frontends.text.pieces import Chunk
 from constrint.frontends.text.syntax import LONGEST_KNOWN
 from constrint.support.limits import Limits, decoded
 from fuzz.format_text import WORDS

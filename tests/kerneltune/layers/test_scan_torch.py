@@ -60,6 +60,23 @@ def test_the_operator_is_registered_as_torch_wants() -> None:
     torch.library.opcheck(operator, ("linear", inputs, None, None, None, None, False))
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("cell", ["mingru", "minlstm"])
+def test_parts_of_time_give_what_the_whole_gives(
+    cell: str, reverse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kerneltune.torch import scan_cpu
+    from kerneltune.torch.scan import scan
+
+    torch.manual_seed(5)
+    inputs = [torch.randn(2, 101, 3) for _ in range(2 if cell == "mingru" else 3)]
+    options = {"initial": torch.randn(2, 3), "resets": torch.rand(2, 101) < 0.1, "reverse": reverse}
+    whole = scan(cell, *inputs, **options)
+    monkeypatch.setattr(scan_cpu, "PART", 6 * 16)
+    for found, expected in zip(scan(cell, *inputs, **options), whole, strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["MinGRU", "MinLSTM", "LinearRecurrence"])
 def test_layers_train(name: str) -> None:
     import kerneltune.torch.scan_layers as scans

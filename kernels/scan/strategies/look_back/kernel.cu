@@ -107,7 +107,7 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
       }
       exchange.publish(time, group, all);
     }
-    if constexpr (Tiling::keeps != 0) copy(tile + Tiling::stages * stride, stage);
+    if constexpr (Tiling::keeps == 1) copy(tile + Tiling::stages * stride, stage);
     if (threadIdx.x < TileExchange<Shape, Chain>::threads) {
       const int global = group % groups_of_row * channels + channel;
       float state[states] = {};
@@ -140,7 +140,7 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
 #pragma unroll
         for (int j = 0; j < states; j++)
           arguments.final_state[(static_cast<Stride>(part.row) * arguments.channels + part.channel + i) * states + j] = state[i][j];
-    if constexpr (Tiling::keeps == 0) copy(tile + Tiling::stages * stride, stage);
+    if constexpr (Tiling::keeps != 1) copy(tile + Tiling::stages * stride, stage);
     stage = stage + 1 < Tiling::stages ? stage + 1 : 0;
   }
   if constexpr (Tiling::sequences != 0) pass_empty_sequences(arguments, states);
