@@ -124,7 +124,8 @@ def tune_kernel(
     metrics = {name: _metric(name, one) for name, one in (more.get("metrics") or {}).items()}
     budget = _budget(options, space)
     objective, higher = _objective(more)
-    run = options_of({"objective": objective, "maximise": higher, "metrics": metrics})
+    asked = {"objective": objective, "maximise": higher}
+    run = options_of({**asked, "metrics": metrics})
     start = dict(zip(names, options["x0"], strict=True)) if "x0" in options else None
     clock.searched(search(STRATEGIES[strategy], space, _with(run, budget), int(more.get("seed") or 0)), start)
     if more.get("simulation_mode"):
@@ -134,27 +135,34 @@ def tune_kernel(
         trials = simulated(replayed, clock.strategy, budget, objective, higher)
         entries = replayed.entries
         return rows_of(trials, entries, names), environment_of(clock, trials, entries, names)
-    description = description_of(given, more, space)
-    kernel, case = prepared(description, more.get("gpu"), _answers(answer), None)
-    plan = {"timed": int(more.get("iterations", 7)), "needs_same_bits": False, "patience": 0.0}
-    real = options_of(
+    return _measured(clock, {**given, **more}, space, {"metrics": metrics, **asked}, budget)
+
+
+def _measured(
+    clock: Clock, given: dict[str, Any], space: Space, asked: dict[str, Any], budget: Budget
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The rows and facts of a run on this machine's GPU."""
+    names = list(given["tune_params"])
+    description = description_of(given, given, space)
+    kernel, case = prepared(description, given.get("gpu"), _answers(given["answer"]), None)
+    options = options_of(
         {
-            "objective": objective,
-            "maximise": higher,
-            "metrics": metrics,
+            "timed": int(given.get("iterations", 7)),
+            "needs_same_bits": False,
+            "patience": 0.0,
             "finalists": 0,
-            **plan,
-            "observers": tuple(more.get("observers") or ()),
+            "observers": tuple(given.get("observers") or ()),
             **budget.__dict__,
-            **{name: more[name] for name in ("commands", "store", "workers") if name in more},
-            **_kept(more.get("cache")),
+            **asked,
+            **{name: given[name] for name in ("commands", "store", "workers") if name in given},
+            **_kept(given.get("cache")),
         }
     )
-    found = tuned(kernel, case, real, clock.strategy)
+    found = tuned(kernel, case, options, clock.strategy)
     rows = rows_of(found.trials, {}, names)
-    if more.get("cache") is not None:
-        head = {"device_name": found.device, "kernel_name": kernel_name}
-        write_cache(cache_path(more["cache"]), head, tune_params, rows)
+    if given.get("cache") is not None:
+        head = {"device_name": found.device, "kernel_name": given["kernel_name"]}
+        write_cache(cache_path(given["cache"]), head, given["tune_params"], rows)
     return rows, environment_of(clock, found.trials, {}, names)
 
 
