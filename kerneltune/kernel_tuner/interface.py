@@ -20,7 +20,7 @@ from kerneltune.kernel_tuner.launches import description_of, expression
 from kerneltune.kernel_tuner.replay import Simulated, simulated
 from kerneltune.kernel_tuner.results import Clock, environment_of, rows_of
 from kerneltune.pipeline.run import Budget
-from kerneltune.tuning.searches import search
+from kerneltune.tuning.searches import nearest_kind, search
 from kerneltune.tuning.tune import options_of, prepared, tuned
 
 # Kernel Tuner's strategies, and the kind of search that stands for each.
@@ -29,23 +29,23 @@ STRATEGIES = {
     "random_sample": "random",
     "minimize": "neighbours",
     "basinhopping": "neighbours",
-    "diff_evo": "evolutionary",
-    "genetic_algorithm": "evolutionary",
+    "diff_evo": "evolution",
+    "genetic_algorithm": "evolution",
     "greedy_mls": "neighbours",
     "ordered_greedy_mls": "neighbours",
     "greedy_ils": "neighbours",
     "mls": "neighbours",
     "dual_annealing": "annealing",
     "simulated_annealing": "annealing",
-    "pso": "evolutionary",
-    "firefly_algorithm": "evolutionary",
-    "skopt": "bayesian",
-    "bayes_opt": "bayesian",
+    "pso": "evolution",
+    "firefly_algorithm": "evolution",
+    "skopt": "gaussian",
+    "bayes_opt": "gaussian",
     "pyatf_strategies": "auto",
     "hybrid_vndx": "auto",
     "adaptive_tabu_greywolf": "auto",
-    "nsga2": "evolutionary",
-    "nsga3": "evolutionary",
+    "nsga2": "evolution",
+    "nsga3": "evolution",
 }
 WITHOUT_START = {
     *("brute_force", "random_sample", "bayes_opt", "pyatf_strategies", "adaptive_tabu_greywolf"),
@@ -127,7 +127,10 @@ def tune_kernel(
     asked = {"objective": objective, "maximise": higher}
     run = options_of({**asked, "metrics": metrics})
     start = dict(zip(names, options["x0"], strict=True)) if "x0" in options else None
-    clock.searched(search(STRATEGIES[strategy], space, _with(run, budget), int(more.get("seed") or 0)), start)
+    clock.searched(
+        search(nearest_kind(STRATEGIES[strategy]), space, _with(run, budget), int(more.get("seed") or 0)),
+        start,
+    )
     if more.get("simulation_mode"):
         if more.get("cache") is None:
             raise InputError("simulation_mode needs cache, the file to take results from")
