@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kerneltune.inputs.hardware import HardwareProfile, load_profile, profile_names
+from kerneltune.errors import InputError
+from kerneltune.inputs.hardware import GPU_VARIABLE, HardwareProfile, load_profile, profile_names
 from kerneltune.running import driver
 
 
@@ -55,6 +57,20 @@ class Detected:
 def detect() -> Detected:
     """Ask the driver for the first GPU; raises `RunError` without one."""
     return matching(DeviceFacts(**driver.device_facts()), [load_profile(name) for name in profile_names()])
+
+
+def profile_here() -> HardwareProfile:
+    """The profile that KERNELTUNE_GPU names, or that fits this machine's GPU.
+
+    Raises `RunError` without a GPU, `InputError` if no profile fits.
+    """
+    named = os.environ.get(GPU_VARIABLE)
+    if named:
+        return load_profile(named)
+    found = detect()
+    if found.profile is None:
+        raise InputError(f"{found.sentence}; or name a profile in the environment variable {GPU_VARIABLE}")
+    return load_profile(found.profile)
 
 
 def matching(facts: DeviceFacts, profiles: list[HardwareProfile]) -> Detected:

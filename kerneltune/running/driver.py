@@ -55,6 +55,12 @@ def library() -> Any:
     except OSError as error:
         raise RunError(f"there is no NVIDIA driver here: {error}") from None
     found.cuMemsetD8Async.argtypes = (ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p)
+    found.cuMemcpyDtoDAsync_v2.argtypes = (
+        ctypes.c_uint64,
+        ctypes.c_uint64,
+        ctypes.c_size_t,
+        ctypes.c_void_p,
+    )
     return found
 
 

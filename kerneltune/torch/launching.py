@@ -7,7 +7,6 @@ that was made when the kernel was loaded.
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -22,10 +21,10 @@ from kerneltune.compiling.arguments import FIELDS, SIZES, STRUCTS
 from kerneltune.compiling.ready import Supply, supply_of
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import Kernels, discover
-from kerneltune.inputs.hardware import GPU_VARIABLE, HardwareProfile, load_profile
+from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.problem import Problem
 from kerneltune.running import driver
-from kerneltune.running.detect import detect
+from kerneltune.running.detect import profile_here
 from kerneltune.running.launch import ExtendedKernel
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.torch.loading import loaded
@@ -186,10 +185,4 @@ class DeviceLauncher:
 @cache
 def launcher() -> DeviceLauncher:
     """The launcher of this machine's GPU: of the profile that KERNELTUNE_GPU names, or that fits it."""
-    named = os.environ.get(GPU_VARIABLE)
-    if named:
-        return DeviceLauncher(load_profile(named))
-    found = detect()
-    if found.profile is None:
-        raise InputError(f"{found.sentence}; or name a profile in the environment variable {GPU_VARIABLE}")
-    return DeviceLauncher(load_profile(found.profile))
+    return DeviceLauncher(profile_here())

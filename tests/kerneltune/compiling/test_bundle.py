@@ -176,7 +176,7 @@ def test_damage_is_found_and_kernels_are_compiled_instead(
 
 def test_a_kernel_under_another_request_is_refused(made: Path, profile: HardwareProfile) -> None:
     writer = sqlite3.connect(made)
-    rows = writer.execute("select rowid, key from kernels").fetchall()
+    rows = writer.execute("select rowid, key from kernels order by rowid").fetchall()
     writer.execute("update kernels set key = 'aside' where rowid = ?", rows[0][:1])
     writer.execute("update kernels set key = ? where rowid = ?", (rows[0][1], rows[1][0]))
     writer.commit()

@@ -1,0 +1,139 @@
+"""The one target that XLA calls: it launches the kernel that the call's attribute asks for."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from dataclasses import asdict, dataclass
+from functools import cache
+from threading import Lock
+from typing import Any
+
+import jax
+
+from kerneltune.compiling.arguments import packed
+from kerneltune.compiling.ready import Ready, Supply, supply_of
+from kerneltune.errors import KernelTuneError
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.problem import Problem
+from kerneltune.jax.call_frame import (
+    EXECUTE,
+    CallFrame,
+    Handler,
+    addresses,
+    answers_metadata,
+    error,
+    stream_of,
+    text_attribute,
+)
+from kerneltune.running import driver
+from kerneltune.running.detect import profile_here
+from kerneltune.running.launch import ExtendedKernel
+
+TARGET = "kerneltune_launch"
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a call's attribute says: the request, and the arguments' names in order."""
+
+    problem: Problem
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+
+    def text(self) -> str:
+        """The attribute; `of` is the inverse."""
+        return json.dumps([asdict(self.problem), self.arguments, self.results], sort_keys=True)
+
+    @classmethod
+    @cache
+    def of(cls, text: str) -> Call:
+        """The call that a text stands for; raises `ValueError` or `InputError` for any other text."""
+        problem, arguments, results = json.loads(text)
+        return cls(Problem.from_json(problem), tuple(arguments), tuple(results))
+
+
+@cache
+def supply() -> Supply:
+    """The kernels for this machine's GPU."""
+    return supply_of(profile_here(), discover())
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    ready: Ready
+    kernel: ExtendedKernel
+
+
+class Launches:
+    """Kernels by request and context."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[tuple[str, int], _Loaded] = {}
+        self._lock = Lock()
+
+    def launch(self, text: str, places: dict[str, int], stream: int) -> None:
+        """Queue what a call asks for: the initial states, the workspace, the kernel."""
+        call = Call.of(text)
+        context = ctypes.c_void_p()
+        driver.call(
+            "asking for the context", "cuStreamGetCtx", ctypes.c_void_p(stream), ctypes.byref(context)
+        )
+        with self._lock:
+            loaded = self._loaded.get((text, context.value or 0))
+            if loaded is None:
+                driver.call("setting the context", "cuCtxSetCurrent", context)
+                ready = supply().get(call.problem)
+                kernel = ExtendedKernel(ready.cubin, ready.candidate, cooperative=ready.cooperative)
+                loaded = self._loaded[text, context.value or 0] = _Loaded(ready, kernel)
+            _start(call.problem, places, stream)
+            candidate = loaded.ready.candidate
+            if candidate.workspace:
+                fill = driver.library().cuMemsetD8Async
+                status = fill(places["workspace"], candidate.workspace_fill, candidate.workspace, stream)
+                driver.check("filling the workspace", status)
+            arguments = packed(call.problem, places)
+            ctypes.memmove(loaded.kernel.arguments, arguments, len(arguments))
+            loaded.kernel.queue(stream)
+
+
+def _start(problem: Problem, places: dict[str, int], stream: int) -> None:
+    """Copy the initial states to index 0 of time."""
+    if "initial" not in places:
+        return
+    cell = discover().cell(problem.cell).spec
+    size = problem.batch * problem.heads * problem.head_dim * problem.dtype_bytes
+    copy = driver.library().cuMemcpyDtoDAsync_v2
+    for state in range(len(cell.states)):
+        to = places["states"] + state * (problem.steps + 1) * size
+        driver.check("copying the initial states", copy(to, places["initial"] + state * size, size, stream))
+
+
+_LAUNCHES = Launches()
+
+
+def _handle(pointer: Any) -> int | None:
+    frame: CallFrame = pointer.contents
+    if answers_metadata(frame):
+        return None
+    try:
+        if frame.stage != EXECUTE:
+            return None
+        text = text_attribute(frame)
+        call = Call.of(text)
+        places = dict(zip(call.arguments, addresses(frame.arguments), strict=True))
+        places |= zip(call.results, addresses(frame.results), strict=True)
+        _LAUNCHES.launch(text, places, stream_of(frame))
+    except (KernelTuneError, ValueError, KeyError, TypeError) as failure:
+        return error(frame, f"kerneltune: {failure}")
+    return None
+
+
+_HANDLER = Handler(_handle)  # XLA keeps its address, so it must live as long as the process
+
+
+@cache
+def register(platform: str = "CUDA") -> None:
+    """Make the target known to XLA, once for each platform."""
+    address = ctypes.cast(_HANDLER, ctypes.c_void_p)
+    jax.ffi.register_ffi_target(TARGET, jax.ffi.pycapsule(address), platform)
