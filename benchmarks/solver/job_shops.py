@@ -1,13 +1,13 @@
 """Job shops with proof of optimality: the learning search compared with CP-SAT.
 
-    python benchmarks/solver/job_shops.py [--peers] [--limit 120] [--only la16,la17] [--repeats 3]
-        [--out benchmarks/results/job_shops.json]
+    python benchmarks/solver/job_shops.py [--solvers "constrint,CP-SAT"] [--limit 120]
+        [--only la16,la17] [--repeats 3] [--out benchmarks/results/job_shops.json]
 
 Every solver runs in a separate process on one core; processor seconds include model building and exclude
 imports. "first" is the first solve of the process (a hand-over to the compiled engine loads it from disk),
 "again" the least of some more with other seeds. CP-SAT has one worker. The model is the same for all: starts,
-precedences, and a disjunction for each pair of tasks on a machine; with "intervals" CP-SAT has its own
-no-overlap constraint.
+precedences, and a disjunction for each pair of tasks on a machine; "constrint no_overlap" and "CP-SAT
+intervals" state the constraint of that name instead.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ def jobs_of(name: str) -> Jobs:
     return [list(zip(row[::2], row[1::2], strict=True)) for row in rows]
 
 
-def constrint(jobs: Jobs, seed: int, limit: float) -> tuple[int | None, dict[str, Any]]:
-    from constrint import Model
+def constrint(
+    jobs: Jobs, seed: int, limit: float, intervals: bool = False
+) -> tuple[int | None, dict[str, Any]]:
+    from constrint import Model, no_overlap
 
     horizon = sum(duration for job in jobs for _, duration in job)
     m = Model()
@@ -51,6 +53,9 @@ def constrint(jobs: Jobs, seed: int, limit: float) -> tuple[int | None, dict[str
             on_machine.setdefault(machine, []).append((start, duration))
         m.add(end <= span)
     for tasks in on_machine.values():
+        if intervals:
+            m.add(no_overlap([s for s, _ in tasks], [d for _, d in tasks]))
+            continue
         for (s, d), (t, e) in itertools.combinations(tasks, 2):
             m.add((s + d <= t) | (t + e <= s))
     r = m.solve(minimize=span, learn=True, seed=seed, time_limit=limit)
@@ -94,6 +99,7 @@ def cpsat(jobs: Jobs, seed: int, limit: float, intervals: bool = False) -> tuple
 
 SOLVERS = {
     "constrint": constrint,
+    "constrint no_overlap": lambda jobs, seed, limit: constrint(jobs, seed, limit, intervals=True),
     "CP-SAT": cpsat,
     "CP-SAT intervals": lambda jobs, seed, limit: cpsat(jobs, seed, limit, intervals=True),
 }
@@ -101,7 +107,7 @@ SOLVERS = {
 
 def measured(solver: str, name: str, limit: float, repeats: int) -> dict[str, Any]:
     """The seconds of one solver for one job shop, in this process."""
-    if solver == "constrint":
+    if solver.startswith("constrint"):
         import constrint.learning.session as imported
     else:
         from ortools.sat.python import cp_model as imported
@@ -128,7 +134,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--solvers", help="names with commas between; without, all")
     parser.add_argument("--limit", type=float, default=120, help="seconds for one solve")
     parser.add_argument("--only", default=",".join(TASKS))
     parser.add_argument("--repeats", type=int, default=3)
@@ -143,7 +149,7 @@ def main() -> None:
     rows: dict[str, dict[str, Any]] = {}
     for name in arguments.only.split(","):
         rows[name] = {"optimum": OPTIMA[name]}
-        for solver in SOLVERS if arguments.peers else ["constrint"]:
+        for solver in arguments.solvers.split(",") if arguments.solvers else SOLVERS:
             command = [sys.executable, __file__, "--limit", str(arguments.limit)]
             command += ["--repeats", str(arguments.repeats), "--one", solver, name]
             answer = subprocess.run(command, capture_output=True, text=True, check=True)
