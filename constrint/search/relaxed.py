@@ -190,13 +190,16 @@ class RelaxedRun(Run):
         if self._rounds_left == 0:
             return []
         self._rounds_left -= 1
+        point = self._program.point
+        if not (np.abs(point - np.rint(point)) > NEAR)[~self._free_columns].any():
+            return []
         value = self._sign * float(self._program.point[self._cost])
         if value - self._value_before < WORTH_A_ROUND * max(1.0, abs(value)):
             self._rounds_left = 0
             return []
         self._value_before = value
         if self._rounding is None:
-            self._rounding = Rounding(self._relaxation)
+            self._rounding = Rounding(self._relaxation, self._cost)
         before = self._rounding.work
         found = self._rounding.cuts(self._program.point)
         if self.allowed is not None:

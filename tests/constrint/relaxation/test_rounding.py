@@ -64,7 +64,7 @@ def held(m: Model, cost: object, draw: np.random.Generator) -> tuple[int, float]
     program = Program(relaxation.rows, len(relaxation.columns.variable), column, 1)
     run = Run(prepared, root, options_of(engine="interpreted"), perf_counter())
     lower, upper = Bounds(relaxation.columns, run._state).read(run._state)
-    finder = Rounding(relaxation)
+    finder = Rounding(relaxation, column)
     count, before, at = 0, None, 0.0
     for _ in range(ROUNDS):
         if program.solve(lower, upper) != OPTIMAL:
@@ -121,6 +121,6 @@ def test_work_ends_a_round(monkeypatch):
     monkeypatch.setattr(rounding, "MOST_WORK", 0)
     m, cost = lots(1)
     prepared = Prepared(m, as_goals([(cost, "min")]), ())
-    finder = Rounding(relaxed(prepared.root))
+    finder = Rounding(relaxed(prepared.root), -1)
     finder.cuts(np.full(len(finder._lo), 0.3))
     assert finder.work < 2000
