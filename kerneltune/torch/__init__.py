@@ -13,7 +13,7 @@ current stream, on torch's memory.
 from kerneltune.torch.convert import convert
 from kerneltune.torch.diagonal import DiagonalGRU, DiagonalLSTM, DiagonalSLSTM, diagonal
 from kerneltune.torch.headwise import HeadwiseRNN
-from kerneltune.torch.launching import DeviceLauncher, Launcher, launcher
+from kerneltune.torch.launching import DeviceLauncher, Launcher, launcher, prepare
 from kerneltune.torch.layers import GRU, LSTM, RNN, sLSTM
 from kerneltune.torch.native import native
 from kerneltune.torch.rnn import parameter_gradients, recurrence
@@ -40,6 +40,7 @@ __all__ = [
     "linear_recurrence",
     "native",
     "parameter_gradients",
+    "prepare",
     "recurrence",
     "sLSTM",
 ]
