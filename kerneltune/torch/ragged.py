@@ -98,12 +98,12 @@ class Tokens:
     @staticmethod
     def packed(batch_sizes: torch.Tensor, device: torch.device) -> Tokens:
         """The layout of a `PackedSequence`, whose rows are sorted by decreasing length."""
-        steps, rows = len(batch_sizes), int(batch_sizes[0])
-        row = torch.arange(rows)
-        inside = row < batch_sizes[:, None]
-        ends = inside.sum(0)
-        step, row = inside.nonzero(as_tuple=True)
-        return _tokens(step, row, ends, steps, rows, device)
+        steps, rows, total = len(batch_sizes), int(batch_sizes[0]), int(batch_sizes.sum())
+        running = batch_sizes.to(device, non_blocking=True)  # the one copy; all else is computed there
+        step = torch.repeat_interleave(torch.arange(steps, device=device), running, output_size=total)
+        row = torch.arange(total, device=device) - (running.cumsum(0) - running)[step]
+        ends = (torch.arange(rows, device=device)[:, None] < running).sum(1)
+        return _tokens(step, row, ends, steps, rows)
 
     @staticmethod
     def joined(boundaries: torch.Tensor, total: int, device: torch.device) -> Tokens:
@@ -120,9 +120,11 @@ class Tokens:
             )
         if bool((ends < 0).any()):
             raise InputError("cu_seqlens must not decrease")
-        row = torch.repeat_interleave(torch.arange(len(ends)), ends)
-        step = torch.arange(total) - bounds[:-1][row]
-        return _tokens(step, row, ends, int(ends.max()), len(ends), device)
+        longest, rows = int(ends.max()), len(ends)
+        moved = bounds.to(device, non_blocking=True)
+        row = torch.repeat_interleave(torch.arange(rows, device=device), moved.diff(), output_size=total)
+        step = torch.arange(total, device=device) - moved[row]
+        return _tokens(step, row, moved.diff(), longest, rows)
 
     def spread(self, product: torch.Tensor, kept: torch.Tensor, *, backward: bool) -> torch.Tensor:
         """The steps at their places, `kept` elsewhere."""
@@ -136,18 +138,8 @@ class Tokens:
         return output.reshape(self.steps * self.rows, -1)[self.mirrored if backward else self.places]
 
 
-def _tokens(
-    step: torch.Tensor,
-    row: torch.Tensor,
-    ends: torch.Tensor,
-    steps: int,
-    rows: int,
-    device: torch.device,
-) -> Tokens:
-    places = step * rows + row
-    mirrored = (ends[row] - 1 - step) * rows + row
-    moved = torch.stack([places, mirrored]).to(device, non_blocking=True)
-    return Tokens(rows, steps, ends.to(device, non_blocking=True), moved[0], moved[1])
+def _tokens(step: torch.Tensor, row: torch.Tensor, ends: torch.Tensor, steps: int, rows: int) -> Tokens:
+    return Tokens(rows, steps, ends, step * rows + row, (ends[row] - 1 - step) * rows + row)
 
 
 def at_end(output: torch.Tensor, initial: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
