@@ -1,4 +1,4 @@
-"""The search that a run uses."""
+"""The search that a run uses, by name."""
 
 from __future__ import annotations
 
@@ -9,5 +9,9 @@ from kerneltune.tuning.kernel_run import RunOptions
 
 
 def search(name: str, space: SolutionSet, options: RunOptions, seed: int) -> Strategy:
-    """The search with a name, which ends as the run's budget says."""
-    return strategy(name, space, objective=options.objective, seed=seed)
+    """The search with a name: one of `kerneltune.searching.strategies`.
+
+    Raises:
+        InputError: The name is unknown.
+    """
+    return strategy(name, space, objective=options.objective, seed=seed, budget=options.budget)
