@@ -12,7 +12,7 @@ import torch
 from sweeps import COMPILED, CUDNN, LOOP, OURS, OURS_WITH_INPUT, Shape, Unit
 
 from kerneltune.errors import KernelTuneError
-from kerneltune.torch import RNN, Launcher, recurrence
+from kerneltune.torch import HeadwiseRNN, Launcher, recurrence
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
 WARM_UP = 3  # calls; a compiled loop is recompiled in the second
@@ -98,7 +98,7 @@ def training(layer: Layer) -> Callable[[], object]:
 
 def ours(shape: Shape, device: str, runs_on: Launcher | None, *, with_input: bool) -> Layer:
     dtype, features = TYPES[shape.dtype], shape.heads * shape.dim
-    layer = RNN(shape.cell, features, shape.heads, shape.dim, runs_on=runs_on).to(device, dtype)
+    layer = HeadwiseRNN(shape.cell, features, shape.heads, shape.dim, runs_on=runs_on).to(device, dtype)
     if with_input:
         x = torch.randn((shape.steps, shape.batch, features), device=device, dtype=dtype, requires_grad=True)
         return Layer(lambda: layer(x)[0], [x, *layer.parameters()])

@@ -48,14 +48,19 @@ def measured(rate: float, seconds: float, log: Path) -> list[Row]:
                 rows.append({"peer": peer, "failed": f"did not come back within {seconds:.0f} s"})
         found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
         for row in found:
-            if "forward" in row:
-                elements = row["shape"][0] * row["shape"][1] * row["shape"][2]
-                least = (12 if row["dtype"] == "float32" else 6) * elements
-                row["percent"] = round(least / rate / 1e4 / row["forward"], 1)
+            rated(row, rate)
             print(row, flush=True)
         rows += found
         print(f"{peer}: {time.monotonic() - started:.0f} s", flush=True)
     return rows
+
+
+def rated(row: Row, rate: float) -> None:
+    """Adds what the least bytes of a forward pass take at a copy's rate, in percent of its time."""
+    if "forward" in row:
+        elements = row["shape"][0] * row["shape"][1] * row["shape"][2]
+        least = (12 if row["dtype"] == "float32" else 6) * elements
+        row["percent"] = round(least / rate / 1e4 / row["forward"], 1)
 
 
 def by_torch(
@@ -169,14 +174,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("peer", choices=PEERS)
+    parser.add_argument("peers", choices=PEERS, nargs="+")
     parser.add_argument("--shapes", type=int, default=len(SHAPES), help="how many of the shapes")
     options = parser.parse_args()
     shapes: Sequence[tuple[int, int, int]] = SHAPES[: options.shapes]
-    for shape in shapes:
-        if options.peer in WIDE and shape[0] * shape[1] * shape[2] > 2**27:
-            continue
-        print(json.dumps(row_of(options.peer, shape)), flush=True)
+    for peer in options.peers:
+        for shape in shapes:
+            if peer not in WIDE or shape[0] * shape[1] * shape[2] <= 2**27:
+                print(json.dumps(row_of(peer, shape)), flush=True)
 
 
 if __name__ == "__main__":

@@ -203,15 +203,11 @@ SWITCHES: dict[str, Switch] = {
     "all_different: bounds by itself": Switch({"constrint.globals.different:TIGHT": 0.0}),
     # Parts of propagators
     "kernel: edge finding": Switch({"constrint.propagators.no_overlap:find_edges": _yes}, True),
-    "kernel: detectable precedences": Switch(
-        {"constrint.propagators.no_overlap:find_precedences": _nothing}, True),
     "kernel: overload check": Switch({"constrint.propagators.cumulative:has_room": _yes}, True),
     "kernel: reachability on circuits": Switch({"constrint.propagators.circuit:reaches_all": _yes}, True),
     "kernel: chains on circuits": Switch({"constrint.propagators.circuit:close_chains": _yes}, True),
     "kernel: supported divisors": Switch(
         {"constrint.propagators.divmod:keep_supported_divisors": _yes}, True),
-    "kernel: supported dividends": Switch(
-        {"constrint.propagators.divmod:keep_supported_dividends": _yes}, True),
     "kernel: divisors of a product": Switch({"constrint.propagators.product:keep_divisors": _yes}, True),
     "kernel: divisors by divides": Switch({"constrint.propagators.divides:keep_divisors_of": _yes}, True),
     "kernel: components of a matching": Switch(

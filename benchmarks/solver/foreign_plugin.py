@@ -36,6 +36,13 @@ def _kernel_tuner() -> None:
     importlib.import_module("constrint.integrations.kernel_tuner").install()
 
 
+def _kernel_tuner_call() -> None:
+    """The same, and kerneltune's `tune_kernel` in place of Kernel Tuner's."""
+    _kernel_tuner()
+    package: Any = importlib.import_module("kernel_tuner")
+    package.tune_kernel = importlib.import_module("kerneltune.kernel_tuner").tune_kernel
+
+
 def _cpmpy() -> None:
     """Register constrint with CPMpy, as the default solver."""
     importlib.import_module("constrint.integrations.cpmpy")
@@ -57,7 +64,13 @@ def pytest_configure(config: Any) -> None:
         setattr(sys.modules[module], name or "__path__", None)
     which = os.environ.get("FOREIGN_DROP_IN", "")
     if which:
-        {"python-constraint": _python_constraint, "kernel-tuner": _kernel_tuner, "cpmpy": _cpmpy}[which]()
+        drop_ins = {
+            "python-constraint": _python_constraint,
+            "kernel-tuner": _kernel_tuner,
+            "kernel-tuner-call": _kernel_tuner_call,
+            "cpmpy": _cpmpy,
+        }
+        drop_ins[which]()
 
 
 def _keep(report: Any, outcome: str) -> None:

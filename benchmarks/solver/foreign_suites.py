@@ -3,6 +3,7 @@
     pip download --no-deps --no-binary :all: python-constraint2==2.9.0   # and unpack it
     python benchmarks/solver/foreign_suites.py python-constraint DIR [--out FILE] [--only]
     python benchmarks/solver/foreign_suites.py kernel-tuner DIR …
+    python benchmarks/solver/foreign_suites.py kernel-tuner-call DIR …    # kerneltune's tune_kernel, too
     python benchmarks/solver/foreign_suites.py cpmpy DIR …
 
 Nothing is downloaded. Each test runs twice, with the drop-in and, unless `--only` is given, without it. The
@@ -95,6 +96,17 @@ SUITES = {
             "test/test_custom_optimizer.py",
             "test/test_hyper.py",
             "test/test_util_functions.py",
+        ],
+    ),
+    "kernel-tuner-call": Suite(
+        "kernel_tuner",
+        [
+            "test/test_searchspace.py",
+            "test/strategies",
+            "test/test_runners.py",
+            "test/test_time_budgets.py",
+            "test/test_custom_optimizer.py",
+            "test/test_file_utils.py",
         ],
     ),
     "cpmpy": Suite(

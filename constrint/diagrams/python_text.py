@@ -12,6 +12,7 @@ from constrint.support.limits import Budget
 _TOKENS = re.compile(
     r"(?P<text>'(?:[^'\\\n]++|\\.)*+'|\"(?:[^\"\\\n]++|\\.)*+\")|(?P<number>[0-9][0-9_]*)|[\[({]|[\])}]"
 )
+_WARNED_OF = re.compile(r"[0-9.][^\W\d]|\\")  # numbers that end in a word, and escapes
 _SHORT = 18  # digits; shorter numbers are not counted
 
 
@@ -41,10 +42,13 @@ def parsed(text: str, what: str, budget: Budget | None = None) -> ast.expr:
         elif match["number"] and len(token) > _SHORT:
             budget.digits(token, what)
     budget.node(len(text) // 8, what)
+    line = text.strip().replace("\n", " ")
     try:
+        if not _WARNED_OF.search(line):
+            return ast.parse(line, mode="eval").body
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # `1is 2` and the like are refused by name later
-            return ast.parse(text.strip().replace("\n", " "), mode="eval").body
+            return ast.parse(line, mode="eval").body
     except SyntaxError as problem:
         raise ModelError(f"{what}: {problem.msg}") from problem
     except ValueError as problem:  # a NUL character, or a lone surrogate

@@ -101,6 +101,15 @@ class Parameters:
         raise Refused(f"no parameter is named '{name}'{hint}")
 
 
+LARGEST_PLAIN = 60  # parts of the syntax tree
+_PLAIN_NODES = frozenset([
+    ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Name, ast.Constant, ast.Load, ast.And, ast.Or,
+    ast.Not,
+    ast.USub, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt,
+    ast.GtE,
+])  # fmt: skip
+
+
 @dataclass
 class Restriction:
     """A condition in Python's syntax.
@@ -110,22 +119,32 @@ class Restriction:
         parameters: The parameters that it may use.
         text: The restriction as the user gave it, for messages.
         scope: Set of its parameters.
+        is_plain: Whether it surely has a term: it is short, and its numbers and operators are of integers.
     """
 
     tree: ast.expr
     parameters: Parameters
     text: str
     scope: int = 0
+    is_plain: bool = True
 
     def __post_init__(self) -> None:
+        size = 0
         try:
             for node in ast.walk(self.tree):
-                if isinstance(node, ast.Call):
+                size += 1
+                if type(node) is ast.Call:
                     _function_name(node, self.parameters)
+                if type(node) not in _PLAIN_NODES or (
+                    type(node) is ast.Constant and type(node.value) is not int
+                ):
+                    self.is_plain = False
             for name in _names(self.tree):
                 self.scope |= 1 << self.parameters.number(name)
         except Refused as problem:
             raise ModelError(f"restriction {self.text!r}: {problem}") from problem
+        if size > LARGEST_PLAIN or any(self.scope >> v & 1 for v in self.parameters.labels):
+            self.is_plain = False
 
     @cached_property
     def _chosen(self) -> ast.expr:

@@ -230,6 +230,8 @@ def trace(
 
 def is_understood(restrictions: Sequence[Restriction], count: int, values: Sequence[Sequence[Any]]) -> bool:
     """Whether each part has a term, tried on the parameters' codes; raises `ModelError` otherwise."""
+    if all(restriction.is_plain for restriction in restrictions):
+        return True
     lists: list[Any] = []
     limits: list[tuple[int, int]] = []
     mentioned = 0

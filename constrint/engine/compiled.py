@@ -246,7 +246,9 @@ def structure_of(
     words = words.reshape(len(arrays), ARRAY_WORDS)
     words[:] = 0
     words[:, _ITEM_SIZE] = words[:, _STRIDE] = 8
-    words[:, _LENGTH] = words[:, _SHAPE] = list(map(len, arrays))
+    lengths = np.array(list(map(len, arrays)))
+    words[:, _LENGTH] = lengths
+    words[:, _SHAPE] = lengths
     words[:, _DATA] = addresses or [array.__array_interface__["data"][0] for array in arrays]
     return proxy._numba_box_(kind, memory), words
 

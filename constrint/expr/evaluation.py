@@ -138,8 +138,10 @@ def is_light(expr: Any) -> bool:
     """Whether evaluating an expression anew costs little."""
     if type(expr) not in _WEIGHED:
         return True  # a variable or constant
-    known = getattr(expr, "_is_light", None)
-    return weigh(expr) if known is None else known
+    try:
+        return expr._is_light  # type: ignore[no-any-return] # a flag
+    except AttributeError:
+        return weigh(expr)
 
 
 def is_weighed(expr: Any) -> bool:

@@ -42,27 +42,15 @@ from constrint.expr.strengths import AND, ATOM, COMPARE, IFF, IMPLIES, NOT, OR, 
 from constrint.expr.walk import inner_first
 from constrint.expr.written_calls import write_call, write_table
 
-KEYWORDS = frozenset(
-    [
-        "and",
-        "bool",
-        "divides",
-        "enum",
-        "false",
-        "for",
-        "if",
-        "in",
-        "include",
-        "maximize",
-        "minimize",
-        "not",
-        "or",
-        "param",
-        "prefer",
-        "step",
-        "true",
-    ]
-)
+KEYWORD_SCOPES = {
+    "keyword.operator.word": ("and", "or", "not", "in", "divides", "step"),
+    "keyword.control": ("for", "if", "include"),
+    "keyword.other": ("maximize", "minimize", "prefer"),
+    "storage.type": ("bool", "enum", "param"),
+    "constant.language": ("true", "false"),
+}
+"""The words of the language by the scopes of TextMate grammars, by which themes colour them."""
+KEYWORDS = frozenset(word for words in KEYWORD_SCOPES.values() for word in words)
 """Keywords, which are names only in backquotes."""
 
 

@@ -136,9 +136,9 @@ DIFFN = Definition(
 def no_overlap(starts: Iterable[IntLike], durations: Iterable[IntLike]) -> BoolExpr:
     """The condition that of any two tasks one ends before the other starts, and no duration is negative.
 
-    A task with duration 0 may lie between others, not inside one. Edge finding, detectable precedences and
-    overload checks (Vilím 2007), O(n^2); weaker than bounds consistency, which is NP-hard. Negated, or as a
-    truth value, it is a disjunction for each pair.
+    A task with duration 0 may lie between others, not inside one. Edge finding and overload checks (Vilím
+    2007), O(n^2); weaker than bounds consistency, which is NP-hard. Negated, or as a truth value, it is a
+    disjunction for each pair.
     """
     parts = (expressions(starts, "starts"), expressions(durations, "durations"))
     return placed(Relation(NO_OVERLAP, NO_OVERLAP.checked(parts)))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import version
-from typing import TypeVar
+from time import perf_counter
+from typing import NamedTuple, TypeVar
 
 from constrint.errors import ConstrintError, InternalError, LimitError, ModelError
 
 AHEAD = 2
 """Tasks that are handed out for each worker before an answer is awaited."""
+
+MOST_LOSSES = 3
+"""Workers that may end before their answer in one call; after that, the work itself is taken to end them."""
 
 Answer = TypeVar("Answer")
 
@@ -53,14 +56,29 @@ def result_of(future: Future[Answer], seconds: float | None = None) -> Answer:
     try:
         return future.result(seconds)
     except BrokenExecutor as problem:
-        raise LimitError(
-            f"a worker ended before its answer ({problem}): it may have been out of memory; "
-            "give the workers more of it, or use fewer at a time"
-        ) from problem
+        raise _lost(problem) from problem
+
+
+def _lost(problem: BrokenExecutor) -> LimitError:
+    return LimitError(
+        f"a worker ended before its answer ({problem}): it may have been out of memory; "
+        "give the workers more of it, or use fewer at a time"
+    )
+
+
+class _Handed(NamedTuple):
+    """A share that a worker has: its texts, and the executor that took it."""
+
+    common: str
+    share: str
+    executor: Executor
 
 
 class Workers:
     """The workers of one call. Own workers are started on demand and end with the call.
+
+    A share that is lost with its worker is handed out again, and has the same answer. Where an executor is
+    broken by the loss, as one of processes is, own processes take its place.
 
     Attributes:
         count: Number of workers.
@@ -70,7 +88,8 @@ class Workers:
         self.count = count
         self._executor = executor
         self._own: Executor | None = None
-        self._running: deque[Future[str]] = deque()
+        self._running: dict[Future[str], _Handed] = {}
+        self._losses = 0
 
     @property
     def have_our_clock(self) -> bool:
@@ -81,42 +100,68 @@ class Workers:
         """Start own workers if there is no executor: threads of this process, or processes."""
         if self._executor is not None or self._own is not None:
             return
-        if in_threads:
-            self._own = ThreadPoolExecutor(self.count, "constrint")
-        else:
-            from constrint.parallel.processes import Processes
-            from constrint.parallel.share import search_share
+        self._own = ThreadPoolExecutor(self.count, "constrint") if in_threads else self._processes()
 
-            self._own = Processes(self.count, search_share)
+    def _processes(self) -> Executor:
+        from constrint.parallel.processes import Processes
+        from constrint.parallel.share import search_share
+
+        return Processes(self.count, search_share)
 
     def submit(self, common: str, share: str) -> Future[str]:
         """Submit a share of a search; the workers must have been started."""
         from constrint.parallel.share import search_share
 
-        executor = self._executor or self._own
-        if executor is None:
-            raise InternalError("start the workers before submitting work")
-        future: Future[str] = executor.submit(search_share, common, share)
-        self._running.append(future)
-        return future
+        while True:
+            executor = self._own or self._executor
+            if executor is None:
+                raise InternalError("start the workers before submitting work")
+            try:
+                future: Future[str] = executor.submit(search_share, common, share)
+            except BrokenExecutor as problem:  # it lost another share, and takes no more
+                if not self._note_loss(executor):
+                    raise _lost(problem) from problem
+                continue
+            self._running[future] = _Handed(common, share, executor)
+            return future
 
     def answer(self, future: Future[str], seconds: float | None) -> str:
-        """The answer of a worker; raises as `result_of`, and `LimitError` for any other failure."""
-        try:
-            answer = result_of(future, seconds)
-            self._running.remove(future)
-        except (ConstrintError, TimeoutError):
-            raise
-        except Exception as problem:
-            raise LimitError(
-                f"a worker failed before its answer ({type(problem).__name__}: {problem})"
-            ) from problem
-        return answer
+        """The answer of a worker, of another one if the first is lost.
+
+        Raises as `result_of`, and `LimitError` for any other failure.
+        """
+        ends = None if seconds is None else perf_counter() + seconds
+        while True:
+            try:
+                answer = future.result(None if ends is None else max(0.0, ends - perf_counter()))
+            except BrokenExecutor as problem:
+                handed = self._running.pop(future)
+                if not self._note_loss(handed.executor):
+                    raise _lost(problem) from problem
+                future = self.submit(handed.common, handed.share)
+            except (ConstrintError, TimeoutError):
+                raise
+            except Exception as problem:
+                raise LimitError(
+                    f"a worker failed before its answer ({type(problem).__name__}: {problem})"
+                ) from problem
+            else:
+                del self._running[future]
+                return answer
+
+    def _note_loss(self, executor: Executor | None) -> bool:
+        """Note that an executor lost a worker; whether the share is to be handed out again."""
+        if executor is self._executor and self._own is not None:
+            return True  # it was replaced when its first share was lost
+        self._losses += 1
+        if self._own is None:
+            self._own = self._processes()
+        return self._losses <= MOST_LOSSES
 
     def dismiss(self) -> None:
         """Cancel the submitted shares that have no answer yet."""
         while self._running:
-            self._running.popleft().cancel()
+            self._running.popitem()[0].cancel()
 
     def close(self) -> None:
         """End the workers: processes at once, threads after their present share."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constrint.expr import IntExpr
@@ -53,3 +54,14 @@ class Options:
     sharing: SearchFactory | None = None
     hint: Mapping[IntExpr, int] | None = None
     is_solution: bool = False
+
+    def watched(self, watch: Callable[[Search], None]) -> Options:
+        """The same options with another watcher; `dataclasses.replace` takes twice as long."""
+        values = [*_values(self)]
+        values[_WATCH] = watch
+        return Options(*values)
+
+
+_NAMES = [one.name for one in fields(Options)]
+_WATCH = _NAMES.index("watch")
+_values = attrgetter(*_NAMES)

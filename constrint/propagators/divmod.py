@@ -148,22 +148,6 @@ def keep_supported_divisors(st: State, x: int, y: int, q: int, r: int) -> bool:
 
 
 @compilable
-def keep_supported_dividends(st: State, x: int, y: int, q: int, r: int) -> bool:
-    """For a fixed y, keep the values of a bitset variable x whose quotient is in q and remainder in r."""
-    divisor = st.lo[y]
-    value = st.lo[x]
-    last = st.hi[x]
-    step = st.step[x]
-    while value <= last:
-        if (not contains(st, q, value // divisor) or not contains(st, r, value % divisor)) and not remove(
-            st, x, value
-        ):
-            return False
-        value += step
-    return True
-
-
-@compilable
 def division(st: State, c: int) -> bool:
     """Propagate ``y != 0 and x // y == q and x % y == r``."""
     first = st.start[c]
@@ -192,8 +176,6 @@ def division(st: State, c: int) -> bool:
             return True
         if st.lo[r] == st.hi[r] and not set_class(st, x, abs(st.lo[y]), st.lo[r]):
             return False
-        if st.hole[x] >= 0 and st.lo[x] != st.hi[x]:
-            return keep_supported_dividends(st, x, y, q, r)
     elif st.lo[x] == st.hi[x] and st.hole[y] >= 0:
         return keep_supported_divisors(st, x, y, q, r)
     return True

@@ -1,8 +1,8 @@
 """no_overlap (disjunctive): of any two tasks on a machine, one ends before the other starts.
 
-Overload check, edge finding and detectable precedences after Vilím, "Global constraints in scheduling", PhD
-thesis, Prague 2007, on sorted lists instead of theta trees: O(n^2) a run, which is faster for usual sizes.
-Weaker than bounds consistency, which is NP-hard.
+Overload check and edge finding after Vilím, "Global constraints in scheduling", PhD thesis, Prague 2007, on
+sorted lists instead of theta trees: O(n^2) a run, which is faster for usual sizes. Weaker than bounds
+consistency, which is NP-hard.
 """
 
 from __future__ import annotations
@@ -71,27 +71,6 @@ def note_tasks(st: State, first: int, sign: int, tasks: int) -> None:
 
 
 @compilable
-def find_precedences(args: list[int], n: int, by_start: int, tasks: int) -> None:
-    """Detectable precedences: start each task after the earliest end of the tasks that it cannot precede."""
-    ends = tasks + n
-    durations = ends + n
-    started = durations + n
-    for i in range(n):
-        end = args[tasks + i] + args[durations + i]
-        latest = args[tasks + i]
-        found = False
-        at = 0
-        for k in range(n):
-            j = args[by_start + k]
-            if j != i and end > args[ends + j] - args[durations + j]:
-                at = max(at, args[tasks + j]) if found else args[tasks + j]
-                at += args[durations + j]
-                found = True
-        if found and at > latest:
-            args[started + i] = max(args[started + i], at)
-
-
-@compilable
 def find_edges(args: list[int], n: int, by_start: int, end: int, tasks: int) -> bool:
     """Edge finding for the tasks that must end by `end`; False if they do not fit.
 
@@ -142,7 +121,6 @@ def push_starts(st: State, first: int, sign: int) -> bool:
     note_tasks(st, first, sign, tasks)
     sort_by(args, by_start, tasks, n)
     sort_by(args, by_end, tasks + n, n)
-    find_precedences(args, n, by_start, tasks)
     last = 0
     for k in range(n):
         end = args[tasks + n + args[by_end + k]]

@@ -114,7 +114,7 @@ class AlternatingRun:
         watch = options.watch
         if watch is not None:
             this = ref(self)  # a cycle would keep all of it until the garbage collector comes
-            options = replace(options, watch=lambda _: watch(present) if (present := this()) else None)
+            options = options.watched(lambda _: watch(present) if (present := this()) else None)
         self.prepared = prepared
         self._root = root
         self._options = options

@@ -8,6 +8,7 @@ of the domains it is followed without solving again; elsewhere a column that is 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,8 @@ from constrint.relaxation.cuts import cuts
 from constrint.relaxation.domains import Bounds
 from constrint.relaxation.highs import has_highs
 from constrint.relaxation.program import INFEASIBLE, OPTIMAL, Program, Proof
-from constrint.relaxation.rows import Relaxation, relaxed
+from constrint.relaxation.rounding import Rounding
+from constrint.relaxation.rows import Relaxation, Row, relaxed
 from constrint.search.depth_first import Run
 from constrint.store.domains import contains, fix, remove, set_hi, set_lo
 from constrint.store.state import (
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
 
 NEAR = 1e-6  # of an integer
 CUT_ROUNDS_OF_ROOT, CUT_ROUNDS = 30, 3
+ROUNDING_ROUNDS = 12  # at the root, while they raise the bound
+WORTH_A_ROUND = 1e-3  # least part by which a round of rounding raises the bound
 COST_OF_PROGRAM = 800  # units of work, beside those of its pivots
 
 
@@ -91,6 +95,9 @@ class RelaxedRun(Run):
         }
         self._plain_columns = set(self._column.values())
         self._free_columns = np.array([v < 0 for v in columns.variable], bool)
+        self._rounding: Rounding | None = None
+        self._rounds_left = ROUNDING_ROUNDS
+        self._value_before = -math.inf
         self._has_point = False
         self._least = 0
         count = len(columns.variable)
@@ -160,6 +167,8 @@ class RelaxedRun(Run):
             if outcome != OPTIMAL:
                 return None
             added = cuts(self._relaxation, program.point) if rounds > 0 else []
+            if not added and is_root:
+                added = self._rounded()
             if not added:
                 break
             program.add(added)
@@ -175,6 +184,27 @@ class RelaxedRun(Run):
             if self.may_give_up and least <= self._known:
                 raise GaveUp  # what is not seen at the root is hardly seen below
         return self._narrow(state, proof, least, lower, upper)
+
+    def _rounded(self) -> list[Row]:
+        """Cuts by rounding at the root; none once they raise the bound too little."""
+        if self._rounds_left == 0:
+            return []
+        self._rounds_left -= 1
+        point = self._program.point
+        if not (np.abs(point - np.rint(point)) > NEAR)[~self._free_columns].any():
+            return []
+        value = self._sign * float(self._program.point[self._cost])
+        if value - self._value_before < WORTH_A_ROUND * max(1.0, abs(value)):
+            self._rounds_left = 0
+            return []
+        self._value_before = value
+        if self._rounding is None:
+            self._rounding = Rounding(self._relaxation, self._cost)
+        before = self._rounding.work
+        found = self._rounding.cuts(self._program.point)
+        if self.allowed is not None:
+            self.allowed -= self._rounding.work - before
+        return found
 
     def _note_gain(self, least: int) -> None:
         """What the last decision has done to the bound."""

@@ -130,7 +130,7 @@ class Solver:
         """
         options, started = self.options, self.started
         if self.beside is not None:
-            options = replace(options, watch=self.beside)
+            options = options.watched(self.beside)
         method = main_method(Case(prepared, root, options, self._learning_gave_up)).method
         if method == "learning":
             from constrint.learning.session import LearningRun

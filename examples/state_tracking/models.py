@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from kerneltune.torch import RNN, MinGRU, MinLSTM, linear_recurrence
+from kerneltune.torch import GRU, LSTM, RNN, MinGRU, MinLSTM, linear_recurrence, sLSTM
 
 State = Any  # what a model goes on with; None at the beginning
 
@@ -17,14 +17,14 @@ State = Any  # what a model goes on with; None at the beginning
 class Recurrent(nn.Module):
     """A nonlinear recurrent layer on this project's kernels; `[B, T, D]` to `[B, T, D]`."""
 
-    def __init__(self, size: int, cell: str) -> None:
+    def __init__(self, size: int, kind: type[nn.Module]) -> None:
         super().__init__()
-        self.layer = RNN(cell, size, 1, size)
+        self.layer = kind(size, size, batch_first=True)
 
     def forward(self, x: torch.Tensor, state: State) -> tuple[torch.Tensor, State]:
         """The layer over all steps."""
-        output, last = self.layer(x.transpose(0, 1).contiguous(), state)
-        return output.transpose(0, 1), last
+        output, last = self.layer(x, state)
+        return output, last
 
 
 class Loop(nn.Module):
@@ -134,7 +134,7 @@ class Model(nn.Module):
         return self.out(x), after
 
 
-NONLINEAR = {"LSTM": "lstm", "GRU": "gru", "sLSTM": "slstm", "Elman": "elman"}
+NONLINEAR = {"LSTM": LSTM, "GRU": GRU, "sLSTM": sLSTM, "Elman": RNN}
 BLOCKS = {
     "minGRU": lambda size: Scanned(size, MinGRU),
     "minLSTM": lambda size: Scanned(size, MinLSTM),

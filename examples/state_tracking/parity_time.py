@@ -55,12 +55,15 @@ def main() -> None:
             times[name] = step_seconds(model, tokens, answers, count)
             del model
         ratio = times["loop"] / times["LSTM"]
-        rows.append({"size": size, **{name: round(1e3 * t, 3) for name, t in times.items()}, "ratio": ratio})
+        milliseconds = {name: round(1e3 * seconds, 3) for name, seconds in times.items()}
+        rows.append({"size": size, **milliseconds, "ratio": round(ratio, 1)})
         print(
             f"{size:6d} units: {rows[-1]['LSTM']:8.2f} ms, loop {rows[-1]['loop']:8.2f} ms, {ratio:.1f} times"
         )
-    about = {"steps": options.steps, "batch": options.batch, "dtype": options.dtype, "unit": "ms"}
-    options.out.write_text(json.dumps({**about, "torch": torch.__version__, "rows": rows}) + "\n", "utf-8")
+    device = torch.cuda.get_device_name() if options.device == "cuda" else "CPU"
+    about = {"date": time.strftime("%Y-%m-%d"), "device": device, "torch": torch.__version__}
+    about |= {"steps": options.steps, "batch": options.batch, "dtype": options.dtype, "unit": "ms"}
+    options.out.write_text(json.dumps({**about, "rows": rows}) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

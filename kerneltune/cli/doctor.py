@@ -23,6 +23,7 @@ EXTRAS = {
     "compile": ("cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc", "nvidia-cuda-cccl", "nvidia-cuda-crt"),
     "gpu": ("pycuda",),
     "torch": ("torch",),
+    "jax": ("jax", "flax"),
     "fit": ("scipy",),
 }
 
@@ -68,6 +69,7 @@ def _findings() -> Iterator[Finding]:
         yield Finding(f"extra {extra}", state, detail, f"pip install 'constrint[{extra}]'" if missing else "")
     yield _tried("cache", _cache, "make the folder writable, or set KERNELTUNE_CACHE_DIR to one that is")
     yield _tried("profiles and kernels", _data, "reinstall the package")
+    yield _tried("prebuilt kernels", _bundle, "install its version of constrint, or build it again")
     yield _tried("a tiling solved", _solved, "please report this")
     yield _tried("a kernel compiled", _compiled, "reinstall the extra: pip install -U 'constrint[compile]'")
     yield _tried("GPU", _gpu, "look at nvidia-smi; the driver must support CUDA 13")
@@ -120,6 +122,18 @@ def _data() -> str:
     cells = len(layers.cells) + len(scans.cells)
     strategies = len(layers.strategies) + len(scans.strategies)
     return f"{len(profiles)} profiles, {cells} cells, {strategies} strategies"
+
+
+def _bundle() -> str:
+    from kerneltune.compiling.bundle import installed_bundle
+    from kerneltune.compiling.ready import sources_digest
+    from kerneltune.inputs.descriptions import discover
+
+    bundle = installed_bundle(sources_digest(discover().root))
+    if bundle is None:
+        return "none are installed: kernels are compiled at the first call"
+    held = ", ".join(f"{count} for {gpu}" for gpu, count in bundle.contents())
+    return f"{bundle.path}: {held}"
 
 
 def _solved() -> str:

@@ -25,7 +25,9 @@ def fit(
     results: Annotated[
         list[Path] | None, typer.Option(help="A JSON file of further times, as in benchmarks/results.")
     ] = None,
-    cell: Annotated[str, typer.Option(help="Use the times of this cell.")] = "lstm",
+    cell: Annotated[
+        list[str] | None, typer.Option(help="Use the times of this cell, by default lstm; may be repeated.")
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(help="Fit only constants of this name, such as 'grid_*'; may be repeated."),
@@ -47,7 +49,7 @@ def fit(
         tilings = list(_of_files(results or []))
         if store_path is not None or not results:
             tilings += _of_store(store_path, profile.name)
-        of_cell = [tiling for tiling in tilings if tiling.problem.cell == cell]
+        of_cell = [tiling for tiling in tilings if tiling.problem.cell in (cell or ["lstm"])]
         found = fitted(CostModel(profile, discover(kernels_root)), of_cell, only or ())
         if update is not None:
             _update(update, with_costs(_text(update), found.constants))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from kerneltune.compiling.compiler_output import CompilerOutput
@@ -142,14 +145,18 @@ def _headers() -> tuple[str, ...]:
         from cuda.pathfinder import find_nvidia_header_directory
     except ImportError:
         return ()
-    folders = (find_nvidia_header_directory(name) for name in ("cudart", "cccl"))
-    return tuple(f"-I{folder}" for folder in folders if folder is not None)
+    found = [find_nvidia_header_directory(name) for name in ("cudart", "cccl")]
+    # Parts of the toolkit may be installed in several places: mma.h in one, crt/mma.h in another.
+    found += [
+        str(place) for one in sys.path for place in sorted(Path(one or ".").glob("nvidia/cu1*/include"))
+    ]
+    toolkit = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or "/usr/local/cuda"
+    found += [str(place) for place in [Path(toolkit) / "include"] if place.is_dir()]
+    return tuple(f"-I{folder}" for folder in dict.fromkeys(found) if folder is not None)
 
 
 def _own_headers(job: Job) -> list[str]:
     """The content of headers that the source includes from the folders of its options."""
-    from pathlib import Path
-
     folders = [Path(one.removeprefix("-I")) for one in job.options if one.startswith("-I")]
     found: dict[Path, str] = {}
     waiting = INCLUDE.findall(job.source)

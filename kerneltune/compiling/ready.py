@@ -215,6 +215,10 @@ def _workers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max(2, count), thread_name_prefix="kerneltune-compile")
 
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_workers.cache_clear)  # a fork has none of the threads
+
+
 def supply_of(
     profile: HardwareProfile,
     kernels: Kernels,

@@ -86,7 +86,7 @@ def address_of(array: Any, one: Argument) -> int:
         return int(array.data_ptr())
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is not None:  # cupy, numba
-        if np.dtype(interface["typestr"]) != wanted or interface.get("strides") is not None:
+        if np.dtype(interface["typestr"]) != wanted or not _is_contiguous(interface):
             raise InputError(f"'{one.name}' must be a contiguous array of {wanted}")
         return int(interface["data"][0])
     if hasattr(array, "gpudata"):  # pycuda
@@ -96,6 +96,17 @@ def address_of(array: Any, one: Argument) -> int:
     if isinstance(array, int) and not isinstance(array, bool):
         return array
     raise InputError(f"'{one.name}' must be an array on the GPU, not {type(array).__name__}")
+
+
+def _is_contiguous(interface: dict[str, Any]) -> bool:
+    strides, step = interface.get("strides"), np.dtype(interface["typestr"]).itemsize
+    if strides is None:
+        return True
+    for size, stride in zip(reversed(interface["shape"]), reversed(strides), strict=True):
+        if size > 1 and stride != step:
+            return False
+        step *= size
+    return True
 
 
 def stream_of(stream: Any, arguments: Sequence[Any]) -> int:

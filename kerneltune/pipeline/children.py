@@ -52,9 +52,8 @@ class Child:
         """
         if self._running is not None:
             return
-        environment = {"CUDA_MODULE_LOADING": "EAGER", **(self._environment or {})}
         try:
-            self._running = ChildProcess(self._command, None, environment, LONGEST)
+            self._running = ChildProcess(self._command, None, self._environment, LONGEST)
         except OSError as error:
             raise RunError(f"the process for kernels cannot be started: {error}") from None
         self.answered = 0

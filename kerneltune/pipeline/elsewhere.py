@@ -26,7 +26,7 @@ except ImportError:  # Windows: executors there have one task a device
 class InThisProcess:
     """Measures in a thread of this process: for functions that no child can import by name."""
 
-    slots = 1
+    slots = depth = 1
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -61,7 +61,7 @@ class OnExecutor:
         devices: tuple[int | None, ...] = (None,),
         commands: Commands | None = None,
     ) -> None:
-        self.slots = slots
+        self.slots = self.depth = slots
         self._executor, self._set_up, self._timeout = executor, dict(set_up), timeout
         self._devices, self._count = devices, 0
         self._commands = commands or Commands()

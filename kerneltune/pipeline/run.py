@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from kerneltune.errors import KernelTuneError, MissingExtraError
-from kerneltune.pipeline.stages import Answer, Compilers, Measuring
+from kerneltune.pipeline.stages import Answer, Compiling, Measuring
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.searching.protocol import Configuration, Strategy
 
@@ -99,7 +99,7 @@ class Pipeline:
         work: Work,
         strategy: Strategy,
         memory: Memory,
-        compilers: Compilers | None,
+        compilers: Compiling | None,
         devices: Measuring,
         *,
         better: Callable[[Trial, Trial], bool] | None = None,
@@ -111,10 +111,10 @@ class Pipeline:
         self._better = better or _faster
         self._notice = notice
         workers = 0 if compilers is None else compilers.workers
-        self._ahead = ahead or workers + devices.slots
+        self._ahead = ahead or workers + devices.depth
         self._building: dict[Future[Answer], dict[str, Any]] = {}
         self._ready: deque[tuple[dict[str, Any], Answer]] = deque()
-        self._running: dict[Future[Answer], tuple[dict[str, Any], Answer, float]] = {}
+        self._running: dict[Future[Answer], tuple[dict[str, Any], Answer]] = {}
         self.progress = Progress()
         self._asked = 0
 
@@ -132,7 +132,7 @@ class Pipeline:
             if over:
                 self._drop()
             exhausted = over or not self._fill(budget)
-            while self._ready and len(self._running) < self._devices.slots:
+            while self._ready and len(self._running) < self._devices.depth:
                 self._measure(*self._ready.popleft())
             waiting: list[Future[Answer]] = [*self._building, *self._running]
             if not waiting:
@@ -201,7 +201,7 @@ class Pipeline:
         best = self.progress.best
         request = {"trial": len(self.progress.trials), "order": _without_source(order, built), "built": built}
         request["best"] = None if best is None else best.time
-        self._running[self._devices.submit(request)] = order, built, perf_counter()
+        self._running[self._devices.submit(request)] = order, built
 
     def _advance(self, future: Future[Answer], started: float) -> None:
         if future in self._building:
@@ -216,9 +216,9 @@ class Pipeline:
                 trial = self._work.trial(order, built, {"failure": reason, "died": built.get("died", False)})
                 self._end(trial, keep=True)
             return
-        order, built, began = self._running.pop(future)
+        order, built = self._running.pop(future)
         answer = future.result()  # a device that cannot work at all ends the run
-        self.progress.measuring += perf_counter() - began
+        self.progress.measuring += float(answer.get("seconds", 0.0))
         if self.progress.first_result is None and "failure" not in answer:
             self.progress.first_result = perf_counter() - started
         self._end(self._work.trial(order, built, answer), keep=True)

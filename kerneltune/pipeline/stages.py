@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -18,10 +19,23 @@ MEASURING_CHILD = (sys.executable, "-m", "kerneltune.measuring.child")
 Answer = dict[str, Any]
 
 
+class Compiling(Protocol):
+    """What compiles: some orders at the same time."""
+
+    workers: int
+
+    def submit(self, order: Mapping[str, Any]) -> Future[Answer]:
+        """Start a compilation; its answer has ``failure`` or what was built."""
+
+    def close(self) -> None:
+        """End its processes."""
+
+
 class Measuring(Protocol):
     """What runs candidates: some devices at the same time."""
 
-    slots: int
+    slots: int  # devices
+    depth: int  # requests that it takes at a time: the next waits beside a device
 
     def submit(self, request: Mapping[str, Any]) -> Future[Answer]:
         """Start one request."""
@@ -109,7 +123,9 @@ class Devices:
 
     def __init__(self, children: Sequence[Child], timeout: float) -> None:
         self.slots = len(children)
+        self.depth = 2 * self.slots
         self._timeout = timeout
+        self._fastest: float | None = None
         self._free = list(children)
         self._all = list(children)
         self._lock = threading.Lock()
@@ -132,8 +148,12 @@ class Devices:
     def _measured(self, request: dict[str, Any]) -> Answer:
         with self._lock:
             child = self._free.pop()
+            known = [time for time in (request.get("best"), self._fastest) if time is not None]
         try:
-            return measured(child, request, self._timeout)
+            answer = measured(child, {**request, "best": min(known, default=None)}, self._timeout)
+            if "timing" in answer:  # the next request is waiting, and should know
+                self._fastest = min(answer["timing"]["median"], self._fastest or math.inf)
+            return answer
         finally:
             with self._lock:
                 self._free.append(child)

@@ -1,4 +1,6 @@
-"""The child process of ``trial``: reads trials as JSON from standard input, answers each with a line.
+"""The child process of ``trial``: reads trials from standard input, answers each with a line.
+
+Each line of the input is a JSON document with some trials; trials are numbered on from line to line.
 
 Without trials it says which GPU it would run them on, or why it cannot.
 """
@@ -7,8 +9,9 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
 from kerneltune.inputs.descriptions import Kernels, discover
@@ -25,7 +28,10 @@ def main() -> None:
     """Answer every trial; stop after the first that leaves the GPU's context unusable."""
     follow_parent()
     answers = private_stdout()
-    job = json.load(sys.stdin)
+    first = sys.stdin.readline()
+    if not first:
+        return
+    job = json.loads(first)
     kernels = discover(Path(job["kernels_root"]))
     try:
         runner = _runner()
@@ -36,17 +42,26 @@ def main() -> None:
     if not job["trials"]:
         say(answers, {"device": runner.device, "compute_capability": runner.compute_capability})
     cases = _Cases(kernels)
-    for number, trial in enumerate(job["trials"]):
-        try:
-            case = cases.at(Path(trial["case"]))
-            say(answers, {"started": number})
-            say(answers, {"measurement": _run(runner, trial, case), "trial": number})
-        except KernelTuneError as error:
-            # Driver errors are sticky: the next trial gets a new process.
-            lost = isinstance(error, RunError)
-            say(answers, {"failure": str(error), "context_lost": lost, "trial": number})
-            if lost:
+    number = 0
+    for line in chain([first], sys.stdin):
+        for trial in json.loads(line)["trials"]:
+            if not _answered(answers, runner, number, trial, cases):
                 return
+            number += 1
+
+
+def _answered(answers: TextIO, runner: Runner, number: int, trial: dict[str, Any], cases: _Cases) -> bool:
+    """Run a trial and say what came of it; returns whether the process can go on."""
+    try:
+        case = cases.at(Path(trial["case"]))
+        say(answers, {"started": number})
+        say(answers, {"measurement": _run(runner, trial, case), "trial": number})
+    except KernelTuneError as error:
+        # Driver errors are sticky: the next trial gets a new process.
+        lost = isinstance(error, RunError)
+        say(answers, {"failure": str(error), "context_lost": lost, "trial": number})
+        return not lost
+    return True
 
 
 def _runner() -> Runner:

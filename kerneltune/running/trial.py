@@ -96,7 +96,7 @@ def require_gpu(
         RunError: There is no GPU, or the process ended without an answer.
     """
     try:
-        with _started(child, _job((), kernels_root)) as running:
+        with started(child, _job((), kernels_root)) as running:
             answer = parsed(running.line(timeout))
     except (SilentError, BadAnswerError) as error:
         raise RunError(f"no kernel can be run here: {error}") from None
@@ -144,7 +144,7 @@ def run_trials(
 
 
 @dataclass(frozen=True)
-class _Prepared:
+class Prepared:
     """A trial with the files of its case, or the reason why it cannot run."""
 
     trial: Trial
@@ -158,6 +158,7 @@ class _Prepared:
         return sum(path.stat().st_size for path in self.case.iterdir()) / LOADED_PER_SECOND
 
     def described(self) -> dict[str, Any]:
+        """The trial as data for the child."""
         return {
             "candidate": self.trial.candidate.to_json(),
             "cubin": str(self.cubin),
@@ -209,7 +210,7 @@ def _run_group(
             yield outcome
 
 
-def _prepared(trials: Sequence[Trial], kernels: Kernels, folder: Path) -> list[_Prepared]:
+def _prepared(trials: Sequence[Trial], kernels: Kernels, folder: Path) -> list[Prepared]:
     """Write the cases of the trials; one for each request."""
     cases: dict[tuple[Request, int], tuple[Path, str | None]] = {}
     found = []
@@ -218,14 +219,14 @@ def _prepared(trials: Sequence[Trial], kernels: Kernels, folder: Path) -> list[_
         if request not in cases:
             case = folder / f"case{len(cases)}"
             case.mkdir()
-            cases[request] = case, _failure_of_making(request, kernels, case)
+            cases[request] = case, failure_of_making(request, kernels, case)
         cubin = folder / f"{number}.cubin"
         cubin.write_bytes(trial.cubin)
-        found.append(_Prepared(trial, cubin, *cases[request]))
+        found.append(Prepared(trial, cubin, *cases[request]))
     return found
 
 
-def _failure_of_making(request: tuple[Request, int], kernels: Kernels, folder: Path) -> str | None:
+def failure_of_making(request: tuple[Request, int], kernels: Kernels, folder: Path) -> str | None:
     """Make a request's input and reference; returns the reason of a failure, or None."""
     problem, seed = request
     try:
@@ -237,36 +238,36 @@ def _failure_of_making(request: tuple[Request, int], kernels: Kernels, folder: P
 
 
 def _serve(
-    prepared: Sequence[_Prepared], kernels_root: Path, timeout: float, child: Sequence[str]
+    prepared: Sequence[Prepared], kernels_root: Path, timeout: float, child: Sequence[str]
 ) -> Iterator[Outcome]:
     """Outcomes of at least one trial from one process, up to the trial at which it ends.
 
     If the process announces trials and ends between two, the second is not to blame: it has no outcome here,
     and another process begins with it.
     """
-    with _started(child, _job(prepared, kernels_root)) as running:
+    with started(child, _job(prepared, kernels_root)) as running:
         tells = False
         for number, entry in enumerate(prepared):
-            answer, begun = _answer(running, number, timeout, entry.loading_seconds)
-            if isinstance(answer, _Lost) and tells and not begun:
+            answer, begun = answer_of(running, number, timeout, entry.loading_seconds)
+            if isinstance(answer, Lost) and tells and not begun:
                 return
-            yield _outcome(entry.trial, answer)
-            if isinstance(answer, _Lost) or (isinstance(answer, Failed) and answer.context_lost):
+            yield outcome_of(entry.trial, answer)
+            if isinstance(answer, Lost) or (isinstance(answer, Failed) and answer.context_lost):
                 return
             tells = begun
 
 
 @dataclass(frozen=True)
-class _Lost:
+class Lost:
     """No answer: the process ended, hung, or answered nonsense."""
 
     reason: str
     limit: float | None = None
 
 
-def _answer(
+def answer_of(
     running: ChildProcess, number: int, timeout: float, loading: float
-) -> tuple[Measured | Failed | _Lost, bool]:
+) -> tuple[Measured | Failed | Lost, bool]:
     """The process's answer to a trial, and whether it announced the trial before."""
     begun = False
     try:
@@ -282,26 +283,28 @@ def _answer(
     except SilentError as error:
         if error.timed_out:
             reason = f"no answer within {timeout:g} s: the process was ended (a hang in the kernel?)"
-            return _Lost(reason, timeout), begun
-        return _Lost(str(error)), begun
+            return Lost(reason, timeout), begun
+        return Lost(str(error)), begun
     except BadAnswerError as error:
         running.end()
-        return _Lost(f"the process that ran it gave no answer that can be used: {error}"), begun
+        return Lost(f"the process that ran it gave no answer that can be used: {error}"), begun
 
 
-def _started(child: Sequence[str], job: bytes) -> ChildProcess:
+def started(child: Sequence[str], job: bytes | None) -> ChildProcess:
+    """The process that runs kernels; without a job, its standard input stays open."""
     try:
         return ChildProcess(child, job)
     except OSError as error:
         raise RunError(f"the process that runs kernels cannot be started: {error}") from None
 
 
-def _job(prepared: Sequence[_Prepared], kernels_root: Path) -> bytes:
+def _job(prepared: Sequence[Prepared], kernels_root: Path) -> bytes:
     described = [entry.described() for entry in prepared]
     return json.dumps({"kernels_root": str(kernels_root), "trials": described}).encode()
 
 
-def _outcome(trial: Trial, answer: Measured | Failed | _Lost) -> Outcome:
+def outcome_of(trial: Trial, answer: Measured | Failed | Lost) -> Outcome:
+    """What an answer says of a trial."""
     if isinstance(answer, Measured):
         return Outcome(trial.candidate, answer.measurement)
     if isinstance(answer, Failed):

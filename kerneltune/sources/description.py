@@ -237,9 +237,11 @@ def _plain(values: Iterable[Any], name: str) -> list[Any]:
     """The values of a parameter: numbers, texts and Booleans, as JSON keeps them."""
     listed = list(values) if not isinstance(values, str) else [values]
     found = [value.item() if hasattr(value, "item") else value for value in listed]
-    wrong = next((value for value in found if not isinstance(value, int | float | str)), None)
-    if wrong is not None:
-        raise InputError(f"the parameter '{name}' has the value {wrong!r}: only numbers, texts and Booleans")
+    wrong = [value for value in found if not isinstance(value, int | float | str)]
+    if wrong:
+        raise InputError(
+            f"the parameter '{name}' has the value {wrong[0]!r}: only numbers, texts and Booleans"
+        )
     return found
 
 

@@ -1,34 +1,46 @@
 """Recurrent layers and scans for PyTorch on solved kernels, with gradients.
 
-    from kerneltune.torch import RNN, MinGRU, linear_recurrence
+    from kerneltune.torch import LSTM, convert
 
-    layer = RNN("lstm", input_size=512, heads=12, head_dim=64).to("cuda", torch.bfloat16)
-    output, last = layer(x)          # x [T, B, 512] -> output [T, B, 768], last states [2, B, 12, 64]
+    layer = LSTM(512, 768, num_layers=2).to("cuda", torch.bfloat16)      # as torch.nn.LSTM
+    output, (h, c) = layer(x)        # x [T, B, 512] -> output [T, B, 768], h and c [2, B, 768]
+    model = convert(model)           # every torch.nn.LSTM, GRU and RNN in it becomes one of these
 
 Tilings are solved and kernels compiled at the first call with a new shape, and kept. Kernels run on torch's
 current stream, on torch's memory.
 """
 
+from kerneltune.torch.convert import convert
 from kerneltune.torch.diagonal import DiagonalGRU, DiagonalLSTM, DiagonalSLSTM, diagonal
-from kerneltune.torch.launching import DeviceLauncher, Launcher, launcher
-from kerneltune.torch.rnn import RNN, parameter_gradients, recurrence
+from kerneltune.torch.headwise import HeadwiseRNN
+from kerneltune.torch.launching import DeviceLauncher, Launcher, launcher, prepare
+from kerneltune.torch.layers import GRU, LSTM, RNN, sLSTM
+from kerneltune.torch.native import native
+from kerneltune.torch.rnn import parameter_gradients, recurrence
 from kerneltune.torch.scan import linear_recurrence
 from kerneltune.torch.scan_layers import LinearRecurrence, MinGRU, MinimalBlock, MinLSTM
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "RNN",
     "DeviceLauncher",
     "DiagonalGRU",
     "DiagonalLSTM",
     "DiagonalSLSTM",
+    "HeadwiseRNN",
     "Launcher",
     "LinearRecurrence",
     "MinGRU",
     "MinLSTM",
     "MinimalBlock",
+    "convert",
     "diagonal",
     "launcher",
     "linear_recurrence",
+    "native",
     "parameter_gradients",
+    "prepare",
     "recurrence",
+    "sLSTM",
 ]

@@ -22,7 +22,7 @@ from kerneltune.compiling.ready import Supply, supply_of
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.hardware import HardwareProfile
-from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.problem import PASSES, Problem
 from kerneltune.running import driver
 from kerneltune.running.detect import profile_here
 from kerneltune.running.launch import ExtendedKernel
@@ -31,6 +31,7 @@ from kerneltune.torch.loading import loaded
 
 Tensors = Mapping[str, torch.Tensor]
 request = lru_cache(maxsize=4096)(Problem)  # making and checking one takes longer than a launch
+_FORWARD: dict[str, Any] = {"gate_gradient_clip": 0.0, "cut_recurrent_gradient": False}
 MOST_LOADED = 4096  # requests whose kernels are found at once; they differ in their numbers of steps, too
 
 
@@ -180,6 +181,27 @@ class DeviceLauncher:
         if kept is None or kept.numel() < found.workspace:
             kept = self._workspaces[index, stream] = self.device.empty(found.workspace, index)
         return int(kept.data_ptr())
+
+
+def prepare(
+    shapes: Iterable[Problem], *, training: bool = True, runs_on: DeviceLauncher | None = None
+) -> None:
+    """Solve, compile and load the kernels of layers at the same time, on the current device.
+
+    Call it before a graph is captured, in which no kernel may be loaded, and before serving.
+
+    Args:
+        shapes: Requests; their passes and numbers of steps do not matter.
+        training: Whether the training and backward passes are wanted beside the forward pass.
+        runs_on: What launches them later; by default, this machine's GPU.
+
+    Raises:
+        InfeasibleError: Nothing fits.
+    """
+    passes = PASSES if training else ("forward",)
+    plain = [replace(one, direction="forward", **_FORWARD) for one in shapes]
+    wanted = [replace(one, direction=name) for one in plain for name in passes]
+    (runs_on or launcher()).prepare(wanted)
 
 
 @cache

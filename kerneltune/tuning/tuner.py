@@ -1,22 +1,33 @@
 """Tuning: profile -> space -> compile -> verify -> measure -> rank. Read this first.
 
-Candidates are compiled and tried in the solver's order; those in the store are not tried again.
+Candidates are compiled in the solver's order while others are tried; those in the store are not tried again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from kerneltune.compiling.compile import Compiled, Compiler
+from kerneltune.compiling.compile import Compiler
 from kerneltune.compiling.feedback import Tightening, settle
-from kerneltune.errors import CompilationError, InfeasibleError
-from kerneltune.running.measure import TrialPlan, predicted_anew
-from kerneltune.running.trial import CHILD, Outcome, Trial, require_gpu, run_trials
+from kerneltune.errors import InfeasibleError
+from kerneltune.pipeline.run import Budget, Pipeline
+from kerneltune.running.measure import TrialPlan
+from kerneltune.running.scratch import scratch_folder
+from kerneltune.running.stream import TrialStream
+from kerneltune.running.trial import CHILD, Outcome, require_gpu
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
-from kerneltune.tuning.store import Store, trial_key
+from kerneltune.tuning.recurrent import (
+    NUMBER,
+    InOrder,
+    NoMemory,
+    RecurrentDevice,
+    RecurrentWork,
+    ThreadCompilers,
+)
+from kerneltune.tuning.store import Store
 
 
 @dataclass(frozen=True)
@@ -146,60 +157,50 @@ def tune(
         KernelTuneError: As from `require_gpu`, if there is something to try and no GPU for it.
     """
     options = options or TuneOptions()
-    new = options.again or not store.trials(space.profile.name, space.problem)
-    if new:  # compiling takes a while: first check that there is a GPU
-        space.best()
-        require_gpu(space.profile, space.kernels.root, child=child)
+    asked = False
+
+    def ask_for_gpu() -> None:
+        nonlocal asked
+        if not asked:
+            require_gpu(space.profile, space.kernels.root, child=child)
+        asked = True
+
+    if options.again or not store.trials(space.profile.name, space.problem):
+        space.best()  # compiling takes a while: first check that there is a GPU
+        ask_for_gpu()
     settled = settle(space, compiler)
-    left_out: list[str] = []
-    kept = _keeping_promises(settled.space, compiler, options, left_out)
-    keys = [trial_key(compiled.key, compiled.candidate) for compiled in kept]
-    known: dict[int, Outcome] = {}
-    for i, key in enumerate(keys):
-        stored = None if options.again else store.find(key)
-        if stored is not None and stored.outcome.is_final(options.timeout):
-            known[i] = _as_of_now(stored.outcome, kept[i].candidate)
-            notice(known[i], True)
-    missing = [i for i in range(len(kept)) if i not in known]
-    from_store = len(known)
-    if missing and not new:
-        require_gpu(space.profile, space.kernels.root, child=child)
-    trials = [_trial(space, kept[i], options.plan) for i in missing]
-    made = run_trials(trials, space.kernels.root, timeout=options.timeout, child=child)
-    for i, outcome in zip(missing, made, strict=True):
-        store.add(keys[i], outcome)
-        known[i] = outcome
-        notice(outcome, False)
-    store.flush()
-    outcomes = tuple(known[i] for i in range(len(kept)))
-    return Tuned(outcomes, from_store, tuple(left_out), settled.tightenings)
-
-
-def _as_of_now(outcome: Outcome, candidate: Candidate) -> Outcome:
-    """A stored outcome of the same kernel, with the present cost model's prediction."""
-    found = outcome.measurement
-    return replace(
-        outcome, candidate=candidate, measurement=None if found is None else predicted_anew(found, candidate)
-    )
-
-
-def _keeping_promises(
-    space: TilingSpace, compiler: Compiler, options: TuneOptions, left_out: list[str]
-) -> list[Compiled]:
-    """The candidates within their predictions, in the model's order."""
-    kept = []
-    for candidate in wanted(space, options):
+    work = RecurrentWork(wanted(settled.space, options))
+    told = _telling(work, notice)
+    with scratch_folder() as folder:
+        stream = TrialStream(space.kernels.root, folder, options.timeout, child)
+        compilers = ThreadCompilers(compiler)
+        device = RecurrentDevice(
+            *(settled.space, store, stream, options.plan),
+            again=options.again,
+            timeout=options.timeout,
+            first=ask_for_gpu,
+        )
         try:
-            compiled = compiler.compile(candidate)
-        except CompilationError as error:
-            left_out.append(f"{candidate.strategy}: {error}")
-            continue
-        broken = compiled.report.broken_promises()
-        if broken:
-            left_out.append(f"{candidate.strategy}: {'; '.join(broken)}")
-        else:
-            kept.append(compiled)
-    return kept
+            search = InOrder(len(work.candidates))
+            Pipeline(work, search, NoMemory(), compilers, device, notice=told).run(Budget())
+        finally:
+            device.close()
+            compilers.close()
+    store.flush()
+    outcomes = tuple(work.outcomes[i] for i in sorted(work.outcomes))
+    left_out = tuple(work.left_out[i] for i in sorted(work.left_out))
+    return Tuned(outcomes, len(work.stored), left_out, settled.tightenings)
+
+
+def _telling(work: RecurrentWork, notice: Callable[[Outcome, bool], None]) -> Callable[[Any, Any], None]:
+    """A notice of the pipeline that tells of outcomes."""
+
+    def told(trial: Any, progress: Any) -> None:
+        number = int(trial.configuration[NUMBER])
+        if number in work.outcomes:
+            notice(work.outcomes[number], number in work.stored)
+
+    return told
 
 
 def wanted(space: TilingSpace, options: TuneOptions) -> list[Candidate]:
@@ -213,8 +214,3 @@ def wanted(space: TilingSpace, options: TuneOptions) -> list[Candidate]:
             if present < options.each:
                 found += space.of_strategy(strategy.name).candidates(options.each)[present:]
     return sorted(found, key=lambda candidate: candidate.cycles)
-
-
-def _trial(space: TilingSpace, compiled: Compiled, plan: TrialPlan) -> Trial:
-    spec = space.kernels.strategy(compiled.candidate.strategy).spec
-    return Trial(compiled.candidate, compiled.cubin, spec.cooperative, space.profile.compute_capability, plan)

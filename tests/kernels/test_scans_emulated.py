@@ -181,6 +181,18 @@ def test_states_pass_from_window_to_window(emulator: Emulator, window: int) -> N
     check(emulator, candidate, seed=window)
 
 
+@pytest.mark.parametrize("cell", ["mingru", "minlstm"])
+def test_coefficients_take_the_place_of_what_was_read(emulator: Emulator, cell: str) -> None:
+    """In the ring itself, of two stages; in bf16 they need more room than what they were computed from."""
+    problem = ScanProblem(cell, 1, 90, 8, "bf16", resets=True)
+    space = TilingSpace(problem, load_profile("h100_sxm"), SCANS, "look_back")
+    (strategy,) = space.applicable()
+    model = space.model(strategy)
+    for name, value in {"keeps": 2, "stages": 2, "segment_steps": 3, "threads": 128}.items():
+        model.add(model.variables[name] == value)
+    check(emulator, space._candidate(strategy, model.solve().values), seed=5)
+
+
 @pytest.mark.parametrize("special", [np.nan, np.inf])
 def test_what_is_no_number_stays_in_its_channel_and_row(emulator: Emulator, special: float) -> None:
     problem = ScanProblem("linear", 2, 200, 6, "bf16", resets=True)

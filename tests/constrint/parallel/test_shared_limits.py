@@ -15,7 +15,7 @@ from shared_models import Here, endless, queens
 
 import constrint as ci
 from constrint.modelling.result import Status
-from constrint.parallel import share
+from constrint.parallel import share, workers
 
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles the engine
 
@@ -117,22 +117,58 @@ def test_a_worker_that_ends_is_a_clear_error(shares, children):
     assert all(child.poll() is not None for child in children)
 
 
-@pytest.mark.parametrize(
-    ("problem", "message"),
-    [
-        (BrokenExecutor("killed"), r"a worker ended before its answer \(killed\)"),
-        (MemoryError("all of it"), r"a worker failed before its answer \(MemoryError: all of it\)"),
-    ],
-)
-def test_what_befalls_workers_of_an_executor(problem, message, shares):
-    class Failing(Executor):
-        def submit(self, fn, /, *args, **kwargs):
-            future = Future()
-            future.set_exception(problem)
-            return future
+def test_a_share_that_is_lost_with_its_worker_is_searched_again(shares, children):
+    m = queens(7)
+    goal = ci.sum_((i - 2) ** 2 * x for i, x in enumerate(m.variables.values()))
+    wanted = m.solve(minimize=goal, engine="interpreted")
+    killed: list[int] = []
 
-    with pytest.raises(ci.LimitError, match=message):
-        queens(8).count(engine="interpreted", executor=Failing(), workers=2)
+    def kill(result: ci.Result) -> None:
+        if len(killed) < 2 and children:
+            children[-1].kill()
+            killed.append(children[-1].wait())
+
+    r = m.solve(minimize=goal, engine="interpreted", workers=2, on_solution=kill)
+    assert killed
+    assert (r.status, r.objective) == (Status.OPTIMAL, wanted.objective)
+
+
+class Failing(Executor):
+    """An executor that loses all shares after the first ones."""
+
+    def __init__(self, problem: Exception, good: int = 0) -> None:
+        self.problem, self.good = problem, good
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.good -= 1
+        future = Future()
+        if self.good >= 0:
+            future.set_result(fn(*args))
+        elif self.good == -2 and isinstance(self.problem, BrokenExecutor):
+            raise self.problem
+        else:
+            future.set_exception(self.problem)
+        return future
+
+
+@pytest.mark.parametrize("good", [0, 3])
+def test_own_processes_take_the_place_of_a_broken_executor(good, shares, children):
+    m = queens(7)
+    executor = Failing(BrokenExecutor("killed"), good)
+    assert m.count(engine="interpreted", executor=executor, workers=2) == 40
+    assert children
+    assert all(child.poll() is not None for child in children)
+
+
+def test_work_that_ends_each_worker_is_an_error(shares, monkeypatch):
+    monkeypatch.setattr(workers.Workers, "_processes", lambda self: Failing(BrokenExecutor("killed again")))
+    with pytest.raises(ci.LimitError, match=r"a worker ended before its answer \(killed"):
+        queens(8).count(engine="interpreted", executor=Failing(BrokenExecutor("killed")), workers=2)
+
+
+def test_a_failure_of_an_executor_is_an_error(shares):
+    with pytest.raises(ci.LimitError, match=r"a worker failed before its answer \(MemoryError: all of it\)"):
+        queens(8).count(engine="interpreted", executor=Failing(MemoryError("all of it")), workers=2)
 
 
 SCRIPT = """

@@ -16,10 +16,11 @@ from kerneltune.tuning.store import Store
 # The more threads a block has, the faster: not what the model says.
 CHILD = """
 import json, sys
-job = json.load(sys.stdin)
-if not job["trials"]:
+from itertools import chain
+first = sys.stdin.readline()
+if not json.loads(first)["trials"]:
     print(json.dumps({{"device": "pretended", "compute_capability": "9.0"}}), flush=True)
-for trial in job["trials"]:
+for trial in (trial for line in chain([first], sys.stdin) for trial in json.loads(line)["trials"]):
     with open({log!r}, "a") as log:
         log.write("x")
     ms = 1 + 1 / trial["candidate"]["values"]["threads"]

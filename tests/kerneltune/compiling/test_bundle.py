@@ -232,3 +232,13 @@ def test_the_commands(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["bundle", "build", target, "--shape", "12by64", "--gpu", "h100_sxm"])
     assert done.exit_code == 2
     assert "is not heads x units" in done.output
+
+
+def test_the_doctor_says_what_is_prebuilt(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kerneltune.cli.doctor import _bundle
+
+    monkeypatch.setenv(BUNDLE_VARIABLE, "none")
+    assert _bundle() == "none are installed: kernels are compiled at the first call"
+    monkeypatch.setenv(BUNDLE_VARIABLE, str(made))
+    with pytest.raises(InputError, match="built from other kernel sources"):
+        _bundle()  # this one is of the stand-in kernels

@@ -153,6 +153,17 @@ def test_prepared_requests_are_loaded(launcher: Any, library: FakeLibrary) -> No
     assert len(library.loaded) == 3
 
 
+def test_prepare_takes_shapes(launcher: Any, library: FakeLibrary) -> None:
+    from kerneltune.torch import prepare
+
+    shape = Problem("elman", 1, 32, 2, "bf16", direction="backward", gate_gradient_clip=1.0)
+    prepare([shape], training=False, runs_on=launcher)
+    assert [key[0].direction for key in launcher._loaded] == ["forward"]
+    prepare([shape], runs_on=launcher)
+    assert [key[0].direction for key in launcher._loaded] == ["forward", "training", "backward"]
+    assert len(library.loaded) == 3
+
+
 def test_a_launch_takes_the_host_little(launcher: Any, library: FakeLibrary) -> None:
     """Beside a fixed piece of Python in the same run."""
     library.cuLaunchKernelEx = lambda *_: 0  # type: ignore[method-assign]

@@ -23,11 +23,11 @@ def relative(found: Any, expected: Any) -> float:
 def test_a_layer_is_torchs_own(kind: str, dtype: str, dim: int, steps: int, batch: int) -> None:
     import torch
 
-    from kerneltune.torch import RNN
+    from kerneltune.torch import HeadwiseRNN
 
     torch.manual_seed(dim + steps)
     reference = getattr(torch.nn, kind)(96, dim).cuda()  # float32: what both would be without rounding
-    layer = RNN.from_torch(reference.to(getattr(torch, dtype)))
+    layer = HeadwiseRNN.from_torch(reference.to(getattr(torch, dtype)))
     reference = reference.float()
     x = torch.randn(steps, batch, 96, device="cuda")
     mine = x.to(getattr(torch, dtype)).requires_grad_()
@@ -51,9 +51,9 @@ def test_a_layer_is_torchs_own(kind: str, dtype: str, dim: int, steps: int, batc
 def test_inference_saves_nothing_and_agrees_with_training() -> None:
     import torch
 
-    from kerneltune.torch import RNN
+    from kerneltune.torch import HeadwiseRNN
 
-    layer = RNN("lstm", 32, 4, 32).cuda().to(torch.bfloat16)
+    layer = HeadwiseRNN("lstm", 32, 4, 32).cuda().to(torch.bfloat16)
     x = torch.randn(9, 3, 32, device="cuda", dtype=torch.bfloat16)
     trained, _ = layer(x)
     with torch.no_grad():
@@ -67,12 +67,12 @@ def test_inference_saves_nothing_and_agrees_with_training() -> None:
 def test_float32_is_as_accurate_as_float32(kind: str) -> None:
     import torch
 
-    from kerneltune.torch import RNN
+    from kerneltune.torch import HeadwiseRNN
 
     torch.manual_seed(3)
     torch.backends.cuda.matmul.allow_tf32 = False
     exact = getattr(torch.nn, kind)(32, 128).cuda()
-    layer = RNN.from_torch(exact)
+    layer = HeadwiseRNN.from_torch(exact)
     exact = exact.double()
     mine = torch.randn(30, 16, 32, device="cuda").requires_grad_()
     theirs = mine.detach().double().requires_grad_()
@@ -92,9 +92,9 @@ def test_shapes_that_do_not_fit_are_named() -> None:
     import torch
 
     from kerneltune.errors import InputError
-    from kerneltune.torch import RNN, recurrence
+    from kerneltune.torch import HeadwiseRNN, recurrence
 
-    layer = RNN("gru", 32, 2, 16).cuda().to(torch.bfloat16)
+    layer = HeadwiseRNN("gru", 32, 2, 16).cuda().to(torch.bfloat16)
     with pytest.raises(InputError, match=r"x is \[T, B, 32\]"):
         layer(torch.zeros(5, 3, 31, device="cuda", dtype=torch.bfloat16))
     product = torch.zeros(5, 3, 2, 16, 4, device="cuda", dtype=torch.bfloat16)
@@ -117,10 +117,10 @@ class Recording:
 def test_float32_trains() -> None:
     import torch
 
-    from kerneltune.torch import RNN
+    from kerneltune.torch import HeadwiseRNN
 
     recording = Recording()
-    layer = RNN("gru", 16, 2, 8, runs_on=recording)
+    layer = HeadwiseRNN("gru", 16, 2, 8, runs_on=recording)
     layer(torch.zeros(3, 2, 16))[0].sum().backward()
     assert [direction for direction, _ in recording.launches] == ["training", "backward"]
     assert {t.dtype for _, tensors in recording.launches for t in tensors.values()} == {torch.float32}
@@ -130,27 +130,27 @@ def test_options_reach_the_kernels() -> None:
     import torch
 
     from kerneltune.errors import InputError
-    from kerneltune.torch import RNN
+    from kerneltune.torch import HeadwiseRNN
 
     recording = Recording()
     options = {"forward_clip": 0.5, "gate_gradient_clip": 0.1, "cut_recurrent_gradient": True}
-    layer = RNN("lstm", 16, 2, 8, options=options, runs_on=recording)
+    layer = HeadwiseRNN("lstm", 16, 2, 8, options=options, runs_on=recording)
     layer(torch.zeros(3, 2, 16))[0].sum().backward()
     training, backward = recording.problems
     assert (training.direction, training.forward_clip, training.gate_gradient_clip) == ("training", 0.5, 0.0)
     assert backward.direction == "backward"
     assert {name: getattr(backward, name) for name in options} == options
     with pytest.raises(InputError, match="unknown option 'forward_clp': did you mean 'forward_clip'"):
-        RNN("lstm", 16, 2, 8, options={"forward_clp": 1.0})
+        HeadwiseRNN("lstm", 16, 2, 8, options={"forward_clp": 1.0})
 
 
 def test_training_kernels_run_where_gradients_are_wanted_only() -> None:
     import torch
 
-    from kerneltune.torch import RNN
+    from kerneltune.torch import HeadwiseRNN
 
     recording = Recording()
-    layer = RNN("lstm", 16, 2, 8, runs_on=recording).to(torch.bfloat16)
+    layer = HeadwiseRNN("lstm", 16, 2, 8, runs_on=recording).to(torch.bfloat16)
     x = torch.zeros(3, 2, 16, dtype=torch.bfloat16)
     layer(x)
     with torch.no_grad():
@@ -183,9 +183,9 @@ def test_what_cannot_run_is_said() -> None:
     import torch
 
     from kerneltune.errors import InputError
-    from kerneltune.torch import RNN
+    from kerneltune.torch import HeadwiseRNN
 
-    layer = RNN("lstm", 16, 2, 8, runs_on=Recording()).to(torch.bfloat16)
+    layer = HeadwiseRNN("lstm", 16, 2, 8, runs_on=Recording()).to(torch.bfloat16)
     with pytest.raises(InputError, match="at least one step"):
         layer(torch.zeros(0, 2, 16, dtype=torch.bfloat16))
     x = torch.zeros(3, 2, 16, dtype=torch.bfloat16, requires_grad=True)

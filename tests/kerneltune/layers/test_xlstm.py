@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from kerneltune.errors import InputError
-from kerneltune.inputs.descriptions import discover
 
 torch = pytest.importorskip("torch")
 STEPS, BATCH, HEADS, DIM = 6, 3, 2, 8
@@ -64,20 +63,7 @@ def first_states(zero: bool) -> Any:
     return np.zeros_like(found) if zero else found
 
 
-@pytest.fixture
-def by_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel's definition in the place of the GPU."""
-    from kerneltune.torch import xlstm
-
-    def recurrence(cell: str, product: Any, recurrent: Any, bias: Any, initial: Any) -> Any:
-        states = discover().cell(cell).reference()(*(x.numpy() for x in (product, recurrent, bias, initial)))
-        return torch.from_numpy(states[0, 1:]), torch.from_numpy(states[:, -1])
-
-    monkeypatch.setattr(xlstm, "recurrence", recurrence)
-
-
 @pytest.mark.parametrize("zero", [True, False])
-@pytest.mark.usefixtures("by_reference")
 def test_both_functions_are_the_papers(drawn: dict[str, Any], zero: bool) -> None:
     from kerneltune.torch.xlstm import SLSTMFunction, slstm_forward
 
@@ -104,7 +90,37 @@ def test_both_functions_are_the_papers(drawn: dict[str, Any], zero: bool) -> Non
     assert torch.equal(last, every[:, -1])
 
 
-@pytest.mark.usefixtures("by_reference")
+def test_gradients_reach_all_that_is_given(drawn: dict[str, Any]) -> None:
+    from kerneltune.torch.xlstm import SLSTMFunction
+
+    given = [
+        torch.from_numpy(drawn["wx"].transpose(1, 2, 3, 0, 4).reshape(STEPS, BATCH, 4 * SIZE)[:3].copy()),
+        torch.from_numpy(first_states(False).reshape(4, BATCH, SIZE)),
+        torch.from_numpy(drawn["r"].transpose(1, 3, 0, 2).reshape(HEADS, DIM, 4 * DIM).copy()),
+        torch.from_numpy(drawn["b"].transpose(1, 0, 2).reshape(-1).copy()),
+    ]
+    for tensor in given:
+        tensor.requires_grad_()
+
+    def loss(*parts: Any) -> Any:
+        every = SLSTMFunction.apply(True, *parts)
+        return (every[0, 1:] ** 2).sum() + every[:, -1].sum()
+
+    found = torch.autograd.grad(loss(*given), given)
+    step = 1e-6
+    for tensor, gradient in zip(given, found, strict=True):
+        for place in (0, tensor.numel() // 2, tensor.numel() - 1):
+            moved = []
+            for sign in (1, -1):
+                parts = [one.detach().clone() for one in given]
+                next(new for new, old in zip(parts, given, strict=True) if old is tensor).view(-1)[place] += (
+                    sign * step
+                )
+                moved.append(float(loss(*parts)))
+            slope = (moved[0] - moved[1]) / (2 * step)
+            assert abs(slope - float(gradient.reshape(-1)[place])) < 1e-5 * max(1.0, abs(slope))
+
+
 def test_a_sequence_in_two_parts_is_the_whole(drawn: dict[str, Any]) -> None:
     from kerneltune.torch.xlstm import SLSTMFunction
 

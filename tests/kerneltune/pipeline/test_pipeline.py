@@ -44,6 +44,7 @@ def test_faults_cost_their_candidates_only(tmp_path: Path, monkeypatch: pytest.M
     found = tuned(tmp_path / "s", params=params, constraints=constraints, timeout=1.5)
     assert len(found.trials) == 3 + len(FAULTS)
     assert {t.configuration["x"] for t in found.trials if t.passed} == {4, 5, 6}
+    assert {str(trial.configuration["fault"]) for trial in found.failed} == set(FAULTS)
     for trial in found.failed:
         assert FAULTS[str(trial.configuration["fault"])] in str(trial.failure)
     good = [row["x"] for row in logged(log) if row["fault"] == "none"]

@@ -24,7 +24,7 @@ def main() -> None:
         elif fault == "compiler_dies":
             os._exit(3)
         else:
-            registers = 300 if fault == "registers" else 32
+            registers = 3000 if fault == "registers" else 32
             built = {"cubin": "", "lowered": [], "registers": registers, "shared_memory": 0, "spills": 0}
             say(answers, {**built, "seconds": seconds})
 

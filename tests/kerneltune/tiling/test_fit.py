@@ -186,6 +186,8 @@ def test_from_a_store_to_a_profile_in_one_command(tmp_path: Path) -> None:
     line = f"  grid_step_cycles: {entry['after']}  # was {entry['before']}; matters to 24 tilings"
     assert line in shown.stdout
     assert "after: root mean square" in shown.stdout
+    both = CliRunner().invoke(app, [*words[:5], "--cell", "gru", "--cell", "lstm"])
+    assert both.output == shown.output
     nothing = CliRunner().invoke(app, [*words[:5], "--cell", "gru"])
     assert nothing.exit_code == 2
     assert "no timed tiling" in nothing.stderr

@@ -1,0 +1,76 @@
+"""Kernel Tuner's cache files: read for simulations and resumed runs, and written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kerneltune.errors import InputError
+
+TIMES = ("compile_time", "verification_time", "benchmark_time", "strategy_time", "framework_time")
+
+
+def cache_path(given: str | Path) -> Path:
+    """The file of a cache's name, which may lack its ending."""
+    text = str(given)
+    return Path(text if text.endswith(".json") else f"{text}.json")
+
+
+def read_cache(path: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The entries of a cache file by configuration.
+
+    A file that a killed run left open, without its closing brackets, is read to its last whole entry.
+
+    Raises:
+        InputError: It is no cache file, or one of other parameters.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the cache {path} cannot be read: {error}") from None
+    data = _parsed(text)
+    if not isinstance(data, dict) or not isinstance(data.get("cache"), dict):
+        raise InputError(f"{path} is no cache file of Kernel Tuner")
+    keys = data.get("tune_params_keys", list(names))
+    if list(keys) != list(names):
+        raise InputError(f"the cache {path} has the parameters {', '.join(keys)}, not {', '.join(names)}")
+    return dict(data["cache"])
+
+
+def _parsed(text: str) -> Any:
+    last = text.rfind("},")
+    for tried in (text, text.rstrip().rstrip(",") + "}}", text[: last + 1] + "}}"):
+        try:
+            return json.loads(tried)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def key_of(configuration: Mapping[str, Any], names: Sequence[str]) -> str:
+    """A configuration's key in a cache file."""
+    return ",".join(str(configuration[name]) for name in names)
+
+
+def write_cache(
+    path: Path,
+    head: Mapping[str, Any],
+    params: Mapping[str, Sequence[Any]],
+    results: Sequence[Mapping[str, Any]],
+) -> None:
+    """Write a cache file; raises `InputError` if that fails."""
+    names = list(params)
+    whole = {
+        **head,
+        "tune_params_keys": names,
+        "tune_params": {name: list(values) for name, values in params.items()},
+        "cache": {key_of(one, names): dict(one) for one in results},
+    }
+    aside = path.with_name(path.name + ".aside")
+    try:
+        aside.write_text(json.dumps(whole, indent=1, default=str), encoding="utf-8")
+        aside.replace(path)
+    except OSError as error:
+        raise InputError(f"the cache {path} cannot be written: {error.strerror}") from None

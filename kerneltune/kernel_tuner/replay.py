@@ -1,0 +1,84 @@
+"""Kernel Tuner's simulation: a search on the results of a cache file, without a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from kerneltune.errors import InputError
+from kerneltune.kernel_tuner.cache import cache_path, key_of, read_cache
+from kerneltune.pipeline.run import Budget, Pipeline
+from kerneltune.pipeline.trial import TIME, Trial
+from kerneltune.searching.protocol import Configuration, Strategy
+
+
+class Simulated:
+    """The results of a cache file, as a run's memory.
+
+    Args:
+        path: The file.
+        names: The parameters.
+        metrics: Objectives that are computed anew.
+    """
+
+    compiles = False
+
+    def __init__(self, path: Path, names: Sequence[str], metrics: Mapping[str, Any]) -> None:
+        self._path, self._names, self._metrics = cache_path(path), list(names), dict(metrics)
+        self.entries = read_cache(self._path, self._names)
+
+    def find(self, configuration: Configuration) -> Trial:
+        """The result of a configuration."""
+        entry = self.entries.get(key_of(configuration, self._names))
+        if entry is None:
+            return Trial(configuration, failure=f"the cache {self._path} has no such configuration")
+        objectives = {
+            name: float(value)
+            for name, value in entry.items()
+            if name not in self._names and isinstance(value, int | float) and not isinstance(value, bool)
+        }
+        if TIME not in objectives:
+            return Trial(configuration, failure=str(entry.get(TIME, "no time")))
+        for name, metric in self._metrics.items():
+            objectives[name] = float(metric(configuration, objectives))
+        return Trial(configuration, objectives, stored=True)
+
+    def add(self, trial: Trial) -> None:
+        """Nothing is kept."""
+
+    def order(self, configuration: Configuration) -> dict[str, Any]:
+        """Never asked for: every configuration is found."""
+        raise InputError("a simulation measures nothing")
+
+    def refused(self, order: Mapping[str, Any], built: Mapping[str, Any]) -> str | None:
+        """Nothing is built."""
+        return None
+
+    def trial(self, order: Mapping[str, Any], built: dict[str, Any], answer: dict[str, Any]) -> Trial:
+        """Never asked for."""
+        raise InputError("a simulation measures nothing")
+
+
+class _NoDevices:
+    slots = depth = 1
+
+    def submit(self, request: Mapping[str, Any]) -> Future[dict[str, Any]]:
+        raise InputError("a simulation measures nothing")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def simulated(
+    results: Simulated, strategy: Strategy, budget: Budget, objective: str, higher: bool | None
+) -> list[Trial]:
+    """The trials of a search on recorded results."""
+    sign = -1 if higher else 1
+
+    def better(one: Trial, other: Trial) -> bool:
+        return sign * one.objectives.get(objective, 0) < sign * other.objectives.get(objective, 0)
+
+    pipeline = Pipeline(results, strategy, results, None, _NoDevices(), better=better)
+    return pipeline.run(budget).trials

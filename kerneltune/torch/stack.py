@@ -1,0 +1,397 @@
+"""Stacks of recurrent layers with `torch.nn`'s contract: parameters, directions, projection, dropout.
+
+Both directions of a layer run in one launch: each is a group of heads, which recur apart from one another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from kerneltune.errors import InputError
+from kerneltune.torch.native import Extras, Norms, native_recurrence
+from kerneltune.torch.operators import kernels_take
+from kerneltune.torch.ragged import Layout, at_end
+from kerneltune.torch.rnn import recurrence
+
+FAR = 3e4  # a gate this far from 0 is 0 or 1 to the last bit, in 16 bits, too
+_STEP = 8  # kernels take heads of a multiple of so many units
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What layers need to know of a cell.
+
+    Attributes:
+        cell: Its name.
+        states: Names of its states, h first.
+        keeps: What each gate is set to behind a row's end: -1 for shut, 1 for open, 0 for any.
+        keeps_hidden: Whether h is kept, too, and not only the other states.
+        gates: The names of the gates in torch's order.
+    """
+
+    cell: str
+    gates: str
+    states: str
+    keeps: tuple[int, ...]
+    keeps_hidden: bool = False
+
+
+KINDS = {
+    "lstm": Kind("lstm", "ifgo", "hc", (-1, 1, 0, 0)),
+    "slstm": Kind("slstm", "ifzo", "hcnm", (-1, 1, 0, 0)),
+    "gru": Kind("gru", "rzn", "h", (0, 1, 0), keeps_hidden=True),
+    "elman": Kind("elman", "a", "h", (0,)),
+    "elman_relu": Kind("elman_relu", "a", "h", (0,)),
+}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes and options of a stack, as `torch.nn.LSTM` names them, and what it lacks."""
+
+    input_size: int
+    hidden_size: int
+    num_layers: int = 1
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    proj_size: int = 0
+    heads: int = 1
+    layer_norm: bool = False
+    recurrent_dropout: float = 0.0
+    zoneout: float = 0.0
+    learned_initial: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.input_size, str):
+            raise InputError(
+                f"input_size is {self.input_size!r}: layers are called as torch.nn's here, by their sizes; "
+                "HeadwiseRNN takes the name of a cell"
+            )
+        for name in ("input_size", "hidden_size", "num_layers", "heads"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise InputError(f"{name} is {value!r}: it must be a whole number from 1 on")
+        for name in ("dropout", "recurrent_dropout", "zoneout"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name} is {getattr(self, name)!r}: it must be a probability, 0 to 1")
+        if self.hidden_size % self.heads:
+            raise InputError(
+                f"hidden_size is {self.hidden_size}: it must be a multiple of heads={self.heads}"
+            )
+        if not 0 <= self.proj_size < self.hidden_size:
+            raise InputError(f"proj_size is {self.proj_size}: it must be 0 or less than hidden_size")
+        if self.proj_size and (self.heads > 1 or self.layer_norm or self.zoneout):
+            raise InputError("proj_size goes with neither heads nor layer_norm nor zoneout")
+
+    @property
+    def directions(self) -> int:
+        """1, or 2 for a bidirectional stack."""
+        return 2 if self.bidirectional else 1
+
+    @property
+    def head_dim(self) -> int:
+        """Units of a head."""
+        return self.hidden_size // self.heads
+
+    @property
+    def output_size(self) -> int:
+        """Features of h in one direction."""
+        return self.proj_size or self.hidden_size
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """One direction of a layer, as kernels have it: W, its bias, R, its bias, and the projection."""
+
+    into: torch.Tensor
+    into_bias: torch.Tensor | None
+    recurrent: torch.Tensor
+    bias: torch.Tensor
+    projection: torch.Tensor | None
+
+
+class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
+    """The parameters of a stack, and its layers run one after another."""
+
+    def __init__(self, kind: Kind, sizes: Sizes, device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        self.kind, self.sizes = kind, sizes
+        self._kept: dict[tuple[int, int], tuple[Any, _Weights]] = {}
+        made = {"device": device, "dtype": dtype}
+        for name, shape in self._shapes().items():
+            self.register_parameter(name, torch.nn.Parameter(torch.empty(shape, **made)))
+        self.reset_parameters()
+
+    def ending(self, layer: int, direction: int) -> str:
+        """How the names of a direction's parameters end."""
+        return f"_l{layer}{'_reverse' if direction else ''}"
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        sizes, rows = self.sizes, len(self.kind.gates) * self.sizes.hidden_size
+        found: dict[str, tuple[int, ...]] = {}
+        read = sizes.proj_size or sizes.head_dim
+        for layer in range(sizes.num_layers):
+            width = sizes.output_size * sizes.directions if layer else sizes.input_size
+            for direction in range(sizes.directions):
+                end = self.ending(layer, direction)
+                found |= {f"weight_ih{end}": (rows, width), f"weight_hh{end}": (rows, read)}
+                if sizes.bias:
+                    found |= {f"bias_ih{end}": (rows,), f"bias_hh{end}": (rows,)}
+                if sizes.proj_size:
+                    found[f"weight_hr{end}"] = (sizes.proj_size, sizes.hidden_size)
+                found |= self._added_shapes(end, rows)
+        return found
+
+    def _added_shapes(self, end: str, rows: int) -> dict[str, tuple[int, ...]]:
+        found: dict[str, tuple[int, ...]] = {}
+        if self.sizes.layer_norm:
+            for name, size in (("ih", rows), ("hh", rows), ("cell", self.sizes.hidden_size)):
+                if name != "cell" or self.kind.cell == "lstm":
+                    found |= {f"norm_{name}_weight{end}": (size,), f"norm_{name}_bias{end}": (size,)}
+        if self.sizes.learned_initial:
+            for state in self.kind.states:
+                found[f"initial_{state}{end}"] = (self._width(state),)
+        return found
+
+    def _width(self, state: str) -> int:
+        return self.sizes.output_size if state == "h" else self.sizes.hidden_size
+
+    def reset_parameters(self) -> None:
+        """Draw weights from U(±1/√hidden_size); norms begin as the identity, first states as 0 (n as 1)."""
+        bound = 1 / math.sqrt(self.sizes.hidden_size)
+        for name, parameter in self.named_parameters():
+            if name.startswith("norm_"):
+                torch.nn.init.constant_(parameter, float("_weight" in name))
+            elif name.startswith("initial_"):
+                torch.nn.init.constant_(parameter, float(name.startswith("initial_n")))
+            else:
+                torch.nn.init.uniform_(parameter, -bound, bound)
+
+    @property
+    def extras(self) -> Extras | None:
+        """What only torch's own operations compute, or None."""
+        sizes = self.sizes
+        if not sizes.layer_norm and not sizes.zoneout:
+            return None
+        return Extras(zoneout=sizes.zoneout, training=self.training)
+
+    def first_states(self, rows: int, like: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """The states before the first step, each `[L * directions, rows, width]`."""
+        found = []
+        for state in self.kind.states:
+            shape = (self.sizes.num_layers * self.sizes.directions, rows, self._width(state))
+            if self.sizes.learned_initial:
+                learned = torch.stack(
+                    [getattr(self, f"initial_{state}{end}") for end in self._ends()]
+                ).unsqueeze(1)
+                found.append(learned.expand(shape))
+            else:
+                found.append(torch.full(shape, float(state == "n"), device=like.device, dtype=like.dtype))
+        return tuple(found)
+
+    def _ends(self) -> list[str]:
+        sizes = self.sizes
+        return [self.ending(k, d) for k in range(sizes.num_layers) for d in range(sizes.directions)]
+
+    def run(
+        self, data: torch.Tensor, layout: Layout, states: tuple[torch.Tensor, ...]
+    ) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
+        """Run all layers.
+
+        Args:
+            data: The input, as the layout has it.
+            layout: How data become steps and rows.
+            states: The states before the first step, each `[L * directions, rows, width]`.
+
+        Returns:
+            The output of the last layer, as the layout has it, and the states after each row's last step.
+        """
+        sizes = self.sizes
+        lasts: list[tuple[torch.Tensor, ...]] = []
+        for layer in range(sizes.num_layers):
+            if layer and sizes.dropout:
+                data = functional.dropout(data, sizes.dropout, self.training)
+            at = slice(layer * sizes.directions, (layer + 1) * sizes.directions)
+            data, last = self._layer(layer, data, layout, [state[at] for state in states])
+            lasts.extend(last)
+        return data, tuple(torch.stack(parts) for parts in zip(*lasts, strict=True))
+
+    def _layer(
+        self, layer: int, data: torch.Tensor, layout: Layout, states: Sequence[torch.Tensor]
+    ) -> tuple[torch.Tensor, list[tuple[torch.Tensor, ...]]]:
+        extras, directions = self.extras, range(self.sizes.directions)
+        step = _STEP if extras is None and on_kernels(data) else 1
+        dim = -(-self.sizes.head_dim // step) * step
+        weights = [self.weights(layer, direction, dim) for direction in directions]
+        products = [
+            self._product(layer, d, data, layout, weights[d], states[0][d], extras is not None)
+            for d in directions
+        ]
+        start = torch.cat([self._start([state[d] for state in states], dim) for d in directions], dim=2)
+        parts = (
+            products[0] if len(products) == 1 else torch.cat(products, dim=2),
+            _joined([w.recurrent for w in weights]),
+            _joined([w.bias for w in weights]),
+            start.to(products[0].dtype),
+        )
+        recurrent = functional.dropout(parts[1], self.sizes.recurrent_dropout, self.training)
+        parts = (parts[0], recurrent, *parts[2:])
+        if extras is None:
+            tf32 = bool(torch.backends.cudnn.allow_tf32)
+            output, last = recurrence(self.kind.cell, *parts, tf32=tf32)
+        else:
+            output, last = self._natively(layer, parts, extras)
+        found = [self._results(d, output, last, layout, weights[d], states[0][d]) for d in directions]
+        return torch.cat([f[0] for f in found], -1) if len(found) > 1 else found[0][0], [f[1] for f in found]
+
+    def _product(
+        self,
+        layer: int,
+        direction: int,
+        data: torch.Tensor,
+        layout: Layout,
+        weights: _Weights,
+        hidden: torch.Tensor,
+        natively: bool,
+    ) -> torch.Tensor:
+        """W x as `[T, B, H, D, G]`."""
+        norm = natively and self.sizes.layer_norm
+        product = functional.linear(data, weights.into, None if norm else weights.into_bias)
+        if norm:
+            gain, shift = self._norm("ih", layer, direction)
+            product = functional.layer_norm(
+                product, gain.shape, gain.to(product.dtype), shift.to(product.dtype)
+            )
+            product = product if weights.into_bias is None else product + weights.into_bias
+        heads, gates, dim, _ = weights.recurrent.shape
+        spread = layout.spread(product, self._keeping(product, heads * dim), backward=bool(direction))
+        if self.sizes.proj_size:  # h lies in the projected space; the kernel's lies in front of it
+            read = getattr(self, f"weight_hh{self.ending(layer, direction)}")
+            added = functional.linear(hidden.to(read.dtype), self._by_units(read, dim).flatten(0, -2))
+            spread = torch.cat([(spread[0] + added).unsqueeze(0), spread[1:]])
+        return spread.view(*spread.shape[:2], heads, dim, gates)
+
+    def _keeping(self, like: torch.Tensor, units: int) -> torch.Tensor:
+        """What input products are behind a row's end: gates that keep the states."""
+        gates = torch.stack([like.new_full((), FAR * sign) for sign in self.kind.keeps])
+        return gates.repeat(units)
+
+    def _norm(self, name: str, layer: int, direction: int) -> tuple[torch.Tensor, torch.Tensor]:
+        end, dim = self.ending(layer, direction), self.sizes.head_dim
+        pair = [getattr(self, f"norm_{name}_{part}{end}") for part in ("weight", "bias")]
+        if name == "cell":
+            return pair[0], pair[1]
+        gain, shift = (self._by_units(part, dim).flatten() for part in pair)
+        return gain, shift
+
+    def _natively(
+        self, layer: int, parts: tuple[torch.Tensor, ...], extras: Extras
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Each direction by itself: norms reach over all of its heads."""
+        found = []
+        heads, dim, gates = self.sizes.heads, self.sizes.head_dim, len(self.kind.gates)
+        for d in range(self.sizes.directions):
+            at = slice(d * heads, (d + 1) * heads)
+            mine = (parts[0][:, :, at], parts[1][at], parts[2][at], parts[3][:, :, at])
+            here = extras
+            if self.sizes.layer_norm:
+                pair = self._norm("hh", layer, d)
+                of_r = (pair[0].view(heads, dim, gates), pair[1].view(heads, dim, gates))
+                of_c = None
+                if self.kind.cell == "lstm":
+                    pair = self._norm("cell", layer, d)
+                    of_c = (pair[0].view(heads, dim), pair[1].view(heads, dim))
+                here = replace(extras, norms=Norms(of_r, of_c))
+            found.append(native_recurrence(self.kind.cell, *mine, extras=here))
+        return torch.cat([f[0] for f in found], dim=2), torch.cat([f[1] for f in found], dim=2)
+
+    def _start(self, states: list[torch.Tensor], dim: int) -> torch.Tensor:
+        """The first states of a direction, `[S, B, H, D]`."""
+        sizes, parts = self.sizes, []
+        for name, state in zip(self.kind.states, states, strict=True):
+            if name == "h" and sizes.proj_size:  # what it adds to the first step is in the product
+                state = state.new_zeros((state.shape[0], sizes.hidden_size))
+            by_head = state.reshape(state.shape[0], sizes.heads, sizes.head_dim)
+            fill = float(name == "n")
+            parts.append(functional.pad(by_head, (0, dim - sizes.head_dim), value=fill))
+        return torch.stack(parts)
+
+    def _results(
+        self,
+        direction: int,
+        output: torch.Tensor,
+        last: torch.Tensor,
+        layout: Layout,
+        weights: _Weights,
+        hidden: torch.Tensor,
+    ) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
+        """A direction's output as the layout has it, and its last states, each `[B, width]`."""
+        sizes = self.sizes
+        heads = slice(direction * sizes.heads, (direction + 1) * sizes.heads)
+        flat = output[:, :, heads, : sizes.head_dim].flatten(2)
+        ends = [state[:, heads, : sizes.head_dim].flatten(1) for state in last]
+        if weights.projection is not None:
+            flat = functional.linear(flat, weights.projection.to(flat.dtype))
+            ends[0] = flat[-1]
+        if layout.ends is not None and not self.kind.keeps_hidden:
+            ends[0] = at_end(flat, hidden.to(flat.dtype), layout.ends)
+        return layout.collect(flat, backward=bool(direction)), tuple(ends)
+
+    def _by_units(self, rows: torch.Tensor, dim: int) -> torch.Tensor:
+        """Rows in torch's order, gate after gate, as `[H, D, G, …]`, padded to `dim` units a head."""
+        sizes, gates = self.sizes, len(self.kind.gates)
+        parts = rows.view(gates, sizes.heads, sizes.head_dim, *rows.shape[1:]).movedim(0, 2)
+        added = dim - sizes.head_dim
+        return functional.pad(parts, [0, 0] * (rows.dim()) + [0, added]) if added else parts
+
+    def weights(self, layer: int, direction: int, dim: int) -> _Weights:
+        """A direction's weights as kernels have them; kept while no gradient is wanted and they stay."""
+        if torch.is_grad_enabled() or torch.compiler.is_compiling():
+            return self._made(layer, direction, dim)
+        end = self.ending(layer, direction)
+        mine = [part for name, part in self._parameters.items() if name.endswith(end)]
+        key = (dim, *((part.data_ptr(), part._version, part.dtype) for part in mine))
+        if any(part.is_inference() for part in mine):
+            return self._made(layer, direction, dim)
+        kept = self._kept.get((layer, direction))
+        if kept is None or kept[0] != key:
+            kept = self._kept[layer, direction] = key, self._made(layer, direction, dim)
+        return kept[1]
+
+    def _made(self, layer: int, direction: int, dim: int) -> _Weights:
+        sizes, end = self.sizes, self.ending(layer, direction)
+        into = self._by_units(getattr(self, f"weight_ih{end}"), dim).flatten(0, 2)
+        read, projection = getattr(self, f"weight_hh{end}"), None
+        if sizes.proj_size:
+            projection = getattr(self, f"weight_hr{end}")
+            read = read @ projection
+        # [H, D, G, E] -> [H, G, D, E], E being the units of h that are read
+        recurrent = self._by_units(read, dim).transpose(1, 2)
+        recurrent = functional.pad(recurrent, [0, dim - sizes.head_dim]).contiguous()
+        if not sizes.bias:
+            return _Weights(into, None, recurrent, recurrent.new_zeros(recurrent.shape[:3]), projection)
+        into_bias = self._by_units(getattr(self, f"bias_ih{end}"), dim).flatten()
+        bias = self._by_units(getattr(self, f"bias_hh{end}"), dim).transpose(1, 2).contiguous()
+        return _Weights(into, into_bias, recurrent, bias, projection)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": {}}
+
+
+def _joined(parts: list[torch.Tensor]) -> torch.Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def on_kernels(data: torch.Tensor) -> bool:
+    """Whether kernels run on this tensor, cast as autocast casts it."""
+    device = data.device.type
+    autocast = torch.is_autocast_enabled(device)
+    return bool(kernels_take(device, torch.get_autocast_dtype(device) if autocast else data.dtype))

@@ -1,0 +1,137 @@
+"""The ways that layers take on a GPU, on a CPU: the cells' references stand in for kernels."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+from reference_launcher import ReferenceLauncher
+
+from kerneltune.errors import InputError
+
+torch: Any = pytest.importorskip("torch")
+
+
+@pytest.fixture
+def launcher(monkeypatch: pytest.MonkeyPatch) -> ReferenceLauncher:
+    from kerneltune.torch import fused, operators, rnn, stack
+    from kerneltune.torch.native import is_native
+
+    made = ReferenceLauncher()
+    for module in (fused, operators, rnn):
+        monkeypatch.setattr(module, "launcher", lambda: made)
+    for module in (operators, rnn):
+        monkeypatch.setattr(module, "takes_kernels", lambda tensor: not is_native())
+    monkeypatch.setattr(stack, "kernels_take", lambda device, dtype: not is_native())
+    torch.manual_seed(0)
+    return made
+
+
+def each(states: Any) -> tuple[Any, ...]:
+    return states if isinstance(states, tuple) else (states,)
+
+
+def close(found: Any, expected: Any) -> None:
+    assert found.shape == expected.shape
+    assert float((found - expected).detach().norm()) <= 2e-5 * float(expected.detach().norm()) + 1e-7
+
+
+def gradients(layer: Any, x: Any, start: Any) -> list[Any]:
+    """Results, and gradients of a drawn sum of them."""
+    x = x.clone().requires_grad_()
+    states = None if start is None else tuple(part.clone().requires_grad_() for part in start)
+    output, last = layer(x, states if states is None or len(states) > 1 else states[0])
+    found = [output, *each(last)]
+    draw = torch.Generator().manual_seed(2)
+    total = sum((part * torch.randn(part.shape, generator=draw)).sum() for part in found)
+    return found + list(torch.autograd.grad(total, [x, *(states or ()), *layer.parameters()]))
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_values_and_gradients_are_torchs(kind: str, launcher: ReferenceLauncher) -> None:
+    import kerneltune.torch as ours
+
+    draw = random.Random(kind)
+    for two, bias, layers in itertools.product([False, True], [False, True], [1, 2]):
+        options = {
+            "bidirectional": two,
+            "bias": bias,
+            "num_layers": layers,
+            "batch_first": draw.random() < 0.5,
+        }
+        theirs = getattr(torch.nn, kind)(5, 16, **options)
+        mine = getattr(ours, kind)(5, 16, **options)
+        mine.load_state_dict(theirs.state_dict())
+        x = torch.randn(4, 3, 5)
+        rows = 4 if options["batch_first"] else 3
+        start = None
+        if draw.random() < 0.5:
+            start = tuple(torch.randn(layers * (1 + two), rows, 16) for _ in mine.kind.states)
+        for found, expected in zip(gradients(mine, x, start), gradients(theirs, x, start), strict=True):
+            close(found, expected)
+        with torch.no_grad():
+            for one, other in zip(each(mine(x)[1]), each(theirs(x)[1]), strict=True):
+                close(one, other)
+            close(mine(x)[0], theirs(x)[0])
+    assert {"forward", "training", "backward"} == set(launcher.passes)
+
+
+def test_one_launch_runs_both_directions(launcher: ReferenceLauncher) -> None:
+    import kerneltune.torch as ours
+
+    layer = ours.GRU(5, 16, bidirectional=True)
+    layer(torch.randn(4, 3, 5))[0].sum().backward()
+    assert launcher.passes == ["training", "backward"]
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
+def test_heads_and_ragged_rows_agree_with_torchs_operations(kind: str, launcher: ReferenceLauncher) -> None:
+    import kerneltune.torch as ours
+
+    layer = getattr(ours, kind)(5, 16, 2, heads=2, bidirectional=True, learned_initial=True)
+    x, ends = torch.randn(6, 3, 5), torch.tensor([6, 2, 4])
+    for options in ({}, {"lengths": ends}, {"reset": torch.rand(6, 3) < 0.3}):
+        found = layer(x, **options)
+        with ours.native():
+            expected = layer(x, **options)
+        for one, other in zip((found[0], *each(found[1])), (expected[0], *each(expected[1])), strict=True):
+            close(one, other)
+        weights = torch.randn_like(found[0])
+        mine = torch.autograd.grad((found[0] * weights).sum(), list(layer.parameters()), allow_unused=True)
+        theirs = torch.autograd.grad(
+            (expected[0] * weights).sum(), list(layer.parameters()), allow_unused=True
+        )
+        for one, other in zip(mine, theirs, strict=True):
+            if other is not None:
+                close(one if one is not None else torch.zeros_like(other), other)
+
+
+def test_vmap_hands_kernels_whole_arrays(launcher: ReferenceLauncher) -> None:
+    from torch.func import functional_call, grad, vmap
+
+    import kerneltune.torch as ours
+
+    for kind in ("LSTM", "GRU", "sLSTM"):
+        layer = getattr(ours, kind)(5, 16)
+        weights = dict(layer.named_parameters())
+        x = torch.randn(4, 3, 2, 5)
+
+        def loss(weights: Any, x: Any, layer: Any = layer) -> Any:
+            return functional_call(layer, weights, (x,))[0].pow(2).sum()
+
+        found = vmap(grad(loss), (None, 0))(weights, x)
+        for i in range(4):
+            expected = torch.autograd.grad(loss(weights, x[i]), list(weights.values()))
+            for name, other in zip(weights, expected, strict=True):
+                close(found[name][i], other)
+
+
+def test_second_derivatives_are_refused_with_the_way_out(launcher: ReferenceLauncher) -> None:
+    import kerneltune.torch as ours
+
+    layer = ours.LSTM(5, 16)
+    x = torch.randn(3, 2, 5, requires_grad=True)
+    with pytest.raises(InputError, match=r"kerneltune\.torch\.native"):
+        torch.autograd.grad(layer(x)[0].sum(), x, create_graph=True)

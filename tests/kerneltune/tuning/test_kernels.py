@@ -1,0 +1,77 @@
+"""What is known of a kernel: the best configuration, headers, the command line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pretended import COMMANDS, tuned
+
+from kerneltune.cli.main import with_folders
+from kerneltune.errors import InputError
+from kerneltune.tuning.best import best_known
+from kerneltune.tuning.header import header_text
+from kerneltune.tuning.kernel_store import KernelStore
+
+
+def test_the_best_of_the_nearest_sizes(tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    tuned(store, sizes={"n": 1000})
+    tuned(store, sizes={"n": 5000}, params={"x": [7], "BLOCK": [64]})
+    exact = best_known("scale", {"n": 1000}, device="pretended", store=store)
+    assert exact is not None
+    assert (exact.configuration["x"], exact.time, exact.is_exact) == (5, 1.0, True)
+    near = best_known("scale", {"n": 4000}, device="pretended", store=store)
+    assert near is not None
+    assert (near.configuration["x"], near.is_exact) == (7, False)
+    assert best_known("other", {}, store=store) is None
+
+
+def test_headers_compile_and_choose(tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    tuned(store, sizes={"n": 1000})
+    tuned(store, sizes={"n": 5000}, params={"x": [7], "BLOCK": [64]})
+    header = tmp_path / "best.h"
+    header.write_text(header_text("scale", store))
+    with pytest.raises(InputError, match="no result of other"):
+        header_text("other", store)
+    compiler = shutil.which("c++") or shutil.which("g++")
+    if compiler is None:
+        pytest.skip("no C++ compiler")
+    (tmp_path / "test.cpp").write_text(
+        '#include "best.h"\nusing namespace kerneltune_scale;\n'
+        'static_assert(best("pretended", 1000).x == 5);\nstatic_assert(best("pretended", 5000).x == 7);\n'
+        'static_assert(best("other", 1).BLOCK == 64);\nint main() {}\n'
+    )
+    subprocess.run([compiler, "-std=c++17", "-fsyntax-only", "test.cpp"], cwd=tmp_path, check=True)
+
+
+def test_damaged_and_foreign_stores_are_named(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no database, but long enough to be taken for one" * 10)
+    with pytest.raises(InputError, match="cannot be opened"):
+        KernelStore(tmp_path / "text")
+    store = tmp_path / "s"
+    tuned(store)
+    opened = KernelStore(store)
+    opened._connection.execute("update kernels set trial = '{}'")
+    with pytest.raises(InputError, match="damaged trial of scale"):
+        opened.rows()
+
+
+def test_the_command_line_knows_folders(tmp_path: Path) -> None:
+    (tmp_path / "kernel.yaml").write_text("")
+    assert with_folders(["tune", str(tmp_path), "--json"])[0] == "tune-kernel"
+    assert with_folders(["tune", "lstm", "--batch", "4"])[0] == "tune"
+    done = subprocess.run(
+        [sys.executable, "-m", "kerneltune.cli", "tune", str(tmp_path), "--gpu", "h100_sxm", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "kernel.yaml" in json.loads(done.stdout)["reason" if "reason" in done.stdout else "error"]
+    assert COMMANDS.measure
