@@ -19,6 +19,7 @@ from kerneltune.cli.fit import fit
 from kerneltune.cli.kernel import best, header, tune_kernel
 from kerneltune.cli.options import Asked, Backend, Json, Top, asking
 from kerneltune.cli.profiles import profile_app
+from kerneltune.cli.replay import replay
 from kerneltune.cli.tune import report, tune
 from kerneltune.errors import InputError, RunError
 
@@ -39,6 +40,7 @@ app.command()(tune)
 app.command(name="tune-kernel")(tune_kernel)
 app.command()(best)
 app.command()(header)
+app.command()(replay)
 app.command()(report)
 app.command()(fit)
 app.command()(doctor)

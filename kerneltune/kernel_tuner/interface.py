@@ -20,7 +20,7 @@ from kerneltune.kernel_tuner.launches import description_of, expression
 from kerneltune.kernel_tuner.replay import Simulated, simulated
 from kerneltune.kernel_tuner.results import Clock, environment_of, rows_of
 from kerneltune.pipeline.run import Budget
-from kerneltune.tuning.searches import nearest_kind, search
+from kerneltune.tuning.searches import search
 from kerneltune.tuning.tune import options_of, prepared, tuned
 
 # Kernel Tuner's strategies, and the kind of search that stands for each.
@@ -128,7 +128,7 @@ def tune_kernel(
     run = options_of({**asked, "metrics": metrics})
     start = dict(zip(names, options["x0"], strict=True)) if "x0" in options else None
     clock.searched(
-        search(nearest_kind(STRATEGIES[strategy]), space, _with(run, budget), int(more.get("seed") or 0)),
+        search(STRATEGIES[strategy], space, _with(run, budget), int(more.get("seed") or 0)),
         start,
     )
     if more.get("simulation_mode"):

@@ -1,0 +1,78 @@
+"""The spaces that the replay benchmark searches: recorded cache files, and synthetic surfaces."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import surfaces
+
+from constrint.tuning.spaces import Space, from_tune_params
+
+WITHIN = 1.05  # of the least time
+
+
+@dataclass
+class Problem:
+    """A space, whose every configuration has a time, or NaN where it fails."""
+
+    name: str
+    origin: str  # "recorded" or "synthetic"
+    role: str  # "steered" or "held out"
+    space: Space
+    times: np.ndarray  # by number
+
+    @cached_property
+    def target(self) -> float:
+        """The greatest time that counts as found."""
+        return float(np.nanmin(self.times)) * WITHIN
+
+    def facts(self) -> dict[str, object]:
+        """Its size and what there is to find."""
+        return {
+            "name": self.name,
+            "origin": self.origin,
+            "role": self.role,
+            "size": self.space.size,
+            "failing": round(float(np.isnan(self.times).mean()), 4),
+            "within": int((self.times <= self.target).sum()),
+            "median_over_best": round(float(np.nanmedian(self.times) / np.nanmin(self.times)), 3),
+        }
+
+
+def recorded(path: Path, restrictions: list[str]) -> Problem:
+    """The problem of a Kernel Tuner cache file that holds all configurations of its space."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    space = from_tune_params(data["tune_params"], restrictions)
+    if space.size != len(data["cache"]):
+        raise SystemExit(
+            f"{path} has {len(data['cache'])} results, but its space {space.size}: --restriction"
+        )
+    times = np.full(space.size, math.nan)
+    for entry in data["cache"].values():
+        time = entry["time"]
+        if isinstance(time, int | float):
+            times[space.index({name: entry[name] for name in space.names})] = time
+    name = f"{data['kernel_name']} {data['device_name']}"
+    return Problem(name, "recorded", "held out", space, times)
+
+
+STEERED = {"A100", "A4000"}
+"""The GPUs on whose surfaces the default strategy was made; the others are held out."""
+
+
+def synthetic(kernels: list[str], devices: list[str]) -> Iterator[Problem]:
+    """The problems of analytic surfaces."""
+    for kernel in kernels:
+        tune_params, restrictions, _ = surfaces.SPACES[kernel]
+        space = from_tune_params(tune_params, restrictions)
+        columns = {name: np.asarray(column) for name, column in space.to_columns().items()}
+        for device in devices:
+            times = surfaces.times_of(kernel, device, columns)
+            role = "steered" if device in STEERED else "held out"
+            yield Problem(f"{kernel} {device}", "synthetic", role, space, times)

@@ -1,0 +1,107 @@
+"""Recorded measurements are read, written, and searched without a GPU."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from kerneltune.cli.main import app
+from kerneltune.errors import InputError
+from kerneltune.searching.base import SearchBudget
+from kerneltune.searching.protocol import Outcome
+from kerneltune.tuning.recorded import Recording, read_recording, replay
+
+
+def recording() -> Recording:
+    params = {"x": [1, 2, 4, 8, 16, 32, 64], "y": [1, 2, 4, 8, 16], "kind": ["a", "b"]}
+    outcomes = []
+    for x in params["x"]:
+        for y in params["y"]:
+            for kind in params["kind"]:
+                if int(x) * int(y) > 256:
+                    continue
+                time = 1 + abs(math.log2(x / 16)) + abs(math.log2(y / 4)) + (kind == "a")  # type: ignore[operator]
+                configuration: Any = {"x": x, "y": y, "kind": kind}
+                if x == 64:
+                    outcomes.append(Outcome(configuration, {}, "CompilationFailedConfig", 0.5, 0.0))
+                else:
+                    outcomes.append(Outcome(configuration, {"time": time}, None, 0.5, time / 100))
+    return Recording("kernel", "GPU", params, tuple(outcomes))
+
+
+def test_files_come_back(tmp_path: Path) -> None:
+    given = recording()
+    for data in (given.cache_file(), given.results_file()):
+        path = tmp_path / "kernel.json"
+        path.write_text(json.dumps(data))
+        read = read_recording(path)
+        assert read.tune_params == given.tune_params
+        assert [one.configuration for one in read.outcomes] == [one.configuration for one in given.outcomes]
+        assert [one.objectives for one in read.outcomes] == [one.objectives for one in given.outcomes]
+        assert [one.failure is None for one in read.outcomes] == [
+            one.failure is None for one in given.outcomes
+        ]
+        assert read.outcomes[0].compile_seconds == pytest.approx(0.5)
+
+
+def test_kernel_tuner_reads_the_cache_file(tmp_path: Path) -> None:
+    kernel_tuner = pytest.importorskip("kernel_tuner")
+    given = recording()
+    path = tmp_path / "cache.json"
+    path.write_text(json.dumps(given.cache_file()))
+    found, _ = kernel_tuner.tune_kernel(
+        *("kernel", "void kernel() {}", [], [], given.tune_params),
+        restrictions=["x * y <= 256"],
+        cache=str(path),
+        simulation_mode=True,
+        strategy="brute_force",
+        quiet=True,
+        lang="C",
+    )
+    times = sorted(row["time"] for row in found if "__error__" not in row)
+    assert times == pytest.approx(sorted(o.objectives["time"] for o in given.outcomes if not o.failure))
+
+
+def test_a_replay_finds_the_best_and_repeats() -> None:
+    given = recording()
+    assert given.space().size == len(given.outcomes)
+    one, other = (replay(given, seed=3, budget=SearchBudget(evaluations=30)) for _ in range(2))
+    assert one.outcomes == other.outcomes
+    assert one.until(1.0) is not None
+    assert replay(given, "exhaustive").best == given.best()
+    short = replay(given, "random", budget=SearchBudget(seconds=2.0))
+    assert 1.5 <= sum(o.compile_seconds + o.run_seconds for o in short.outcomes) <= 2.7
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[", "no JSON"),
+        ("{}", "no cache file"),
+        ('{"cache": {}, "tune_params": {}, "kernel_name": "k", "device_name": "d"}', "has no result"),
+        ('{"results": [{"configuration": {"a": 1}}]}', "'invalidity' is missing"),
+    ],
+)
+def test_damaged_files_are_named(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=said) as caught:
+        read_recording(path)
+    assert str(path) in str(caught.value)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    path, converted = tmp_path / "cache.json", tmp_path / "t4.json"
+    path.write_text(json.dumps(recording().cache_file()))
+    done = CliRunner().invoke(app, ["replay", str(path), "--evaluations", "30"])
+    assert done.exit_code == 0
+    assert "time 1 of at best 1 after 30" in done.stdout
+    assert CliRunner().invoke(app, ["replay", str(path), "--to-t4", str(converted)]).exit_code == 0
+    assert read_recording(converted).best().objectives == {"time": 1.0}
+    wrong = CliRunner().invoke(app, ["replay", str(tmp_path / "absent.json")])
+    assert wrong.exit_code == 2
