@@ -176,35 +176,49 @@ def as_brancher(branching: Branching | None) -> Brancher:
 Inputs: TypeAlias = Mapping[int, tuple[tuple[int, int], ...]]
 
 
+MOST_INHERITED = 2_000_000
+"""The most constraints, over all variables, that are counted because of functions of a variable."""
+
+
 def dependents(count: int, nodes: Sequence[Propagator], inputs: Inputs) -> list[int]:
     """For each variable, the number of constraints on it, or on functions of it."""
-    return [bits.bit_count() for bits in reached_by(count, nodes, inputs)]
+    return [len(numbers) for numbers in reached_by(count, nodes, inputs)]
 
 
-def reached_by(count: int, nodes: Sequence[Propagator], inputs: Inputs) -> list[int]:
-    """For each variable, the constraints on it or on functions of it, as a bit mask."""
-    reached = [0] * count
+def reached_by(
+    count: int, nodes: Sequence[Propagator], inputs: Inputs, most: int = MOST_INHERITED
+) -> list[Sequence[int]]:
+    """For each variable, the numbers of the constraints on it or on functions of it, in order.
+
+    Constraints on functions count until there are `most` of them in all, those on the last functions first:
+    a chain of n functions would need n² numbers.
+    """
+    own: list[list[int]] = [[] for _ in range(count)]
     for number, node in enumerate(nodes):
         look()
-        bit = 1 << number
         for v in node.scope():
-            reached[v] |= bit
+            if not own[v] or own[v][-1] != number:  # a variable may occur in a constraint more than once
+                own[v].append(number)
+    reached: list[Sequence[int]] = list(own)
     # A function has a greater number than its arguments, unless its variable existed before.
     for z in sorted(inputs, reverse=True):
+        look()
         for v, _ in inputs[z]:
-            reached[v] |= reached[z]
+            if most <= 0:
+                return reached
+            before = reached[v]
+            if reached[z] and v != z:
+                reached[v] = sorted({*before, *reached[z]})
+                most -= len(reached[v]) - len(before) + 1
     return reached
 
 
-def credits_of(variables: Sequence[int], reached: Sequence[int], count: int) -> list[list[int]]:
+def credits_of(variables: Sequence[int], reached: Sequence[Sequence[int]], count: int) -> list[list[int]]:
     """For each constraint, the places of the decision variables that reach it."""
     places: list[list[int]] = [[] for _ in range(count)]
     for place, v in enumerate(variables):
-        bits = reached[v]
-        while bits:
-            lowest = bits & -bits
-            places[lowest.bit_length() - 1].append(place)
-            bits ^= lowest
+        for number in reached[v]:
+            places[number].append(place)
     return places
 
 

@@ -211,7 +211,7 @@ class Prepared:
         return Branch(
             variables,
             [rule for _, rule in entries],
-            [reached[v].bit_count() + 1 for v in variables],
+            [len(reached[v]) + 1 for v in variables],
             groups,
             options.seed,
             weighing,

@@ -51,12 +51,12 @@ class _Way:
 class Neighbourhoods:
     """Steers one search from neighbourhood to neighbourhood."""
 
-    def __init__(self, seed: int, reached: Sequence[int], better: Sequence[int]) -> None:
+    def __init__(self, seed: int, reached: Sequence[Sequence[int]], better: Sequence[int]) -> None:
         """Make the neighbourhoods of a model.
 
         Args:
             seed: Seed of all choices.
-            reached: For each decision variable, the constraints that it reaches, as a bit mask.
+            reached: For each decision variable, the numbers of the constraints that it reaches.
             better: For each of them, -1 if the objective improves as it rises, 1 as it falls, else 0.
         """
         self._random = Random(seed)
@@ -142,8 +142,9 @@ class Neighbourhoods:
         """From a random variable on, the variables that share the most constraints with it."""
         reached = self._reached
         first = self._random.randrange(len(reached))
-        near = [(-(reached[first] & bits).bit_count(), self._random.random()) for bits in reached]
-        near[first] = -len(reached) - max(map(int.bit_count, reached)), 0.0
+        shared = set(reached[first])
+        near = [(-len(shared.intersection(numbers)), self._random.random()) for numbers in reached]
+        near[first] = -len(reached) - max(map(len, reached)), 0.0
         return sorted(range(len(reached)), key=near.__getitem__)
 
     def _towards_goal(self) -> Sequence[int]:

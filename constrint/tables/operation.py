@@ -19,6 +19,7 @@ Solve: TypeAlias = Callable[[Columns], Column]
 Outputs: TypeAlias = dict[int, tuple[Solve, bool]]
 
 COST_OF_ROW = 50  # of a constraint that is asked row by row
+COST_OF_TASK = 250  # for each variable of a constraint on tasks, which compares them with each other
 LIMIT = 1 << 62  # what int64 holds with room to spare
 
 
@@ -113,4 +114,5 @@ def row_by_row(node: c.Propagator) -> Operation:
         found = [holds(row) for row in rows_of(at, scope)]
         return np.array(found) if any(isinstance(at[v], np.ndarray) for v in scope) else found[0]
 
-    return Operation(scope, test, {}, COST_OF_ROW)
+    is_on_tasks = isinstance(node, c.Cumulative | c.NoOverlap | c.Rectangles)
+    return Operation(scope, test, {}, COST_OF_TASK * len(scope) if is_on_tasks else COST_OF_ROW)

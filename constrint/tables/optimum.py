@@ -61,7 +61,7 @@ class Optimum:
         self._structure = Structure(box, nodes, declared, goals, inputs)
         self._declared = set(declared)
         free = [v for v in self._structure.declared if v not in self._structure.defined]
-        if not self._is_promising(free):
+        if not self._is_promising():
             raise Unsuitable
         self._goals = [*goals, *[(v, "min") for v in free]]
         self._best: tuple[int, ...] | None = None
@@ -74,9 +74,10 @@ class Optimum:
             if self._best is not None:
                 self.values = self._completed(declared)
 
-    def _is_promising(self, free: Sequence[int]) -> bool:
+    def _is_promising(self) -> bool:
         """Whether there are few rows, or so many constraints that most rows die early."""
         structure = self._structure
+        free = structure.free()
         return prod([structure.size(v) for v in free]) <= FEW_ROWS or len(
             structure.operations
         ) >= OPERATIONS_OF_FREE * len(free)
@@ -86,6 +87,7 @@ class Optimum:
         self.parts += 1
         while True:
             before = table.work
+            table.most = before + self._most - self.work
             table.settle()
             self.work += table.work - before
             self._prune(table)

@@ -16,7 +16,7 @@ import numpy as np
 from constrint.engine.build import Box
 from constrint.preparing.branching import Inputs, dependents
 from constrint.propagators import Propagator
-from constrint.tables.operation import Bounds, Column, Operation
+from constrint.tables.operation import LIMIT, Bounds, Column, Operation, Unsuitable
 from constrint.tables.operations import operations
 
 LAZY_ROWS = 256  # from this many rows on, columns are copied on demand: most rows are dead by then
@@ -77,6 +77,27 @@ class Structure:
             weight = sqrt(self.size(v)) / (1 + reached[v]) ** 2
             self.weights[v] = weight * DEFINED if v in self.defined else weight
 
+    def free(self) -> list[int]:
+        """The variables of the model that are left where each constraint defines one of its variables.
+
+        An equation over many variables defines each of them by the others, but only one of them at a time.
+        """
+        taken: set[int] = set()
+        left = []
+        for v in self.declared:
+            defining = None
+            if v in self.defined:
+                for number in self.users[v]:
+                    how = self.operations[number].outputs.get(v)
+                    if number not in taken and how is not None and how[1]:
+                        defining = number
+                        break
+            if defining is None:
+                left.append(v)
+            else:
+                taken.add(defining)
+        return left
+
     def _defined(self, inputs: Inputs) -> set[int]:
         """The open variables, other than functions, that some constraint defines by others."""
         reached: dict[int, int] = {}
@@ -123,6 +144,7 @@ class Rows:
         at: The column of each variable; None if it is open, NOT_COPIED if `column` must copy it first.
         count: Number of rows.
         work: Rows evaluated so far, summed over all operations.
+        most: The most work; operations that go row by row raise `Unsuitable` before they exceed it.
     """
 
     def __init__(self, structure: Structure, kept: Iterable[int]) -> None:
@@ -133,6 +155,7 @@ class Rows:
             self.at[v] = value
         self.count = 1
         self.work = 0
+        self.most = LIMIT
         self._open: list[int] = []
         self._done = [False] * len(structure.operations)
         self._uses = [len(users) for users in structure.users]
@@ -158,7 +181,7 @@ class Rows:
         other.count = len(rows)
         other._live, other._lazy, other._origins = self._live.copy(), {}, {}
         other._leave(rows)
-        other.work = 0
+        other.work, other.most = 0, self.most
         other._open, other._done, other._uses = self._open.copy(), self._done.copy(), self._uses.copy()
         other._tests, other._solves, other._pending = [], [], None
         return other
@@ -255,6 +278,8 @@ class Rows:
                     operation = self.structure.operations[number]
                     if operation.cost > 1:
                         self.compress()
+                        if self.work + self.count * operation.cost > self.most:
+                            raise Unsuitable
                     self.work += self.count * operation.cost
                     self._need(operation)
                     mask = operation.test(self.at)

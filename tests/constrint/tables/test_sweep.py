@@ -15,6 +15,7 @@ from differential_checks import wrong_answers
 from random_models import draw_model
 
 import constrint as ci
+from constrint.preparing.prepared import Prepared
 from constrint.search import choose
 from constrint.tables import operation, operations, optimum, swept
 from constrint.tables import rows as table_of_rows
@@ -248,3 +249,35 @@ def test_a_part_of_one_row_whose_columns_are_all_used_up_is_multiplied_again():
     b = model.variables["b"]
     result = model.solve(minimize=ci.ceildiv(b, b))
     assert (result.status, result.objective) == (ci.Status.OPTIMAL, 1)
+
+
+def test_equations_that_define_each_other_leave_free_variables() -> None:
+    model = ci.Model()
+    x = [[model.bool_var(f"x{i}_{j}") for j in range(12)] for i in range(3)]
+    model.add(*[sum(x[i][j] for i in range(3)) == 1 for j in range(12)])
+    prepared = Prepared(model, [], [])
+    root = prepared.root
+    assert root is not None
+    structure = Structure(root.box, root.nodes, list(prepared.variables.values()), [], {})
+    assert len(structure.free()) == 24
+
+
+def test_a_table_stops_before_rows_of_tasks_exceed_its_work() -> None:
+    model = ci.Model()
+    starts = model.int_vars("s", 3, 0, 9)
+    model.add(ci.cumulative(starts, [3, 4, 5], [2, 2, 1], 3))
+    prepared = Prepared(model, [], [])
+    root = prepared.root
+    assert root is not None
+    numbers = list(prepared.variables.values())
+    table = Rows(Structure(root.box, root.nodes, numbers, [], {}), numbers)
+    table.most = 1000
+
+    def explore() -> None:
+        while table.count and (v := table.next()) is not None:
+            table.multiply(v, table.structure.values(v))
+            table.settle()
+
+    with pytest.raises(Unsuitable):
+        explore()
+    assert table.work <= 1000
