@@ -47,6 +47,9 @@ def tune_kernel(
     device: Annotated[list[int] | None, typer.Option(help="A GPU to use; may be repeated.")] = None,
     timeout: Annotated[float, typer.Option(help="Time limit in seconds for each candidate.")] = 60.0,
     again: Annotated[bool, typer.Option("--again", help="Measure stored candidates again.")] = False,
+    transfer: Annotated[
+        bool, typer.Option("--transfer", help="Begin with results of other sizes and GPUs.")
+    ] = False,
     store: Store = None,
     as_json: Json = False,
 ) -> None:
@@ -67,6 +70,7 @@ def tune_kernel(
             "devices": device,
             "timeout": timeout,
             "again": again,
+            "transfer": transfer,
             "store": store,
         }
         kernel, case = prepared(read.description, gpu, read.reference, read.tolerance)
