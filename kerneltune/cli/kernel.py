@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +14,9 @@ from kerneltune.cli.options import Gpu, Json
 from kerneltune.errors import InputError, RunError
 
 if TYPE_CHECKING:
-    from kerneltune.pipeline.run import Progress
+    from kerneltune.pipeline.run import Notice, Progress
     from kerneltune.pipeline.trial import Trial
+    from kerneltune.tuning.kernel_run import RunOptions
     from kerneltune.tuning.tuned import TunedKernel
 
 FolderPath = Annotated[Path, typer.Argument(help="A folder with kernel.yaml and a kernel.")]
@@ -44,6 +47,9 @@ def tune_kernel(
     device: Annotated[list[int] | None, typer.Option(help="A GPU to use; may be repeated.")] = None,
     timeout: Annotated[float, typer.Option(help="Time limit in seconds for each candidate.")] = 60.0,
     again: Annotated[bool, typer.Option("--again", help="Measure stored candidates again.")] = False,
+    transfer: Annotated[
+        bool, typer.Option("--transfer", help="Begin with results of other sizes and GPUs.")
+    ] = False,
     store: Store = None,
     as_json: Json = False,
 ) -> None:
@@ -64,10 +70,13 @@ def tune_kernel(
             "devices": device,
             "timeout": timeout,
             "again": again,
+            "transfer": transfer,
             "store": store,
         }
         kernel, case = prepared(read.description, gpu, read.reference, read.tolerance)
-        found = tuned(kernel, case, options_of(given), strategy, seed, _notice)
+        options = options_of(given)
+        with _watched(options, as_json) as notice:
+            found = tuned(kernel, case, options, strategy, seed, notice)
         if as_json:
             print_json({"status": "passed" if found.ranked else "failed", **found.to_json()})
         else:
@@ -124,6 +133,15 @@ def sizes_of(given: list[str] | None) -> dict[str, int]:
             raise InputError(f"--size: expected NAME=NUMBER, found '{one}'")
         found[name] = int(value)
     return found
+
+
+def _watched(options: RunOptions, as_json: bool) -> AbstractContextManager[Notice]:
+    """A live view on a terminal, and a line for each trial elsewhere."""
+    if as_json or not sys.stderr.isatty():
+        return nullcontext(_notice)
+    from kerneltune.reporting.live import live_view
+
+    return live_view(options.budget, options.objective)
 
 
 def _notice(trial: Trial, progress: Progress) -> None:

@@ -20,6 +20,7 @@ from kerneltune.cli.kernel import best, header, tune_kernel
 from kerneltune.cli.options import Asked, Backend, Json, Top, asking
 from kerneltune.cli.profiles import profile_app
 from kerneltune.cli.replay import replay
+from kerneltune.cli.results import results
 from kerneltune.cli.tune import report, tune
 from kerneltune.errors import InputError, RunError
 
@@ -41,6 +42,7 @@ app.command(name="tune-kernel")(tune_kernel)
 app.command()(best)
 app.command()(header)
 app.command()(replay)
+app.command()(results)
 app.command()(report)
 app.command()(fit)
 app.command()(doctor)

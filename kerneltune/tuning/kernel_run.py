@@ -53,6 +53,8 @@ class RunOptions:
         timeout: Seconds for one candidate.
         store: The file of results; None: the user's own.
         again: Whether stored candidates are measured again.
+        transfer: Whether the search begins with what the store has of this kernel at other sizes and on other
+            devices; strategies that learn do, unless it misleads.
         isolated: Whether kernels run in a child process; False only for Python functions.
         commands: The commands of the children.
         device: The device's name in the store, if it is not this machine's.
@@ -72,6 +74,7 @@ class RunOptions:
     timeout: float = 60.0
     store: Path | None = None
     again: bool = False
+    transfer: bool = False
     isolated: bool = True
     commands: Commands = field(default_factory=Commands)
     device: str | None = None

@@ -18,7 +18,7 @@ from kerneltune.sources.description import Description
 from kerneltune.sources.kernel import CALLABLE, Kernel
 from kerneltune.sources.references import forbid_in_children
 from kerneltune.tuning.kernel_run import RunOptions, run_kernel
-from kerneltune.tuning.searches import search
+from kerneltune.tuning.searches import earlier, search
 from kerneltune.tuning.tuned import TunedKernel
 
 DESCRIBED = {one.name for one in fields(Description)} - {"source"}
@@ -106,8 +106,10 @@ def tuned(
     timer_is_hidden = kernel.details.get("timer") == ""
     if kernel.kind == CALLABLE and (not kernel.source or timer_is_hidden):
         options = replace(options, isolated=False)  # no child can import it
-    found = search(strategy, kernel.space, options, seed) if isinstance(strategy, str) else strategy
-    return run_kernel(kernel, case, found, options, notice)
+    if not isinstance(strategy, str):
+        return run_kernel(kernel, case, strategy, options, notice)
+    prior = earlier(kernel, options) if options.transfer else ()
+    return run_kernel(kernel, case, search(strategy, kernel.space, options, seed, prior), options, notice)
 
 
 def profile_for(described: Description, gpu: str | None) -> HardwareProfile | None:

@@ -31,6 +31,15 @@ def test_the_best_of_the_nearest_sizes(tmp_path: Path) -> None:
     assert best_known("other", {}, store=store) is None
 
 
+def test_a_search_begins_with_what_is_known(tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    tuned(store, sizes={"n": 1000}, strategy="exhaustive")
+    more = {"sizes": {"n": 4000}, "strategy": "gaussian", "transfer": True}
+    found = tuned(store, workers=1, evaluations=3, **more)
+    assert found.best.configuration["x"] == 5
+    assert found.trials[0].configuration["x"] in (4, 5, 6)
+
+
 def test_headers_compile_and_choose(tmp_path: Path) -> None:
     store = tmp_path / "s"
     tuned(store, sizes={"n": 1000})

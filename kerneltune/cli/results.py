@@ -1,0 +1,130 @@
+"""The command `kerneltune results`: what the store of users' kernels knows."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kerneltune.cli.failures import print_json, reporting
+from kerneltune.cli.options import Json
+from kerneltune.errors import InputError, KernelTuneError, nearest
+
+if TYPE_CHECKING:
+    from kerneltune.reporting.page import Roof
+    from kerneltune.reporting.summary import Tuned
+
+SHOWN = 10  # configurations of a kernel
+Written = Annotated[Path | None, typer.Option(help="Write the measurements to this file, and end.")]
+
+
+def results(
+    kernel: Annotated[str | None, typer.Argument(help="A kernel's name; all are listed without one.")] = None,
+    device: Annotated[str | None, typer.Option(help="Only devices whose names contain this.")] = None,
+    objective: Annotated[str, typer.Option(help="What counts: time, energy, gflops, …")] = "time",
+    html: Annotated[Path | None, typer.Option(help="Write a page about the kernel to this file.")] = None,
+    to_t4: Written = None,
+    to_cache: Written = None,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", help="The file of results; by default in the user's cache folder."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the kernels of your own that were tuned, or the best configurations of one."""
+    with reporting(as_json):
+        found = _found(kernel, device, store)
+        if html is not None or to_t4 is not None or to_cache is not None:
+            one = _only(found, kernel)
+            if html is not None:
+                from kerneltune.reporting.page import page_of
+
+                _write(html, page_of(one, objective, _roof(one.device)))
+            _export(one, to_t4, to_cache)
+            return
+        if as_json:
+            print_json({"status": "found", "results": [one.to_json(objective) for one in found]})
+            return
+        for one in found:
+            _show(one, objective, SHOWN if kernel is not None else 1)
+
+
+def _found(kernel: str | None, device: str | None, store: Path | None) -> list[Tuned]:
+    from kerneltune.reporting.summary import summarised
+    from kerneltune.tuning.kernel_store import KernelStore
+
+    with closing(KernelStore(store)) as opened:
+        rows = opened.rows()
+        path = opened.path
+    if not rows:
+        raise InputError(f"the store {path} has no results: run kerneltune tune FOLDER first")
+    if kernel is not None and not any(row.kernel == kernel for row in rows):
+        raise InputError(f"the store has no kernel '{kernel}': {nearest(kernel, {r.kernel for r in rows})}")
+    wanted = [row for row in rows if kernel in (None, row.kernel)]
+    kept = [row for row in wanted if device is None or device.lower() in row.device.lower()]
+    if not kept:
+        raise InputError(f"--device {device}: results are of {', '.join(sorted({r.device for r in wanted}))}")
+    return summarised(kept)
+
+
+def _only(found: list[Tuned], kernel: str | None) -> Tuned:
+    if kernel is None:
+        raise InputError("name the kernel: kerneltune results KERNEL --html FILE")
+    if len(found) > 1:
+        raise InputError(f"there are results of {len(found)} devices and sizes; choose one by --device")
+    return found[0]
+
+
+def _roof(device: str) -> Roof | None:
+    """What the device can do at most, if a profile describes it."""
+    from kerneltune.inputs.hardware import load_profile, profile_names
+    from kerneltune.reporting.page import Roof
+    from kerneltune.tuning.best import same_device
+
+    for name in profile_names():
+        try:
+            profile = load_profile(name)
+        except KernelTuneError:
+            continue
+        if same_device(device, profile.title):
+            return Roof.of(profile)
+    return None
+
+
+def _export(one: Tuned, to_t4: Path | None, to_cache: Path | None) -> None:
+    import json
+
+    from kerneltune.tuning.recorded import Recording
+
+    if to_t4 is None and to_cache is None:
+        return
+    values: dict[str, list[Any]] = {}
+    for trial in one.trials:
+        for name, value in trial.configuration.items():
+            values.setdefault(name, [])
+            if value not in values[name]:
+                values[name].append(value)
+    latest = {tuple(sorted(trial.configuration.items())): trial.outcome for trial in one.trials}
+    recording = Recording(one.kernel, one.device, values, tuple(latest.values()))
+    for path, data in ((to_t4, recording.results_file), (to_cache, recording.cache_file)):
+        if path is not None:
+            _write(path, json.dumps(data(), indent=1) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _show(one: Tuned, objective: str, most: int) -> None:
+    ranked = one.ranked(objective)
+    typer.echo(f"{one.title}: {len(one.trials)} tried, {len(one.failed)} failed, last {one.last}")
+    for place, trial in enumerate(ranked[:most]):
+        said = ", ".join(f"{name}={value}" for name, value in trial.configuration.items())
+        typer.echo(f"{place + 1:3} {objective} {trial.objectives[objective]:.5g}: {said}")
+    if not ranked:
+        typer.echo(f"    nothing has '{objective}'")

@@ -1,0 +1,1 @@
+"""What is shown of tuning runs: tables, a live view, one HTML page."""

@@ -1,0 +1,79 @@
+"""What the store knows, in rows: one for each kernel on a device at some sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kerneltune.pipeline.trial import TIME, Trial
+from kerneltune.tuning.kernel_store import StoredKernel
+from kerneltune.tuning.tuned import MAXIMISED
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The stored trials of a kernel on a device at some sizes.
+
+    Attributes:
+        kernel: The kernel's name.
+        device: The device's name.
+        sizes: The sizes.
+        identities: How many versions of the kernel, its arguments or the way of measuring they come from.
+        trials: The trials, the oldest first.
+        last: When the last one was measured, UTC.
+    """
+
+    kernel: str
+    device: str
+    sizes: dict[str, int]
+    identities: int
+    trials: tuple[Trial, ...]
+    last: str
+
+    def ranked(self, objective: str = TIME) -> list[Trial]:
+        """The trials that have an objective, the best first."""
+        sign = -1 if objective in MAXIMISED else 1
+        passed = [trial for trial in self.trials if trial.passed and objective in trial.objectives]
+        return sorted(passed, key=lambda trial: sign * trial.objectives[objective])
+
+    @property
+    def failed(self) -> list[Trial]:
+        """The trials without a measurement."""
+        return [trial for trial in self.trials if not trial.passed]
+
+    @property
+    def title(self) -> str:
+        """Kernel, device and sizes."""
+        sizes = ", ".join(f"{name}={value}" for name, value in self.sizes.items())
+        return f"{self.kernel} on {self.device}" + (f", {sizes}" if sizes else "")
+
+    def to_json(self, objective: str = TIME) -> dict[str, Any]:
+        """A JSON object; trials the best first."""
+        return {
+            "kernel": self.kernel,
+            "device": self.device,
+            "sizes": self.sizes,
+            "last": self.last,
+            "objective": objective,
+            "trials": [trial.to_json() for trial in self.ranked(objective)],
+            "failed": [trial.to_json() for trial in self.failed],
+        }
+
+
+def summarised(rows: Iterable[StoredKernel]) -> list[Tuned]:
+    """Stored rows gathered by kernel, device and sizes, in the order of their first trials."""
+    groups: dict[tuple[str, str, tuple[tuple[str, int], ...]], list[StoredKernel]] = {}
+    for row in rows:
+        groups.setdefault((row.kernel, row.device, tuple(sorted(row.sizes.items()))), []).append(row)
+    return [
+        Tuned(
+            kernel,
+            device,
+            dict(sizes),
+            len({row.identity for row in found}),
+            tuple(row.trial for row in found),
+            max(row.measured for row in found),
+        )
+        for (kernel, device, sizes), found in groups.items()
+    ]

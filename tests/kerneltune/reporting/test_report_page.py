@@ -1,0 +1,159 @@
+"""Results of users' kernels: listed, exported, shown live and on one page, from stored trials."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chromium import Browser, chromium, needs_chromium
+from rich.console import Console
+
+from kerneltune.errors import InputError
+from kerneltune.pipeline.run import Budget, Progress
+from kerneltune.pipeline.trial import Trial
+from kerneltune.reporting.live import live_view, seconds_left, table_of
+from kerneltune.reporting.page import Roof, page_of
+from kerneltune.reporting.summary import Tuned, summarised
+from kerneltune.tuning.kernel_store import KernelMemory, KernelStore
+from kerneltune.tuning.recorded import read_recording
+
+H100 = "NVIDIA H100 80GB HBM3"
+
+
+def trials(count: int = 60) -> list[Trial]:
+    """Drawn ones: numbers, texts and truth values, some failed, one with text that would end a script."""
+    draw = random.Random(3)
+    found = []
+    for i in range(count):
+        tile, unroll, layout = 2 ** draw.randint(3, 7), draw.random() < 0.5, draw.choice("AB")
+        configuration = {"tile": tile, "unroll": unroll, "layout": layout, "turn": i}
+        if i % 9 == 5:
+            found.append(Trial(configuration, failure="</script><b>registers & spills</b>\nmore"))
+            continue
+        time = 1 + abs(tile - 32) / 16 + draw.random()
+        objectives = {"time": time, "gflops": 100 / time, "gbs": 40 / time + i % 7}
+        resources = {"registers": 40, "shared_memory": 1024 * tile, "blocks_per_sm": 2, "threads": 256}
+        found.append(Trial(configuration, objectives, spread=0.01, relative_error=1e-7, resources=resources))
+    return found
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    path = tmp_path / "kernels.sqlite"
+    with closing(KernelStore(path)) as opened:
+        memory = KernelMemory(opened, "matmul", "id", H100, {"m": 512})
+        for trial in trials():
+            memory.add(trial)
+        KernelMemory(opened, "reduce", "id", "another", {}).add(Trial({"x": 1}, {"time": 2.0}))
+    return path
+
+
+def ask(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "kerneltune.cli", "results", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def tuned(store: Path) -> Tuned:
+    with closing(KernelStore(store)) as opened:
+        return summarised(opened.rows("matmul"))[0]
+
+
+def test_results_are_listed_and_exported(store: Path, tmp_path: Path) -> None:
+    options = ("--store", str(store))
+    listed = ask(*options)
+    assert listed.returncode == 0
+    assert f"matmul on {H100}, m=512: 60 tried, 7 failed" in listed.stdout
+    assert "reduce on another" in listed.stdout
+    found = json.loads(ask("matmul", "--json", *options).stdout)["results"][0]["trials"]
+    least = min(trial.objectives["time"] for trial in trials() if trial.passed)
+    assert found[0]["objectives"]["time"] == pytest.approx(least)
+    for option in ("--to-t4", "--to-cache"):
+        path = tmp_path / option[2:]
+        assert ask("matmul", option, str(path), *options).returncode == 0
+        recording = read_recording(path)
+        assert len(recording.outcomes) == 60
+        assert recording.best().objectives["time"] == pytest.approx(least)
+
+
+def test_what_is_asked_wrongly_is_said(store: Path, tmp_path: Path) -> None:
+    wrong = {
+        ("matmull",): "did you mean 'matmul'",
+        ("matmul", "--device", "a100"): "results are of NVIDIA H100",
+        ("--html", str(tmp_path / "a.html")): "name the kernel",
+        ("matmul", "--html", str(tmp_path / "a.html"), "--objective", "joules"): "no objective 'joules'",
+        ("matmul", "--html", str(tmp_path / "none" / "a.html")): "cannot write",
+    }
+    for words, said in wrong.items():
+        done = ask(*words, "--store", str(store))
+        assert done.returncode == 2
+        assert said in done.stderr
+    assert "has no results" in ask("--store", str(tmp_path / "empty.sqlite")).stderr
+
+
+@needs_chromium
+def test_the_page_in_a_browser(store: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    page.write_text(page_of(tuned(store), roof=Roof(3350.0, 64, 65536, 233472)), encoding="utf-8")
+    assert "http://" not in page.read_text().replace("http://www.w3.org/2000/svg", "")
+    with chromium() as browser:
+        _look(browser, page)
+
+
+def _look(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    best = min((trial for trial in trials() if trial.passed), key=lambda trial: trial.objectives["time"])
+    cells = "[...document.querySelectorAll('#table tr')[1].children].map(c => c.textContent)"
+    row = browser.value(cells)
+    assert float(row[1]) == pytest.approx(best.objectives["time"], rel=1e-4)
+    assert row[5:] == [_as_script(best.configuration[name]) for name in sorted(best.configuration)]
+    assert browser.value("document.querySelectorAll('#parameters svg').length") == 4
+    assert browser.value("document.querySelectorAll('#convergence circle').length") == 53
+    assert "registers & spills" in browser.value("document.querySelector('#failures').textContent")
+    assert browser.value("document.querySelector('#roofline-part').hidden") is False
+    resources = browser.value("document.querySelectorAll('#resources tr')[1].textContent")
+    assert "25 %31 %" in resources  # 16 of 64 warps, 20,480 of 65,536 registers
+    shown = "document.querySelectorAll('.path:not(.out)').length"
+    assert browser.value(shown) == 53
+    band = browser.value(
+        "(() => { const b = document.querySelector('[data-axis=tile]'); b.scrollIntoView();"
+        " const r = b.getBoundingClientRect(); return [r.left + r.width / 2, r.top, r.height] })()"
+    )
+    browser.drag((band[0], band[1] + 2), (band[0], band[1] + band[2] / 10))
+    kept = browser.value(shown)
+    assert kept == sum(trial.passed and trial.configuration["tile"] == 128 for trial in trials())
+    browser.click("document.querySelector('#all')")
+    assert browser.value(shown) == 53
+    assert browser.problems == []
+
+
+def _as_script(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def test_pages_need_a_measurement() -> None:
+    with pytest.raises(InputError, match="none of its trials passed"):
+        page_of(Tuned("k", "d", {}, 1, (Trial({"x": 1}, failure="no"),), "now"))
+
+
+def test_the_live_view_says_what_is_left() -> None:
+    done = Trial({"x": 4}, {"time": 2.0})
+    progress = Progress([done, Trial({"x": 5}, failure="no")], done, seconds=4.0, since_best=1)
+    assert seconds_left(progress, Budget(evaluations=10)) == pytest.approx(16.0)
+    assert seconds_left(progress, Budget(evaluations=10, seconds=5.0)) == pytest.approx(1.0)
+    assert seconds_left(progress, Budget()) is None
+    console = Console(record=True, width=100, force_terminal=True)
+    with live_view(Budget(seconds=9.0), console=console) as notice:
+        notice(done, progress)
+    console.print(table_of(progress, Budget(seconds=9.0)))
+    text = console.export_text()
+    assert "2 (1 failed), 0.5 a second" in text
+    assert "4 s, 5 s left" in text
+    assert "time 2: x=4" in text
