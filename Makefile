@@ -4,13 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?= lstm --gpu h100_sxm --heads 12 --head-dim 64 --batch 16 --dtype bf16
 
-.PHONY: tile test lint docs clean
+.PHONY: tile test torch lint docs clean
 
 tile: $(VENV)/.installed
 	$(BIN)/kerneltune tile $(ARGS)
 
 test: $(VENV)/.installed-test lint
 	$(BIN)/python -m pytest -n 2 -m "not gpu" $(PYTEST_ARGS)
+
+# PyTorch for the tests of its layers; TORCH may name a wheel.
+TORCH ?= torch
+torch: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
 
 docs: $(VENV)/.installed-test
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html

@@ -29,8 +29,8 @@ def stand_in(tools: Path, name: str, result: int = 0) -> None:
     path.chmod(0o755)
 
 
-def run(tools: Path) -> tuple[int, list[str]]:
-    done = subprocess.run([ROOT / ".ci" / "run"], cwd=tools, env={"PATH": str(tools)})
+def run(tools: Path, **more: str) -> tuple[int, list[str]]:
+    done = subprocess.run([ROOT / ".ci" / "run"], cwd=tools, env={"PATH": str(tools), **more})
     return done.returncode, (tools / "calls").read_text("utf-8").splitlines()
 
 
@@ -50,3 +50,16 @@ def test_a_browser_is_installed_where_that_is_possible(tools: Path, result: int)
     assert code == 0
     assert calls[0] == f"{ROOT} apt-get update -qq"
     assert calls[-1] == f"{ROOT} make test"
+
+
+def test_a_wheel_of_pytorch_that_is_at_hand_is_installed(tools: Path) -> None:
+    stand_in(tools, "chromium")
+    stand_in(tools, "make")
+    wheels = tools / "wheels"
+    wheels.mkdir()
+    assert run(tools, PIP_FIND_LINKS=str(wheels))[1] == [f"{ROOT} make test"]
+    wheel = wheels / "torch-2.0+cpu-any.whl"
+    wheel.write_text("")
+    (tools / "calls").unlink()
+    code, calls = run(tools, PIP_FIND_LINKS=str(wheels))
+    assert (code, calls) == (0, [f"{ROOT} make torch TORCH={wheel}", f"{ROOT} make test"])

@@ -177,7 +177,7 @@ def test_the_extra_all_is_every_one_that_needs_no_gpu() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     (named,) = extras["all"]
     assert named.startswith("constrint[")
-    of_gpus, of_developers = {"gpu", "torch"}, {"test", "bench", "docs"}
+    of_gpus, of_developers = {"gpu", "torch", "jax", "nvml"}, {"test", "bench", "docs"}
     assert set(named.removeprefix("constrint[").rstrip("]").split(",")) == (
         set(extras) - of_gpus - of_developers - {"all"}
     )
