@@ -129,7 +129,7 @@ def _run_layer(
         return _results(layer, states)
     ends = [stack.ending(index, d) for d in range(layer.directions)]
     names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh") if layer.bias else ("weight_ih", "weight_hh")
-    parameters = [stack._parameters[name + end] for end in ends for name in names]
+    parameters = [getattr(stack, name + end) for end in ends for name in names]
     output, last = _Fused.apply(layer, launcher(), data, len(given), *given, *parameters)
     return output, last
 

@@ -70,8 +70,10 @@ class Recurrent(Stack):
         return [self._torchs_parameters(end) for end in self._ends()]
 
     def _torchs_parameters(self, end: str) -> list[torch.nn.Parameter]:
-        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-        return [self._parameters[name + end] for name in names if name + end in self._parameters]
+        names = ["weight_ih", "weight_hh"]
+        names += ["bias_ih", "bias_hh"] if self.sizes.bias else []
+        names += ["weight_hr"] if self.sizes.proj_size else []
+        return [getattr(self, name + end) for name in names]  # which finds parametrised weights, too
 
     def forward(
         self,

@@ -124,7 +124,6 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
     def __init__(self, kind: Kind, sizes: Sizes, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.kind, self.sizes = kind, sizes
-        self._kept: dict[tuple[int, int], tuple[Any, _Weights]] = {}
         made = {"device": device, "dtype": dtype}
         for name, shape in self._shapes().items():
             self.register_parameter(name, torch.nn.Parameter(torch.empty(shape, **made)))
@@ -353,20 +352,11 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         return functional.pad(parts, [0, 0] * (rows.dim()) + [0, added]) if added else parts
 
     def weights(self, layer: int, direction: int, dim: int) -> _Weights:
-        """A direction's weights as kernels have them; kept while no gradient is wanted and they stay."""
-        if torch.is_grad_enabled() or torch.compiler.is_compiling():
-            return self._made(layer, direction, dim)
-        end = self.ending(layer, direction)
-        mine = [part for name, part in self._parameters.items() if name.endswith(end)]
-        key = (dim, *((part.data_ptr(), part._version, part.dtype) for part in mine))
-        if any(part.is_inference() for part in mine):
-            return self._made(layer, direction, dim)
-        kept = self._kept.get((layer, direction))
-        if kept is None or kept[0] != key:
-            kept = self._kept[layer, direction] = key, self._made(layer, direction, dim)
-        return kept[1]
+        """A direction's weights as kernels have them.
 
-    def _made(self, layer: int, direction: int, dim: int) -> _Weights:
+        Made in each call: a write through `.data`, a graph's replay or a parametrisation changes weights
+        without a trace on the host, so what was made before cannot be known to hold.
+        """
         sizes, end = self.sizes, self.ending(layer, direction)
         into = self._by_units(getattr(self, f"weight_ih{end}"), dim).flatten(0, 2)
         read, projection = getattr(self, f"weight_hh{end}"), None
@@ -381,9 +371,6 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         into_bias = self._by_units(getattr(self, f"bias_ih{end}"), dim).flatten()
         bias = self._by_units(getattr(self, f"bias_hh{end}"), dim).transpose(1, 2).contiguous()
         return _Weights(into, into_bias, recurrent, bias, projection)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kept": {}}
 
 
 def _joined(parts: list[torch.Tensor]) -> torch.Tensor:

@@ -135,3 +135,28 @@ def test_second_derivatives_are_refused_with_the_way_out(launcher: ReferenceLaun
     x = torch.randn(3, 2, 5, requires_grad=True)
     with pytest.raises(InputError, match=r"kerneltune\.torch\.native"):
         torch.autograd.grad(layer(x)[0].sum(), x, create_graph=True)
+
+
+def test_kernels_get_the_weights_of_the_call(launcher: ReferenceLauncher) -> None:
+    """Neither a write through `.data` nor a parametrisation is missed."""
+    from torch.nn.utils.parametrizations import weight_norm
+
+    from kerneltune.torch import LSTM, native
+
+    layer, x = LSTM(4, 8), torch.randn(3, 2, 4)
+    for change in ("data", "weight_norm"):
+        if change == "weight_norm":
+            weight_norm(layer, "weight_hh_l0")
+        with torch.no_grad():
+            before = layer(x)[0]
+            written = (
+                layer.parametrizations.weight_hh_l0.original0 if change != "data" else layer.weight_hh_l0
+            )
+            written.data.mul_(3)
+            found = layer(x)[0]
+        with native():
+            expected = layer(x)[0]
+        assert not torch.allclose(found, before)
+        close(found, expected)
+        close(layer(x)[0], expected)
+    assert {"forward", "training"} <= set(launcher.passes)

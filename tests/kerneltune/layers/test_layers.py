@@ -229,6 +229,57 @@ def test_layers_are_copied_and_kept() -> None:
         expected = layer(x)[0]
         assert torch.equal(copy.deepcopy(layer)(x)[0], expected)
         assert torch.equal(restored(layer)(x)[0], expected)
-        layer.weight_hh_l0.mul_(2)  # weights that are kept in the kernels' order follow
+        layer.weight_hh_l0.mul_(2)
         assert not torch.equal(layer(x)[0], expected)
     assert repr(layer) == "LSTM(4, 6, num_layers=2, bidirectional=True)"
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_weights_are_those_of_the_call(heads: int) -> None:
+    """Writes through `.data` leave torch's version counter as it is."""
+    from kerneltune.torch import LSTM
+
+    layer, x = LSTM(4, 8, heads=heads), torch.randn(3, 2, 4)
+    with torch.no_grad():
+        before = layer(x)[0]
+        layer.weight_hh_l0.data.mul_(3)
+        found = layer(x)[0]
+    assert not torch.allclose(found, before)
+    close(found, layer(x)[0])
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_parametrised_weights(heads: int) -> None:
+    from torch.nn.utils.parametrizations import weight_norm
+
+    from kerneltune.torch import LSTM
+
+    layer, x = weight_norm(LSTM(4, 8, heads=heads), "weight_hh_l0"), torch.randn(3, 2, 4)
+    length = layer.parametrizations.weight_hh_l0.original0
+    with torch.no_grad():
+        before = layer(x)[0]
+        length.mul_(3)
+        found = layer(x)[0]
+    assert not torch.allclose(found, before)
+    plain = LSTM(4, 8, heads=heads)
+    values = {name: getattr(layer, name).detach() for name in plain.state_dict()}
+    plain.load_state_dict(values)
+    close(found, plain(x)[0])
+    (by,) = torch.autograd.grad(layer(x)[0].sum(), length)
+    assert float(by.abs().min()) > 0
+
+
+def test_checkpoints_draw_the_same_dropout() -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    from kerneltune.torch import LSTM
+
+    layer, x = LSTM(4, 8, 3, dropout=0.5, heads=2), torch.randn(6, 2, 4)
+    found = []
+    for call in (lambda: layer(x)[0], lambda: checkpoint(lambda: layer(x)[0], use_reentrant=False)):
+        torch.manual_seed(1)
+        found.append(torch.autograd.grad(call().sum(), list(layer.parameters())))
+    for one, other in zip(*found, strict=True):
+        close(one, other)
+    torch.manual_seed(2)
+    assert not torch.equal(torch.autograd.grad(layer(x)[0].sum(), [layer.weight_ih_l0])[0], found[0][0])

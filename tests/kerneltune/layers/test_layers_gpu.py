@@ -65,7 +65,7 @@ def test_drawn_layers_are_torchs(kind: str, dtype: str) -> None:
             assert relative(one, other) < 4 * LIMIT[dtype], (options, width, tuple(one.shape))
 
 
-def test_lengths_resets_and_boundaries_are_one_sequence_at_a_time() -> None:
+def test_lengths_are_one_sequence_at_a_time() -> None:
     import torch
 
     import kerneltune.torch as ours
