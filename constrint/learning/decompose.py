@@ -13,7 +13,7 @@ explain holes. Parts explain much better:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -27,6 +27,7 @@ from constrint.propagators import (
     AllDifferentBounds,
     AllDifferentDomain,
     Cardinality,
+    Circuit,
     Clause,
     Cumulative,
     Element,
@@ -44,6 +45,7 @@ from constrint.propagators import (
     Propagator,
     Rectangles,
     Selection,
+    Subcircuit,
     Table,
 )
 from constrint.support.deadline import NEVER, Deadline
@@ -68,6 +70,7 @@ class Decomposition:
         self._nodes: list[Propagator] = []
         self._clauses = 0
         self._literals: dict[tuple[int, int], int] = {}
+        self._ends: dict[tuple[int, int], int] = {}
         self.equalities: list[int] = []
         for node in root.nodes:
             if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
@@ -98,6 +101,7 @@ class Decomposition:
             for (a, x, b), (c, y, d) in combinations(node.views, 2):
                 self._differ_by_values(LinearNe(*self._sum(((a, x), (-c, y)), d - b)))
             if isinstance(node, AllDifferent):
+                self._place_all(node)
                 return
         if isinstance(node, Maximum | Minimum):
             sign = 1 if isinstance(node, Maximum) else -1
@@ -106,6 +110,7 @@ class Decomposition:
             self._nodes += [LinearLe(*self._sum(((sign, node.x), (-1, node.z)))) for sign in (1, -1)]
         if isinstance(node, Element) and self._is_small(node.index):
             self._look_up(node)
+            return
         if isinstance(node, Selection) and self._is_small(node.index):
             self._select(node)
         if isinstance(node, Table) and node.literal == TRUE and self._is_short(node):
@@ -127,6 +132,10 @@ class Decomposition:
         if isinstance(node, Pairs):
             self._multiply(node)
             return
+        if isinstance(node, Circuit | Subcircuit) and all(map(self._is_small, node.successors)):
+            for v in node.successors:
+                for value in self._values(v):
+                    self.equals(v, value)
         self._nodes.append(node)
 
     def _literal(self) -> int:
@@ -290,12 +299,61 @@ class Decomposition:
                 return
         self._nodes.append(node)
 
+    def _at_least(self, v: int, value: int) -> int:
+        """The literal of ``v >= value``."""
+        if value <= self._lo[v]:
+            return TRUE
+        if value > self._hi[v]:
+            return FALSE
+        if self._lo[v] == 0 and self._hi[v] == 1:
+            return 2 * v
+        literal = self._ends.get((v, value))
+        if literal is None:
+            literal = self._ends[v, value] = self._at_most_literal(((-1, v),), -value)
+        return literal
+
+    def _place_all(self, node: AllDifferent) -> None:
+        """Where there are as many values as variables, each value has a variable."""
+        variables = [v for _, v, _ in node.views]
+        if any((a, b) != (1, 0) for a, _, b in node.views) or not all(map(self._is_small, variables)):
+            return
+        values = set().union(*map(self._values, variables))
+        if len(values) == len(variables):
+            for value in sorted(values):
+                self._nodes.append(Clause(tuple(self.equals(v, value) for v in variables)))
+
     def _look_up(self, node: Element) -> None:
-        """Each value of the index fixes the result, and is removed if the result cannot have the entry."""
+        """Each place fixes the result, and a value of the result needs a place that has it.
+
+        The values of the result are pairs of bounds, so its least value follows from the places that are
+        excluded, each by a literal of its own.
+        """
+        z = node.z
+        places: dict[int, list[int]] = {}
+        values = set(self._values(z))
         for place in self._values(node.index):
-            if 0 <= place < len(node.table):
-                entry = self.equals(node.z, node.table[place])
-                self._nodes.append(Clause((self.equals(node.index, place) ^ 1, entry)))
+            here = self.equals(node.index, place)
+            if not 0 <= place < len(node.table) or node.table[place] not in values:
+                self._nodes.append(Clause((here ^ 1,)))
+                continue
+            entry = node.table[place]
+            places.setdefault(entry, []).append(here)
+            self._nodes.append(Clause((here ^ 1, self._at_least(z, entry))))
+            self._nodes.append(Clause((here ^ 1, self._at_least(z, entry + 1) ^ 1)))
+        for first, last in self._runs(z, places):
+            below, above = self._at_least(z, first) ^ 1, self._at_least(z, last + 1)
+            self._nodes.append(Clause((below, above, *places.get(first, ()))))
+
+    def _runs(self, z: int, places: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, int]]:
+        """The values of a result, one by one, and those without a place in runs."""
+        first = self._lo[z]
+        for entry in sorted(places):
+            if first < entry:
+                yield first, entry - 1
+            yield entry, entry
+            first = entry + 1
+        if first <= self._hi[z]:
+            yield first, self._hi[z]
 
     def _select(self, node: Selection) -> None:
         """If the index is a place, the result is at most and at least its entry."""

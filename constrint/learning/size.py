@@ -9,6 +9,7 @@ from constrint.propagators import (
     AllDifferentBounds,
     AllDifferentDomain,
     Cardinality,
+    Circuit,
     Cumulative,
     Element,
     Inverse,
@@ -16,6 +17,7 @@ from constrint.propagators import (
     NoOverlapOptional,
     Propagator,
     Rectangles,
+    Subcircuit,
     Table,
 )
 
@@ -36,7 +38,7 @@ def parts(node: Propagator, box: Box) -> int:
         return (1 if known else 4) * DISJUNCTION * len(node.starts) ** 2 // 2
     if isinstance(node, Table):
         return len(node.rows) * n
-    if isinstance(node, Element | Cardinality | Inverse):
+    if isinstance(node, Element | Cardinality | Inverse | Circuit | Subcircuit):
         return n * _values(scope, box)
     return n
 
