@@ -4,13 +4,17 @@
 out=$2
 run() { timeout "$1" python3 benchmarks/tuning/examples.py "${@:2}" --out "$out" 2>"$out/stderr.txt" || tail -5 "$out/stderr.txt"; }
 case $1 in
-record) for one in matmul hotspot; do run 75 exhaustive --only $one --seconds 60 | cut -c 1-400; done ;;
+record)
+  for one in ${ONLY:-matmul hotspot softmax}; do
+    run 70 exhaustive --only $one --seconds "${SECONDS_EACH:-50}" | cut -c 1-400
+  done
+  ;;
 peers)
   for one in hotspot matmul reduction; do
-    run 60 kernel-tuner --only $one --seconds 25 --seeds "${SEEDS:-1}"
+    run 60 kernel-tuner --only $one --seconds "${SECONDS_EACH:-25}" --seeds "${SEEDS:-1}"
   done
   python3 -c 'import torch, triton' # both sides find the files in memory
-  for one in softmax attention; do run 60 autotune --only $one; done
+  for one in ${TRITON:-softmax attention}; do run 60 autotune --only $one; done
   ;;
 ours)
   for one in matmul hotspot reduction softmax attention; do
