@@ -15,7 +15,8 @@ from kerneltune.errors import InputError
 from kerneltune.searching.base import SearchBudget
 from kerneltune.searching.points import Points
 from kerneltune.searching.protocol import Configuration, Outcome
-from kerneltune.searching.strategies import STRATEGIES, is_hopeless, strategy
+from kerneltune.searching.racing import is_hopeless
+from kerneltune.searching.strategies import STRATEGIES, strategy
 
 ALL = sorted(set(STRATEGIES) - {"nsga2"})
 NEEDED = {"trees": "sklearn", "ridge": "sklearn", "tpe": "optuna", "nsga2": "optuna"}
