@@ -93,6 +93,7 @@ def _row(trial: Trial, objective: str, names: list[str]) -> dict[str, Any]:
         "failure": trial.failure,
         "objectives": finite,
         "resources": trial.resources,
+        "predicted": trial.predicted,
         "spread": trial.spread,
         "error": trial.relative_error,
         "compile": round(trial.compile_seconds, 4),
