@@ -21,6 +21,8 @@ LENGTH_SPREAD, NOISE_SPREAD = 1.2, 1.5  # of the priors, in logarithms
 NOISE = 0.01  # the prior's median, as a share of the variance
 LEAST_NOISE, MOST_NOISE = 1e-4, 0.5
 EACH = 24  # rows up to twice which lengths are fitted at each one
+PART = 128  # rows whose covariances are computed at a time
+ROOT = math.sqrt(5.0)
 BATCH = 64  # rows whose standard deviations are computed at a time
 
 
@@ -188,9 +190,25 @@ def _tried(rows: Floats, goal: Floats, scales: Floats, noise: float) -> _Fit | N
 
 
 def _matern(one: Floats, other: Floats) -> Floats:
-    squares = (one * one).sum(axis=1)[:, None] + (other * other).sum(axis=1)[None] - 2 * one @ other.T
-    scaled = np.sqrt(5 * np.maximum(squares, 0.0))
-    return np.asarray((1 + scaled + scaled * scaled / 3) * np.exp(-scaled))
+    """The covariances of rows with others, computed in place in parts that stay in the processor's cache."""
+    found = np.empty((len(one), len(other)))
+    scaled, known = one * ROOT, other * ROOT
+    lengths, known_lengths = (scaled * scaled).sum(axis=1)[:, None], (known * known).sum(axis=1)
+    turned = -2 * known.T
+    for start in range(0, len(one), PART):
+        part = slice(start, start + PART)
+        squares = scaled[part] @ turned
+        squares += lengths[part]
+        squares += known_lengths
+        np.maximum(squares, 0.0, out=squares)
+        apart = np.sqrt(squares)
+        squares *= 1 / 3
+        squares += apart
+        squares += 1
+        np.negative(apart, out=apart)
+        np.exp(apart, out=apart)
+        np.multiply(squares, apart, out=found[part])
+    return found
 
 
 def expected_improvement(best: float, means: Floats, spreads: Floats) -> Floats:

@@ -7,6 +7,7 @@ import random
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from constrint.solutions.solutionset import SolutionSet
@@ -188,3 +189,19 @@ def test_hopeless_candidates_are_told() -> None:
     assert is_hopeless([2.0], [1.0, 1.1, 5.0])
     assert not is_hopeless([1.1], [1.0, 1.1, 1.2])
     assert not is_hopeless([], [1.0])
+
+
+def test_neighbours_of_several_points_are_those_of_each() -> None:
+    points = Points(from_tune_params({"x": [1, 2, 4, 8], "y": [0, 1, 2], "k": ["a", "b"]}, ["x + y < 9"]))
+    for kind in ("hamming", "adjacent"):
+        each = [points.neighbours(number, kind) for number in range(points.size)]  # type: ignore[arg-type]
+        found = points.all_neighbours(np.arange(points.size), kind)  # type: ignore[arg-type]
+        assert sorted(found.tolist()) == sorted(one for listed in each for one in listed)
+        for number, listed in enumerate(each):
+            mine = points.configuration(number)
+            expected = [
+                other
+                for other in range(points.size)
+                if sum(mine[n] != points.configuration(other)[n] for n in mine) == 1
+            ]
+            assert sorted(listed) == expected if kind == "hamming" else set(listed) <= set(expected)
