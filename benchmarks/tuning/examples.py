@@ -4,6 +4,7 @@
     python benchmarks/tuning/examples.py ours --known DIR --out DIR [--evaluations 60]
     python benchmarks/tuning/examples.py kernel-tuner --known DIR --out DIR [--strategy greedy_ils]
     python benchmarks/tuning/examples.py autotune --known DIR --out DIR
+    python benchmarks/tuning/examples.py busy --only matmul --out DIR --seconds 6
 
 `exhaustive` writes each configuration's time, or its failure, and what compiling and running it took. The
 others write evaluations and seconds until a configuration is tried that is within 5 % of the best of those
@@ -87,6 +88,36 @@ def exhaustive(options: argparse.Namespace) -> None:
         write(options.out / f"exhaustive_{name}.json", report)
         shown = {key: value for key, value in report.items() if key not in ("trials", "finals", "packages")}
         print(json.dumps(shown, default=str)[:1500], flush=True)
+
+
+TENTH = {"matmul": 30, "hotspot": 150, "reduction": 150}  # timed runs that take a tenth of a compilation
+
+
+def busy(options: argparse.Namespace) -> None:
+    """How long the GPU works where a compilation takes about ten times a measurement."""
+    for name in options.only:
+        store = options.out / f"busy_{name}.sqlite"
+        store.unlink(missing_ok=True)
+        more = {"patience": 0.0, "timed": TENTH[name], "finalists": 0}
+        found, _ = run(name, store, strategy="random", seconds=options.seconds, **more)
+        passed = [trial for trial in found.trials if trial.passed]
+        first = found.first_result or 0.0
+        compiling = sum(trial.compile_seconds for trial in passed) / len(passed)
+        data = {
+            "kernel": name,
+            **environment(),
+            "device": found.device,
+            "measured": len(passed),
+            "seconds": round(found.seconds, 3),
+            "first_result": round(first, 3),
+            "compile_seconds": round(compiling, 4),
+            "compile_over_measure": round(compiling / (found.measuring / len(found.trials)), 2),
+            "busy": round(found.measuring / found.seconds, 3),
+            "busy_after_the_first": round(found.measuring / (found.seconds - first), 3),
+        }
+        shown = {key: value for key, value in data.items() if key in list(data)[-8:]}
+        print(json.dumps({"kernel": name, **shown}), flush=True)
+        write(options.out / f"busy_{name}.json", data)
 
 
 def row(trial: Any) -> dict[str, Any]:
@@ -216,7 +247,7 @@ def write(path: Path, data: Any) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("exhaustive", "ours", "kernel-tuner", "autotune"))
+    parser.add_argument("what", choices=("exhaustive", "ours", "kernel-tuner", "autotune", "busy"))
     parser.add_argument("--only", nargs="*", default=None)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--known", type=Path, default=None)
@@ -225,11 +256,17 @@ def main() -> None:
     parser.add_argument("--strategy", default="auto")
     parser.add_argument("--seeds", type=int, default=1)
     options = parser.parse_args()
-    able = {"kernel-tuner": CUDA, "autotune": TRITON}.get(options.what, (*CUDA, *TRITON))
+    able = {"kernel-tuner": CUDA, "busy": CUDA, "autotune": TRITON}.get(options.what, (*CUDA, *TRITON))
     options.only = options.only or list(able)
     options.known = options.known or options.out
     options.out.mkdir(parents=True, exist_ok=True)
-    works = {"exhaustive": exhaustive, "ours": ours, "kernel-tuner": kernel_tuner, "autotune": autotune}
+    works = {
+        "exhaustive": exhaustive,
+        "ours": ours,
+        "kernel-tuner": kernel_tuner,
+        "autotune": autotune,
+        "busy": busy,
+    }
     works[options.what](options)
 
 

@@ -13,6 +13,8 @@ import numpy as np
 import surfaces
 
 from constrint.tuning.spaces import Space, from_tune_params
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.sources.folder import read_folder
 
 WITHIN = 1.05  # of the least time
 
@@ -27,6 +29,7 @@ class Problem:
     space: Space
     times: np.ndarray  # by number
     restriction: Callable[[dict[str, object]], bool] | None = None  # in place of the space's
+    model: Callable[[dict[str, object]], float] | None = None  # the kernel's own costs
 
     @property
     def restrictions(self) -> list[object]:
@@ -87,7 +90,16 @@ def measured_here(path: Path) -> Problem:
     for row, milliseconds in rows.items():
         if milliseconds is not None:
             times[space.index(dict(zip(names, row, strict=True)))] = milliseconds
-    return Problem(f"{data['kernel']} H100", "recorded", "held out", space, times, is_measured)
+    return Problem(
+        f"{data['kernel']} H100", "recorded", "held out", space, times, is_measured, _cycles(data["kernel"])
+    )
+
+
+def _cycles(kernel: str) -> Callable[[dict[str, object]], float] | None:
+    """The cost that an example's own files define."""
+    folder = Path(__file__).resolve().parents[2] / "examples" / "tuning" / kernel
+    found = read_folder(folder, with_arrays=False).description.kernel(load_profile("h100_sxm"))
+    return found.cycles if "cycles" in found.numbers.names else None
 
 
 STEERED = {"A100", "A4000"}

@@ -95,7 +95,8 @@ def ours(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
     from kerneltune.searching.strategies import strategy
 
     def run(name: str, seed: int) -> int | None:
-        search = strategy(name, problem.space, seed=seed)
+        own = problem.model if name.endswith("+model") else None
+        search = strategy(name.removesuffix("+model"), problem.space, seed=seed, model=own)
         for count in range(1, options.most + 1):
             asked = search.ask(1)
             if not asked:
@@ -109,7 +110,7 @@ def ours(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
 
     return {
         name: measured(lambda seed, name=name: run(name, seed), range(options.seeds), options.most)  # type: ignore[misc]
-        for name in options.strategy
+        for name in (*options.strategy, *([] if problem.model is None else ["auto+model"]))
     }
 
 

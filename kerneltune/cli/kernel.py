@@ -25,6 +25,14 @@ Size = Annotated[list[str] | None, typer.Option("--size", help="NAME=NUMBER in p
 Store = Annotated[
     Path | None, typer.Option("--store", help="The file of results; by default in the user's cache folder.")
 ]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", help="NAME=FILE.py:FUNCTION of configuration and objectives; may be repeated."),
+]
+Model = Annotated[str | None, typer.Option(help="FILE.py:FUNCTION that predicts a configuration's cost.")]
+Features = Annotated[
+    str | None, typer.Option(help="FILE.py:FUNCTION that gives further numbers to learn from.")
+]
 SHOWN = 10  # most rows of the table
 
 
@@ -39,16 +47,9 @@ def tune_kernel(
             help="What to search for: time, energy, gflops, gbs, a metric; several with commas: time,energy."
         ),
     ] = "time",
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(help="NAME=FILE.py:FUNCTION of configuration and objectives; may be repeated."),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="FILE.py:FUNCTION that predicts a configuration's cost.")
-    ] = None,
-    features: Annotated[
-        str | None, typer.Option(help="FILE.py:FUNCTION that gives further numbers to learn from.")
-    ] = None,
+    metric: Metrics = None,
+    model: Model = None,
+    features: Features = None,
     evaluations: Annotated[int | None, typer.Option(min=1, help="Most configurations.")] = None,
     seconds: Annotated[float | None, typer.Option(min=0.0, help="Most seconds.")] = None,
     no_gain: Annotated[
@@ -95,12 +96,7 @@ def tune_kernel(
         options = options_of(given)
         with _watched(options, as_json) as notice:
             found = tuned(kernel, case, options, strategy, seed, notice)
-        if as_json:
-            print_json({"status": "passed" if found.ranked else "failed", **found.to_json()})
-        else:
-            _show(found)
-        if not found.ranked:
-            raise typer.Exit(RunError.exit_code)
+        _print(found, as_json)
 
 
 def best(
@@ -191,6 +187,15 @@ def _notice(trial: Trial, progress: Progress) -> None:
 
 def _words(configuration: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in configuration.items())
+
+
+def _print(found: TunedKernel, as_json: bool) -> None:
+    if as_json:
+        print_json({"status": "passed" if found.ranked else "failed", **found.to_json()})
+    else:
+        _show(found)
+    if not found.ranked:
+        raise typer.Exit(RunError.exit_code)
 
 
 def _show(found: TunedKernel) -> None:

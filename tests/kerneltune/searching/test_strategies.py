@@ -205,3 +205,18 @@ def test_neighbours_of_several_points_are_those_of_each() -> None:
                 if sum(mine[n] != points.configuration(other)[n] for n in mine) == 1
             ]
             assert sorted(listed) == expected if kind == "hamming" else set(listed) <= set(expected)
+
+
+def test_a_model_counts_until_it_misleads() -> None:
+    from kerneltune.searching.base import SearchOptions
+    from kerneltune.searching.transfer import Prior
+
+    space = from_tune_params({"x": list(range(20))}, [])
+    points = Points(space)
+    for sign, holds in ((1, True), (-1, False)):
+        prior = Prior(points, SearchOptions(model=lambda p: float(p["x"]) + 1))
+        assert [points.configuration(number)["x"] for number in prior.best(3)] == [0, 1, 2]
+        for number in range(8):
+            prior.tell(number, 50.0 + sign * float(points.configuration(number)["x"]))
+        offsets = prior.offsets(range(20))
+        assert np.ptp(offsets) == pytest.approx(math.log(20) if holds else 0.0)
