@@ -91,9 +91,9 @@ def test(model: Model, task: Task, name: str, options: argparse.Namespace) -> di
     found = {
         str(length): accuracy(model, *task.drawn(rows, length, generator), whole=whole) for length in lengths
     }
-    if task.name == "parity" and not whole and options.longest >= LONGEST:
-        if found[str(lengths[-1])]["last"] > KEPT:
-            found[str(LONGEST)] = accuracy(model, *task.drawn(rows, LONGEST, generator), whole=False)
+    longer = task.name == "parity" and not whole and options.longest >= LONGEST
+    if longer and found[str(lengths[-1])]["last"] > KEPT:
+        found[str(LONGEST)] = accuracy(model, *task.drawn(rows, LONGEST, generator), whole=False)
     return found
 
 
