@@ -24,8 +24,27 @@ class ReferenceLauncher:
         self.passes.append(problem.direction)
         for tensor in tensors.values():
             assert tensor.is_contiguous()
+        shapes = self._shapes(problem)
+        tensors = {name: tensor.view(shapes[name]) for name, tensor in tensors.items()}
         arrays = {name: tensor.detach().double().numpy() for name, tensor in tensors.items()}
         (self._backward if problem.direction == "backward" else self._forward)(problem, tensors, arrays)
+
+    def _shapes(self, problem: Problem) -> dict[str, tuple[int, ...]]:
+        """As `kernels/common/arguments.cuh` has them."""
+        spec = self.kernels.cell(problem.cell).spec
+        heads, dim, gates = problem.heads, problem.head_dim, len(spec.gates)
+        row, count = (problem.batch, heads, dim), len(spec.states)
+        products, hidden, ends = (problem.steps, *row, gates), (problem.steps, *row), (count, *row)
+        return {
+            **dict.fromkeys(("input", "input_gradient", "recurrent_gradient"), products),
+            **dict.fromkeys(("last_gradient", "initial_gradient"), ends),
+            "recurrent": (heads, gates, dim, dim),
+            "bias": (heads, gates, dim),
+            "states": (count, problem.steps + 1, *row),
+            "output_gradient": hidden,
+            "saved_values": (*hidden, spec.saved_values),
+            "saved_states": (problem.steps + 1, *row, spec.saved_states),
+        }
 
     def _forward(self, problem: Problem, tensors: Any, arrays: dict[str, Any]) -> None:
         module = self.kernels.cell(problem.cell).reference_module()
