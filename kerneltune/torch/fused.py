@@ -326,5 +326,9 @@ def run_ragged(
 ) -> tuple[torch.Tensor, States]:
     """As `run`, for `[N, input_size]`: the steps of rows that have lengths of their own."""
     layer = layer_of(stack.kind, stack.sizes, bool(torch.backends.cudnn.allow_tf32))
-    cuts = [(int(lengths.ends.max()), len(lengths.ends))]
-    return run(stack, data, lengths.placed(layer, cuts, data.device), states)
+    return run(stack, data, lengths.placed(layer, cuts_of(lengths), data.device), states)
+
+
+def cuts_of(lengths: Lengths) -> list[tuple[int, int]]:
+    """Steps and rows of the blocks that kernels run over."""
+    return [(int(lengths.ends.max()), len(lengths.ends))]

@@ -7,7 +7,8 @@ that are not over at its begin. Within a block, the gates of a row that is over 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from functools import lru_cache
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -189,8 +190,8 @@ class Ragged:
         blocks: What kernels run over.
         source: The step's number of each place of W x in all blocks, N where a row is over, by direction.
         places: The inverse: where each step and direction lies in W x.
-        before: Where h before each step and direction lies in the states of all blocks.
-        after: The same for h after it.
+        moves: Where h before, and after, each step and direction lies in the states of all blocks; None for
+            one block, where `places` holds for them, too.
         ends: Where each state, direction and row lies at the row's end.
         end_places: Where each direction and row has its last step in W x.
     """
@@ -200,8 +201,7 @@ class Ragged:
     batch: int
     source: torch.Tensor
     places: torch.Tensor
-    before: torch.Tensor
-    after: torch.Tensor
+    moves: tuple[torch.Tensor, torch.Tensor] | None
     ends: torch.Tensor
     end_places: torch.Tensor
 
@@ -223,8 +223,16 @@ class Ragged:
 
     def output(self, layer: Layer, states: torch.Tensor) -> torch.Tensor:
         """The steps that there are."""
-        found = states.view(-1, layer.units).index_select(0, self.after)
+        found = self._hidden(layer, states, 1)
         return found.view(-1, layer.directions * layer.units)
+
+    def _hidden(self, layer: Layer, states: torch.Tensor, after: int) -> torch.Tensor:
+        """H before or after each step and direction."""
+        if self.moves is not None:
+            return states.view(-1, layer.units).index_select(0, self.moves[after])
+        block = self.blocks[0]
+        within = states.narrow(0, after * block.batch, block.steps * block.batch)
+        return within.view(-1, layer.units).index_select(0, self.places)
 
     def lasts(self, layer: Layer, states: torch.Tensor) -> torch.Tensor:
         """Each row's at its own end."""
@@ -249,8 +257,8 @@ class Ragged:
 
     def read(self, layer: Layer, data: torch.Tensor, states: torch.Tensor) -> Reads:
         """Both directions read the same x."""
-        found = states.view(-1, layer.units).index_select(0, self.before)
-        return [(data, hidden) for hidden in found.view(-1, layer.directions, layer.units).unbind(1)]
+        found = self._hidden(layer, states, 0).view(-1, layer.directions, layer.units)
+        return [(data, hidden) for hidden in found.unbind(1)]
 
     def by_data(
         self, products: list[torch.Tensor], into: list[torch.Tensor], like: torch.Tensor
@@ -262,7 +270,14 @@ class Ragged:
 
 def keeping(layer: Layer, like: torch.Tensor) -> torch.Tensor:
     """W x that keeps the states of a row that is over, `[units * gates]`."""
-    found = like.new_zeros((layer.units, layer.gates))
+    if like.is_cuda and torch.cuda.is_current_stream_capturing():  # memory of a graph is not kept
+        return _keeping.__wrapped__(layer, like.device, like.dtype)
+    return _keeping(layer, like.device, like.dtype)
+
+
+@lru_cache(maxsize=64)
+def _keeping(layer: Layer, device: torch.device, dtype: torch.dtype) -> torch.Tensor:
+    found = torch.zeros((layer.units, layer.gates), device=device, dtype=dtype)
     for gate, sign in enumerate(layer.keeps):
         if sign:
             found[:, gate].fill_(sign * FAR)
@@ -308,31 +323,44 @@ class Lengths:
         """The layout on a device, for blocks of these steps and rows."""
         blocks = _blocks(cuts, len(layer.positive))
         lengths = [block.steps for block in blocks]
-        batch = np.repeat([block.batch for block in blocks], lengths)  # of the block that a step lies in
-        place = np.cumsum(batch) - batch
-        ahead = np.repeat([block.states_at - block.at for block in blocks], lengths)
-        count, rows = layer.directions, np.arange(len(self.ends))
-        way = np.arange(count)
-        total, last = len(self.step), self.ends - 1
-        source = np.full((place[-1] + batch[-1], count), total * count + way)
-        places = np.empty((total, count), np.int64)
-        moves = np.empty((2, total, count), np.int64)
+        if len(blocks) == 1:
+            batch: Any = blocks[0].batch
+            place, ahead = np.arange(lengths[0]) * batch, None
+        else:
+            batch = np.repeat([block.batch for block in blocks], lengths)  # of the block of each step
+            place = np.cumsum(batch) - batch
+            ahead = np.repeat([block.states_at - block.at for block in blocks], lengths)
+        count, last = layer.directions, self.ends - 1
+        numbers, way = np.arange(len(self.step) * count).reshape(-1, count), np.arange(count)
+        source = np.full((blocks[-1].at + blocks[-1].steps * blocks[-1].batch, count), numbers.size)
+        source += way
+        places, moves = np.empty_like(numbers), []
         for d in range(count):
             step = last[self.row] - self.step if d else self.step
             at = place[step] + self.row
-            source[at, d] = np.arange(total) * count + d
+            source[at, d] = numbers[:, d]
             places[:, d] = at * count + d
-            moves[0, :, d] = places[:, d] + ahead[step] * count
-            moves[1, :, d] = moves[0, :, d] + batch[step] * count
+            if ahead is not None:
+                before = places[:, d] + ahead[step] * count
+                moves.append((before, before + batch[step] * count))
+        parts = [source, places, *self._ends(layer, blocks, place)]
+        parts += [np.stack(one, axis=1) for one in zip(*moves, strict=True)]
+        source_, places_, ends, end_places, *rest = _moved([part.reshape(-1) for part in parts], device)
+        held = (rest[0], rest[1]) if rest else None
+        return Ragged(blocks, len(self.ends), source_, places_, held, ends, end_places)
+
+    def _ends(self, layer: Layer, blocks: tuple[Block, ...], place: Numbers) -> list[Numbers]:
+        """Where states lie at a row's end, h within its block and others behind it, and the last step."""
+        count, rows, last = layer.directions, np.arange(len(self.ends)), self.ends - 1
+        way = np.arange(count)[:, None]
+        at_end = np.searchsorted(np.cumsum([block.steps for block in blocks]), last, side="right")
         final = place[last] + rows
-        ends = [final + ahead[last] + batch[last]]  # h at the row's end, other states at its block's
-        at_end = np.searchsorted(np.cumsum(lengths), last, side="right")
+        ahead = np.array([block.states_at - block.at + block.batch for block in blocks])
+        found = [final + ahead[at_end]]
         for state in range(1, len(layer.positive)):
             base = [b.states_at + (state * (b.steps + 1) + b.steps) * b.batch for b in blocks]
-            ends.append(np.array(base)[at_end] + rows)
-        by_way = np.stack(ends)[:, None] * count + way[:, None]
-        parts = [source, places, moves[0], moves[1], by_way, final * count + way[:, None]]
-        return Ragged(blocks, len(self.ends), *_moved([part.reshape(-1) for part in parts], device))
+            found.append(np.array(base)[at_end] + rows)
+        return [np.stack(found)[:, None] * count + way, final * count + way]
 
 
 def _blocks(cuts: list[tuple[int, int]], states: int) -> tuple[Block, ...]:

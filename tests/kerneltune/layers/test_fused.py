@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 from typing import Any
@@ -160,3 +161,53 @@ def test_kernels_get_the_weights_of_the_call(launcher: ReferenceLauncher) -> Non
         close(found, expected)
         close(layer(x)[0], expected)
     assert {"forward", "training"} <= set(launcher.passes)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
+@pytest.mark.parametrize("cuts", [None, [(2, 4), (1, 3), (3, 2)]])
+def test_packed_rows_agree_with_torchs_operations(
+    kind: str, cuts: Any, launcher: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one block, and in blocks that rows leave which are over."""
+    from torch.nn.utils.rnn import PackedSequence, pack_sequence
+
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    if cuts:
+        monkeypatch.setattr(fused, "cuts_of", lambda *_: cuts)
+    parts = [torch.randn(n, 5) for n in (3, 6, 1, 5)]  # two run over step 3, three over step 2
+    packed = pack_sequence(parts, enforce_sorted=False)
+    layer = getattr(ours, kind)(5, 16, 2, bidirectional=True)
+    start = tuple(torch.rand(4, 4, 16) for _ in layer.kind.states)
+    results = []
+    for natively in (False, True):
+        leaf = packed.data.clone().requires_grad_()
+        given = tuple(part.clone().requires_grad_() for part in start)
+        with ours.native() if natively else contextlib.nullcontext():
+            output, last = layer(PackedSequence(leaf, *packed[1:]), given if len(given) > 1 else given[0])
+        found = [output.data, *each(last)]
+        draw = torch.Generator().manual_seed(2)
+        total = sum((part * torch.randn(part.shape, generator=draw)).sum() for part in found)
+        results.append(found + list(torch.autograd.grad(total, [leaf, *given, *layer.parameters()])))
+    for one, other in zip(*results, strict=True):
+        close(one, other)
+    assert launcher.passes.count("backward") == (2 * len(cuts) if cuts else 2)
+    with torch.no_grad():
+        close(layer(packed)[0].data, layer(packed)[0].data)
+
+
+def test_dropout_between_layers_is_torchs(launcher: ReferenceLauncher) -> None:
+    import kerneltune.torch as ours
+
+    for p in (0.4, 1.0):
+        layer = ours.LSTM(5, 16, 3, dropout=p)
+        x = torch.randn(6, 3, 5, requires_grad=True)
+        found = []
+        for natively in (False, True):
+            torch.manual_seed(1)
+            with ours.native() if natively else contextlib.nullcontext():
+                output = layer(x)[0]
+            found.append([output, *torch.autograd.grad(output.pow(2).sum(), [x, *layer.parameters()])])
+        for one, other in zip(*found, strict=True):
+            close(one, other)
