@@ -6,22 +6,27 @@ the general way, which this one agrees with.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
-from kerneltune.errors import InputError
-from kerneltune.torch.fused_layer import Layer, Weights, gradients_of, weights_of
+from kerneltune.torch.fused_layer import Layer, Weights, gradients_of, refuse_second_derivatives, weights_of
 from kerneltune.torch.fused_rows import Block, Even, Lengths, Rows
 from kerneltune.torch.launching import Launcher, launcher
 from kerneltune.torch.operators import problem_of, readable, spec_of
+from kerneltune.torch.staggered import SideBySide, Staggered, chunk_of
+from kerneltune.torch.staggered import run as run_staggered
 
 if TYPE_CHECKING:
     from kerneltune.torch.stack import Kind, Sizes, Stack
 
 States = tuple[torch.Tensor, ...]
+ROWS = 16  # fewest of a block: fewer take no less time
+LAUNCH = 1e-4  # seconds that a further launch of both passes takes, of the host or of the GPU
 Saved = dict[str, torch.Tensor]
 
 
@@ -101,11 +106,43 @@ def run(stack: Stack, data: torch.Tensor, rows: Rows, states: States | None) -> 
     dropout = sizes.dropout if stack.training else 0.0
     plan = _Plan(layer, sizes.num_layers, dropout, len(given), rows, launcher())
     tensors = (*given, *parameters)
-    if torch.is_grad_enabled() and (data.requires_grad or any(one.requires_grad for one in tensors)):
+    training = torch.is_grad_enabled() and (data.requires_grad or any(one.requires_grad for one in tensors))
+    even = isinstance(rows, Even) and layer.directions == 1 and not dropout
+    if (
+        even
+        and plan.layers > 1
+        and (chunk := chunk_for(layer, plan.layers, data.shape[:2], data.dtype, training))
+    ):
+        side = Staggered(layer, plan.layers, data.shape[0], data.shape[1], chunk, plan.runs_on)
+        if training:
+            output, *last = SideBySide.apply(side, len(given), data, *tensors)
+            return output, tuple(last)
+        return run_staggered(side, len(given), data, tensors, training=False)[:2]
+    if training:
         output, *last = _Fused.apply(plan, data, *tensors)
         return output, tuple(last)
     output, last, _ = _run_layers(plan, data, tensors, training=False)
     return output, last
+
+
+@lru_cache(maxsize=4096)
+def chunk_for(layer: Layer, layers: int, shape: tuple[int, int], dtype: torch.dtype, training: bool) -> int:
+    """Steps of a chunk where layers run side by side; 0 where they run one after another."""
+
+    def seconds(side: int) -> float:
+        return _step_seconds(layer, side, shape[1], dtype, training)
+
+    return chunk_of(shape[0], layers, training, seconds)
+
+
+def _step_seconds(layer: Layer, side: int, batch: int, dtype: torch.dtype, training: bool) -> float:
+    """What a step takes of all passes, by the cost model, of so many layers side by side."""
+    heads = side * layer.directions * layer.heads, layer.dim
+    problems = [
+        problem_of(name, (1, batch, *heads), dtype, layer.options)
+        for name in (("training", "backward") if training else ("forward",))
+    ]
+    return sum(launcher().step_seconds(problem) for problem in problems)
 
 
 def _run_layers(
@@ -225,11 +262,7 @@ class _Fused(torch.autograd.Function):  # type: ignore[misc] # torch has no type
     @staticmethod
     def backward(ctx: Any, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
         """Gradients by the input, the first states and the parameters."""
-        if torch.is_grad_enabled():
-            raise InputError(
-                "kernels give no gradients of gradients: leave create_graph=True out, or run the layer "
-                "within kerneltune.torch.native()"
-            )
+        refuse_second_derivatives()
         plan: _Plan = ctx.plan
         layer = plan.layer
         parameters: list[torch.Tensor] = []
@@ -326,9 +359,32 @@ def run_ragged(
 ) -> tuple[torch.Tensor, States]:
     """As `run`, for `[N, input_size]`: the steps of rows that have lengths of their own."""
     layer = layer_of(stack.kind, stack.sizes, bool(torch.backends.cudnn.allow_tf32))
-    return run(stack, data, lengths.placed(layer, cuts_of(lengths), data.device), states)
+
+    def seconds(rows: int) -> float:
+        return _step_seconds(layer, 1, rows, data.dtype, torch.is_grad_enabled())
+
+    rows = lengths.placed(layer, cuts_of(lengths, seconds), data.device)
+    return run(stack, data, rows, states)
 
 
-def cuts_of(lengths: Lengths) -> list[tuple[int, int]]:
-    """Steps and rows of the blocks that kernels run over."""
-    return [(int(lengths.ends.max()), len(lengths.ends))]
+def cuts_of(lengths: Lengths, seconds: Callable[[int], float]) -> list[tuple[int, int]]:
+    """Steps and rows of the blocks that kernels run over.
+
+    Rows that are over are left out from a step on at which half of them, or a quarter, … are, if that saves
+    more than a launch takes.
+
+    Args:
+        lengths: The rows.
+        seconds: What a step of so many rows takes.
+    """
+    running, steps, rows = lengths.running, int(lengths.ends.max()), len(lengths.ends)
+    cuts, begun, fewer = [], 0, rows
+    while running is not None and fewer > ROWS:
+        fewer = -(-fewer // (2 * ROWS)) * ROWS
+        at = int(np.searchsorted(-running, -fewer))  # the first step with no more rows than these
+        if at > begun and (steps - at) * (seconds(rows) - seconds(fewer)) > LAUNCH:
+            cuts.append((at - begun, rows))
+            begun, rows = at, fewer
+        elif at == begun > 0:
+            rows = fewer
+    return [*cuts, (steps - begun, rows)]

@@ -197,6 +197,62 @@ def test_packed_rows_agree_with_torchs_operations(
         close(layer(packed)[0].data, layer(packed)[0].data)
 
 
+def test_blocks_lose_rows_that_are_over_where_that_pays() -> None:
+    from kerneltune.torch.fused import cuts_of
+    from kerneltune.torch.fused_rows import Lengths
+
+    sizes = torch.tensor([20] * 5 + [9] * 10 + [8] * 40 + [3] * 100)
+    lengths = Lengths.packed(sizes)
+    assert cuts_of(lengths, lambda rows: 0.0) == [(155, 20)]
+    assert cuts_of(lengths, lambda rows: 1e-5 * rows) == [(5, 20), (150, 16)]
+    more = Lengths.packed(torch.tensor([70] * 5 + [20] * 100 + [3] * 50))
+    assert cuts_of(more, lambda rows: 1e-5 * rows) == [(5, 70), (100, 32), (50, 16)]
+    assert cuts_of(more, lambda rows: 1e-3 * (rows > 16)) == [(105, 70), (50, 16)]
+    assert lengths.ends.tolist() == [int((sizes > row).sum()) for row in range(20)]
+    assert cuts_of(Lengths.joined(torch.tensor([0, 90, 100])), lambda rows: rows) == [(90, 2)]
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
+def test_layers_side_by_side_are_layers_one_after_another(
+    kind: str, launcher: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    for layers, heads, chunk, bias, given in (
+        (3, 1, 2, True, True),
+        (2, 2, 6, False, False),
+        (4, 1, 3, True, False),
+    ):
+        layer = getattr(ours, kind)(5, 16, layers, heads=heads, bias=bias)
+        x = torch.randn(6, 3, 5)
+        start = tuple(torch.rand(layers, 3, 16) for _ in layer.kind.states) if given else None
+        found = []
+        for steps in (chunk, 0):
+            monkeypatch.setattr(fused, "chunk_for", lambda *_, steps=steps: steps)
+            launcher.passes.clear()
+            found.append(gradients(layer, x, start))
+            assert len(launcher.passes) == 2 * (6 // steps + layers - 1 if steps else layers)
+            with torch.no_grad():
+                output, last = layer(x, start if start is None or len(start) > 1 else start[0])
+            found[-1] += [output, *each(last)]
+            with torch.enable_grad():  # of the last states alone
+                ends = each(layer(x)[1])
+                found[-1] += torch.autograd.grad(sum(one.sum() for one in ends), list(layer.parameters()))
+        for one, other in zip(*found, strict=True):
+            close(one, other)
+
+
+def test_layers_run_side_by_side_where_that_pays() -> None:
+    from kerneltune.torch.staggered import chunk_of
+
+    assert chunk_of(1024, 4, True, lambda side: {1: 1.77e-6, 4: 2.86e-6}[side]) == 128
+    assert chunk_of(1024, 4, True, lambda side: side * 1.77e-6) == 0  # a launch of all takes as long
+    assert chunk_of(1021, 4, True, lambda side: 2e-6) == 0  # no divisor
+    assert chunk_of(256, 2, True, lambda side: 1.3e-6) == 0  # too short
+    assert chunk_of(1024, 1, True, lambda side: 1e-3) == 0
+
+
 def test_dropout_between_layers_is_torchs(launcher: ReferenceLauncher) -> None:
     import kerneltune.torch as ours
 

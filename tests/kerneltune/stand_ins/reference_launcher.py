@@ -29,6 +29,10 @@ class ReferenceLauncher:
         arrays = {name: tensor.detach().double().numpy() for name, tensor in tensors.items()}
         (self._backward if problem.direction == "backward" else self._forward)(problem, tensors, arrays)
 
+    def step_seconds(self, problem: Problem) -> float:
+        """Proportional to the batch."""
+        return 1e-5 * problem.batch
+
     def _shapes(self, problem: Problem) -> dict[str, tuple[int, ...]]:
         """As `kernels/common/arguments.cuh` has them."""
         spec = self.kernels.cell(problem.cell).spec
@@ -60,10 +64,14 @@ class ReferenceLauncher:
     def _backward(self, problem: Problem, tensors: Any, arrays: dict[str, Any]) -> None:
         spec = self.kernels.cell(problem.cell).spec
         module = self.kernels.cell(problem.cell).reference_module()
-        states, values = arrays["states"], arrays.get("saved_values")
+        values, floats = arrays.get("saved_values"), arrays.get("saved_states")
+        states = np.full_like(arrays["states"], np.nan)  # kernels read h there, others where they were saved
+        states[0] = arrays["states"][0]
+        if floats is not None:
+            states[1 : 1 + spec.saved_states] = np.moveaxis(floats, -1, 0)
         shape = (*states[0, 1:].shape, len(spec.gates))
         # The reference takes what the forward pass saved from its inputs, which kernels do not get.
-        names = {**vars(module), "saved": lambda *_: (values, arrays.get("saved_states"))}
+        names = {**vars(module), "saved": lambda *_: (values, floats)}
         backward = FunctionType(module.backward.__code__, names, argdefs=module.backward.__defaults__)
         options = GradientOptions(
             problem.gate_gradient_clip, problem.cut_recurrent_gradient, problem.forward_clip
