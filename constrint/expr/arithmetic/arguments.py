@@ -32,11 +32,11 @@ def flat(values: Any) -> Iterable[Any]:
             return tuple(values.flat)
         if isinstance(values, IntExpr) or not isinstance(values, Iterable):
             raise ModelError(f"a list of expressions is needed here, not {values!r}: write such as [x, y]")
-    values = list(values)
-    if _SINGLE.issuperset(map(type, values)):
-        return values
+    elements = list(values)
+    if _SINGLE.issuperset(map(type, elements)):
+        return elements
     found: list[Any] = []
-    for value in values:
+    for value in elements:
         if isinstance(value, (IntExpr, int)):
             found.append(value)
         elif isinstance(value, (list, tuple)) or _is_array(value):
