@@ -47,6 +47,7 @@ from constrint.store.state import (
     RESTART,
     SOLUTION,
     SPENT,
+    STALE,
     TRAIL,
     UNBOUNDED,
     WEIGHING,
@@ -265,6 +266,7 @@ def run(st: State, nodes: int, propagations: int) -> int:
     """
     scalar = st.scalar
     begun = scalar[PROPAGATIONS]
+    scalar[STALE] = -1  # the caller may have changed anything
     while True:
         if scalar[PHASE] != PROPAGATE:
             outcome = resume(st)
