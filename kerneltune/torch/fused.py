@@ -15,8 +15,9 @@ import numpy as np
 import torch
 
 from kerneltune.torch.fused_layer import Layer, Weights, gradients_of, refuse_second_derivatives, weights_of
-from kerneltune.torch.fused_rows import Block, Even, Lengths, Rows
+from kerneltune.torch.fused_rows import Block, Even, Rows
 from kerneltune.torch.launching import Launcher, launcher
+from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.operators import problem_of, readable, spec_of
 from kerneltune.torch.staggered import SideBySide, Staggered, chunk_of
 from kerneltune.torch.staggered import run as run_staggered

@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from kerneltune.errors import InputError
 from kerneltune.torch import fused
-from kerneltune.torch.fused_rows import Lengths
+from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.native import is_native
 from kerneltune.torch.ragged import Dense, Layout, Masked, Tokens, checked_bounds
 from kerneltune.torch.stack import KINDS, Sizes, Stack, on_kernels

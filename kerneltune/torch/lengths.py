@@ -1,0 +1,115 @@
+"""Rows of their own lengths: from a `PackedSequence` or boundaries to the places of `Ragged`, on the host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from kerneltune.torch.fused_layer import Layer
+from kerneltune.torch.fused_rows import Block, Ragged
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Rows of their own lengths, on the host.
+
+    Attributes:
+        step: The step of each number among the data, `[N]`.
+        row: Its row, `[N]`.
+        ends: Steps of each row, `[B]`, at least 1.
+        running: Rows that are not over at each step, `[T]`, where rows are sorted by decreasing length.
+    """
+
+    step: Numbers
+    row: Numbers
+    ends: Numbers
+    running: Numbers | None = None
+
+    @staticmethod
+    def packed(batch_sizes: torch.Tensor) -> Lengths:
+        """Of a `PackedSequence`."""
+        sizes: Numbers = batch_sizes.numpy()
+        count, rows = len(sizes), np.arange(sizes[0])
+        step = np.repeat(np.arange(count), sizes)
+        row = np.arange(len(step)) - (sizes.cumsum() - sizes)[step]
+        return Lengths(step, row, count - np.searchsorted(sizes[::-1], rows, side="right"), sizes)
+
+    @staticmethod
+    def joined(bounds: torch.Tensor) -> Lengths | None:
+        """Of sequences one after another, which begin at these numbers; None where one is empty."""
+        starts: Numbers = bounds.numpy()
+        ends = np.diff(starts)
+        if not ends.all():
+            return None
+        row = np.repeat(np.arange(len(ends)), ends)
+        return Lengths(np.arange(len(row)) - starts[row], row, ends)
+
+    def placed(self, layer: Layer, cuts: list[tuple[int, int]], device: torch.device) -> Ragged:
+        """The layout on a device, for blocks of these steps and rows."""
+        blocks = _blocks(cuts, len(layer.positive))
+        lengths = [block.steps for block in blocks]
+        if len(blocks) == 1:
+            batch: Any = blocks[0].batch
+            place, ahead = np.arange(lengths[0]) * batch, None
+        else:
+            batch = np.repeat([block.batch for block in blocks], lengths)  # of the block of each step
+            place = np.cumsum(batch) - batch
+            ahead = np.repeat([block.states_at - block.at for block in blocks], lengths)
+        count, last = layer.directions, self.ends - 1
+        numbers, way = np.arange(len(self.step) * count).reshape(-1, count), np.arange(count)
+        source = np.full((blocks[-1].at + blocks[-1].steps * blocks[-1].batch, count), numbers.size)
+        source += way
+        places, moves = np.empty_like(numbers), []
+        for d in range(count):
+            step = last[self.row] - self.step if d else self.step
+            at = place[step] + self.row
+            source[at, d] = numbers[:, d]
+            places[:, d] = at * count + d
+            if ahead is not None:
+                before = places[:, d] + ahead[step] * count
+                moves.append((before, before + batch[step] * count))
+        parts = [source, places, *self._ends(layer, blocks, place)]
+        parts += [np.stack(one, axis=1) for one in zip(*moves, strict=True)]
+        source_, places_, ends, end_places, *rest = _moved([part.reshape(-1) for part in parts], device)
+        held = (rest[0], rest[1]) if rest else None
+        return Ragged(blocks, len(self.ends), source_, places_, held, ends, end_places)
+
+    def _ends(self, layer: Layer, blocks: tuple[Block, ...], place: Numbers) -> list[Numbers]:
+        """Where states lie at a row's end, h within its block and others behind it, and the last step."""
+        count, rows, last = layer.directions, np.arange(len(self.ends)), self.ends - 1
+        way = np.arange(count)[:, None]
+        at_end = np.searchsorted(np.cumsum([block.steps for block in blocks]), last, side="right")
+        final = place[last] + rows
+        ahead = np.array([block.states_at - block.at + block.batch for block in blocks])
+        found = [final + ahead[at_end]]
+        for state in range(1, len(layer.positive)):
+            base = [b.states_at + (state * (b.steps + 1) + b.steps) * b.batch for b in blocks]
+            found.append(np.array(base)[at_end] + rows)
+        return [np.stack(found)[:, None] * count + way, final * count + way]
+
+
+def _blocks(cuts: list[tuple[int, int]], states: int) -> tuple[Block, ...]:
+    found = [Block(*cuts[0])]
+    for steps, batch in cuts[1:]:
+        found.append(found[-1].following(steps, batch, states))
+    return tuple(found)
+
+
+_CAPTURED: list[torch.Tensor] = []  # what graphs read again at each replay
+
+
+def _moved(parts: list[Numbers], device: torch.device) -> tuple[torch.Tensor, ...]:
+    """Arrays on a device, by one copy that nothing waits for."""
+    whole = torch.from_numpy(np.concatenate(parts))
+    if device.type == "cuda":
+        whole = whole.pin_memory()
+        if torch.cuda.is_current_stream_capturing():
+            _CAPTURED.append(whole)
+    moved: tuple[torch.Tensor, ...] = whole.to(device, non_blocking=True).split([len(one) for one in parts])
+    return moved
