@@ -159,7 +159,7 @@ class Recurrent(Stack):
 
     def _is_fused(self, data: torch.Tensor) -> bool:
         """Whether the stack runs as one operation."""
-        return not torch.compiler.is_compiling() and on_kernels(data) and fused.takes(self, data)
+        return not torch.compiler.is_compiling() and on_kernels(data) and fused.takes(self)
 
     def _run(self, data: torch.Tensor, layout: Layout, states: States | None) -> tuple[torch.Tensor, States]:
         self._check_states(states, layout.rows)

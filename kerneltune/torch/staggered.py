@@ -323,7 +323,9 @@ def run(
     """The forward pass from first states and parameters in torch's order."""
     count = plan.layer.parameters
     own = tensors[given:]
-    weights = [weights_of(plan.layer, own[k * count : (k + 1) * count]) for k in range(plan.layers)]
+    weights = [
+        weights_of(plan.layer, own[k * count : (k + 1) * count], data.dtype) for k in range(plan.layers)
+    ]
     starts = [tuple(state[k : k + 1] for state in tensors[:given]) for k in range(plan.layers)]
     output, lasts, kept = plan.forward(data, weights, starts, training=training)
     return output, lasts.unbind(0), kept

@@ -254,3 +254,29 @@ def test_dropout_between_layers_is_torchs(kernels_on_cpu: ReferenceLauncher) -> 
             found.append([output, *torch.autograd.grad(output.pow(2).sum(), [x, *layer.parameters()])])
         for one, other in zip(*found, strict=True):
             close(one, other)
+
+
+def test_autocast_runs_as_one_operation_and_gives_gradients_of_the_parameters_type(
+    kernels_on_cpu: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    for chunk in (0, 2):
+        monkeypatch.setattr(fused, "chunk_for", lambda *_, chunk=chunk: chunk)
+        layer = ours.LSTM(5, 16, 2)
+        x = torch.randn(4, 3, 5, requires_grad=True)
+        start = (torch.rand(2, 3, 16), torch.rand(2, 3, 16))
+        expected = layer(x, start)[0]
+        wanted = torch.autograd.grad(expected.sum(), [x, *layer.parameters()])
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            output, (h, _) = layer(x, start)
+            assert output.dtype == h.dtype == torch.bfloat16
+            found = torch.autograd.grad(output.float().sum(), [x, *layer.parameters()])
+        for one, other in zip((output, *found), (expected, *wanted), strict=True):
+            assert float((one.float() - other).detach().norm() / other.detach().norm()) < 0.03
+        assert {one.dtype for one in found} == {torch.float32}
+    with pytest.raises(
+        InputError, match=r"the input is torch.float64, but the layer's weights are torch.float32"
+    ):
+        layer(x.double())
