@@ -155,6 +155,30 @@ def captured() -> list[dict[str, Any]]:
     return rows
 
 
+def heads() -> list[dict[str, Any]]:
+    """The recurrence alone, 12 heads of 64 units, both passes: called, and as a CUDA graph."""
+    shapes = (1024, 16, 12, 64, 4), (12, 4, 64, 64), (12, 4, 64), (2, 16, 12, 64)
+    parts = [0.1 * torch.randn(s, device="cuda", dtype=torch.bfloat16) for s in shapes]
+    for part in parts:
+        part.requires_grad_()
+    by = torch.ones((1024, 16, 12, 64), device="cuda", dtype=torch.bfloat16)
+
+    def both() -> None:
+        torch.autograd.grad(ours.recurrence("lstm", *parts)[0], parts, by)
+
+    called = milliseconds(both)
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        both()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        both()
+    return [
+        {"work": "recurrence 12x64 B16 T1024 both", "called": called, "graph": milliseconds(graph.replay)}
+    ]
+
+
 def compiled() -> list[dict[str, Any]]:
     """A language model's training step with torch.compile, beside the same without it."""
     rows = []
@@ -258,7 +282,7 @@ def main() -> None:
         "--parts",
         nargs="*",
         default=["host", "models", "captured", "directions", "packed", "sizes"],
-        help="of host, models, captured, compiled, directions, packed, sample, sizes",
+        help="of host, models, captured, heads, compiled, directions, packed, sample, sizes",
     )
     options = parser.parse_args()
     end = time.monotonic() + options.seconds
@@ -269,6 +293,7 @@ def main() -> None:
         "models": models,
         "captured": captured,
         "compiled": compiled,
+        "heads": heads,
         "directions": directions,
         "packed": packed,
         "sample": lambda: sizes(end, SAMPLE),

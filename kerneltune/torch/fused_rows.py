@@ -223,7 +223,7 @@ class Ragged:
                 torch.mm(data, into[d].t(), out=rows)
             else:
                 torch.addmm(added, data, into[d].t(), out=rows)
-        found[-1].copy_(_constant(_keeping, (layer,), data.device, data.dtype).expand(count, -1))
+        found[-1].copy_(_constant(_keeping, (layer, data.dtype), data.device).expand(count, -1))
         placed = found.view(-1, layer.width).index_select(0, self.source)
         return placed.view(-1, count * layer.width)
 
@@ -274,16 +274,18 @@ class Ragged:
         return found if len(products) == 1 else torch.addmm(found, products[1], into[1])
 
 
-def _constant(made: Callable[..., torch.Tensor], about: tuple[Any, ...], *where: Any) -> torch.Tensor:
+def _constant(
+    made: Callable[..., torch.Tensor], about: tuple[Any, ...], device: torch.device
+) -> torch.Tensor:
     """What a function makes of arguments that can be hashed, kept on the device for the next call."""
-    if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
-        return made(*about, *where)  # memory of a graph is not kept
-    return _kept(made, about, where)
+    if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+        return made(*about, device)  # memory of a graph is not kept
+    return _kept(made, about, device)
 
 
 @lru_cache(maxsize=64)
-def _kept(made: Callable[..., torch.Tensor], about: tuple[Any, ...], where: tuple[Any, ...]) -> torch.Tensor:
-    return made(*about, *where)
+def _kept(made: Callable[..., torch.Tensor], about: tuple[Any, ...], device: torch.device) -> torch.Tensor:
+    return made(*about, device)
 
 
 def _from_end(count: int, device: torch.device) -> torch.Tensor:
@@ -295,7 +297,7 @@ def _both_ways(steps: int, batch: int, device: torch.device) -> torch.Tensor:
     return torch.stack([places[..., 0], places[..., 1].flip(0)], dim=2).view(-1)
 
 
-def _keeping(layer: Layer, device: torch.device, dtype: torch.dtype) -> torch.Tensor:
+def _keeping(layer: Layer, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """W x that keeps the states of a row that is over, `[units * gates]`."""
     found = torch.zeros((layer.units, layer.gates), device=device, dtype=dtype)
     for gate, sign in enumerate(layer.keeps):

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from kerneltune.errors import InputError
 from kerneltune.torch.fused_layer import Layer
 from kerneltune.torch.fused_rows import Block, Ragged
 
@@ -101,15 +102,15 @@ def _blocks(cuts: list[tuple[int, int]], states: int) -> tuple[Block, ...]:
     return tuple(found)
 
 
-_CAPTURED: list[torch.Tensor] = []  # what graphs read again at each replay
-
-
 def _moved(parts: list[Numbers], device: torch.device) -> tuple[torch.Tensor, ...]:
     """Arrays on a device, by one copy that nothing waits for."""
     whole = torch.from_numpy(np.concatenate(parts))
     if device.type == "cuda":
-        whole = whole.pin_memory()
         if torch.cuda.is_current_stream_capturing():
-            _CAPTURED.append(whole)
+            raise InputError(
+                "a PackedSequence, cu_seqlens and reset are read by the host, so no CUDA graph records them: "
+                "give lengths= on the GPU"
+            )
+        whole = whole.pin_memory()
     moved: tuple[torch.Tensor, ...] = whole.to(device, non_blocking=True).split([len(one) for one in parts])
     return moved
