@@ -279,13 +279,15 @@ def _constant(
 ) -> torch.Tensor:
     """What a function makes of arguments that can be hashed, kept on the device for the next call."""
     if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
-        return made(*about, device)  # memory of a graph is not kept
+        fresh: torch.Tensor = made(*about, device)  # memory of a graph is not kept
+        return fresh
     return _kept(made, about, device)
 
 
 @lru_cache(maxsize=64)
-def _kept(made: Callable[..., torch.Tensor], about: tuple[Any, ...], device: torch.device) -> torch.Tensor:
-    return made(*about, device)
+def _kept(made: Callable[..., Any], about: tuple[Any, ...], device: torch.device) -> torch.Tensor:
+    found: torch.Tensor = made(*about, device)
+    return found
 
 
 def _from_end(count: int, device: torch.device) -> torch.Tensor:

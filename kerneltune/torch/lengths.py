@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -21,14 +21,11 @@ class Lengths:
     """Rows of their own lengths, on the host.
 
     Attributes:
-        step: The step of each number among the data, `[N]`.
-        row: Its row, `[N]`.
         ends: Steps of each row, `[B]`, at least 1.
-        running: Rows that are not over at each step, `[T]`, where rows are sorted by decreasing length.
+        running: Rows that are not over at each step, `[T]`, where rows are sorted by decreasing length and
+            data lie step after step; None where they lie row after row.
     """
 
-    step: Numbers
-    row: Numbers
     ends: Numbers
     running: Numbers | None = None
 
@@ -36,50 +33,64 @@ class Lengths:
     def packed(batch_sizes: torch.Tensor) -> Lengths:
         """Of a `PackedSequence`."""
         sizes: Numbers = batch_sizes.numpy()
-        count, rows = len(sizes), np.arange(sizes[0])
-        step = np.repeat(np.arange(count), sizes)
-        row = np.arange(len(step)) - (sizes.cumsum() - sizes)[step]
-        return Lengths(step, row, count - np.searchsorted(sizes[::-1], rows, side="right"), sizes)
+        return Lengths(len(sizes) - np.searchsorted(sizes[::-1], np.arange(sizes[0]), side="right"), sizes)
 
     @staticmethod
     def joined(bounds: torch.Tensor) -> Lengths | None:
         """Of sequences one after another, which begin at these numbers; None where one is empty."""
-        starts: Numbers = bounds.numpy()
-        ends = np.diff(starts)
-        if not ends.all():
-            return None
-        row = np.repeat(np.arange(len(ends)), ends)
-        return Lengths(np.arange(len(row)) - starts[row], row, ends)
+        ends = np.diff(bounds.numpy())
+        return Lengths(ends) if ends.all() else None
+
+    @cached_property
+    def steps_and_rows(self) -> tuple[Numbers, Numbers]:
+        """The step and the row of each number among the data, `[N]`."""
+        sizes = self.ends if self.running is None else self.running
+        outer = np.repeat(np.arange(len(sizes)), sizes)
+        inner = np.arange(len(outer)) - (sizes.cumsum() - sizes)[outer]
+        return (inner, outer) if self.running is None else (outer, inner)
 
     def placed(self, layer: Layer, cuts: list[tuple[int, int]], device: torch.device) -> Ragged:
         """The layout on a device, for blocks of these steps and rows."""
         blocks = _blocks(cuts, len(layer.positive))
-        lengths = [block.steps for block in blocks]
-        if len(blocks) == 1:
-            batch: Any = blocks[0].batch
-            place, ahead = np.arange(lengths[0]) * batch, None
+        if len(blocks) == 1 and layer.directions == 1 and self.running is not None:
+            parts = self._simply(layer, blocks[0])
         else:
-            batch = np.repeat([block.batch for block in blocks], lengths)  # of the block of each step
-            place = np.cumsum(batch) - batch
-            ahead = np.repeat([block.states_at - block.at for block in blocks], lengths)
+            parts = self._generally(layer, blocks)
+        source, places, ends, end_places, *rest = _moved([part.reshape(-1) for part in parts], device)
+        held = (rest[0], rest[1]) if rest else None
+        return Ragged(blocks, len(self.ends), source, places, held, ends, end_places)
+
+    def _simply(self, layer: Layer, block: Block) -> list[Numbers]:
+        """One block and direction, which takes a fraction of the host's time."""
+        assert self.running is not None
+        inside = np.arange(block.batch) < self.running[:, None]
+        places = np.flatnonzero(inside)
+        source = np.full(inside.size, len(places))
+        source[places] = np.arange(len(places))
+        return [source, places, *self._ends(layer, (block,), np.arange(block.steps) * block.batch)]
+
+    def _generally(self, layer: Layer, blocks: tuple[Block, ...]) -> list[Numbers]:
+        lengths = [block.steps for block in blocks]
+        batch = np.repeat([block.batch for block in blocks], lengths)  # of the block of each step
+        place = np.cumsum(batch) - batch
+        ahead = np.repeat([block.states_at - block.at for block in blocks], lengths)
+        steps, rows = self.steps_and_rows
         count, last = layer.directions, self.ends - 1
-        numbers, way = np.arange(len(self.step) * count).reshape(-1, count), np.arange(count)
+        numbers, way = np.arange(len(steps) * count).reshape(-1, count), np.arange(count)
         source = np.full((blocks[-1].at + blocks[-1].steps * blocks[-1].batch, count), numbers.size)
         source += way
         places, moves = np.empty_like(numbers), []
         for d in range(count):
-            step = last[self.row] - self.step if d else self.step
-            at = place[step] + self.row
+            step = last[rows] - steps if d else steps
+            at = place[step] + rows
             source[at, d] = numbers[:, d]
             places[:, d] = at * count + d
-            if ahead is not None:
-                before = places[:, d] + ahead[step] * count
-                moves.append((before, before + batch[step] * count))
+            before = places[:, d] + ahead[step] * count
+            moves.append((before, before + batch[step] * count))
         parts = [source, places, *self._ends(layer, blocks, place)]
-        parts += [np.stack(one, axis=1) for one in zip(*moves, strict=True)]
-        source_, places_, ends, end_places, *rest = _moved([part.reshape(-1) for part in parts], device)
-        held = (rest[0], rest[1]) if rest else None
-        return Ragged(blocks, len(self.ends), source_, places_, held, ends, end_places)
+        if len(blocks) > 1:
+            parts += [np.stack(one, axis=1) for one in zip(*moves, strict=True)]
+        return parts
 
     def _ends(self, layer: Layer, blocks: tuple[Block, ...], place: Numbers) -> list[Numbers]:
         """Where states lie at a row's end, h within its block and others behind it, and the last step."""
