@@ -46,7 +46,8 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
 
 @pytest.mark.gpu
 def test_two_processes_share_a_gpu(tmp_path: Path) -> None:
-    assert max(worst_of(["ddp", "fsdp"], "cuda", tmp_path)) < 1e-2  # products in TF32
+    """By DDP: gloo has no reduce-scatter for CUDA, which FSDP needs, and nccl refuses two ranks on a GPU."""
+    assert max(worst_of(["ddp"], "cuda", tmp_path)) < 1e-2  # products in TF32
 
 
 @pytest.mark.parametrize("reentrant", [True, False])
