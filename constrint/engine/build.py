@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 
-from constrint.engine.select import LEAST_RANKED, VALUE_RULES, VARIABLE_RULES
+from constrint.engine.ranking import LEAST_RANKED
+from constrint.engine.select import VALUE_RULES, VARIABLE_RULES
 from constrint.errors import InternalError
 from constrint.store.propagator import Propagator
 from constrint.store.state import (
