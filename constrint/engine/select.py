@@ -5,6 +5,7 @@ The next variable by its group's rule, and the bound or value to try first.
 
 from __future__ import annotations
 
+from constrint.engine.stale import mark_stale
 from constrint.store.domains import contains, member_count, next_member
 from constrint.store.state import (
     AT_LEAST,
@@ -15,8 +16,10 @@ from constrint.store.state import (
     EQUAL,
     HAS_PHASE,
     LEAST_UNIT,
+    LEAVES,
     NOTED,
     RANDOM,
+    STALE,
     TRAIL,
     UNIT,
     WEIGHING,
@@ -84,6 +87,25 @@ def measure(st: State, i: int, v: int, size: int, rule: int) -> int:
 
 
 @compilable
+def size_by(st: State, i: int, v: int, width: int, rule: int) -> int:
+    """The number that a rule minimises, divided by `share_by`; for a variable with bounds this far apart."""
+    size = member_count(st, v) if st.sparse[v] == 1 else width // st.step[v] + 1
+    if rule == BY_DEGREE:
+        return min(size, MOST_MEMBERS)
+    if rule == BY_SCORE:
+        return min(size, MOST_SCORED_MEMBERS)
+    return size if rule == FEWEST else measure(st, i, v, size, rule)
+
+
+@compilable
+def share_by(st: State, i: int, rule: int) -> int:
+    """The positive number by which a rule divides the size of an entry's domain."""
+    if rule == BY_DEGREE:
+        return st.degree[i]
+    return st.score[i] if rule == BY_SCORE else 1
+
+
+@compilable
 def select_between(st: State, first: int, last: int, rule: int) -> int:
     """Index of the variable to decide next among some entries of `branch`; -1 if all are fixed."""
     branch = st.branch
@@ -101,6 +123,7 @@ def select_between(st: State, first: int, last: int, rule: int) -> int:
             continue
         if rule == IN_ORDER:
             return i
+        # `size_by` and `share_by` inlined: for most models this is the innermost loop.
         size = member_count(st, v) if sparse[v] == 1 else width // step[v] + 1
         share = 1
         if rule == BY_DEGREE:
@@ -136,9 +159,12 @@ def raise_score(st: State, i: int, amount: int) -> None:
     """Raise the score of an entry; if it grows too large, divide all scores by the same number."""
     score = st.score
     score[i] += amount
+    if st.scalar[LEAVES] > 0:
+        mark_stale(st, i)
     if score[i] > MOST_SCORE:
         for j in range(len(score)):
             score[j] = max(1, score[j] >> 10)
+        st.scalar[STALE] = -1
         st.scalar[UNIT] = max(LEAST_UNIT, st.scalar[UNIT] >> 10)
 
 

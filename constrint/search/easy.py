@@ -5,7 +5,7 @@ They are the answers to calls whose time limit comes before their search has a s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Branch, build
@@ -85,7 +85,7 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
 
     Each variable takes the end of its domain that satisfies more of the inequalities and equations.
     """
-    if is_small(prepared, root) or root.exact or options.proof is not None:
+    if is_small(prepared.variables, root.nodes) or root.exact or options.proof is not None:
         return None
     rising = _rising(root)
     box = root.box
@@ -108,9 +108,9 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
     return found
 
 
-def is_small(prepared: Prepared, root: Root) -> bool:
+def is_small(variables: Sized, constraints: Sized) -> bool:
     """Whether the first solution of a model is left to its search."""
-    return len(root.nodes) + len(prepared.variables) < SMALL
+    return len(variables) + len(constraints) < SMALL
 
 
 def _rising(root: Root) -> list[bool]:

@@ -72,7 +72,9 @@ ASKED = 37  # the entry of `branch` that the caller is asked to decide
 RECORDING = 38  # 1: refuted decisions are noted, for nogoods
 REFUTED = 39  # number of refuted decisions
 NOGOODS = 40  # number of paths that are kept
-SCALARS = 41
+LEAVES = 41  # leaves of the tree that ranks the entries of `branch`, a power of two; 0: there is none
+STALE = 42  # number of entries to rank again; -1: all of them
+SCALARS = 43
 
 # How `score` is updated.
 COUNT_FAILURES = 1
@@ -147,6 +149,12 @@ class State(NamedTuple):
     group_rule: Cells
     score: Cells
     entry: Cells
+    rank_group: Cells
+    rank_size: Cells
+    rank_share: Cells
+    rank_tree: Cells
+    stale: Cells
+    is_stale: Cells
     credit_start: Cells
     credit_entry: Cells
     phase: Cells
