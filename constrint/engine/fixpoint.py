@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from constrint.propagators import dispatch
-from constrint.store.stale import mark_all_changed
 from constrint.store.state import (
     CHANGED,
     CULPRIT,
     HEAD,
-    LEAVES,
     PRIORITIES,
     PROPAGATIONS,
     SETTLED,
@@ -58,8 +56,6 @@ def wake(st: State) -> None:
     queue = st.queue
     priorities = st.priority
     capacity = len(queued)
-    if scalar[LEAVES] > 0:
-        mark_all_changed(st)
     for i in range(scalar[CHANGED]):
         v = changed[i]
         event = dirty[v]

@@ -5,53 +5,57 @@ The next variable by its group's rule, and the bound or value to try first.
 
 from __future__ import annotations
 
+from constrint.engine.stale import mark_stale
 from constrint.store.domains import contains, member_count, next_member
-from constrint.store.stale import mark_stale
 from constrint.store.state import (
-    ANY_VALUE,
-    AS_BEST,
-    AS_BEST_OR_GREATEST,
     AT_LEAST,
     AT_MOST,
-    BY_DEGREE,
-    BY_SCORE,
     COUNT_CHANGES,
     COUNT_FAILURES,
     CULPRIT,
     EQUAL,
-    FEWEST,
-    GREATEST,
     HAS_PHASE,
-    IN_ORDER,
-    LARGEST,
-    LEAST,
     LEAST_UNIT,
     LEAVES,
-    LOWER_HALF,
-    MEDIAN,
-    MOST,
-    MOST_CONSTRAINED,
     NOTED,
-    OCCURRENCE,
     RANDOM,
-    REGRET,
-    SMALLEST,
     STALE,
     TRAIL,
     UNIT,
-    UPPER_HALF,
     WEIGHING,
     State,
     compilable,
 )
 
-# The rules that the functions below know; `build` refuses others.
-VARIABLE_RULES = frozenset(
-    (BY_DEGREE, IN_ORDER, FEWEST, MOST, SMALLEST, LARGEST, MOST_CONSTRAINED, OCCURRENCE, REGRET, BY_SCORE)
-)
+# Value rules, of which `choose_value` writes the decision; `preparing/branching.py` names them.
+LEAST = 0
+GREATEST = 1
+LOWER_HALF = 2
+UPPER_HALF = 3
+ANY_VALUE = 4
+MEDIAN = 5
+AS_BEST = 6  # nearest to the value in the best solution; without one, the least
+AS_BEST_OR_GREATEST = 7  # nearest to the value in the best solution; without one, the greatest
 VALUE_RULES = frozenset(
     (LEAST, GREATEST, LOWER_HALF, UPPER_HALF, ANY_VALUE, MEDIAN, AS_BEST, AS_BEST_OR_GREATEST)
 )
+"""The value rules that there are; `build` refuses others."""
+
+# Variable rules; `preparing/branching.py` names them.
+BY_DEGREE = 0  # least domain size divided by degree
+IN_ORDER = 1
+FEWEST = 2
+MOST = 3
+SMALLEST = 4
+LARGEST = 5
+MOST_CONSTRAINED = 6
+OCCURRENCE = 7
+REGRET = 8
+BY_SCORE = 9  # least domain size divided by score
+VARIABLE_RULES = frozenset(
+    (BY_DEGREE, IN_ORDER, FEWEST, MOST, SMALLEST, LARGEST, MOST_CONSTRAINED, OCCURRENCE, REGRET, BY_SCORE)
+)
+"""The variable rules that there are; `build` refuses others."""
 
 # Domains up to this width are tried value by value, wider ones are halved; both in the rule's order.
 ENUMERATED = 64
@@ -59,8 +63,6 @@ ENUMERATED = 64
 MOST_MEMBERS = 1 << 40
 MOST_SCORED_MEMBERS = 1 << 31
 MOST_SCORE = 1 << 30
-LEAST_RANKED = 512  # decision variables; fewer are scanned
-STALE_SHARE = 8  # all entries are ranked if more than one in this many is stale
 
 
 @compilable
@@ -109,6 +111,8 @@ def select_between(st: State, first: int, last: int, rule: int) -> int:
     branch = st.branch
     lo = st.lo
     hi = st.hi
+    step = st.step
+    sparse = st.sparse
     best = -1
     best_size = 0
     best_share = 0
@@ -119,8 +123,17 @@ def select_between(st: State, first: int, last: int, rule: int) -> int:
             continue
         if rule == IN_ORDER:
             return i
-        size = size_by(st, i, v, width, rule)
-        share = share_by(st, i, rule)
+        # `size_by` and `share_by` inlined: for most models this is the innermost loop.
+        size = member_count(st, v) if sparse[v] == 1 else width // step[v] + 1
+        share = 1
+        if rule == BY_DEGREE:
+            size = min(size, MOST_MEMBERS)
+            share = st.degree[i]
+        elif rule == BY_SCORE:
+            size = min(size, MOST_SCORED_MEMBERS)
+            share = st.score[i]
+        elif rule != FEWEST:
+            size = measure(st, i, v, size, rule)
         if best < 0 or size * best_share < best_size * share:
             best = i
             best_size = size
@@ -129,81 +142,8 @@ def select_between(st: State, first: int, last: int, rule: int) -> int:
 
 
 @compilable
-def rank(st: State, i: int) -> None:
-    """Note the rank of an entry of `branch`, or that its variable is fixed, in the leaf of the tree."""
-    v = st.branch[i]
-    leaf = st.scalar[LEAVES] + i
-    width = st.hi[v] - st.lo[v]
-    if width == 0:
-        st.rank_tree[leaf] = -1
-        return
-    rule = st.group_rule[st.rank_group[i]]
-    st.rank_tree[leaf] = i
-    if rule == IN_ORDER:
-        st.rank_size[i] = 0
-        st.rank_share[i] = 1
-    else:
-        st.rank_size[i] = size_by(st, i, v, width, rule)
-        st.rank_share[i] = share_by(st, i, rule)
-
-
-@compilable
-def better(st: State, left: int, right: int) -> int:
-    """The one of two entries that is decided first, or -1 for none; of equals the left one."""
-    if left < 0:
-        return right
-    if right < 0 or st.rank_group[left] != st.rank_group[right]:
-        return left
-    first = st.rank_size[right] * st.rank_share[left] < st.rank_size[left] * st.rank_share[right]
-    return right if first else left
-
-
-@compilable
-def rank_all(st: State) -> None:
-    """Rank all entries."""
-    tree = st.rank_tree
-    for i in range(len(st.branch)):
-        st.is_stale[i] = 0
-        rank(st, i)
-    for node in range(st.scalar[LEAVES] - 1, 0, -1):
-        tree[node] = better(st, tree[2 * node], tree[2 * node + 1])
-
-
-@compilable
-def rank_stale(st: State) -> None:
-    """Rank the entries that are stale."""
-    tree = st.rank_tree
-    for k in range(st.scalar[STALE]):
-        rank(st, st.stale[k])
-    for k in range(st.scalar[STALE]):
-        i = st.stale[k]
-        st.is_stale[i] = 0
-        node = (st.scalar[LEAVES] + i) // 2
-        while node > 0:
-            before = tree[node]
-            tree[node] = better(st, tree[2 * node], tree[2 * node + 1])
-            if before != i and tree[node] == before:
-                break  # further up nothing depends on this entry
-            node //= 2
-
-
-@compilable
-def select_ranked(st: State) -> int:
-    """The same as a scan of all entries gives, in time logarithmic in their number for each stale one."""
-    count = st.scalar[STALE]
-    if count < 0 or STALE_SHARE * count > len(st.branch):
-        rank_all(st)
-    else:
-        rank_stale(st)
-    st.scalar[STALE] = 0
-    return st.rank_tree[1]
-
-
-@compilable
 def select_variable(st: State) -> int:
     """Index into `branch` of the variable to decide next; -1 if all are fixed."""
-    if st.scalar[LEAVES] > 0:
-        return select_ranked(st)
     first = 0
     for group in range(len(st.group_end)):
         last = st.group_end[group]

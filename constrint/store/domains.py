@@ -8,14 +8,12 @@ returns False if the domain becomes empty, and records the old value once per le
 
 from __future__ import annotations
 
-from constrint.store.stale import mark_changed
 from constrint.store.state import (
     BITS,
     CHANGED,
     FIXED,
     HOLES,
     HUGE,
-    LEAVES,
     LOWER,
     NEXT_STAMP,
     STAMP,
@@ -319,11 +317,8 @@ def pop_level(st: State, level: int) -> None:
     """Undo all changes since the level was opened, and close it."""
     scalar = st.scalar
     bottom = st.level_trail[level]
-    is_ranked = scalar[LEAVES] > 0
     for top in range(scalar[TRAIL] - 1, bottom - 1, -1):
         v = st.trail_variable[top]
-        if is_ranked:
-            mark_changed(st, v)
         st.lo[v] = st.trail_lo[top]
         st.hi[v] = st.trail_hi[top]
         st.step[v] = st.trail_step[top]

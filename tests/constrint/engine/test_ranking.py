@@ -10,7 +10,7 @@ import pytest
 
 from constrint import Brancher, Group, Model, all_different, sum_
 from constrint.engine import build
-from constrint.engine.select import LEAST_RANKED
+from constrint.engine.ranking import LEAST_RANKED
 from constrint.preparing.branching import ValueSelector, VariableSelector
 
 VARIABLES, VALUES = get_args(VariableSelector), get_args(ValueSelector)
