@@ -24,6 +24,7 @@ from constrint.propagators import (
     AllDifferent,
     AllDifferentBounds,
     AllDifferentDomain,
+    Circuit,
     Cumulative,
     DivMod,
     LinearLeIf,
@@ -33,6 +34,7 @@ from constrint.propagators import (
     Product,
     Propagator,
     Rectangles,
+    Subcircuit,
 )
 from constrint.search.depth_first import Run
 from constrint.search.members import UNITS_OF_PROGRAM, UNITS_OF_STEP, Branching, Counting, Member
@@ -47,11 +49,11 @@ LEAST_TURN = 100_000  # units of work
 TURN_OF_ALL = 20  # a turn is that part of all work so far, if that is more
 # What branching does alone, in propagations: most models need no more, and for them nothing changes.
 ALONE = 100_000
-ALONE_FOR_EACH_PART = 50  # for each part into which the learning search decomposes the constraints
+ALONE_FOR_EACH_PART = 100  # for each part into which the learning search decomposes the constraints
 ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
 # The weight of the learning search beside branching.
-ON_SCHEDULES, ON_OTHERS, ON_PRODUCTS = 60.0, 8.0, 0.375
-# On others it fades: what it proves, it mostly proves soon, and then weighs no more than the rest.
+ON_SCHEDULES, ON_TOURS, ON_OTHERS, ON_PRODUCTS = 60.0, 8.0, 2.0, 0.375
+# On tours and others it fades: what it proves, it mostly proves soon, and then weighs no more than the rest.
 HALF_OF_LEARNING = 20_000_000  # units after which its weight is half
 RELAXED = 4.0  # the weight of the search that a relaxation leads, where its bound is the best value
 WORK_OF_TRIAL = 3_000_000  # units after which that weight is less where the bound is far from the best value
@@ -83,6 +85,8 @@ def learning_share(nodes: list[Propagator]) -> float:
             others += 1
     if 3 * orders >= len(nodes) and orders > 2 * others:
         return ON_SCHEDULES
+    if any(isinstance(node, Circuit | Subcircuit) for node in nodes):
+        return ON_TOURS
     return ON_PRODUCTS if 8 * others >= len(nodes) else ON_OTHERS
 
 
@@ -230,8 +234,8 @@ class AlternatingRun:
                 NEAR_BEST if self._found else max(LEAST_WEIGHT, self._near.weight * NEAR_FADES)
             )
         self._found = 0
-        if self._learning is not None and self._share == ON_OTHERS:
-            self._learning.weight = ON_OTHERS / (1 + self._learning.spent / HALF_OF_LEARNING)
+        if self._learning is not None and self._share in (ON_TOURS, ON_OTHERS):
+            self._learning.weight = self._share / (1 + self._learning.spent / HALF_OF_LEARNING)
         self._ask_bound()
         self._join()
         self._current = min(self._members, key=lambda member: member.claim)
