@@ -132,7 +132,14 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
       for (int j = 0; j < states; j++) state[i][j] = shared.entering[warp][column * Shape::vector + i][j];
       before[i].apply(state[i]);
     }
-    steps.write(state);
+    if constexpr (Tiling::keeps == 1) {
+      steps.write(state, [](int) {});
+    } else {
+      const int next = tile + Tiling::stages * stride;
+      typename Ring<Shape>::Refill refill(ring, arguments, place_of(next < tiles ? next : tile), stage, next < tiles);
+      steps.write(state, [&](int step) { refill.step(step); });
+      refill.close();
+    }
     if (Tiling::sequences == 0 && arguments.final_state && time == times - 1 && threadIdx.x / Shape::columns == Shape::segments - 1 &&
         part.channel < arguments.channels)
 #pragma unroll
@@ -140,7 +147,6 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
 #pragma unroll
         for (int j = 0; j < states; j++)
           arguments.final_state[(static_cast<Stride>(part.row) * arguments.channels + part.channel + i) * states + j] = state[i][j];
-    if constexpr (Tiling::keeps != 1) copy(tile + Tiling::stages * stride, stage);
     stage = stage + 1 < Tiling::stages ? stage + 1 : 0;
   }
   if constexpr (Tiling::sequences != 0) pass_empty_sequences(arguments, states);
