@@ -105,11 +105,11 @@ class Targets {
       stride[output] = (Shape::from_last != back ? -array.step : array.step) * static_cast<int>(sizeof(typename Shape::Scalar));
     }
   }
-  // Where they are not wanted, only the place of the next ones: short enough for code without a branch.
+  // Where they are not wanted, only the place of the next ones; without a branch.
   __device__ __forceinline__ void write(bool wanted, const float (&result)[outputs][Shape::vector]) {
 #pragma unroll
     for (int output = 0; output < outputs; output++) {
-      if (wanted) VectorWords<Shape>::store(to[output], result[output]);
+      VectorWords<Shape>::store(wanted, to[output], result[output]);
       to[output] += stride[output];
     }
   }

@@ -96,13 +96,14 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
       for (int i = 0; i < Chain::numbers; i++) total.number(i) = shared.total[w][channel][i];
       return total;
     };
-    Chain all;
+    constexpr bool remembers = warps * Chain::numbers <= 16;  // what warps do, while the state is waited for
+    Chain all, totals[remembers ? warps : 1];
     if (exchange.speaks()) {
-      all = total_of(0);
 #pragma unroll
-      for (int w = 1; w < warps; w++) {
+      for (int w = 0; w < warps; w++) {
         Chain next = total_of(w);
-        next.put_behind(all);
+        if constexpr (remembers) totals[w] = next;
+        if (w > 0) next.put_behind(all);
         all = next;
       }
       exchange.publish(time, group, all);
@@ -121,7 +122,10 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
         for (int w = 0; w < warps; w++) {
 #pragma unroll
           for (int i = 0; i < states; i++) shared.entering[w][channel][i] = state[i];
-          total_of(w).apply(state);
+          if constexpr (remembers)
+            totals[w].apply(state);
+          else
+            total_of(w).apply(state);
         }
     }
     __syncthreads();
