@@ -53,13 +53,10 @@ class Segment {
   // What the segment does to the state of each channel.
   __device__ __forceinline__ void reduce(Chain (&chain)[Shape::vector]) {
     if (!keeps && is_whole()) {
-      each_group<at_once>([&](auto group, int first) {
-        FromRing read[decltype(group)::steps];
-#pragma unroll
-        for (int i = 0; i < decltype(group)::steps; i++) ring.read(stage, first + i, read[i].words);
-#pragma unroll
-        for (int i = 0; i < decltype(group)::steps; i++) reduce_step(first + i, read[i], chain);
-      });
+#pragma unroll 1
+      for (int first = 0; first + at_once <= steps; first += at_once) reduce_group<at_once>(first, chain);
+#pragma unroll 1
+      for (int step = steps / at_once * at_once; step < steps; step++) reduce_group<1>(step, chain);
     } else {
 #pragma unroll alone
       for (int step = 0; step < steps; step++) {
@@ -75,36 +72,12 @@ class Segment {
   // All results of the segment, from the state of each channel before it; leaves the state after it. refill(step): its place in the ring is free.
   template <class Refill>
   __device__ __forceinline__ void write(float (&state)[Shape::vector][states], const Refill& refill) const {
-    char* to[Pass::outputs];
-    Stride stride[Pass::outputs];
-#pragma unroll
-    for (int output = 0; output < Pass::outputs; output++) {
-      const StridedArray target = array_to_write(arguments, output);
-      to[output] = reinterpret_cast<char*>(
-          const_cast<Scalar*>(array_at<Shape>(arguments, target, part.row, part.channel * Pass::result_width(output), part.first)));
-      stride[output] = (Tiling::reverse != 0 ? -target.step : target.step) * static_cast<int>(sizeof(Scalar));
-    }
-    const auto store = [&](const float (&result)[Pass::result_numbers * Shape::vector]) {
-#pragma unroll
-      for (int output = 0; output < Pass::outputs; output++) {
-        store_global<Scalar>(to[output], result + first_result(output), Pass::result_width(output) * Shape::vector);
-        to[output] += stride[output];
-      }
-    };
+    Results to(arguments, part);
     if (!keeps && is_whole()) {
-      each_group<written_at_once>([&](auto group, int first) {
-        Kept kept[decltype(group)::steps];
-#pragma unroll
-        for (int i = 0; i < decltype(group)::steps; i++) load(first + i, kept[i]);
-#pragma unroll
-        for (int i = 0; i < decltype(group)::steps; i++) refill(first + i);
-#pragma unroll
-        for (int i = 0; i < decltype(group)::steps; i++) {
-          float result[Pass::result_numbers * Shape::vector];
-          advance<true>(first + i, kept[i], state, result);
-          store(result);
-        }
-      });
+#pragma unroll 1
+      for (int first = 0; first + written_at_once <= steps; first += written_at_once) write_group<written_at_once>(first, state, to, refill);
+#pragma unroll 1
+      for (int step = steps / written_at_once * written_at_once; step < steps; step++) write_group<1>(step, state, to, refill);
     } else {
 #pragma unroll alone
       for (int step = 0; step < steps; step++) {
@@ -115,7 +88,7 @@ class Segment {
           advance<false>(step, kept, state, result);
         }
         refill(step);
-        if (step < part.existing) store(result);
+        if (step < part.existing) to.write(result);
       }
     }
   }
@@ -128,22 +101,55 @@ class Segment {
     float a[Shape::vector], b[Shape::vector];
   };
   using Kept = typename Either<keeps_coefficients || keeps_in_ring, Coefficients, FromRing>::Type;  // what results are computed from
-  template <int STEPS>
-  struct Group {
-    static constexpr int steps = STEPS;
+  // Where results of the coming step go.
+  struct Results {
+    char* to[Pass::outputs];
+    Stride stride[Pass::outputs];
+
+    __device__ __forceinline__ Results(const ScanArguments& arguments, const Part<Shape>& part) {
+#pragma unroll
+      for (int output = 0; output < Pass::outputs; output++) {
+        const StridedArray target = array_to_write(arguments, output);
+        to[output] = reinterpret_cast<char*>(
+            const_cast<Scalar*>(array_at<Shape>(arguments, target, part.row, part.channel * Pass::result_width(output), part.first)));
+        stride[output] = (Tiling::reverse != 0 ? -target.step : target.step) * static_cast<int>(sizeof(Scalar));
+      }
+    }
+    __device__ __forceinline__ void write(const float (&result)[Pass::result_numbers * Shape::vector]) {
+#pragma unroll
+      for (int output = 0; output < Pass::outputs; output++) {
+        store_global<Scalar>(to[output], result + first_result(output), Pass::result_width(output) * Shape::vector);
+        to[output] += stride[output];
+      }
+    }
   };
 
   // Whether all steps count, and h before each of them is in memory.
   __device__ __forceinline__ bool is_whole() const {
     return part.low == 0 && part.high == steps && (Pass::hidden < 0 || part.first + steps < part.end);
   }
-  // Calls act(Group, first step) for all steps, so many at a time, and what is left one by one.
-  template <int TOGETHER, class Act>
-  static __device__ __forceinline__ void each_group(const Act& act) {
-#pragma unroll 1
-    for (int first = 0; first + TOGETHER <= steps; first += TOGETHER) act(Group<TOGETHER>{}, first);
-#pragma unroll 1
-    for (int step = steps / TOGETHER * TOGETHER; step < steps; step++) act(Group<1>{}, step);
+  // Some steps of a whole segment: all are read, then all are computed.
+  template <int STEPS>
+  __device__ __forceinline__ void reduce_group(int first, Chain (&chain)[Shape::vector]) {
+    FromRing read[STEPS];
+#pragma unroll
+    for (int i = 0; i < STEPS; i++) ring.read(stage, first + i, read[i].words);
+#pragma unroll
+    for (int i = 0; i < STEPS; i++) reduce_step(first + i, read[i], chain);
+  }
+  template <int STEPS, class Refill>
+  __device__ __forceinline__ void write_group(int first, float (&state)[Shape::vector][states], Results& to, const Refill& refill) const {
+    Kept kept[STEPS];
+#pragma unroll
+    for (int i = 0; i < STEPS; i++) load(first + i, kept[i]);
+#pragma unroll
+    for (int i = 0; i < STEPS; i++) refill(first + i);
+#pragma unroll
+    for (int i = 0; i < STEPS; i++) {
+      float result[Pass::result_numbers * Shape::vector];
+      advance<true>(first + i, kept[i], state, result);
+      to.write(result);
+    }
   }
 
   __device__ __forceinline__ void load(int step, Kept& kept) const {
