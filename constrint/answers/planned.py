@@ -23,6 +23,8 @@ PATIENCE = 1.0
 """Seconds of search before the diagrams are tried; less if the call has a short limit."""
 SECONDS = 2.0
 """Seconds that building them may take."""
+MOST_VARIABLES = 10_000
+"""Variables of models that are given to diagrams: of more, they are never small."""
 MEMORY = 256 << 20
 """Bytes that they may take."""
 SHARE = 4
@@ -61,7 +63,8 @@ class Planned:
         if self._is_tried or perf_counter() < self._due:
             return
         self._is_tried = True
-        self._found = built(self._model, self._seconds)
+        if len(self._model.variables) <= MOST_VARIABLES:
+            self._found = built(self._model, self._seconds)
         if self._found is not None:
             raise Stopped
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 
-from constrint.engine.select import VALUE_RULES, VARIABLE_RULES
+from constrint.engine.ranking import LEAST_RANKED
+from constrint.engine.select import BY_DEGREE, VALUE_RULES, VARIABLE_RULES
 from constrint.errors import InternalError
 from constrint.store.propagator import Propagator
 from constrint.store.state import (
     ASKED_FROM,
     BITS,
-    BY_DEGREE,
     CAP,
     CULPRIT,
     GOAL_VARIABLE,
     HEAD,
     HUGE,
     LEAST_UNIT,
+    LEAVES,
     LEVEL,
     NEXT_STAMP,
     PATIENCE,
@@ -229,10 +230,14 @@ def _scalars(count: int, branch: Branch, huge: int) -> Cells:
     scalar[CULPRIT] = scalar[ASKED_FROM] = -1
     scalar[WEIGHING] = branch.weighing
     scalar[UNIT] = LEAST_UNIT
+    scalar[LEAVES] = _leaves(len(branch.variables)) if _is_ranked(branch) else 0
     scalar[PATIENCE] = PATIENCE_BASE + PATIENCE_OF_NODE * count
     scalar[RANDOM] = branch.seed % (1 << 31)
     return scalar
 
+
+RANKING = ("rank_group", "rank_size", "rank_share", "rank_tree", "stale", "is_stale")
+"""What ranks many decision variables."""
 
 LEVELS = [name for name in State._fields if name.startswith(("level_", "refuted_"))]
 """Space for levels and for the decisions refuted at them."""
@@ -247,14 +252,16 @@ def _decisions(n: int, branch: Branch) -> dict[str, Cells]:
         raise InternalError(f"choose_value knows no value rule {set(branch.values) - VALUE_RULES}")
     if not VARIABLE_RULES.issuperset([rule for _, rule in groups]):
         raise InternalError(f"select_between knows no variable rule {groups}")
+    ranked = _ranking(branch, [end for end, _ in groups])
     return {
+        **ranked,
         "branch": list(branch.variables),
         "branch_value": list(branch.values),
         "degree": degree,
         "group_end": [end for end, _ in groups],
         "group_rule": [rule for _, rule in groups],
         "score": list(degree) if branch.weighing else [],
-        "entry": _entries(n, branch) if branch.weighing else [],
+        "entry": _entries(n, branch) if branch.weighing or ranked["rank_tree"] else [],
         "credit_start": [0, *accumulate(map(len, branch.credits))],
         "credit_entry": [place for places in branch.credits for place in places],
         "phase": [0] * decided,
@@ -265,6 +272,30 @@ def _decisions(n: int, branch: Branch) -> dict[str, Cells]:
         "path_value": [],
         "path_refuted": [],
     }
+
+
+def _ranking(branch: Branch, ends: Sequence[int]) -> dict[str, Cells]:
+    """The tree that ranks the decision variables, and its work space; empty where they are scanned."""
+    count = len(branch.variables)
+    if not _is_ranked(branch):
+        return {name: [] for name in RANKING}
+    groups = [group for group, (first, end) in enumerate(pairwise([0, *ends])) for _ in range(first, end)]
+    return {
+        **{name: [0] * count for name in RANKING},
+        "rank_group": groups,
+        "rank_tree": [-1] * (2 * _leaves(count)),
+    }
+
+
+def _is_ranked(branch: Branch) -> bool:
+    """Whether the decision variables are many, and each stands in one place."""
+    count = len(branch.variables)
+    return count >= LEAST_RANKED and len(set(branch.variables)) == count
+
+
+def _leaves(count: int) -> int:
+    """The least power of two that is not less."""
+    return 1 << (count - 1).bit_length()
 
 
 def _entries(n: int, branch: Branch) -> Cells:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, STABLE, clear, enqueue_all, fixpoint
 from constrint.engine.nogoods import apply, deny, keep_nogoods
+from constrint.engine.ranking import select_ranked
 from constrint.engine.select import choose_value, learn_scores, select_variable
+from constrint.engine.stale import mark_trailed
 from constrint.store.domains import fix, pop_level, push_level, set_hi, set_lo
 from constrint.store.state import (
     ASK,
@@ -31,6 +33,7 @@ from constrint.store.state import (
     HAS_BOUND,
     HAS_PHASE,
     HUGE,
+    LEAVES,
     LEVEL,
     NEEDS_BOUND,
     NODES,
@@ -47,6 +50,7 @@ from constrint.store.state import (
     RESTART,
     SOLUTION,
     SPENT,
+    STALE,
     TRAIL,
     UNBOUNDED,
     WEIGHING,
@@ -99,6 +103,8 @@ def leave(st: State) -> int:
     """Undo the deepest level; returns its number."""
     scalar = st.scalar
     level = scalar[LEVEL] - 1
+    if scalar[LEAVES] > 0:
+        mark_trailed(st, st.level_trail[level])
     pop_level(st, level)
     scalar[LEVEL] = level
     if scalar[RECORDING] == 1:
@@ -265,6 +271,7 @@ def run(st: State, nodes: int, propagations: int) -> int:
     """
     scalar = st.scalar
     begun = scalar[PROPAGATIONS]
+    scalar[STALE] = -1  # the caller may have changed anything
     while True:
         if scalar[PHASE] != PROPAGATE:
             outcome = resume(st)
@@ -286,7 +293,7 @@ def run(st: State, nodes: int, propagations: int) -> int:
         if outcome == INTERRUPTED:
             if scalar[SPENT] < scalar[PATIENCE]:
                 return PAUSED
-            i = select_variable(st)
+            i = select_ranked(st) if scalar[LEAVES] > 0 else select_variable(st)
             if i < 0:
                 return PAUSED
             if is_unbounded(st, st.branch[i]) and scalar[SPENT] < CREEPING * scalar[PATIENCE]:
@@ -301,7 +308,7 @@ def run(st: State, nodes: int, propagations: int) -> int:
             scalar[PHASE] = BACKTRACK
             continue
         if outcome != INTERRUPTED:
-            i = select_variable(st)
+            i = select_ranked(st) if scalar[LEAVES] > 0 else select_variable(st)
         if i < 0:
             scalar[PHASE] = BACKTRACK
             if scalar[GUIDED] == 1:

@@ -5,50 +5,57 @@ The next variable by its group's rule, and the bound or value to try first.
 
 from __future__ import annotations
 
+from constrint.engine.stale import mark_stale
 from constrint.store.domains import contains, member_count, next_member
 from constrint.store.state import (
-    ANY_VALUE,
-    AS_BEST,
-    AS_BEST_OR_GREATEST,
     AT_LEAST,
     AT_MOST,
-    BY_DEGREE,
-    BY_SCORE,
     COUNT_CHANGES,
     COUNT_FAILURES,
     CULPRIT,
     EQUAL,
-    FEWEST,
-    GREATEST,
     HAS_PHASE,
-    IN_ORDER,
-    LARGEST,
-    LEAST,
     LEAST_UNIT,
-    LOWER_HALF,
-    MEDIAN,
-    MOST,
-    MOST_CONSTRAINED,
+    LEAVES,
     NOTED,
-    OCCURRENCE,
     RANDOM,
-    REGRET,
-    SMALLEST,
+    STALE,
     TRAIL,
     UNIT,
-    UPPER_HALF,
     WEIGHING,
     State,
     compilable,
 )
 
-# The rules that the functions below know; `build` refuses others.
-VARIABLE_RULES = frozenset(
-    (BY_DEGREE, IN_ORDER, FEWEST, MOST, SMALLEST, LARGEST, MOST_CONSTRAINED, OCCURRENCE, REGRET, BY_SCORE)
-)
+# Value rules, of which `choose_value` writes the decision; `preparing/branching.py` names them.
+LEAST = 0
+GREATEST = 1
+LOWER_HALF = 2
+UPPER_HALF = 3
+ANY_VALUE = 4
+MEDIAN = 5
+AS_BEST = 6  # nearest to the value in the best solution; without one, the least
+AS_BEST_OR_GREATEST = 7  # nearest to the value in the best solution; without one, the greatest
 VALUE_RULES = frozenset(
     (LEAST, GREATEST, LOWER_HALF, UPPER_HALF, ANY_VALUE, MEDIAN, AS_BEST, AS_BEST_OR_GREATEST)
 )
+"""The value rules that there are; `build` refuses others."""
+
+# Variable rules; `preparing/branching.py` names them.
+BY_DEGREE = 0  # least domain size divided by degree
+IN_ORDER = 1
+FEWEST = 2
+MOST = 3
+SMALLEST = 4
+LARGEST = 5
+MOST_CONSTRAINED = 6
+OCCURRENCE = 7
+REGRET = 8
+BY_SCORE = 9  # least domain size divided by score
+VARIABLE_RULES = frozenset(
+    (BY_DEGREE, IN_ORDER, FEWEST, MOST, SMALLEST, LARGEST, MOST_CONSTRAINED, OCCURRENCE, REGRET, BY_SCORE)
+)
+"""The variable rules that there are; `build` refuses others."""
 
 # Domains up to this width are tried value by value, wider ones are halved; both in the rule's order.
 ENUMERATED = 64
@@ -80,6 +87,25 @@ def measure(st: State, i: int, v: int, size: int, rule: int) -> int:
 
 
 @compilable
+def size_by(st: State, i: int, v: int, width: int, rule: int) -> int:
+    """The number that a rule minimises, divided by `share_by`; for a variable with bounds this far apart."""
+    size = member_count(st, v) if st.sparse[v] == 1 else width // st.step[v] + 1
+    if rule == BY_DEGREE:
+        return min(size, MOST_MEMBERS)
+    if rule == BY_SCORE:
+        return min(size, MOST_SCORED_MEMBERS)
+    return size if rule == FEWEST else measure(st, i, v, size, rule)
+
+
+@compilable
+def share_by(st: State, i: int, rule: int) -> int:
+    """The positive number by which a rule divides the size of an entry's domain."""
+    if rule == BY_DEGREE:
+        return st.degree[i]
+    return st.score[i] if rule == BY_SCORE else 1
+
+
+@compilable
 def select_between(st: State, first: int, last: int, rule: int) -> int:
     """Index of the variable to decide next among some entries of `branch`; -1 if all are fixed."""
     branch = st.branch
@@ -97,6 +123,7 @@ def select_between(st: State, first: int, last: int, rule: int) -> int:
             continue
         if rule == IN_ORDER:
             return i
+        # `size_by` and `share_by` inlined: for most models this is the innermost loop.
         size = member_count(st, v) if sparse[v] == 1 else width // step[v] + 1
         share = 1
         if rule == BY_DEGREE:
@@ -132,9 +159,12 @@ def raise_score(st: State, i: int, amount: int) -> None:
     """Raise the score of an entry; if it grows too large, divide all scores by the same number."""
     score = st.score
     score[i] += amount
+    if st.scalar[LEAVES] > 0:
+        mark_stale(st, i)
     if score[i] > MOST_SCORE:
         for j in range(len(score)):
             score[j] = max(1, score[j] >> 10)
+        st.scalar[STALE] = -1
         st.scalar[UNIT] = max(LEAST_UNIT, st.scalar[UNIT] >> 10)
 
 

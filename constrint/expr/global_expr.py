@@ -96,6 +96,9 @@ def is_of_expressions(rows: tuple[tuple[Any, ...], ...]) -> bool:
     return any(isinstance(entry, IntExpr) for row in rows for entry in row[:1])
 
 
+_VARIABLE = {IntVar}
+
+
 def _expressions(parts: tuple[Part, ...]) -> list[IntExpr]:
     """The expressions among arguments and what these list."""
     found: list[IntExpr] = []
@@ -103,7 +106,7 @@ def _expressions(parts: tuple[Part, ...]) -> list[IntExpr]:
         if isinstance(part, IntExpr):
             found.append(part)
         elif type(part) is tuple:
-            found += _expressions(part)
+            found += part if _VARIABLE.issuperset(map(type, part)) else _expressions(part)
     return found
 
 

@@ -21,6 +21,7 @@ Method: TypeAlias = Literal[
 ]
 
 LEAST_COMBINATIONS = 16_384  # combinations of values; smaller searches end before numpy is loaded (80 ms)
+MOST_COLUMNS = 4096  # open variables of a search by tables; what others depend on is noted for each
 FARTHEST = 1 << 40  # models with bounds beyond this do not alternate
 
 
@@ -95,12 +96,14 @@ def _suits_tables(case: Case) -> bool:
     if root.exact or not root.stable:
         return False
     lo, hi, step = root.box.lo, root.box.hi, root.box.step
+    opened = [v for v in set(prepared.variables.values()) if lo[v] < hi[v]]
+    if len(opened) > MOST_COLUMNS:
+        return False
     combinations = 1
-    for v in set(prepared.variables.values()):
-        if lo[v] < hi[v]:
-            combinations *= (hi[v] - lo[v]) // step[v] + 1
-            if combinations >= LEAST_COMBINATIONS:
-                return True
+    for v in opened:
+        combinations *= (hi[v] - lo[v]) // step[v] + 1
+        if combinations >= LEAST_COMBINATIONS:
+            return True
     return False
 
 
@@ -134,7 +137,7 @@ FIRST: tuple[tuple[Method, Condition, str], ...] = (
         "tables",
         _suits_tables,
         "an optimum is wanted, no search strategy is named, all numbers fit int64, and there are at least "
-        f"{LEAST_COMBINATIONS:,} combinations of values",
+        f"{LEAST_COMBINATIONS:,} combinations of values of at most {MOST_COLUMNS:,} variables",
     ),
     (
         "brief search",

@@ -5,10 +5,11 @@ They are the answers to calls whose time limit comes before their search has a s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Branch, build
+from constrint.engine.select import GREATEST, IN_ORDER, LEAST
 from constrint.errors import ModelError, UnboundedError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.expr.evaluation import Values
@@ -16,7 +17,7 @@ from constrint.preparing.checks import Assignment, check, first_violated
 from constrint.preparing.search import GaveUp
 from constrint.propagators import Clause, LinearEq, LinearLe
 from constrint.search.sliced import Limits, Stepper
-from constrint.store.state import GREATEST, IN_ORDER, LEAST, SOLUTION
+from constrint.store.state import SOLUTION
 from constrint.support.deadline import Deadline, Stopped, look, present, watched
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
 
     Each variable takes the end of its domain that satisfies more of the inequalities and equations.
     """
-    if is_small(prepared, root) or root.exact or options.proof is not None:
+    if is_small(prepared.variables, root.nodes) or root.exact or options.proof is not None:
         return None
     rising = _rising(root)
     box = root.box
@@ -107,9 +108,9 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
     return found
 
 
-def is_small(prepared: Prepared, root: Root) -> bool:
+def is_small(variables: Sized, constraints: Sized) -> bool:
     """Whether the first solution of a model is left to its search."""
-    return len(root.nodes) + len(prepared.variables) < SMALL
+    return len(variables) + len(constraints) < SMALL
 
 
 def _rising(root: Root) -> list[bool]:

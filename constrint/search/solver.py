@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from constrint.errors import ModelError, UnboundedError
 from constrint.lowering.problem import HUGE_BITS, NeedsWiderBounds
 from constrint.modelling.result import Result, Statistics, Status
+from constrint.preparing.branching import PLAIN
 from constrint.preparing.checks import Assignment, values_of
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import WIDEST_BITS, Prepared
@@ -85,8 +86,18 @@ class Solver:
     def _dive(self, prepared: Prepared, root: Root) -> None:
         """Search briefly for a solution that is easy to find, unless one is known."""
         if self._easy is None and not self._has_dived:
-            self._has_dived = not (root.exact or is_small(prepared, root))
+            self._has_dived = not (root.exact or is_small(prepared.variables, root.nodes))
             self._easy = by_diving(prepared, root, self.options)
+            self._stop_if_answered()
+
+    def _stop_if_answered(self) -> None:
+        """Raise `Stopped` if the easy solution answers the call: any will do, and the model is large."""
+        model, options = self.model, self.options
+        if self._easy is None or self._targets or model.hints or is_small(model.variables, model.constraints):
+            return
+        is_free = options.engine == "auto" and options.brancher == PLAIN and options.proof is None
+        if is_free and may_search_briefly(options):
+            raise Stopped
 
     @property
     def has_workers(self) -> bool:
@@ -206,7 +217,9 @@ class Solver:
                 return result
             with suppress(Stopped):  # nothing is left to stop
                 self.tell(self._easy, Statistics())
-            return replace(self._result(Status.FEASIBLE, self._easy, [*goals]), bound=result.bound)
+            status = Status.FEASIBLE if self._targets else Status.OPTIMAL
+            self.total = replace(self.total, solutions=1)
+            return replace(self._result(status, self._easy, [*goals]), bound=result.bound)
 
     def _best_of(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         self.goals, self._targets = goals, [*goals, *preferences]
@@ -216,6 +229,7 @@ class Solver:
                 if self.options.time_limit is not None and self._easy is None:
                     self._easy = hinted_solution(self.model, self._targets)
                     self._easy = self._easy or at_an_end(self.model, self._targets)
+                    self._stop_if_answered()
                 prepared = self._prepare(goals, preferences, bits)
             except Stopped:
                 return self._result(Status.UNKNOWN)

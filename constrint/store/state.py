@@ -72,7 +72,9 @@ ASKED = 37  # the entry of `branch` that the caller is asked to decide
 RECORDING = 38  # 1: refuted decisions are noted, for nogoods
 REFUTED = 39  # number of refuted decisions
 NOGOODS = 40  # number of paths that are kept
-SCALARS = 41
+LEAVES = 41  # leaves of the tree that ranks the entries of `branch`, a power of two; 0: there is none
+STALE = 42  # number of entries to rank again; -1: all of them
+SCALARS = 43
 
 # How `score` is updated.
 COUNT_FAILURES = 1
@@ -99,28 +101,6 @@ ASK = 6
 AT_MOST = 0
 AT_LEAST = 1
 EQUAL = 2
-
-# Value rules; `preparing/branching.py` names them.
-LEAST = 0
-GREATEST = 1
-LOWER_HALF = 2
-UPPER_HALF = 3
-ANY_VALUE = 4
-MEDIAN = 5
-AS_BEST = 6  # nearest to the value in the best solution; without one, the least
-AS_BEST_OR_GREATEST = 7  # nearest to the value in the best solution; without one, the greatest
-
-# Variable rules; `preparing/branching.py` names them.
-BY_DEGREE = 0  # least domain size divided by degree
-IN_ORDER = 1
-FEWEST = 2
-MOST = 3
-SMALLEST = 4
-LARGEST = 5
-MOST_CONSTRAINED = 6
-OCCURRENCE = 7
-REGRET = 8
-BY_SCORE = 9  # least domain size divided by score
 
 
 class State(NamedTuple):
@@ -169,6 +149,12 @@ class State(NamedTuple):
     group_rule: Cells
     score: Cells
     entry: Cells
+    rank_group: Cells
+    rank_size: Cells
+    rank_share: Cells
+    rank_tree: Cells
+    stale: Cells
+    is_stale: Cells
     credit_start: Cells
     credit_entry: Cells
     phase: Cells

@@ -8,7 +8,9 @@ the rows are multiplied by the values of an open variable.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from math import sqrt
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -106,16 +108,16 @@ class Structure:
             for v, _ in inputs[z]:
                 bits |= 1 << v | reached.get(v, 0)
             reached[z] = bits
+        behind: dict[int, int] = {}  # for each operation, what the functions in it depend on
         found = set()
         for v in self.declared:
             for number in self.users[v]:
                 operation = self.operations[number]
                 how = operation.outputs.get(v)
                 if how is not None and how[1]:
-                    others = 0
-                    for w in operation.scope:
-                        others |= reached.get(w, 0)
-                    if not others >> v & 1:
+                    if number not in behind:
+                        behind[number] = reduce(or_, [reached.get(w, 0) for w in operation.scope])
+                    if not behind[number] >> v & 1:
                         found.add(v)
                         break
         return found

@@ -47,7 +47,10 @@ def main() -> None:
     task = parity().to(options.device)
     generator = torch.Generator(options.device).manual_seed(0)
     tokens, answers = task.drawn(options.batch, options.steps, generator)
-    rows = []
+    rows: list[dict[str, float]] = []
+    device = torch.cuda.get_device_name() if options.device == "cuda" else "CPU"
+    about = {"date": time.strftime("%Y-%m-%d"), "device": device, "torch": torch.__version__}
+    about |= {"steps": options.steps, "batch": options.batch, "dtype": options.dtype, "unit": "ms"}
     for size in options.sizes:
         times = {}
         for name, count in (("LSTM", 9), ("loop", 3)):
@@ -60,10 +63,7 @@ def main() -> None:
         print(
             f"{size:6d} units: {rows[-1]['LSTM']:8.2f} ms, loop {rows[-1]['loop']:8.2f} ms, {ratio:.1f} times"
         )
-    device = torch.cuda.get_device_name() if options.device == "cuda" else "CPU"
-    about = {"date": time.strftime("%Y-%m-%d"), "device": device, "torch": torch.__version__}
-    about |= {"steps": options.steps, "batch": options.batch, "dtype": options.dtype, "unit": "ms"}
-    options.out.write_text(json.dumps({**about, "rows": rows}) + "\n", "utf-8")
+        options.out.write_text(json.dumps({**about, "rows": rows}) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

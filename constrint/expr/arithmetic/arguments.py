@@ -9,8 +9,10 @@ from typing import Any
 from constrint.errors import ModelError
 from constrint.expr.base import IntExpr, IntLike
 from constrint.expr.build import as_expr
+from constrint.expr.integers import IntVar, Mul
 
 _PLAIN = (list, tuple, GeneratorType)  # known to be iterable: checks by protocol cost a microsecond
+_SINGLE = {int, IntVar, Mul}  # the usual elements; they need no closer look
 
 
 def listed(values: tuple[IntLike | Iterable[IntLike], ...]) -> tuple[Any, ...]:
@@ -30,8 +32,11 @@ def flat(values: Any) -> Iterable[Any]:
             return tuple(values.flat)
         if isinstance(values, IntExpr) or not isinstance(values, Iterable):
             raise ModelError(f"a list of expressions is needed here, not {values!r}: write such as [x, y]")
+    elements = list(values)
+    if _SINGLE.issuperset(map(type, elements)):
+        return elements
     found: list[Any] = []
-    for value in values:
+    for value in elements:
         if isinstance(value, (IntExpr, int)):
             found.append(value)
         elif isinstance(value, (list, tuple)) or _is_array(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 from typing import Any
@@ -12,21 +13,6 @@ from reference_launcher import ReferenceLauncher
 from kerneltune.errors import InputError
 
 torch: Any = pytest.importorskip("torch")
-
-
-@pytest.fixture
-def launcher(monkeypatch: pytest.MonkeyPatch) -> ReferenceLauncher:
-    from kerneltune.torch import fused, operators, rnn, stack
-    from kerneltune.torch.native import is_native
-
-    made = ReferenceLauncher()
-    for module in (fused, operators, rnn):
-        monkeypatch.setattr(module, "launcher", lambda: made)
-    for module in (operators, rnn):
-        monkeypatch.setattr(module, "takes_kernels", lambda tensor: not is_native())
-    monkeypatch.setattr(stack, "kernels_take", lambda device, dtype: not is_native())
-    torch.manual_seed(0)
-    return made
 
 
 def each(states: Any) -> tuple[Any, ...]:
@@ -50,7 +36,7 @@ def gradients(layer: Any, x: Any, start: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
-def test_values_and_gradients_are_torchs(kind: str, launcher: ReferenceLauncher) -> None:
+def test_values_and_gradients_are_torchs(kind: str, kernels_on_cpu: ReferenceLauncher) -> None:
     import kerneltune.torch as ours
 
     draw = random.Random(kind)
@@ -75,19 +61,21 @@ def test_values_and_gradients_are_torchs(kind: str, launcher: ReferenceLauncher)
             for one, other in zip(each(mine(x)[1]), each(theirs(x)[1]), strict=True):
                 close(one, other)
             close(mine(x)[0], theirs(x)[0])
-    assert {"forward", "training", "backward"} == set(launcher.passes)
+    assert {"forward", "training", "backward"} == set(kernels_on_cpu.passes)
 
 
-def test_one_launch_runs_both_directions(launcher: ReferenceLauncher) -> None:
+def test_one_launch_runs_both_directions(kernels_on_cpu: ReferenceLauncher) -> None:
     import kerneltune.torch as ours
 
     layer = ours.GRU(5, 16, bidirectional=True)
     layer(torch.randn(4, 3, 5))[0].sum().backward()
-    assert launcher.passes == ["training", "backward"]
+    assert kernels_on_cpu.passes == ["training", "backward"]
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
-def test_heads_and_ragged_rows_agree_with_torchs_operations(kind: str, launcher: ReferenceLauncher) -> None:
+def test_heads_and_ragged_rows_agree_with_torchs_operations(
+    kind: str, kernels_on_cpu: ReferenceLauncher
+) -> None:
     import kerneltune.torch as ours
 
     layer = getattr(ours, kind)(5, 16, 2, heads=2, bidirectional=True, learned_initial=True)
@@ -108,7 +96,7 @@ def test_heads_and_ragged_rows_agree_with_torchs_operations(kind: str, launcher:
                 close(one if one is not None else torch.zeros_like(other), other)
 
 
-def test_vmap_hands_kernels_whole_arrays(launcher: ReferenceLauncher) -> None:
+def test_vmap_hands_kernels_whole_arrays(kernels_on_cpu: ReferenceLauncher) -> None:
     from torch.func import functional_call, grad, vmap
 
     import kerneltune.torch as ours
@@ -128,7 +116,7 @@ def test_vmap_hands_kernels_whole_arrays(launcher: ReferenceLauncher) -> None:
                 close(found[name][i], other)
 
 
-def test_second_derivatives_are_refused_with_the_way_out(launcher: ReferenceLauncher) -> None:
+def test_second_derivatives_are_refused_with_the_way_out(kernels_on_cpu: ReferenceLauncher) -> None:
     import kerneltune.torch as ours
 
     layer = ours.LSTM(5, 16)
@@ -137,7 +125,7 @@ def test_second_derivatives_are_refused_with_the_way_out(launcher: ReferenceLaun
         torch.autograd.grad(layer(x)[0].sum(), x, create_graph=True)
 
 
-def test_kernels_get_the_weights_of_the_call(launcher: ReferenceLauncher) -> None:
+def test_kernels_get_the_weights_of_the_call(kernels_on_cpu: ReferenceLauncher) -> None:
     """Neither a write through `.data` nor a parametrisation is missed."""
     from torch.nn.utils.parametrizations import weight_norm
 
@@ -159,4 +147,136 @@ def test_kernels_get_the_weights_of_the_call(launcher: ReferenceLauncher) -> Non
         assert not torch.allclose(found, before)
         close(found, expected)
         close(layer(x)[0], expected)
-    assert {"forward", "training"} <= set(launcher.passes)
+    assert {"forward", "training"} <= set(kernels_on_cpu.passes)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
+@pytest.mark.parametrize("cuts", [None, [(2, 4), (1, 3), (3, 2)]])
+def test_packed_rows_agree_with_torchs_operations(
+    kind: str, cuts: Any, kernels_on_cpu: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one block, and in blocks that rows leave which are over."""
+    from torch.nn.utils.rnn import PackedSequence, pack_sequence
+
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    if cuts:
+        monkeypatch.setattr(fused, "cuts_of", lambda *_: cuts)
+    parts = [torch.randn(n, 5) for n in (3, 6, 1, 5)]  # two run over step 3, three over step 2
+    packed = pack_sequence(parts, enforce_sorted=False)
+    layer = getattr(ours, kind)(5, 16, 2, bidirectional=True)
+    start = tuple(torch.rand(4, 4, 16) for _ in layer.kind.states)
+    results = []
+    for natively in (False, True):
+        leaf = packed.data.clone().requires_grad_()
+        given = tuple(part.clone().requires_grad_() for part in start)
+        with ours.native() if natively else contextlib.nullcontext():
+            output, last = layer(PackedSequence(leaf, *packed[1:]), given if len(given) > 1 else given[0])
+        found = [output.data, *each(last)]
+        draw = torch.Generator().manual_seed(2)
+        total = sum((part * torch.randn(part.shape, generator=draw)).sum() for part in found)
+        results.append(found + list(torch.autograd.grad(total, [leaf, *given, *layer.parameters()])))
+    for one, other in zip(*results, strict=True):
+        close(one, other)
+    assert kernels_on_cpu.passes.count("backward") == (2 * len(cuts) if cuts else 2)
+    with torch.no_grad():
+        close(layer(packed)[0].data, layer(packed)[0].data)
+
+
+def test_blocks_lose_rows_that_are_over_where_that_pays() -> None:
+    from kerneltune.torch.fused import cuts_of
+    from kerneltune.torch.lengths import Lengths
+
+    sizes = torch.tensor([20] * 5 + [9] * 10 + [8] * 40 + [3] * 100)
+    lengths = Lengths.packed(sizes)
+    assert cuts_of(lengths, lambda rows: 0.0) == [(155, 20)]
+    assert cuts_of(lengths, lambda rows: 1e-5 * rows) == [(5, 20), (150, 16)]
+    more = Lengths.packed(torch.tensor([70] * 5 + [20] * 100 + [3] * 50))
+    assert cuts_of(more, lambda rows: 1e-5 * rows) == [(5, 70), (100, 32), (50, 16)]
+    assert cuts_of(more, lambda rows: 1e-3 * (rows > 16)) == [(105, 70), (50, 16)]
+    assert lengths.ends.tolist() == [int((sizes > row).sum()) for row in range(20)]
+    assert cuts_of(Lengths.joined(torch.tensor([0, 90, 100])), lambda rows: rows) == [(90, 2)]
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
+def test_layers_side_by_side_are_layers_one_after_another(
+    kind: str, kernels_on_cpu: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    for layers, heads, chunk, bias, given in (
+        (3, 1, 2, True, True),
+        (2, 2, 6, False, False),
+        (4, 1, 3, True, False),
+    ):
+        layer = getattr(ours, kind)(5, 16, layers, heads=heads, bias=bias)
+        x = torch.randn(6, 3, 5)
+        start = tuple(torch.rand(layers, 3, 16) for _ in layer.kind.states) if given else None
+        found = []
+        for steps in (chunk, 0):
+            monkeypatch.setattr(fused, "chunk_for", lambda *_, steps=steps: steps)
+            kernels_on_cpu.passes.clear()
+            found.append(gradients(layer, x, start))
+            assert len(kernels_on_cpu.passes) == 2 * (6 // steps + layers - 1 if steps else layers)
+            with torch.no_grad():
+                output, last = layer(x, start if start is None or len(start) > 1 else start[0])
+            found[-1] += [output, *each(last)]
+            with torch.enable_grad():  # of the last states alone
+                ends = each(layer(x)[1])
+                found[-1] += torch.autograd.grad(sum(one.sum() for one in ends), list(layer.parameters()))
+        for one, other in zip(*found, strict=True):
+            close(one, other)
+
+
+def test_layers_run_side_by_side_where_that_pays() -> None:
+    from kerneltune.torch.staggered import chunk_of
+
+    assert chunk_of(1024, 4, True, lambda side: {1: 1.77e-6, 4: 2.86e-6}[side]) == 128
+    assert chunk_of(1024, 4, True, lambda side: side * 1.77e-6) == 0  # a launch of all takes as long
+    assert chunk_of(1021, 4, True, lambda side: 2e-6) == 0  # no divisor
+    assert chunk_of(256, 2, True, lambda side: 1.3e-6) == 0  # too short
+    assert chunk_of(1024, 1, True, lambda side: 1e-3) == 0
+
+
+def test_dropout_between_layers_is_torchs(kernels_on_cpu: ReferenceLauncher) -> None:
+    import kerneltune.torch as ours
+
+    for p in (0.4, 1.0):
+        layer = ours.LSTM(5, 16, 3, dropout=p)
+        x = torch.randn(6, 3, 5, requires_grad=True)
+        found = []
+        for natively in (False, True):
+            torch.manual_seed(1)
+            with ours.native() if natively else contextlib.nullcontext():
+                output = layer(x)[0]
+            found.append([output, *torch.autograd.grad(output.pow(2).sum(), [x, *layer.parameters()])])
+        for one, other in zip(*found, strict=True):
+            close(one, other)
+
+
+def test_autocast_runs_as_one_operation_and_gives_gradients_of_the_parameters_type(
+    kernels_on_cpu: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    for chunk in (0, 2):
+        monkeypatch.setattr(fused, "chunk_for", lambda *_, chunk=chunk: chunk)
+        layer = ours.LSTM(5, 16, 2)
+        x = torch.randn(4, 3, 5, requires_grad=True)
+        start = (torch.rand(2, 3, 16), torch.rand(2, 3, 16))
+        expected = layer(x, start)[0]
+        wanted = torch.autograd.grad(expected.sum(), [x, *layer.parameters()])
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            output, (h, _) = layer(x, start)
+            assert output.dtype == h.dtype == torch.bfloat16
+            found = torch.autograd.grad(output.float().sum(), [x, *layer.parameters()])
+        for one, other in zip((output, *found), (expected, *wanted), strict=True):
+            assert float((one.float() - other).detach().norm() / other.detach().norm()) < 0.03
+        assert {one.dtype for one in found} == {torch.float32}
+    with pytest.raises(
+        InputError, match=r"the input is torch.float64, but the layer's weights are torch.float32"
+    ):
+        layer(x.double())
