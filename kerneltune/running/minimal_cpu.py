@@ -55,13 +55,13 @@ def minimal_scan(
 
 
 @cache
-def _functions() -> tuple[Callable[..., Any], ...]:
-    """exp, sigmoid, g and the conversions; without a branch, so that many channels are computed at once."""
+def _exponential() -> Callable[..., Any]:
+    """Exp without a branch, so that many channels are computed at once."""
     from numba import njit
 
     log2_e = np.float32(1.44269504)
     ln2_high, ln2_low = np.float32(0.693359375), np.float32(-2.12194440e-4)
-    one, half, rounder = np.float32(1.0), np.float32(0.5), np.float32(12582912.0)
+    one, rounder = np.float32(1.0), np.float32(12582912.0)
     least, most = np.float32(-87.0), np.float32(87.0)
     # Cephes' expf: e^r = 1 + r + r^2 p(r) for |r| <= ln 2 / 2.
     p = [1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1]
@@ -79,6 +79,18 @@ def _functions() -> tuple[Callable[..., Any], ...]:
             (np.float32(shifted).view(np.int32) - np.int32(0x4B400000) + np.int32(127)) << np.int32(23)
         )
         return (polynomial * r * r + r + one) * np.int32(power).view(np.float32)
+
+    found: Callable[..., Any] = exponential
+    return found
+
+
+@cache
+def _gates() -> tuple[Callable[..., Any], ...]:
+    """g, and the forget gates of both cells."""
+    from numba import njit
+
+    exponential = _exponential()
+    one, half = np.float32(1.0), np.float32(0.5)
 
     @njit(inline="always")
     def sigmoid(x: Any) -> Any:
@@ -108,6 +120,14 @@ def _functions() -> tuple[Callable[..., Any], ...]:
         of_input = exponential(of_j if of_j < -j else -j)
         return (one + of_input) / ((one + of_input) + (one + of_forget))
 
+    return candidate, forget_of_gru, forget_of_lstm
+
+
+@cache
+def _conversions(short: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """From what is stored to float32, and back to nearest even."""
+    from numba import njit
+
     @njit(inline="always")
     def widened(bits: Any) -> Any:
         return np.uint32(np.uint32(bits) << np.uint32(16)).view(np.float32)
@@ -123,15 +143,16 @@ def _functions() -> tuple[Callable[..., Any], ...]:
     def as_it_is(x: Any) -> Any:
         return x
 
-    return candidate, forget_of_gru, forget_of_lstm, widened, narrowed, as_it_is
+    return (widened, narrowed) if short else (as_it_is, as_it_is)
 
 
 @cache
-def _loop(has_input_gate: bool, short: bool) -> Callable[..., None]:
-    from numba import njit, prange
+def _step(has_input_gate: bool, short: bool) -> Callable[..., None]:
+    """A step of a block of channels, from where it lies in each array."""
+    from numba import njit
 
-    candidate, forget_of_gru, forget_of_lstm, widened, narrowed, as_it_is = _functions()
-    read, written = (widened, narrowed) if short else (as_it_is, as_it_is)
+    candidate, forget_of_gru, forget_of_lstm = _gates()
+    read, written = _conversions(short)
     one, zero = np.float32(1.0), np.float32(0.0)
 
     @njit(error_model="numpy", fastmath={"contract"})
@@ -168,7 +189,16 @@ def _loop(has_input_gate: bool, short: bool) -> Callable[..., None]:
         j_part, ends = part(j, places[1], count), part(hidden, places[3], count)
         step_of_lstm(part(k, places[0], count), j_part, part(n, places[2], count), h, ends, kept)
 
-    take = take_of_lstm if has_input_gate else take_of_gru
+    found: Callable[..., None] = take_of_lstm if has_input_gate else take_of_gru
+    return found
+
+
+@cache
+def _loop(has_input_gate: bool, short: bool) -> Callable[..., None]:
+    """All steps of all blocks."""
+    from numba import njit, prange
+
+    take = _step(has_input_gate, short)
     number = 4 if has_input_gate else 3
 
     @njit(parallel=True, error_model="numpy")
