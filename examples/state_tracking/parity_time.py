@@ -37,7 +37,7 @@ def step_seconds(model: Model, tokens: torch.Tensor, answers: torch.Tensor, time
 def main() -> None:
     """Measure each size with both layers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[64, 256, 768, 2048])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[64, 256, 768, 2048, 16384])
     parser.add_argument("--steps", type=int, default=256)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--device", default="cuda")

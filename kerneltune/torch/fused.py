@@ -1,78 +1,73 @@
-"""Layers whose rows all have the same length, as one differentiable operation each: least time of the host.
+"""Stacks of layers as one differentiable operation: least time of the host, no step of a row that is over.
 
-W x, the recurrence and all gradients are queued without autograd in between. `kerneltune.torch.stack` has the
-general way, which this one agrees with.
+W x, the recurrences and all gradients are queued without autograd in between. `kerneltune.torch.stack` has
+the general way, which this one agrees with.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
-from torch.nn import functional
 
-from kerneltune.errors import InputError
+from kerneltune.torch.fused_layer import Layer, Weights, gradients_of, refuse_second_derivatives, weights_of
+from kerneltune.torch.fused_rows import Block, Even, Lengths, Rows
 from kerneltune.torch.launching import Launcher, launcher
-from kerneltune.torch.operators import launch_backward, launch_forward, problem_of, readable, spec_of
+from kerneltune.torch.operators import problem_of, readable, spec_of
+from kerneltune.torch.staggered import SideBySide, Staggered, chunk_of
+from kerneltune.torch.staggered import run as run_staggered
 
 if TYPE_CHECKING:
-    from kerneltune.torch.stack import Stack
+    from kerneltune.torch.stack import Kind, Sizes, Stack
 
 States = tuple[torch.Tensor, ...]
+ROWS = 16  # fewest of a block: fewer take no less time
+LAUNCH = 1e-4  # seconds that a further launch of both passes takes, of the host or of the GPU
+Saved = dict[str, torch.Tensor]
 
 
 @dataclass(frozen=True)
-class _Layer:
-    """A layer's sizes.
+class _Plan:
+    """A call: a layer's sizes, the number of layers, dropout, how many states are given, and where."""
 
-    Attributes:
-        cell: The cell's name.
-        positive: For each state, whether it begins with 1.
-        tf32: Whether float32 products may be computed in TF32.
-    """
-
-    cell: str
-    positive: tuple[bool, ...]
-    heads: int
-    dim: int
-    gates: int
-    directions: int
-    bias: bool
-    tf32: bool
-
-    @property
-    def options(self) -> tuple[Any, ...]:
-        """As the operators have them."""
-        return self.cell, 0.0, 0.0, False, self.tf32
-
-    def into(self, weight: torch.Tensor) -> torch.Tensor:
-        """Rows from torch's order, gate after gate, to the gates of a unit side by side."""
-        units = self.heads * self.dim
-        return weight.view(self.gates, units, -1).transpose(0, 1).reshape(units * self.gates, -1)
-
-    def out_of(self, gradient: torch.Tensor) -> torch.Tensor:
-        """The inverse of `into`."""
-        units = self.heads * self.dim
-        return gradient.view(units, self.gates, -1).transpose(0, 1).reshape(units * self.gates, -1)
-
-    def by_head(self, rows: torch.Tensor) -> torch.Tensor:
-        """Rows in torch's order as `[H, G, D, …]`."""
-        return rows.view(self.gates, self.heads, self.dim, *rows.shape[1:]).transpose(0, 1)
-
-    def by_gate(self, gradient: torch.Tensor) -> torch.Tensor:
-        """The inverse of `by_head`."""
-        return gradient.transpose(0, 1).reshape(self.gates * self.heads * self.dim, *gradient.shape[3:])
+    layer: Layer
+    layers: int
+    dropout: float
+    given: int
+    rows: Rows
+    runs_on: Launcher
 
 
 @dataclass(frozen=True)
-class _Ready:
-    """A layer's weights as kernels have them; W and its bias for each direction."""
+class _Ran:
+    """What a layer's backward pass reads."""
 
-    into: list[torch.Tensor]
-    into_bias: list[torch.Tensor | None]
-    recurrent: torch.Tensor
-    bias: torch.Tensor
+    data: torch.Tensor
+    weights: Weights
+    states: torch.Tensor
+    saved: Saved
+    mask: torch.Tensor | None
+
+
+@lru_cache(maxsize=256)
+def layer_of(kind: Kind, sizes: Sizes, tf32: bool) -> Layer:
+    """The sizes of each layer of a stack."""
+    return Layer(
+        kind.cell,
+        tuple(name == "n" for name in kind.states),
+        kind.keeps,
+        sizes.heads,
+        sizes.head_dim,
+        len(kind.gates),
+        sizes.directions,
+        sizes.bias,
+        spec_of(kind.cell).separate_gradients,
+        tf32,
+    )
 
 
 def takes(stack: Stack, data: torch.Tensor) -> bool:
@@ -87,186 +82,309 @@ def takes(stack: Stack, data: torch.Tensor) -> bool:
     )
 
 
-def run(stack: Stack, data: torch.Tensor, states: States | None) -> tuple[torch.Tensor, States]:
-    """As `Stack.run` for rows of the same length; `states` may be None for the default."""
-    sizes, kind = stack.sizes, stack.kind
+def run(stack: Stack, data: torch.Tensor, rows: Rows, states: States | None) -> tuple[torch.Tensor, States]:
+    """As `Stack.run`; `states` may be None for the default.
+
+    Args:
+        stack: The stack.
+        data: The input, as `rows` has it.
+        rows: How the batch's rows lie.
+        states: The states before the first step, each `[L * directions, B, width]`.
+    """
+    sizes = stack.sizes
     if states is None and sizes.learned_initial:
-        states = stack.first_states(data.shape[1], data)
-    layer = _Layer(
-        kind.cell,
-        tuple(name == "n" for name in kind.states),
-        sizes.heads,
-        sizes.head_dim,
-        len(kind.gates),
-        sizes.directions,
-        sizes.bias,
-        bool(torch.backends.cudnn.allow_tf32),
-    )
-    lasts = []
-    for k in range(sizes.num_layers):
-        if k and sizes.dropout:
-            data = functional.dropout(data, sizes.dropout, stack.training)
-        at = slice(k * sizes.directions, (k + 1) * sizes.directions)
-        given = () if states is None else tuple(state[at] for state in states)
-        data, last = _run_layer(stack, layer, k, data, given)
-        lasts.append(last)
-    joined = lasts[0] if len(lasts) == 1 else torch.cat(lasts, dim=1)
-    return data, joined.unbind(0)
-
-
-def _run_layer(
-    stack: Stack, layer: _Layer, index: int, data: torch.Tensor, given: States
-) -> tuple[torch.Tensor, torch.Tensor]:
-    if not torch.is_grad_enabled():
-        made = [stack.weights(index, d, layer.dim) for d in range(layer.directions)]
-        ready = _Ready(
-            [one.into for one in made],
-            [one.into_bias for one in made],
-            made[0].recurrent if len(made) == 1 else torch.cat([one.recurrent for one in made]),
-            made[0].bias if len(made) == 1 else torch.cat([one.bias for one in made]),
-        )
-        states, _ = _forward(layer, ready, data, given, "forward", launcher())
-        return _results(layer, states)
-    ends = [stack.ending(index, d) for d in range(layer.directions)]
-    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh") if layer.bias else ("weight_ih", "weight_hh")
-    parameters = [getattr(stack, name + end) for end in ends for name in names]
-    output, last = _Fused.apply(layer, launcher(), data, len(given), *given, *parameters)
+        states = stack.first_states(rows.batch, data)
+    given = states or ()
+    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh") if sizes.bias else ("weight_ih", "weight_hh")
+    own = stack._parameters
+    parameters = []
+    for end in stack._ends():
+        for name in names:
+            found = own.get(name + end)
+            parameters.append(found if found is not None else getattr(stack, name + end))
+    layer = layer_of(stack.kind, sizes, bool(torch.backends.cudnn.allow_tf32))
+    dropout = sizes.dropout if stack.training else 0.0
+    plan = _Plan(layer, sizes.num_layers, dropout, len(given), rows, launcher())
+    tensors = (*given, *parameters)
+    training = torch.is_grad_enabled() and (data.requires_grad or any(one.requires_grad for one in tensors))
+    even = isinstance(rows, Even) and layer.directions == 1 and not dropout
+    if (
+        even
+        and plan.layers > 1
+        and (chunk := chunk_for(layer, plan.layers, data.shape[:2], data.dtype, training))
+    ):
+        side = Staggered(layer, plan.layers, data.shape[0], data.shape[1], chunk, plan.runs_on)
+        if training:
+            output, *last = SideBySide.apply(side, len(given), data, *tensors)
+            return output, tuple(last)
+        return run_staggered(side, len(given), data, tensors, training=False)[:2]
+    if training:
+        output, *last = _Fused.apply(plan, data, *tensors)
+        return output, tuple(last)
+    output, last, _ = _run_layers(plan, data, tensors, training=False)
     return output, last
 
 
-def _ready(layer: _Layer, parameters: tuple[torch.Tensor, ...]) -> _Ready:
-    step = 4 if layer.bias else 2
-    each = [parameters[i : i + step] for i in range(0, len(parameters), step)]
-    recurrent = [layer.by_head(one[1]) for one in each]
-    if layer.bias:
-        bias = [layer.by_head(one[3]) for one in each]
-    else:
-        bias = [part.new_zeros(part.shape[:3]) for part in recurrent]
-    return _Ready(
-        [layer.into(one[0]) for one in each],
-        [layer.into(one[2]).flatten() if layer.bias else None for one in each],
-        readable(recurrent[0]) if len(each) == 1 else torch.cat(recurrent),
-        readable(bias[0]) if len(each) == 1 else torch.cat(bias),
-    )
+@lru_cache(maxsize=4096)
+def chunk_for(layer: Layer, layers: int, shape: tuple[int, int], dtype: torch.dtype, training: bool) -> int:
+    """Steps of a chunk where layers run side by side; 0 where they run one after another."""
+
+    def seconds(side: int) -> float:
+        return _step_seconds(layer, side, shape[1], dtype, training)
+
+    return chunk_of(shape[0], layers, training, seconds)
+
+
+def _step_seconds(layer: Layer, side: int, batch: int, dtype: torch.dtype, training: bool) -> float:
+    """What a step takes of all passes, by the cost model, of so many layers side by side."""
+    heads = side * layer.directions * layer.heads, layer.dim
+    problems = [
+        problem_of(name, (1, batch, *heads), dtype, layer.options)
+        for name in (("training", "backward") if training else ("forward",))
+    ]
+    return sum(launcher().step_seconds(problem) for problem in problems)
+
+
+def _run_layers(
+    plan: _Plan, data: torch.Tensor, tensors: States, *, training: bool
+) -> tuple[torch.Tensor, States, list[_Ran]]:
+    """Queue the forward pass of all layers."""
+    layer, rows, lasts, kept = plan.layer, plan.rows, [], []
+    given, parameters = tensors[: plan.given], tensors[plan.given :]
+    count = layer.directions * layer.parameters
+    for k in range(plan.layers):
+        mask = None
+        if k and plan.dropout:
+            data, mask = torch.native_dropout(data, plan.dropout, True)
+        weights = weights_of(layer, parameters[k * count : (k + 1) * count])
+        at = slice(k * layer.directions, (k + 1) * layer.directions)
+        start = tuple(state[at] for state in given)
+        product = rows.product(layer, data, weights.into, weights.into_bias)
+        states, saved = _forward(plan, product, weights, start, training)
+        if training:
+            kept.append(_Ran(data, weights, states, saved, mask))
+        data = rows.output(layer, states)
+        lasts.append(rows.lasts(layer, states))
+    last = lasts[0] if len(lasts) == 1 else torch.cat(lasts, dim=1)
+    return data, last.unbind(0), kept
+
+
+def _cut(whole: torch.Tensor, at: int, rows: int) -> torch.Tensor:
+    """So many rows of a tensor, from one on."""
+    return whole if len(whole) == rows else whole.narrow(0, at, rows)
 
 
 def _forward(
-    layer: _Layer, ready: _Ready, data: torch.Tensor, given: States, direction: str, runs_on: Launcher
-) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    steps, batch, _ = data.shape
-    count, size = layer.directions, layer.heads * layer.dim * layer.gates
-    product = data.new_empty((steps * batch, count, size))
-    for d in range(count):
-        rows = (data.flip(0) if d else data).reshape(steps * batch, -1)
-        bias = ready.into_bias[d]
-        if bias is None:
-            torch.mm(rows, ready.into[d].t(), out=product[:, d])
+    plan: _Plan, product: torch.Tensor, weights: Weights, start: States, training: bool
+) -> tuple[torch.Tensor, Saved]:
+    """Queue a layer's recurrence: the states of all blocks, and what the backward pass reads."""
+    layer, blocks = plan.layer, plan.rows.blocks
+    spec, count, last = spec_of(layer.cell), len(layer.positive), blocks[-1]
+    heads = layer.directions * layer.heads, layer.dim
+    floats = last.floats_at + (last.steps + 1) * last.batch
+    states = product.new_empty((last.states_at + count * (last.steps + 1) * last.batch, *heads))
+    saved = {}
+    if training and spec.saved_values:
+        shape = (last.at + last.steps * last.batch, *heads, spec.saved_values)
+        saved["saved_values"] = product.new_empty(shape)
+    if training and spec.saved_states:
+        saved["saved_states"] = product.new_empty((floats, *heads, spec.saved_states), dtype=torch.float32)
+    before = None
+    for block in blocks:
+        steps, batch = block.steps, block.batch
+        mine = _cut(states, block.states_at, count * (steps + 1) * batch)
+        by_step = mine.view(count, steps + 1, batch, *heads)
+        if before is None:
+            _begin(layer, by_step[:, 0], start)
         else:
-            torch.addmm(bias, rows, ready.into[d].t(), out=product[:, d])
-    heads = count * layer.heads
-    shape = (steps, batch, heads, layer.dim, layer.gates)
-    initial = data.new_zeros((len(layer.positive), batch, heads, layer.dim))
-    for i, positive in enumerate(layer.positive):
-        if given:
-            whole = given[i].view(count, batch, layer.heads, layer.dim)
-            initial[i].view(batch, count, layer.heads, layer.dim).copy_(whole.transpose(0, 1))
-        elif positive:
-            initial[i].fill_(1)
-    problem = problem_of(direction, shape, data.dtype, layer.options)
-    tensors = (product.view(shape), ready.recurrent, ready.bias, initial)
-    return launch_forward(problem, spec_of(layer.cell), runs_on, tensors)
+            by_step[:, 0] = before[:, -1, :batch]
+        tensors = {
+            "input": _cut(product, block.at, steps * batch),
+            "recurrent": weights.recurrent,
+            "bias": weights.bias,
+            "states": mine,
+            **_saved_of(saved, block),
+        }
+        shape = (steps, batch, *heads)
+        problem = problem_of("training" if training else "forward", shape, product.dtype, layer.options)
+        plan.runs_on.launch(problem, tensors)
+        before = by_step
+    return states, saved
 
 
-def _results(layer: _Layer, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """H after each step, `[T, B, directions * hidden]`, and the last states, `[S, directions, B, hidden]`."""
-    hidden, last = states[0, 1:], states[:, -1]
-    if layer.directions == 1:
-        return hidden.flatten(2), last.flatten(2).unsqueeze(1)
-    ways = hidden.unflatten(2, (layer.directions, -1)).flatten(3).unbind(2)
-    ends = last.unflatten(2, (layer.directions, -1)).flatten(3).transpose(1, 2)
-    return torch.cat([ways[0], ways[1].flip(0)], dim=-1), ends
+def _saved_of(saved: Saved, block: Block) -> Saved:
+    found = {}
+    for name, whole in saved.items():
+        at, steps = block.at, block.steps
+        if name == "saved_states":
+            at, steps = block.floats_at, steps + 1
+        found[name] = _cut(whole, at, steps * block.batch)
+    return found
+
+
+def _begin(layer: Layer, first: torch.Tensor, start: States) -> None:
+    """Fill the states before the first step, `[S, B, H, D]`."""
+    if not start:
+        first.zero_()
+        if any(layer.positive):
+            first[layer.positive.index(True)].fill_(1)
+        return
+    for mine, given in zip(first.unbind(0), start, strict=True):
+        mine.view(len(mine), layer.directions, -1).copy_(given.transpose(0, 1))
 
 
 class _Fused(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
-    """A layer: its input, its first states and its parameters, for each direction in torch's order."""
+    """A stack: its input, its first states and each layer's and direction's parameters in torch's order."""
 
     @staticmethod
     def forward(
-        ctx: Any, layer: _Layer, runs_on: Launcher, data: torch.Tensor, count: int, *tensors: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+        ctx: Any, plan: _Plan, data: torch.Tensor, *tensors: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
         """Run it."""
-        ready = _ready(layer, tensors[count:])
-        states, saved = _forward(layer, ready, data, tensors[:count], "training", runs_on)
-        ctx.layer, ctx.runs_on, ctx.count, ctx.names = layer, runs_on, count, tuple(saved)
+        output, last, kept = _run_layers(plan, data, tensors, training=True)
+        ctx.plan = plan
+        ctx.names = [(tuple(one.saved), one.mask is not None) for one in kept]
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(data, states, ready.recurrent, *ready.into, *saved.values())
-        return _results(layer, states)
+        held: list[torch.Tensor] = []
+        for one in kept:
+            masks = () if one.mask is None else (one.mask,)
+            held += [
+                one.data,
+                one.weights.recurrent,
+                one.states,
+                *one.weights.into,
+                *one.saved.values(),
+                *masks,
+            ]
+        ctx.save_for_backward(*held)
+        return (output, *last)
 
     @staticmethod
-    def backward(ctx: Any, by_output: Any, by_last: Any) -> tuple[Any, ...]:
+    def backward(ctx: Any, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
         """Gradients by the input, the first states and the parameters."""
-        if torch.is_grad_enabled():
-            raise InputError(
-                "kernels give no gradients of gradients: leave create_graph=True out, or run the layer "
-                "within kerneltune.torch.native()"
-            )
-        layer: _Layer = ctx.layer
-        data, states, recurrent, *rest = ctx.saved_tensors
-        into, saved = rest[: layer.directions], rest[layer.directions :]
-        given = {
-            "recurrent": readable(recurrent),
-            "states": states,
-            **dict(zip(ctx.names, saved, strict=True)),
+        refuse_second_derivatives()
+        plan: _Plan = ctx.plan
+        layer = plan.layer
+        parameters: list[torch.Tensor] = []
+        starts: list[torch.Tensor] = []
+        kept = _held(layer, ctx.names, ctx.saved_tensors)
+        for k in reversed(range(plan.layers)):
+            ran = kept[k]
+            at = slice(k * layer.directions, (k + 1) * layer.directions)
+            lasts = tuple(None if one is None else one[at] for one in by_last)
+            by_product, by_recurrent, by_start = _backward(plan, ran, by, lasts)
+            products = plan.rows.products(layer, by_product)
+            recurrent = plan.rows.products(layer, by_recurrent) if layer.separate else products
+            reads = plan.rows.read(layer, ran.data, ran.states)
+            mine: list[torch.Tensor] = []
+            for parts in zip(products, recurrent, reads, strict=True):
+                mine += gradients_of(layer, *parts)
+            parameters[:0] = mine
+            starts.insert(0, by_start)
+            if k or ctx.needs_input_grad[1]:
+                by = plan.rows.by_data(products, ran.weights.into, ran.data)
+                if ran.mask is not None:
+                    scale = 1 / (1 - plan.dropout) if plan.dropout < 1 else 0.0
+                    by = torch.ops.aten.native_dropout_backward(by, ran.mask, scale)
+            else:
+                by = None
+        return (None, by, *(_by_given(layer, starts) if plan.given else ()), *parameters)
+
+
+def _held(layer: Layer, names: list[Any], tensors: tuple[torch.Tensor, ...]) -> list[_Ran]:
+    """The inverse of what the forward pass saved."""
+    found, rest = [], list(tensors)
+    for saved, masked in names:
+        count = 3 + layer.directions + len(saved) + masked
+        mine, rest = rest[:count], rest[count:]
+        into = mine[3 : 3 + layer.directions]
+        values = dict(zip(saved, mine[3 + layer.directions :], strict=False))
+        weights = Weights(into, [], mine[1], mine[1])
+        found.append(_Ran(mine[0], weights, mine[2], values, mine[-1] if masked else None))
+    return found
+
+
+def _backward(
+    plan: _Plan, ran: _Ran, by: torch.Tensor | None, by_last: tuple[torch.Tensor | None, ...]
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Queue a layer's backward recurrence: gradients by W x, by R h + bias and by the first states."""
+    layer, rows, blocks = plan.layer, plan.rows, plan.rows.blocks
+    heads, last = (layer.directions * layer.heads, layer.dim), blocks[-1]
+    states = ran.states
+    shape = (last.at + last.steps * last.batch, *heads, layer.gates)
+    gradient = states.new_empty(shape)
+    by_recurrent = states.new_empty(shape) if layer.separate else gradient
+    by_hidden = readable(rows.by_hidden(layer, by, by_last[0], states).to(states.dtype))
+    by_hidden = by_hidden.view(shape[0], -1)
+    after = states.new_zeros((len(layer.positive), blocks[0].batch, *heads))
+    for state, one in enumerate(by_last):
+        if one is not None and (state or rows.last_is_outside):
+            after[state].view(rows.batch, layer.directions, -1).copy_(one.transpose(0, 1))
+    initial: torch.Tensor | None = None
+    for block in reversed(blocks):
+        steps, batch = block.steps, block.batch
+        following = after[:, :batch].contiguous()
+        if initial is not None:
+            following[:, : initial.shape[1]] = initial
+        initial = torch.empty_like(following)
+        tensors = {
+            "recurrent": ran.weights.recurrent,
+            "states": _cut(states, block.states_at, len(layer.positive) * (steps + 1) * batch),
+            "output_gradient": _cut(by_hidden, block.at, steps * batch),
+            "last_gradient": following,
+            "input_gradient": _cut(gradient, block.at, steps * batch),
+            "recurrent_gradient": _cut(by_recurrent, block.at, steps * batch),
+            "initial_gradient": initial,
+            **_saved_of(ran.saved, block),
         }
-        problem = problem_of("backward", states[0, 1:].shape, states.dtype, layer.options)
-        by = _by_output(layer, states, by_output), _by_last(layer, states, by_last)
-        found = launch_backward(problem, spec_of(layer.cell), ctx.runs_on, by, given)
-        by_data, parameters = _parameters(layer, data, into, found, ctx.needs_input_grad[2])
-        starts: list[Any] = []
-        if ctx.count:
-            parted = found[3].unflatten(2, (layer.directions, layer.heads)).flatten(3).transpose(1, 2)
-            starts = list(parted.unbind(0))
-        return (None, None, by_data, None, *starts, *parameters)
+        problem = problem_of("backward", (steps, batch, *heads), states.dtype, layer.options)
+        plan.runs_on.launch(problem, tensors)
+    assert initial is not None
+    return gradient, by_recurrent, initial
 
 
-def _by_output(layer: _Layer, states: torch.Tensor, by: torch.Tensor | None) -> torch.Tensor:
-    hidden = states[0, 1:]
-    if by is None:
-        return torch.zeros_like(hidden)
-    if layer.directions == 1:
-        return by.reshape(hidden.shape)
-    ways = by.unflatten(-1, (2, layer.heads, layer.dim)).unbind(2)
-    return torch.cat([ways[0], ways[1].flip(0)], dim=2)
+def _by_given(layer: Layer, starts: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Gradients by the first states, each `[L * directions, B, units]`, from each layer's `[S, B, H, D]`."""
+    parted = [one.unflatten(2, (layer.directions, layer.heads)).flatten(3).transpose(1, 2) for one in starts]
+    return list((parted[0] if len(parted) == 1 else torch.cat(parted, dim=1)).unbind(0))
 
 
-def _by_last(layer: _Layer, states: torch.Tensor, by: torch.Tensor | None) -> torch.Tensor:
-    if by is None:
-        return states.new_zeros(states[:, -1].shape)
-    return by.transpose(1, 2).reshape(states[:, -1].shape)
+def run_even(stack: Stack, data: torch.Tensor, states: States | None) -> tuple[torch.Tensor, States]:
+    """As `run`, for `[T, B, input_size]`."""
+    return run(stack, data, Even.of(data.shape[0], data.shape[1]), states)
 
 
-def _parameters(
-    layer: _Layer,
-    data: torch.Tensor,
-    into: list[torch.Tensor],
-    found: tuple[torch.Tensor, ...],
-    wants_data: bool,
-) -> tuple[torch.Tensor | None, list[torch.Tensor]]:
-    by_input, by_r, by_bias, _ = found
-    flat = by_input.view(-1, layer.directions, into[0].shape[0])
-    separate = spec_of(layer.cell).separate_gradients
-    by_data: torch.Tensor | None = None
-    gradients = []
-    for d, weight in enumerate(into):
-        mine = flat[:, d]
-        rows = (data.flip(0) if d else data).reshape(len(mine), -1)
-        heads = slice(d * layer.heads, (d + 1) * layer.heads)
-        gradients += [layer.out_of(mine.t() @ rows), layer.by_gate(by_r[heads])]
-        if layer.bias:
-            by_rows = layer.by_gate(by_bias[heads])
-            summed = mine.sum(0, dtype=torch.float32).to(by_rows.dtype) if separate else None
-            gradients += [by_rows if summed is None else layer.out_of(summed).flatten(), by_rows]
-        if wants_data:
-            part = (mine @ weight).view(data.shape)
-            by_data = part if by_data is None else by_data + part.flip(0)
-    return by_data, gradients
+def run_ragged(
+    stack: Stack, data: torch.Tensor, lengths: Lengths, states: States | None
+) -> tuple[torch.Tensor, States]:
+    """As `run`, for `[N, input_size]`: the steps of rows that have lengths of their own."""
+    layer = layer_of(stack.kind, stack.sizes, bool(torch.backends.cudnn.allow_tf32))
+
+    def seconds(rows: int) -> float:
+        return _step_seconds(layer, 1, rows, data.dtype, torch.is_grad_enabled())
+
+    rows = lengths.placed(layer, cuts_of(lengths, seconds), data.device)
+    return run(stack, data, rows, states)
+
+
+def cuts_of(lengths: Lengths, seconds: Callable[[int], float]) -> list[tuple[int, int]]:
+    """Steps and rows of the blocks that kernels run over.
+
+    Rows that are over are left out from a step on at which half of them, or a quarter, … are, if that saves
+    more than a launch takes.
+
+    Args:
+        lengths: The rows.
+        seconds: What a step of so many rows takes.
+    """
+    running, steps, rows = lengths.running, int(lengths.ends.max()), len(lengths.ends)
+    cuts, begun, fewer = [], 0, rows
+    while running is not None and fewer > ROWS:
+        fewer = -(-fewer // (2 * ROWS)) * ROWS
+        at = int(np.searchsorted(-running, -fewer))  # the first step with no more rows than these
+        if at > begun and (steps - at) * (seconds(rows) - seconds(fewer)) > LAUNCH:
+            cuts.append((at - begun, rows))
+            begun, rows = at, fewer
+        elif at == begun > 0:
+            rows = fewer
+    return [*cuts, (steps - begun, rows)]

@@ -7,6 +7,7 @@ that was made when the kernel was loaded.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -19,7 +20,7 @@ import torch
 
 from kerneltune.compiling.arguments import FIELDS, SIZES, STRUCTS
 from kerneltune.compiling.ready import Supply, supply_of
-from kerneltune.errors import InputError
+from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.problem import PASSES, Problem
@@ -27,6 +28,7 @@ from kerneltune.running import driver
 from kerneltune.running.detect import profile_here
 from kerneltune.running.launch import ExtendedKernel
 from kerneltune.tiling.candidate import Candidate
+from kerneltune.tiling.space import TilingSpace
 from kerneltune.torch.loading import loaded
 
 Tensors = Mapping[str, torch.Tensor]
@@ -111,6 +113,7 @@ class DeviceLauncher:
     _found: dict[tuple[Problem, int], _Loaded] = field(default_factory=dict)
     _loaded: dict[tuple[Problem, int], _Loaded] = field(default_factory=dict)
     _workspaces: dict[tuple[int, int], torch.Tensor] = field(default_factory=dict)
+    _costs: dict[Problem, float] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)  # autograd launches from threads of its own
 
     @property
@@ -156,6 +159,18 @@ class DeviceLauncher:
         self.device.empty(1, index)  # from here on the GPU has a context
         for problem in wanted:
             self._find(problem, index)
+
+    def step_seconds(self, problem: Problem) -> float:
+        """What a step of a request takes by the cost model; infinite where nothing fits."""
+        key = replace(problem, steps=1)
+        if key not in self._costs:
+            ready = self.supply.quickly(key)
+            try:
+                found = ready.candidate if ready else TilingSpace(key, self.profile, self.kernels).best()
+                self._costs[key] = 1e-6 * found.cycles / self.profile.boost_mhz
+            except InfeasibleError:
+                self._costs[key] = math.inf
+        return self._costs[key]
 
     def _find(self, problem: Problem, index: int) -> _Loaded:
         """The kernel of a request, loaded at the first call."""

@@ -13,8 +13,9 @@ from torch.nn.utils.rnn import PackedSequence
 
 from kerneltune.errors import InputError
 from kerneltune.torch import fused
+from kerneltune.torch.fused_rows import Lengths
 from kerneltune.torch.native import is_native
-from kerneltune.torch.ragged import Dense, Layout, Masked, Tokens
+from kerneltune.torch.ragged import Dense, Layout, Masked, Tokens, checked_bounds
 from kerneltune.torch.stack import KINDS, Sizes, Stack, on_kernels
 
 _OWN = {"lstm": "lstm", "gru": "gru", "elman": "rnn_tanh", "elman_relu": "rnn_relu"}
@@ -109,8 +110,7 @@ class Recurrent(Stack):
             return self._packed(input, self._states(hx))
         self._check_input(input, 2 if cu_seqlens is not None else None)
         if cu_seqlens is not None:
-            joined = Tokens.joined(cu_seqlens, len(input), input.device)
-            output, last = self._run(input, joined, self._states(hx))
+            output, last = self._joined(input, cu_seqlens, self._states(hx))
             return output, self._given_back(last)
         single = input.dim() == 2
         data = input.unsqueeze(1) if single else input.transpose(0, 1) if self.sizes.batch_first else input
@@ -149,20 +149,38 @@ class Recurrent(Stack):
     def _given_back(self, last: States) -> Any:
         return last[0] if len(last) == 1 else last
 
-    def _run(self, data: torch.Tensor, layout: Layout, states: States | None) -> tuple[torch.Tensor, States]:
+    def _check_states(self, states: States | None, rows: int) -> None:
         if states is not None:
             layers = self.sizes.num_layers * self.sizes.directions
             for name, state in zip(self.kind.states, states, strict=True):
-                wanted = [layers, layout.rows, self._width(name)]
+                wanted = [layers, rows, self._width(name)]
                 if list(state.shape) != wanted:
                     raise InputError(f"{name} of hx is {wanted} here, not {list(state.shape)}")
+
+    def _is_fused(self, data: torch.Tensor) -> bool:
+        """Whether the stack runs as one operation."""
+        return not torch.compiler.is_compiling() and on_kernels(data) and fused.takes(self, data)
+
+    def _run(self, data: torch.Tensor, layout: Layout, states: States | None) -> tuple[torch.Tensor, States]:
+        self._check_states(states, layout.rows)
         dense = isinstance(layout, Dense) and not torch.compiler.is_compiling()
-        if dense and on_kernels(data) and fused.takes(self, data):
-            return fused.run(self, data, states)
+        if dense and self._is_fused(data):
+            return fused.run_even(self, data, states)
         first = self.first_states(layout.rows, data) if states is None else states
         if dense and self._is_torchs(data):
             return self._by_torch(data, first, None)
         return self.run(data, layout, first)
+
+    def _joined(
+        self, data: torch.Tensor, boundaries: torch.Tensor, states: States | None
+    ) -> tuple[torch.Tensor, States]:
+        """Sequences one after another."""
+        bounds = checked_bounds(boundaries, len(data))
+        lengths = Lengths.joined(bounds) if self._is_fused(data) else None
+        if lengths is None:
+            return self._run(data, Tokens.joined(bounds, len(data), data.device), states)
+        self._check_states(states, len(lengths.ends))
+        return fused.run_ragged(self, data, lengths, states)
 
     def _is_torchs(self, data: torch.Tensor) -> bool:
         """Whether torch's own operator takes this layer, which no kernel does."""
@@ -194,6 +212,9 @@ class Recurrent(Stack):
         if self._is_torchs(data):
             first = states if states is not None else self.first_states(int(sizes[0]), data)
             output, last = self._by_torch(data, first, sizes)
+        elif self._is_fused(data):
+            self._check_states(states, int(sizes[0]))
+            output, last = fused.run_ragged(self, data, Lengths.packed(sizes), states)
         else:
             output, last = self._run(data, Tokens.packed(sizes, data.device), states)
         if back is not None:
@@ -212,14 +233,14 @@ class Recurrent(Stack):
         flat = begins.t().reshape(-1)
         starts = flat.nonzero().flatten()
         bounds = torch.cat([starts, starts.new_full((1,), steps * rows)])
-        layout = Tokens.joined(bounds, steps * rows, data.device)
+        count = len(starts)
         first = flat.cumsum(0)[::steps] - 1  # the row that each sequence begins with
-        final = torch.cat([first[1:] - 1, first.new_full((1,), layout.rows - 1)])
-        begin = self.first_states(layout.rows, data)
+        final = torch.cat([first[1:] - 1, first.new_full((1,), count - 1)])
+        begin = self.first_states(count, data)
         if states is not None:
             pairs = zip(begin, states, strict=True)
             begin = tuple(self._put(part, given, (first, final)) for part, given in pairs)
-        output, last = self._run(data.transpose(0, 1).reshape(steps * rows, -1), layout, begin)
+        output, last = self._joined(data.transpose(0, 1).reshape(steps * rows, -1), bounds, begin)
         ends = tuple(self._taken(part, (final, first)) for part in last)
         return output.view(rows, steps, -1).transpose(0, 1), ends
 

@@ -14,6 +14,8 @@ import torch
 
 from kerneltune.errors import InputError
 
+FAR = 3e4  # a gate this far from 0 is 0 or 1 to the last bit, in 16 bits, too
+
 
 class Layout(Protocol):
     """How a layer's data become the steps and rows that a kernel runs over."""
@@ -106,20 +108,9 @@ class Tokens:
         return _tokens(step, row, ends, steps, rows)
 
     @staticmethod
-    def joined(boundaries: torch.Tensor, total: int, device: torch.device) -> Tokens:
-        """The layout of sequences one after another, `boundaries` as `cu_seqlens` of attention kernels.
-
-        Reads the boundaries on the host once.
-        """
-        bounds = torch.as_tensor(boundaries).to("cpu", torch.int64)
+    def joined(bounds: torch.Tensor, total: int, device: torch.device) -> Tokens:
+        """The layout of sequences one after another, with boundaries as `checked_bounds` gives them."""
         ends = bounds.diff()
-        if bounds.dim() != 1 or len(bounds) < 2 or int(bounds[0]) or int(bounds[-1]) != total:
-            raise InputError(
-                f"cu_seqlens begins with 0 and ends with the number of steps in all, {total}: "
-                f"{bounds.flatten()[:1].tolist()} … {bounds.flatten()[-1:].tolist()}"
-            )
-        if bool((ends < 0).any()):
-            raise InputError("cu_seqlens must not decrease")
         longest, rows = int(ends.max()), len(ends)
         moved = bounds.to(device, non_blocking=True)
         row = torch.repeat_interleave(torch.arange(rows, device=device), moved.diff(), output_size=total)
@@ -136,6 +127,19 @@ class Tokens:
     def collect(self, output: torch.Tensor, *, backward: bool) -> torch.Tensor:
         """The outputs of the steps that are there."""
         return output.reshape(self.steps * self.rows, -1)[self.mirrored if backward else self.places]
+
+
+def checked_bounds(boundaries: torch.Tensor, total: int) -> torch.Tensor:
+    """`cu_seqlens` as attention kernels have them, on the host; raises `InputError` for others."""
+    bounds = torch.as_tensor(boundaries).to("cpu", torch.int64)
+    if bounds.dim() != 1 or len(bounds) < 2 or int(bounds[0]) or int(bounds[-1]) != total:
+        raise InputError(
+            f"cu_seqlens begins with 0 and ends with the number of steps in all, {total}: "
+            f"{bounds.flatten()[:1].tolist()} … {bounds.flatten()[-1:].tolist()}"
+        )
+    if bool((bounds.diff() < 0).any()):
+        raise InputError("cu_seqlens must not decrease")
+    return bounds
 
 
 def _tokens(step: torch.Tensor, row: torch.Tensor, ends: torch.Tensor, steps: int, rows: int) -> Tokens:

@@ -16,10 +16,9 @@ from torch.nn import functional
 from kerneltune.errors import InputError
 from kerneltune.torch.native import Extras, Norms, native_recurrence
 from kerneltune.torch.operators import kernels_take
-from kerneltune.torch.ragged import Layout, at_end
+from kerneltune.torch.ragged import FAR, Layout, at_end
 from kerneltune.torch.rnn import recurrence
 
-FAR = 3e4  # a gate this far from 0 is 0 or 1 to the last bit, in 16 bits, too
 _STEP = 8  # kernels take heads of a multiple of so many units
 
 

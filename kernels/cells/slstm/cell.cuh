@@ -56,7 +56,7 @@ struct SlstmCell {
                                                   const float (&after)[saved_states], float (&carried)[4],
                                                   float (&input_gradient)[gates],
                                                   float (&recurrent_gradient)[gates]) {
-    const bool kept_is_larger = record.value[0] < 0.0f;
+    const bool kept_is_larger = __float_as_int(record.value[0]) < 0;  // -0 if the input gate underflowed
     const float input_gate = kept_is_larger ? -record.value[0] : 1.0f;
     const float forget_gate = kept_is_larger ? 1.0f : record.value[0];
     const float candidate = record.value[2], output_gate = record.value[3];

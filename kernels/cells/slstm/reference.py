@@ -69,7 +69,8 @@ def unfolded(values: Array) -> Array:
         The input gate and the forget gate, 1 - sigmoid(f), and the activated z and o, `[T, B, H, D, 5]`.
     """
     smaller = values[..., 0]
-    grow, keep = np.where(smaller < 0, -smaller, 1.0), np.where(smaller < 0, 1.0, smaller)
+    kept_is_larger = np.signbit(smaller)  # -0 if the input gate underflowed
+    grow, keep = np.where(kept_is_larger, -smaller, 1.0), np.where(kept_is_larger, 1.0, smaller)
     return np.concatenate([np.stack([grow, keep], axis=-1), values[..., 1:]], axis=-1)
 
 
@@ -88,7 +89,7 @@ def backward(
     gradient = np.empty_like(wx)
     by_hidden, by_cell, by_normaliser, by_stabiliser = last_gradient
     for step in reversed(range(len(wx))):
-        smaller = values[step, ..., 0]
+        kept_is_larger = np.signbit(values[step, ..., 0])
         grow, keep, left, z, o = np.moveaxis(unfolded(values[step]), -1, 0)
         by_hidden = options.before_clip(by_hidden + output_gradient[step], states[0, step + 1])
         ratio = cell[step + 1] / normaliser[step + 1]
@@ -97,8 +98,8 @@ def backward(
         # m' moves both exponents the other way, and follows the larger of log f + m and i
         by_maximum = by_stabiliser - by_cell * cell[step + 1] - by_normaliser * normaliser[step + 1]
         by_kept = keep * (by_cell * cell[step] + by_normaliser * normaliser[step])
-        by_kept = by_kept + np.where(smaller < 0, by_maximum, 0.0)
-        by_grown = grow * (by_cell * z + by_normaliser) + np.where(smaller < 0, 0.0, by_maximum)
+        by_kept = by_kept + np.where(kept_is_larger, by_maximum, 0.0)
+        by_grown = grow * (by_cell * z + by_normaliser) + np.where(kept_is_larger, 0.0, by_maximum)
         gradient[step, ..., 0] = by_grown
         gradient[step, ..., 1] = by_kept * left
         gradient[step, ..., 2] = by_cell * grow * (1.0 - z**2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 from typing import Any
@@ -160,3 +161,109 @@ def test_kernels_get_the_weights_of_the_call(launcher: ReferenceLauncher) -> Non
         close(found, expected)
         close(layer(x)[0], expected)
     assert {"forward", "training"} <= set(launcher.passes)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
+@pytest.mark.parametrize("cuts", [None, [(2, 4), (1, 3), (3, 2)]])
+def test_packed_rows_agree_with_torchs_operations(
+    kind: str, cuts: Any, launcher: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one block, and in blocks that rows leave which are over."""
+    from torch.nn.utils.rnn import PackedSequence, pack_sequence
+
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    if cuts:
+        monkeypatch.setattr(fused, "cuts_of", lambda *_: cuts)
+    parts = [torch.randn(n, 5) for n in (3, 6, 1, 5)]  # two run over step 3, three over step 2
+    packed = pack_sequence(parts, enforce_sorted=False)
+    layer = getattr(ours, kind)(5, 16, 2, bidirectional=True)
+    start = tuple(torch.rand(4, 4, 16) for _ in layer.kind.states)
+    results = []
+    for natively in (False, True):
+        leaf = packed.data.clone().requires_grad_()
+        given = tuple(part.clone().requires_grad_() for part in start)
+        with ours.native() if natively else contextlib.nullcontext():
+            output, last = layer(PackedSequence(leaf, *packed[1:]), given if len(given) > 1 else given[0])
+        found = [output.data, *each(last)]
+        draw = torch.Generator().manual_seed(2)
+        total = sum((part * torch.randn(part.shape, generator=draw)).sum() for part in found)
+        results.append(found + list(torch.autograd.grad(total, [leaf, *given, *layer.parameters()])))
+    for one, other in zip(*results, strict=True):
+        close(one, other)
+    assert launcher.passes.count("backward") == (2 * len(cuts) if cuts else 2)
+    with torch.no_grad():
+        close(layer(packed)[0].data, layer(packed)[0].data)
+
+
+def test_blocks_lose_rows_that_are_over_where_that_pays() -> None:
+    from kerneltune.torch.fused import cuts_of
+    from kerneltune.torch.fused_rows import Lengths
+
+    sizes = torch.tensor([20] * 5 + [9] * 10 + [8] * 40 + [3] * 100)
+    lengths = Lengths.packed(sizes)
+    assert cuts_of(lengths, lambda rows: 0.0) == [(155, 20)]
+    assert cuts_of(lengths, lambda rows: 1e-5 * rows) == [(5, 20), (150, 16)]
+    more = Lengths.packed(torch.tensor([70] * 5 + [20] * 100 + [3] * 50))
+    assert cuts_of(more, lambda rows: 1e-5 * rows) == [(5, 70), (100, 32), (50, 16)]
+    assert cuts_of(more, lambda rows: 1e-3 * (rows > 16)) == [(105, 70), (50, 16)]
+    assert lengths.ends.tolist() == [int((sizes > row).sum()) for row in range(20)]
+    assert cuts_of(Lengths.joined(torch.tensor([0, 90, 100])), lambda rows: rows) == [(90, 2)]
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
+def test_layers_side_by_side_are_layers_one_after_another(
+    kind: str, launcher: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    for layers, heads, chunk, bias, given in (
+        (3, 1, 2, True, True),
+        (2, 2, 6, False, False),
+        (4, 1, 3, True, False),
+    ):
+        layer = getattr(ours, kind)(5, 16, layers, heads=heads, bias=bias)
+        x = torch.randn(6, 3, 5)
+        start = tuple(torch.rand(layers, 3, 16) for _ in layer.kind.states) if given else None
+        found = []
+        for steps in (chunk, 0):
+            monkeypatch.setattr(fused, "chunk_for", lambda *_, steps=steps: steps)
+            launcher.passes.clear()
+            found.append(gradients(layer, x, start))
+            assert len(launcher.passes) == 2 * (6 // steps + layers - 1 if steps else layers)
+            with torch.no_grad():
+                output, last = layer(x, start if start is None or len(start) > 1 else start[0])
+            found[-1] += [output, *each(last)]
+            with torch.enable_grad():  # of the last states alone
+                ends = each(layer(x)[1])
+                found[-1] += torch.autograd.grad(sum(one.sum() for one in ends), list(layer.parameters()))
+        for one, other in zip(*found, strict=True):
+            close(one, other)
+
+
+def test_layers_run_side_by_side_where_that_pays() -> None:
+    from kerneltune.torch.staggered import chunk_of
+
+    assert chunk_of(1024, 4, True, lambda side: {1: 1.77e-6, 4: 2.86e-6}[side]) == 128
+    assert chunk_of(1024, 4, True, lambda side: side * 1.77e-6) == 0  # a launch of all takes as long
+    assert chunk_of(1021, 4, True, lambda side: 2e-6) == 0  # no divisor
+    assert chunk_of(256, 2, True, lambda side: 1.3e-6) == 0  # too short
+    assert chunk_of(1024, 1, True, lambda side: 1e-3) == 0
+
+
+def test_dropout_between_layers_is_torchs(launcher: ReferenceLauncher) -> None:
+    import kerneltune.torch as ours
+
+    for p in (0.4, 1.0):
+        layer = ours.LSTM(5, 16, 3, dropout=p)
+        x = torch.randn(6, 3, 5, requires_grad=True)
+        found = []
+        for natively in (False, True):
+            torch.manual_seed(1)
+            with ours.native() if natively else contextlib.nullcontext():
+                output = layer(x)[0]
+            found.append([output, *torch.autograd.grad(output.pow(2).sum(), [x, *layer.parameters()])])
+        for one, other in zip(*found, strict=True):
+            close(one, other)

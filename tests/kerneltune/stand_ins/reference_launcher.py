@@ -24,8 +24,31 @@ class ReferenceLauncher:
         self.passes.append(problem.direction)
         for tensor in tensors.values():
             assert tensor.is_contiguous()
+        shapes = self._shapes(problem)
+        tensors = {name: tensor.view(shapes[name]) for name, tensor in tensors.items()}
         arrays = {name: tensor.detach().double().numpy() for name, tensor in tensors.items()}
         (self._backward if problem.direction == "backward" else self._forward)(problem, tensors, arrays)
+
+    def step_seconds(self, problem: Problem) -> float:
+        """Proportional to the batch."""
+        return 1e-5 * problem.batch
+
+    def _shapes(self, problem: Problem) -> dict[str, tuple[int, ...]]:
+        """As `kernels/common/arguments.cuh` has them."""
+        spec = self.kernels.cell(problem.cell).spec
+        heads, dim, gates = problem.heads, problem.head_dim, len(spec.gates)
+        row, count = (problem.batch, heads, dim), len(spec.states)
+        products, hidden, ends = (problem.steps, *row, gates), (problem.steps, *row), (count, *row)
+        return {
+            **dict.fromkeys(("input", "input_gradient", "recurrent_gradient"), products),
+            **dict.fromkeys(("last_gradient", "initial_gradient"), ends),
+            "recurrent": (heads, gates, dim, dim),
+            "bias": (heads, gates, dim),
+            "states": (count, problem.steps + 1, *row),
+            "output_gradient": hidden,
+            "saved_values": (*hidden, spec.saved_values),
+            "saved_states": (problem.steps + 1, *row, spec.saved_states),
+        }
 
     def _forward(self, problem: Problem, tensors: Any, arrays: dict[str, Any]) -> None:
         module = self.kernels.cell(problem.cell).reference_module()
@@ -41,10 +64,14 @@ class ReferenceLauncher:
     def _backward(self, problem: Problem, tensors: Any, arrays: dict[str, Any]) -> None:
         spec = self.kernels.cell(problem.cell).spec
         module = self.kernels.cell(problem.cell).reference_module()
-        states, values = arrays["states"], arrays.get("saved_values")
+        values, floats = arrays.get("saved_values"), arrays.get("saved_states")
+        states = np.full_like(arrays["states"], np.nan)  # kernels read h there, others where they were saved
+        states[0] = arrays["states"][0]
+        if floats is not None:
+            states[1 : 1 + spec.saved_states] = np.moveaxis(floats, -1, 0)
         shape = (*states[0, 1:].shape, len(spec.gates))
         # The reference takes what the forward pass saved from its inputs, which kernels do not get.
-        names = {**vars(module), "saved": lambda *_: (values, arrays.get("saved_states"))}
+        names = {**vars(module), "saved": lambda *_: (values, floats)}
         backward = FunctionType(module.backward.__code__, names, argdefs=module.backward.__defaults__)
         options = GradientOptions(
             problem.gate_gradient_clip, problem.cut_recurrent_gradient, problem.forward_clip

@@ -1,0 +1,168 @@
+"""A layer of `kerneltune.torch.fused`: its sizes, weights in the kernels' order, gradients in torch's.
+
+Kernels have the gates of a unit side by side, torch has gate after gate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from kerneltune.errors import InputError
+from kerneltune.torch.operators import readable
+
+Parameters = tuple[torch.Tensor, ...]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer's sizes.
+
+    Attributes:
+        cell: The cell's name.
+        positive: For each state, whether it begins with 1.
+        keeps: What keeps the states behind a row's end; see `kerneltune.torch.stack.Kind`.
+        heads: Heads of one direction.
+        dim: Units of a head.
+        gates: Gates of a unit.
+        directions: 1 or 2.
+        bias: Whether there are biases.
+        separate: Whether the two biases act apart, as a GRU's do.
+        tf32: Whether float32 products may be computed in TF32.
+    """
+
+    cell: str
+    positive: tuple[bool, ...]
+    keeps: tuple[int, ...]
+    heads: int
+    dim: int
+    gates: int
+    directions: int
+    bias: bool
+    separate: bool
+    tf32: bool
+
+    @property
+    def options(self) -> tuple[Any, ...]:
+        """As the operators have them."""
+        return self.cell, 0.0, 0.0, False, self.tf32
+
+    @property
+    def units(self) -> int:
+        """Units of one direction."""
+        return self.heads * self.dim
+
+    @property
+    def width(self) -> int:
+        """Values of W x in one direction."""
+        return self.units * self.gates
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters of one direction."""
+        return 4 if self.bias else 2
+
+    def by_units(self, rows: torch.Tensor) -> torch.Tensor:
+        """Rows of a matrix from torch's order to the gates of a unit side by side."""
+        return rows.view(self.gates, self.units, -1).transpose(0, 1).reshape(self.width, -1)
+
+    def by_gates(self, rows: torch.Tensor) -> torch.Tensor:
+        """The inverse of `by_units`."""
+        return rows.view(self.units, self.gates, -1).transpose(0, 1).reshape(self.width, -1)
+
+    def by_head(self, rows: torch.Tensor) -> torch.Tensor:
+        """Rows in torch's order as `[H, G, D, …]`; for one head, they are."""
+        if self.heads == 1:
+            return rows
+        return rows.view(self.gates, self.heads, self.dim, *rows.shape[1:]).transpose(0, 1).flatten(0, 2)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A layer's weights as kernels have them.
+
+    Attributes:
+        into: W of each direction, `[units * gates, input]`.
+        into_bias: What is added to W x in each direction, or None where R's bias has it, too.
+        recurrent: R of all directions' heads, `[H, G, D, D]` as `[H * G * D, D]`.
+        bias: `[H, G, D]` as `[H * G * D]`.
+    """
+
+    into: list[torch.Tensor]
+    into_bias: list[torch.Tensor | None]
+    recurrent: torch.Tensor
+    bias: torch.Tensor
+
+
+def weights_of(layer: Layer, parameters: Parameters) -> Weights:
+    """Weights from a layer's parameters, direction after direction in torch's order."""
+    count = layer.parameters
+    each = [parameters[i : i + count] for i in range(0, len(parameters), count)]
+    into = [layer.by_units(one[0]) for one in each]
+    into_bias: list[torch.Tensor | None] = [None] * len(each)
+    if not layer.bias:
+        bias = parameters[0].new_zeros(layer.directions * layer.width)
+    elif layer.separate:
+        into_bias = [layer.by_units(one[2]).flatten() for one in each]
+        bias = _joined([layer.by_head(one[3]) for one in each])
+    else:
+        bias = _joined([layer.by_head(one[2] + one[3]) for one in each])
+    recurrent = _joined([layer.by_head(one[1]) for one in each])
+    return Weights(into, into_bias, readable(recurrent), readable(bias))
+
+
+def refuse_second_derivatives() -> None:
+    """Raise `InputError` within a backward pass that is itself differentiated."""
+    if torch.is_grad_enabled():
+        raise InputError(
+            "kernels give no gradients of gradients: leave create_graph=True out, or run the layer "
+            "within kerneltune.torch.native()"
+        )
+
+
+def _joined(parts: list[torch.Tensor]) -> torch.Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def product_of(rows: torch.Tensor, into: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+    """W x with its bias, if it has one."""
+    return functional.linear(rows, into, bias)
+
+
+def gradients_of(
+    layer: Layer,
+    by_product: torch.Tensor,
+    by_recurrent: torch.Tensor,
+    read: tuple[torch.Tensor, torch.Tensor],
+) -> list[torch.Tensor]:
+    """Gradients by one direction's parameters, in torch's order.
+
+    Args:
+        layer: Its layer.
+        by_product: By W x of each step and row, `[M, units * gates]`.
+        by_recurrent: By R h + bias, likewise; the same tensor where both are equal.
+        read: x and h before the step, `[M, input]` and `[M, units]`.
+    """
+    data, hidden = read
+    into = layer.by_gates(torch.mm(by_product.t(), data))
+    if layer.heads == 1:
+        recurrent = layer.by_gates(torch.mm(by_recurrent.t(), hidden))
+    else:
+        left = by_recurrent.unflatten(1, (layer.heads, -1)).permute(1, 2, 0)
+        right = hidden.unflatten(1, (layer.heads, -1)).transpose(0, 1)
+        found = torch.bmm(left, right).view(layer.heads, layer.dim, layer.gates, layer.dim)
+        recurrent = found.permute(2, 0, 1, 3).reshape(layer.width, layer.dim)
+    if not layer.bias:
+        return [into, recurrent]
+    bias = _summed(layer, by_recurrent)
+    return [into, recurrent, _summed(layer, by_product) if layer.separate else bias, bias]
+
+
+def _summed(layer: Layer, rows: torch.Tensor) -> torch.Tensor:
+    """The sum of all rows, which torch adds up in float32, in torch's order."""
+    found = rows.new_empty((layer.gates, layer.units))
+    torch.sum(rows.unflatten(1, (layer.units, layer.gates)).transpose(1, 2), 0, out=found)
+    return found.view(-1)

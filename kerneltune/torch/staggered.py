@@ -1,0 +1,329 @@
+"""Layers of a stack side by side: while a layer runs over a chunk of steps, the one below is a chunk ahead.
+
+All layers are groups of heads of one launch, as both directions of a layer are, and each launch runs over a
+chunk. Arrays have a slot for each layer, in which layer k lies k chunks later. The chunks of a slot join: a
+launch leaves the states where the next one begins with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from kerneltune.torch.fused_layer import Layer, Weights, gradients_of, refuse_second_derivatives, weights_of
+from kerneltune.torch.launching import Launcher
+from kerneltune.torch.operators import problem_of, spec_of
+
+LAUNCH = {True: 1e-4, False: 4e-5}  # seconds that a further chunk takes, in training and else
+LEAST_CHUNK = 32
+LEAST_SECONDS = 1e-3  # of all layers one after another
+GAIN = 0.85  # of that time, which chunks must be below
+States = tuple[torch.Tensor, ...]
+
+
+def chunk_of(steps: int, layers: int, training: bool, seconds: Callable[[int], float]) -> int:
+    """Steps of a chunk; 0 where layers one after another are no slower.
+
+    Args:
+        steps: Steps of the sequences; a chunk divides them.
+        layers: Number of layers.
+        training: Whether the backward pass follows.
+        seconds: What a step of so many layers side by side takes, of all passes.
+    """
+    if layers < 2 or steps < 2 * LEAST_CHUNK:
+        return 0
+    alone = steps * layers * seconds(1)
+    if alone < LEAST_SECONDS:
+        return 0
+    together = seconds(layers)
+    found = [
+        ((steps // chunk + layers - 1) * (chunk * together + LAUNCH[training]), chunk)
+        for chunk in range(LEAST_CHUNK, steps // 2 + 1)
+        if steps % chunk == 0
+    ]
+    least, chunk = min(found, default=(alone, 0))
+    return chunk if least < GAIN * alone else 0
+
+
+@dataclass(frozen=True)
+class Staggered:
+    """A stack in chunks.
+
+    Attributes:
+        layer: The sizes of each layer; one direction.
+        layers: Their number.
+        steps: Steps of the sequences.
+        batch: Rows.
+        chunk: Steps of a chunk.
+        runs_on: What launches kernels.
+    """
+
+    layer: Layer
+    layers: int
+    steps: int
+    batch: int
+    chunk: int
+    runs_on: Launcher
+
+    @property
+    def chunks(self) -> int:
+        """Chunks of a layer."""
+        return self.steps // self.chunk
+
+    @property
+    def launches(self) -> int:
+        """Launches of a pass."""
+        return self.chunks + self.layers - 1
+
+    @property
+    def rows(self) -> int:
+        """Rows of a chunk: steps times rows of the batch."""
+        return self.chunk * self.batch
+
+    def active(self, launch: int) -> tuple[int, int]:
+        """The first layer that is within its sequence at a launch, and the one behind the last."""
+        return max(0, launch - self.chunks + 1), min(launch + 1, self.layers)
+
+    def of_layer(self, array: torch.Tensor, k: int, later: int = 0) -> torch.Tensor:
+        """A layer's rows of an array `[rows, L, …]`, from `later` steps behind its first on."""
+        return array.narrow(0, k * self.rows + later * self.batch, self.steps * self.batch)[:, k]
+
+    def problem(self, direction: str, dtype: torch.dtype) -> Any:
+        """The request for a chunk."""
+        shape = (self.chunk, self.batch, self.layers * self.layer.heads, self.layer.dim)
+        return problem_of(direction, shape, dtype, self.layer.options)
+
+    def forward(
+        self, data: torch.Tensor, weights: list[Weights], starts: list[States], *, training: bool
+    ) -> tuple[torch.Tensor, torch.Tensor, Kept]:
+        """Queue the forward pass.
+
+        Args:
+            data: `[T, B, input_size]`.
+            weights: Those of each layer.
+            starts: The first states of each layer, each `[1, B, units]`, or nothing for the default.
+            training: Whether a backward pass may follow.
+
+        Returns:
+            The output, `[T, B, units]`, the last states, `[S, L, B, units]`, and what backward reads.
+        """
+        kept = self._made(data, weights, training)
+        flat = data.reshape(self.steps * self.batch, -1)
+        product = data.new_zeros((self.rows, self.layers, self.layer.width))
+        recurrent = torch.cat([one.recurrent for one in weights])
+        bias = torch.cat([one.bias for one in weights])
+        count, units = len(self.layer.positive), self.layer.units
+        lasts = data.new_empty((count, self.layers, self.batch, units))
+        problem = self.problem("training" if training else "forward", data.dtype)
+        for launch in range(self.launches):
+            self._products(launch, flat, weights, kept, product)
+            mine = kept.states.narrow(0, launch * self.rows, count * (self.chunk + 1) * self.batch)
+            by_step = mine.view(count, self.chunk + 1, self.batch, self.layers, units)
+            if launch == 0:
+                _begin(self.layer, by_step[:, 0], ())
+            if launch < self.layers and (launch or starts[0]):
+                _begin(self.layer, by_step[:, 0, :, launch], starts[launch])
+            tensors = {"input": product, "recurrent": recurrent, "bias": bias, "states": mine}
+            self.runs_on.launch(problem, {**tensors, **self._saved(kept, launch)})
+            ended = launch - self.chunks + 1
+            if ended >= 0:
+                lasts[:, ended].copy_(by_step[:, -1, :, ended])
+        kept = Kept(kept.states, recurrent, kept.into, kept.saved)
+        output = self.of_layer(kept.states, self.layers - 1, later=1)
+        return output.reshape(self.steps, self.batch, units), lasts, kept
+
+    def _made(self, data: torch.Tensor, weights: list[Weights], training: bool) -> Kept:
+        spec, count, units = spec_of(self.layer.cell), len(self.layer.positive), self.layer.units
+        rows = (self.launches - 1) * self.rows + count * (self.chunk + 1) * self.batch
+        states = data.new_empty((rows, self.layers, units))
+        saved = {}
+        if training and spec.saved_values:
+            shape = (self.launches * self.rows, self.layers, units, spec.saved_values)
+            saved["saved_values"] = data.new_empty(shape)
+        if training and spec.saved_states:
+            shape = (self.launches * self.rows + self.batch, self.layers, units, spec.saved_states)
+            saved["saved_states"] = data.new_empty(shape, dtype=torch.float32)
+        into = [one.into[0] for one in weights]
+        return Kept(states, data, [into[0], torch.stack(into[1:])], saved)
+
+    def _saved(self, kept: Kept, launch: int) -> dict[str, torch.Tensor]:
+        found = {}
+        for name, whole in kept.saved.items():
+            rows = self.rows + (self.batch if name == "saved_states" else 0)
+            found[name] = whole.narrow(0, launch * self.rows, rows)
+        return found
+
+    def _products(
+        self, launch: int, flat: torch.Tensor, weights: list[Weights], kept: Kept, product: torch.Tensor
+    ) -> None:
+        """W x of the layers that are within their sequences."""
+        first, end = self.active(launch)
+        if first == 0:
+            rows, bias = flat.narrow(0, launch * self.rows, self.rows), weights[0].into_bias[0]
+            if bias is None:
+                torch.mm(rows, kept.into[0].t(), out=product[:, 0])
+            else:
+                torch.addmm(bias, rows, kept.into[0].t(), out=product[:, 0])
+        first = max(first, 1)
+        if end > first:
+            above = kept.states.narrow(0, (launch - 1) * self.rows + self.batch, self.rows)
+            left = above[:, first - 1 : end - 1].transpose(0, 1)
+            right = kept.into[1][first - 1 : end - 1].transpose(1, 2)
+            place = product[:, first:end].transpose(0, 1)
+            biases = [one.into_bias[0] for one in weights[first:end]]
+            given = [bias for bias in biases if bias is not None]
+            if given:
+                torch.baddbmm(torch.stack(given)[:, None], left, right, out=place)
+            else:
+                torch.bmm(left, right, out=place)
+
+    def backward(
+        self, kept: Kept, by: torch.Tensor | None, by_last: list[torch.Tensor | None]
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Queue the backward recurrences.
+
+        Args:
+            kept: What the forward pass kept.
+            by: The gradient by the output.
+            by_last: Those by the last states, each `[L, B, units]`.
+
+        Returns:
+            Gradients by W x and by R h + bias, `[rows, L, units * gates]`, and by the first states,
+            `[S, L, B, units]`.
+        """
+        states, count, units = kept.states, len(self.layer.positive), self.layer.units
+        shape = (self.launches * self.rows, self.layers, self.layer.width)
+        gradient = states.new_empty(shape)
+        by_recurrent = states.new_empty(shape) if self.layer.separate else gradient
+        by_hidden = states.new_zeros((self.rows, self.layers, units))
+        after = states.new_zeros((count, self.batch, self.layers, units))
+        initial, starts = torch.empty_like(after), states.new_empty((count, self.layers, self.batch, units))
+        problem = self.problem("backward", states.dtype)
+        flat = None if by is None else by.reshape(self.steps * self.batch, units)
+        for launch in reversed(range(self.launches)):
+            self._gradients(launch, kept, gradient, flat, by_hidden)
+            ended = launch - self.chunks + 1
+            if ended >= 0:
+                for state, one in enumerate(by_last):
+                    place = after[state, :, ended]
+                    if one is None:
+                        place.zero_()
+                    else:
+                        place.copy_(one[ended])
+            part = launch * self.rows, self.rows
+            tensors = {
+                "recurrent": kept.recurrent,
+                "states": states.narrow(0, part[0], count * (self.chunk + 1) * self.batch),
+                "output_gradient": by_hidden,
+                "last_gradient": after,
+                "input_gradient": gradient.narrow(0, *part),
+                "recurrent_gradient": by_recurrent.narrow(0, *part),
+                "initial_gradient": initial,
+                **self._saved(kept, launch),
+            }
+            self.runs_on.launch(problem, tensors)
+            if launch < self.layers:
+                starts[:, launch].copy_(initial[:, :, launch])
+            after, initial = initial, after
+        return gradient, by_recurrent, starts
+
+    def _gradients(
+        self,
+        launch: int,
+        kept: Kept,
+        gradient: torch.Tensor,
+        by: torch.Tensor | None,
+        by_hidden: torch.Tensor,
+    ) -> None:
+        """The gradients by h of the layers that are within their sequences."""
+        first, end = self.active(launch)
+        if end == self.layers and by is not None:
+            at = (launch - self.layers + 1) * self.rows
+            by_hidden[:, -1].copy_(by.narrow(0, at, self.rows))
+        end = min(end, self.layers - 1)
+        if end > first:
+            above = gradient.narrow(0, (launch + 1) * self.rows, self.rows)[:, first + 1 : end + 1]
+            place = by_hidden[:, first:end].transpose(0, 1)
+            torch.bmm(above.transpose(0, 1), kept.into[1][first:end], out=place)
+
+    def parameters(
+        self, data: torch.Tensor, kept: Kept, gradient: torch.Tensor, by_recurrent: torch.Tensor
+    ) -> list[torch.Tensor]:
+        """Gradients by all parameters, in torch's order."""
+        found: list[torch.Tensor] = []
+        for k in range(self.layers):
+            read = (
+                self.of_layer(kept.states, k - 1, later=1) if k else data.reshape(len(data) * self.batch, -1)
+            )
+            hidden = self.of_layer(kept.states, k)
+            parts = self.of_layer(gradient, k), self.of_layer(by_recurrent, k)
+            found += gradients_of(self.layer, *parts, (read, hidden))
+        return found
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the backward pass reads.
+
+    Attributes:
+        states: Those of all chunks, `[rows, L, units]`.
+        recurrent: R of all layers.
+        into: W of the first layer, and of the others one after another.
+        saved: What kernels saved.
+    """
+
+    states: torch.Tensor
+    recurrent: torch.Tensor
+    into: list[torch.Tensor]
+    saved: dict[str, torch.Tensor]
+
+
+def _begin(layer: Layer, first: torch.Tensor, start: States) -> None:
+    """Fill the states before the first step, `[S, B, …]`."""
+    for state, positive in enumerate(layer.positive):
+        if start:
+            first[state].copy_(start[state][0])
+        else:
+            first[state].fill_(float(positive))
+
+
+class SideBySide(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
+    """A stack in chunks as one operation, as `kerneltune.torch.fused` has it layer after layer."""
+
+    @staticmethod
+    def forward(ctx: Any, plan: Staggered, given: int, data: torch.Tensor, *tensors: torch.Tensor) -> States:
+        """The output and the last states; `tensors` are `given` first states and the parameters."""
+        output, lasts, kept = run(plan, given, data, tensors, training=True)
+        ctx.plan, ctx.given, ctx.names = plan, given, tuple(kept.saved)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(data, kept.states, kept.recurrent, *kept.into, *kept.saved.values())
+        return (output, *lasts)
+
+    @staticmethod
+    def backward(ctx: Any, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
+        """Gradients by the input, the first states and the parameters."""
+        refuse_second_derivatives()
+        plan: Staggered = ctx.plan
+        data, states, recurrent, first, others, *values = ctx.saved_tensors
+        kept = Kept(states, recurrent, [first, others], dict(zip(ctx.names, values, strict=True)))
+        gradient, by_recurrent, starts = plan.backward(kept, by, list(by_last))
+        by_data = None
+        if ctx.needs_input_grad[2]:
+            by_data = torch.mm(plan.of_layer(gradient, 0), first).view(data.shape)
+        given = starts.unbind(0) if ctx.given else ()
+        return (None, None, by_data, *given, *plan.parameters(data, kept, gradient, by_recurrent))
+
+
+def run(
+    plan: Staggered, given: int, data: torch.Tensor, tensors: States, *, training: bool
+) -> tuple[torch.Tensor, States, Kept]:
+    """The forward pass from first states and parameters in torch's order."""
+    count = plan.layer.parameters
+    own = tensors[given:]
+    weights = [weights_of(plan.layer, own[k * count : (k + 1) * count]) for k in range(plan.layers)]
+    starts = [tuple(state[k : k + 1] for state in tensors[:given]) for k in range(plan.layers)]
+    output, lasts, kept = plan.forward(data, weights, starts, training=training)
+    return output, lasts.unbind(0), kept
