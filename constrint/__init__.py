@@ -20,33 +20,7 @@ from constrint.expr.arrays import ExprArray as ExprArray
 from constrint.expr.arrays import array as array
 from constrint.expr.domain import Domain as Domain
 from constrint.expr.functions import *  # noqa: F403  # the registry has explicit names only
-from constrint.globals import all_different as all_different
-from constrint.globals import all_different_except as all_different_except
-from constrint.globals import among as among
-from constrint.globals import at_least_one as at_least_one
-from constrint.globals import at_most_one as at_most_one
-from constrint.globals import bin_packing as bin_packing
-from constrint.globals import circuit as circuit
-from constrint.globals import cost_regular as cost_regular
-from constrint.globals import count as count
-from constrint.globals import cumulative_optional as cumulative_optional
-from constrint.globals import decreasing as decreasing
-from constrint.globals import diffn as diffn
-from constrint.globals import element_2d as element_2d
-from constrint.globals import exactly_one as exactly_one
-from constrint.globals import global_cardinality as global_cardinality
-from constrint.globals import increasing as increasing
-from constrint.globals import inverse as inverse
-from constrint.globals import knapsack as knapsack
-from constrint.globals import lex_less as lex_less
-from constrint.globals import lex_less_equal as lex_less_equal
-from constrint.globals import no_overlap_optional as no_overlap_optional
-from constrint.globals import nvalue as nvalue
-from constrint.globals import regular as regular
-from constrint.globals import subcircuit as subcircuit
-from constrint.globals import table as table
-from constrint.globals import value_precede as value_precede
-from constrint.globals import vector_bin_packing as vector_bin_packing
+from constrint.globals.functions import *  # noqa: F403  # each family has explicit names only
 from constrint.model import Model as Model
 from constrint.model import read as read
 from constrint.modelling.constraints import Constraint as Constraint

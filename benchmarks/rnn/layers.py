@@ -13,7 +13,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,26 @@ MODELS = [(2, 256, 16, 256), (2, 768, 32, 512), (4, 512, 16, 1024), (2, 1024, 64
 TWO_WAYS = [(256, 16), (512, 32), (1024, 32)]
 DIMS, BATCHES, STEPS = (64, 256, 512, 1024, 2048), (1, 16, 64, 256), (16, 256, 1024)
 WORDS = 1024
+SAMPLE = [(64, 1, 16), (64, 16, 16), (256, 16, 16), (1024, 64, 16), (64, 16, 256), (256, 16, 256)]
+SAMPLE += [
+    (512, 16, 256),
+    (1024, 16, 256),
+    (64, 16, 1024),
+    (256, 64, 1024),
+    (1024, 64, 1024),
+    (2048, 64, 256),
+]
 
 
-def milliseconds(call: Callable[[], object], least: int = 5, seconds: float = 0.6) -> float:
+class Measurement:
+    """What all measurements share."""
+
+    seconds = 0.6
+
+
+def milliseconds(call: Callable[[], object], least: int = 5, seconds: float | None = None) -> float:
     """The median of calls, after three that are not counted."""
+    seconds = Measurement.seconds if seconds is None else seconds
     for _ in range(3):
         call()
     torch.cuda.synchronize()
@@ -110,6 +126,72 @@ def models() -> list[dict[str, Any]]:
     return rows
 
 
+def captured() -> list[dict[str, Any]]:
+    """The same as CUDA graphs, where the host does nothing."""
+    rows = []
+    for layers, width, batch, steps in MODELS:
+        words = torch.randint(WORDS, (steps, batch), device="cuda")
+
+        def make(kinds: Any, layers: int = layers, width: int = width, words: torch.Tensor = words):
+            model = Model(kinds, layers, width).to("cuda", HALF)
+            optimiser = torch.optim.AdamW(model.parameters(), 1e-4, fused=True, capturable=True)
+
+            def step() -> None:
+                model(words).backward()
+                optimiser.step()
+                optimiser.zero_grad(set_to_none=False)
+
+            side = torch.cuda.Stream()
+            with torch.cuda.stream(side):
+                for _ in range(3):
+                    step()
+            torch.cuda.current_stream().wait_stream(side)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                step()
+            return graph.replay
+
+        rows.append({"work": f"captured training step {layers}x{width} B{batch} T{steps}", **pair(make)})
+    return rows
+
+
+def heads() -> list[dict[str, Any]]:
+    """The recurrence alone, 12 heads of 64 units, both passes: called, and as a CUDA graph."""
+    shapes = (1024, 16, 12, 64, 4), (12, 4, 64, 64), (12, 4, 64), (2, 16, 12, 64)
+    parts = [0.1 * torch.randn(s, device="cuda", dtype=torch.bfloat16) for s in shapes]
+    for part in parts:
+        part.requires_grad_()
+    by = torch.ones((1024, 16, 12, 64), device="cuda", dtype=torch.bfloat16)
+
+    def both() -> None:
+        torch.autograd.grad(ours.recurrence("lstm", *parts)[0], parts, by)
+
+    called = milliseconds(both)
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        both()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        both()
+    return [
+        {"work": "recurrence 12x64 B16 T1024 both", "called": called, "graph": milliseconds(graph.replay)}
+    ]
+
+
+def compiled() -> list[dict[str, Any]]:
+    """A language model's training step with torch.compile, beside the same without it."""
+    rows = []
+    for layers, width, batch, steps in MODELS[:2]:
+        words = torch.randint(WORDS, (steps, batch), device="cuda")
+        plain = Model(ours, layers, width).to("cuda", HALF)
+        found = {"eager": milliseconds(step_of(plain, words))}
+        found["compiled"] = milliseconds(step_of(torch.compile(plain), words))
+        work = f"compiled training step {layers}x{width} B{batch} T{steps}"
+        rows.append({"work": work, **found, "times": found["eager"] / found["compiled"]})
+    return rows
+
+
 def calls(layer: Any, x: Any, data: torch.Tensor) -> dict[str, Callable[[], object]]:
     """The forward pass without gradients, and both passes."""
 
@@ -160,10 +242,10 @@ def packed() -> list[dict[str, Any]]:
     return rows
 
 
-def sizes(end: float) -> list[dict[str, Any]]:
+def sizes(end: float, wanted: Iterable[tuple[int, int, int]]) -> list[dict[str, Any]]:
     """A training step of one layer over many sizes, until the time is up."""
     rows = []
-    for width, batch, steps in itertools.product(DIMS, BATCHES, STEPS):
+    for width, batch, steps in wanted:
         if time.monotonic() > end:
             rows.append({"work": "sizes", "cut": f"at {width} B{batch} T{steps}"})
             break
@@ -195,18 +277,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=200)
-    parser.add_argument("--parts", nargs="*", default=["host", "models", "directions", "packed", "sizes"])
+    parser.add_argument("--each", type=float, default=0.6, help="seconds of a measurement")
+    parser.add_argument(
+        "--parts",
+        nargs="*",
+        default=["host", "models", "captured", "directions", "packed", "sizes"],
+        help="of host, models, captured, heads, compiled, directions, packed, sample, sizes",
+    )
     options = parser.parse_args()
     end = time.monotonic() + options.seconds
-    parts = {"host": host, "models": models, "directions": directions, "packed": packed}
+    Measurement.seconds = options.each
+    every = list(itertools.product(DIMS, BATCHES, STEPS))
+    parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
+        "host": host,
+        "models": models,
+        "captured": captured,
+        "compiled": compiled,
+        "heads": heads,
+        "directions": directions,
+        "packed": packed,
+        "sample": lambda: sizes(end, SAMPLE),
+        "sizes": lambda: sizes(end, every),
+    }
     rows: list[dict[str, Any]] = []
     head = {**environment("torch"), "gpu": torch.cuda.get_device_name()}
     for name in options.parts:
-        rows += sizes(end) if name == "sizes" else parts[name]()
+        found = parts[name]()
+        rows += found
         options.out.write_text(
             json.dumps({"environment": head, "rows": rows}, indent=1) + "\n", encoding="utf-8"
         )
-        for row in rows[-len(rows) :] if name == options.parts[-1] else []:
+        for row in found:
             print("  ".join(f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()), flush=True)
 
 

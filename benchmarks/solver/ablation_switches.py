@@ -109,9 +109,21 @@ def _nothing(*_: Any) -> None:
     return None
 
 
-def _decomposition(place: str) -> Switch:
-    """A global constraint as what it decomposes into."""
-    return Switch({f"{place}.lower": None, f"{place}.literal": None})
+def _decompositions() -> dict[str, Switch]:
+    """Each global constraint that is posted in a way of its own, as what it decomposes into."""
+    from constrint.globals import FAMILIES, Definition
+
+    switches: dict[str, Switch] = {}
+    posted: list[Definition] = []
+    for family in FAMILIES:
+        for name, found in vars(family).items():
+            if isinstance(found, Definition) and (found.lower or found.literal) and found not in posted:
+                posted.append(found)
+                place = f"{family.__name__}:{name}"
+                switches[f"global: {family.__name__.rpartition('.')[2]}.{found.name}"] = Switch(
+                    {f"{place}.lower": None, f"{place}.literal": None}
+                )
+    return switches
 
 
 def _without(table: str, method: str) -> tuple[Any, ...]:
@@ -189,19 +201,7 @@ SWITCHES: dict[str, Switch] = {
     "lowering: absolute values": Switch(
         {"constrint.expr.arithmetic.absolute:Abs.lower": _greatest_of_both_signs}),
     # Global constraints
-    **{
-        f"global: {module}.{name.lower()}": _decomposition(f"constrint.globals.{module}:{name}")
-        for module, names in {
-            "different": ("ALL_DIFFERENT",),
-            "automata": ("REGULAR",),
-            "counting": ("NVALUE", "GLOBAL_CARDINALITY"),
-            "order": ("LEX_LESS", "LEX_LESS_EQUAL", "VALUE_PRECEDE"),
-            "packing": ("BIN_PACKING",),
-            "permutations": ("INVERSE", "CIRCUIT"),
-            "scheduling": ("NO_OVERLAP", "CUMULATIVE", "DIFFN"),
-        }.items()
-        for name in names
-    },
+    **_decompositions(),
     "all_different: bounds by itself": Switch({"constrint.globals.different:TIGHT": 0.0}),
     # Parts of propagators
     "kernel: edge finding": Switch({"constrint.propagators.no_overlap:find_edges": _yes}, True),

@@ -6,19 +6,22 @@ import argparse
 import sys
 import time
 import types
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kerneltune.compiling.nvrtc import header_options
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.running.detect import detect
 from kerneltune.sources.arguments import NUMBER
 from kerneltune.sources.folder import read_folder
 from kerneltune.sources.numbers import Numbers
 
-Times = list[tuple[float, float | None]]
+Configuration = dict[str, Any]
+Times = list[tuple[float, float | None, Configuration]]
 
 
 class _Anything(types.ModuleType):
@@ -49,28 +52,33 @@ class _Finder:
         """Nothing."""
 
 
-def tuned_by_kernel_tuner(folder: Path, options: argparse.Namespace, seed: int) -> Times:
-    """Kernel Tuner over the same space, verified by the same reference; NVRTC through CuPy."""
+def tuned_by_kernel_tuner(
+    folder: Path, options: argparse.Namespace, seed: int, is_good: Callable[[Configuration], bool]
+) -> Times:
+    """Kernel Tuner over the same space, verified by the same reference; NVRTC through CuPy.
+
+    It ends after the first configuration that is good. Macros are parameters of one value, since Kernel Tuner
+    writes those into the text: as options they would change the headers that NVRTC includes first.
+    """
     sys.meta_path.append(_Finder())  # after the real ones
     import kernel_tuner
 
     read = read_folder(folder)
     found = detect()
     kernel = read.description.kernel(load_profile(found.profile or "h100_sxm"))
-    space = kernel.space
+    space, names = kernel.space, list(kernel.space.names)
     arguments = [one.value if one.kind == NUMBER else np.array(one.value) for one in kernel.arguments]
     expected = read.reference(*arguments)
     answer = [expected if one.kind == "out" else None for one in kernel.arguments]
     if kernel.name == "reduction":
         answer = [None if one is None else np.asarray(one, np.float32) for one in answer]
-    numbers = kernel.numbers
-    sample = next(iter(space))
-    params = {name: sorted({row[name] for row in space}) for name in space.names}
-    shapes = Shapes(numbers, list(params))
-    for axis in "xyz":
-        params[f"block_size_{axis}"] = sorted({shapes.of(row)[f"block_{axis}"] for row in space})
-    defines = {name: str(numbers.of(sample)[f"define_{name}"]) for name in kernel.defines}
+    shapes = Shapes(kernel.numbers, space)
     started = time.time()
+    params = {name: sorted({row[name] for row in space}) for name in names}
+    params |= {f"block_size_{axis}": shapes.blocks(i) for i, axis in enumerate("xyz")}
+    sample = kernel.numbers.of(next(iter(space)))
+    params |= {name: [sample[f"define_{name}"]] for name in kernel.defines}
+    _end_when(lambda: shapes.last is not None and is_good(shapes.last))
     results, _ = kernel_tuner.tune_kernel(
         kernel.entry,
         kernel.source,
@@ -79,23 +87,35 @@ def tuned_by_kernel_tuner(folder: Path, options: argparse.Namespace, seed: int) 
         params,
         grid_div_x=[],
         grid_div_y=[],
-        restrictions=shapes.valid(space),
+        restrictions=shapes.is_valid,
         answer=answer,
         verify=_verified,
         lang="CUPY",
-        compiler_options=[f"-D{k}={v}" for k, v in defines.items()] + ["-std=c++17"],
+        compiler_options=["-std=c++17", *header_options()],
         iterations=7,
-        strategy=options.strategy if options.strategy != "auto" else "greedy_ils",
-        strategy_options={"max_fevals": options.evaluations or 100, "time_limit": options.seconds or 60},
+        strategy=options.strategy if options.strategy != "auto" else "adaptive_tabu_greywolf",
+        strategy_options={"max_fevals": options.evaluations or 1000, "time_limit": options.seconds or 60},
         quiet=True,
         seed=seed,
     )
     times: Times = []
-    for one in results:
-        value = one["time"]
-        moment = datetime.fromisoformat(one["timestamp"]).timestamp() - started
-        times.append((moment, float(value) if isinstance(value, int | float) else None))
-    return sorted(times, key=lambda pair: pair[0])
+    for one in sorted(results, key=lambda one: str(one["timestamp"])):
+        value, configuration = one["time"], {name: one[name] for name in names}
+        if all(configuration != other for _, _, other in times):  # others are from its cache
+            moment = datetime.fromisoformat(one["timestamp"]).timestamp() - started
+            times.append((moment, float(value) if isinstance(value, int | float) else None, configuration))
+    return times
+
+
+def _end_when(reached: Callable[[], bool]) -> None:
+    """Let Kernel Tuner's budgets end once something is reached."""
+    from kernel_tuner import util
+
+    class Until(util.TuningBudget):  # type: ignore[misc]
+        def is_done(self) -> bool:
+            return reached() or bool(super().is_done())
+
+    util.TuningBudget = Until
 
 
 def _verified(answer: Any, result: Any, atol: float | None = None) -> bool:
@@ -109,37 +129,40 @@ def _verified(answer: Any, result: Any, atol: float | None = None) -> bool:
 
 
 class Shapes:
-    """Launches as Kernel Tuner takes them: block sizes as parameters, the grid by a function."""
+    """Launches as Kernel Tuner takes them: block sizes as parameters, the grid by a function.
 
-    def __init__(self, numbers: Numbers, names: list[str]) -> None:
-        self._numbers, self._names = numbers, names
+    All are computed before its clock starts.
+    """
 
-    def of(self, row: dict[str, Any]) -> dict[str, int]:
-        """Grid and block of a configuration."""
-        found = self._numbers.of({name: row[name] for name in self._names})
-        axes = [f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"]
-        return {name: found.get(name, 1) for name in axes}
+    def __init__(self, numbers: Numbers, space: Any) -> None:
+        self._names = list(space.names)
+        self.last: Configuration | None = None  # the configuration that is being tried
+        self._of: dict[tuple[Any, ...], tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        for row in space:
+            found = numbers.of(row)
+            grid, block = (tuple(found.get(f"{what}_{a}", 1) for a in "xyz") for what in ("grid", "block"))
+            self._of[self._key(row)] = grid, block
 
-    def problem_size(self, row: dict[str, Any]) -> tuple[int, ...]:
+    def _key(self, row: Configuration) -> tuple[Any, ...]:
+        return tuple(row[name] for name in self._names)
+
+    def blocks(self, axis: int) -> list[int]:
+        """The block's sizes along an axis."""
+        return sorted({block[axis] for _, block in self._of.values()})
+
+    def problem_size(self, row: Configuration) -> tuple[int, ...]:
         """The grid, which Kernel Tuner takes undivided."""
-        found = self.of(row)
-        return tuple(found[f"grid_{axis}"] for axis in "xyz")
+        self.last = {name: row[name] for name in self._names}
+        return self._of[self._key(row)][0]
 
-    def valid(self, space: Any) -> Any:
+    def is_valid(self, p: Configuration) -> bool:
         """A restriction: the configuration is in the space, and the block is its own."""
-
-        def is_valid(p: dict[str, Any]) -> bool:
-            own = {name: p[name] for name in self._names}
-            if own not in space:
-                return False
-            found = self.of(own)
-            return all(p[f"block_size_{axis}"] == found[f"block_{axis}"] for axis in "xyz")
-
-        return is_valid
+        found = self._of.get(self._key(p))
+        return found is not None and found[1] == tuple(p[f"block_size_{axis}"] for axis in "xyz")
 
 
-def tuned_by_triton(module: Any) -> Times:
-    """Triton's autotune over the same configurations; moments are not told, so all have the end's."""
+def tuned_by_triton(module: Any, started: float) -> Times:
+    """Triton's autotune over the same configurations."""
     import itertools
 
     import torch
@@ -148,22 +171,29 @@ def tuned_by_triton(module: Any) -> Times:
     function = getattr(module, module.__name__)
     special = ("num_warps", "num_stages")
     names = list(module.PARAMS)
-    configs = []
+    configs, rows = [], {}
     for values in itertools.product(*module.PARAMS.values()):
         row = dict(zip(names, values, strict=True))
         own = {k: v for k, v in row.items() if k not in special or k in function.arg_names}
-        kinds = {k: row[k] for k in special if k not in own}
-        configs.append(triton.Config(own, **kinds))
+        configs.append(triton.Config(own, **{k: row[k] for k in special if k not in own}))
+        rows[id(configs[-1])] = row
     tuner = triton.autotune(configs=configs, key=[])(function)
     arrays = [
         torch.from_numpy(np.array(one.value)).cuda() if hasattr(one, "value") else one
         for one in module.arguments()
     ]
-    started = time.perf_counter()
+    found: Times = []
+    bench = tuner._bench
+
+    def noted(*args: Any, config: Any, **meta: Any) -> Any:
+        times = bench(*args, config=config, **meta)
+        first = float(times if isinstance(times, float) else times[0])
+        found.append((time.perf_counter() - started, first if first < 1e9 else None, rows[id(config)]))
+        return times
+
+    tuner._bench = noted
     sizes = {"softmax": lambda meta: (meta["PROGRAMS"],)}
     grid = sizes.get(module.__name__) or (lambda meta: (module.STEPS // meta["BLOCK_M"], module.HEADS))
     tuner[grid](*arrays)
     torch.cuda.synchronize()
-    took = time.perf_counter() - started
-    found = [times if isinstance(times, float) else times[0] for times in tuner.configs_timings.values()]
-    return [(took, float(value)) for value in found]
+    return found

@@ -89,7 +89,7 @@ class Peer:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.space = Searchspace(problem.space.tune_params, list(problem.space.restrictions), 1_000_000_000)
+        self.space = Searchspace(problem.space.tune_params, problem.restrictions, 1_000_000_000)
         if self.space.size != problem.space.size:
             raise SystemExit(f"{problem.name}: Kernel Tuner's space has {self.space.size} configurations")
         self.cache = Results(problem)
@@ -102,7 +102,7 @@ class Peer:
         options = Options(
             tune_params=self.problem.space.tune_params,
             restrictions=self.space._modified_restrictions,
-            restrictions_unmodified=list(self.problem.space.restrictions),
+            restrictions_unmodified=self.problem.restrictions,
             strategy_options=Options(max_fevals=most),
             max_fevals=most,
             objective=["time"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,8 @@ import numpy as np
 import surfaces
 
 from constrint.tuning.spaces import Space, from_tune_params
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.sources.folder import read_folder
 
 WITHIN = 1.05  # of the least time
 
@@ -26,6 +28,13 @@ class Problem:
     role: str  # "steered" or "held out"
     space: Space
     times: np.ndarray  # by number
+    restriction: Callable[[dict[str, object]], bool] | None = None  # in place of the space's
+    model: Callable[[dict[str, object]], float] | None = None  # the kernel's own costs
+
+    @property
+    def restrictions(self) -> list[object]:
+        """What makes the space, as Kernel Tuner takes it."""
+        return list(self.space.restrictions) if self.restriction is None else [self.restriction]
 
     @cached_property
     def target(self) -> float:
@@ -60,6 +69,37 @@ def recorded(path: Path, restrictions: list[str]) -> Problem:
             times[space.index({name: entry[name] for name in space.names})] = time
     name = f"{data['kernel_name']} {data['device_name']}"
     return Problem(name, "recorded", "held out", space, times)
+
+
+def measured_here(path: Path) -> Problem:
+    """The problem of a result of `examples.py exhaustive`, kept as columns and rows."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    names = list(data["best"])
+    count = len(names)
+    time = data["columns"].index("time_ms")
+    rows = {tuple(row[:count]): row[time] for row in data["rows"]}
+    if len(rows) != data["space"]:
+        raise SystemExit(f"{path} has {len(rows)} of {data['space']} configurations")
+    params = {name: sorted({row[v] for row in rows}) for v, name in enumerate(names)}
+
+    def is_measured(p: dict[str, object]) -> bool:
+        return tuple(p[name] for name in names) in rows
+
+    space = from_tune_params(params, [is_measured])
+    times = np.full(space.size, math.nan)
+    for row, milliseconds in rows.items():
+        if milliseconds is not None:
+            times[space.index(dict(zip(names, row, strict=True)))] = milliseconds
+    return Problem(
+        f"{data['kernel']} H100", "recorded", "held out", space, times, is_measured, _cycles(data["kernel"])
+    )
+
+
+def _cycles(kernel: str) -> Callable[[dict[str, object]], float] | None:
+    """The cost that an example's own files define."""
+    folder = Path(__file__).resolve().parents[2] / "examples" / "tuning" / kernel
+    found = read_folder(folder, with_arrays=False).description.kernel(load_profile("h100_sxm"))
+    return found.cycles if "cycles" in found.numbers.names else None
 
 
 STEERED = {"A100", "A4000"}

@@ -6,7 +6,9 @@
 
 `peers` first runs each of Kernel Tuner's strategies, at default settings, with a few seeds, and then the best
 three on a problem with all seeds. A run that does not reach the target counts as the most evaluations, on
-both sides. `--recorded` takes Kernel Tuner cache files that hold all configurations of their spaces.
+both sides. `--recorded` takes Kernel Tuner cache files that hold all configurations of their spaces,
+`--measured` such results of `examples.py exhaustive`; `--only` without a name leaves out the synthetic
+surfaces.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from environment import environment
-from problems import Problem, recorded, synthetic
+from problems import Problem, measured_here, recorded, synthetic
 
 Run = Callable[[int], int | None]
 SYNTHETIC = [
@@ -56,6 +58,7 @@ def measured(run: Run, seeds: range, most: int) -> dict[str, Any]:
 
 def problems(options: argparse.Namespace) -> list[Problem]:
     found = [recorded(path, options.restriction) for path in options.recorded]
+    found += [measured_here(path) for path in options.measured]
     for kernel, devices in SYNTHETIC:
         if options.only is None or kernel in options.only:
             found += synthetic([kernel], devices)
@@ -92,7 +95,8 @@ def ours(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
     from kerneltune.searching.strategies import strategy
 
     def run(name: str, seed: int) -> int | None:
-        search = strategy(name, problem.space, seed=seed)
+        own = problem.model if name.endswith("+model") else None
+        search = strategy(name.removesuffix("+model"), problem.space, seed=seed, model=own)
         for count in range(1, options.most + 1):
             asked = search.ask(1)
             if not asked:
@@ -106,7 +110,7 @@ def ours(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
 
     return {
         name: measured(lambda seed, name=name: run(name, seed), range(options.seeds), options.most)  # type: ignore[misc]
-        for name in options.strategy
+        for name in (*options.strategy, *([] if problem.model is None else ["auto+model"]))
     }
 
 
@@ -147,6 +151,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--recorded", type=Path, nargs="*", default=[])
+    parser.add_argument("--measured", type=Path, nargs="*", default=[], help="results of examples.py")
     parser.add_argument("--restriction", action="append", default=[])
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--strategy", nargs="*", default=["auto"])

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 
 from constrint.engine.ranking import LEAST_RANKED
-from constrint.engine.select import VALUE_RULES, VARIABLE_RULES
+from constrint.engine.select import BY_DEGREE, VALUE_RULES, VARIABLE_RULES
 from constrint.errors import InternalError
 from constrint.store.propagator import Propagator
 from constrint.store.state import (
     ASKED_FROM,
     BITS,
-    BY_DEGREE,
     CAP,
     CULPRIT,
     GOAL_VARIABLE,

@@ -7,9 +7,9 @@ changed since the last selection are ranked again. The choice is that of a scan.
 
 from __future__ import annotations
 
-from constrint.engine.select import share_by, size_by
+from constrint.engine.select import IN_ORDER, share_by, size_by
 from constrint.engine.stale import mark_trailed
-from constrint.store.state import IN_ORDER, LEAVES, LEVEL, STALE, State, compilable
+from constrint.store.state import LEAVES, LEVEL, STALE, State, compilable
 
 LEAST_RANKED = 512  # decision variables; fewer are scanned
 STALE_SHARE = 8  # all entries are ranked if more than one in this many is stale

@@ -8,50 +8,54 @@ from __future__ import annotations
 from constrint.engine.stale import mark_stale
 from constrint.store.domains import contains, member_count, next_member
 from constrint.store.state import (
-    ANY_VALUE,
-    AS_BEST,
-    AS_BEST_OR_GREATEST,
     AT_LEAST,
     AT_MOST,
-    BY_DEGREE,
-    BY_SCORE,
     COUNT_CHANGES,
     COUNT_FAILURES,
     CULPRIT,
     EQUAL,
-    FEWEST,
-    GREATEST,
     HAS_PHASE,
-    IN_ORDER,
-    LARGEST,
-    LEAST,
     LEAST_UNIT,
     LEAVES,
-    LOWER_HALF,
-    MEDIAN,
-    MOST,
-    MOST_CONSTRAINED,
     NOTED,
-    OCCURRENCE,
     RANDOM,
-    REGRET,
-    SMALLEST,
     STALE,
     TRAIL,
     UNIT,
-    UPPER_HALF,
     WEIGHING,
     State,
     compilable,
 )
 
-# The rules that the functions below know; `build` refuses others.
-VARIABLE_RULES = frozenset(
-    (BY_DEGREE, IN_ORDER, FEWEST, MOST, SMALLEST, LARGEST, MOST_CONSTRAINED, OCCURRENCE, REGRET, BY_SCORE)
-)
+# Value rules, of which `choose_value` writes the decision; `preparing/branching.py` names them.
+LEAST = 0
+GREATEST = 1
+LOWER_HALF = 2
+UPPER_HALF = 3
+ANY_VALUE = 4
+MEDIAN = 5
+AS_BEST = 6  # nearest to the value in the best solution; without one, the least
+AS_BEST_OR_GREATEST = 7  # nearest to the value in the best solution; without one, the greatest
 VALUE_RULES = frozenset(
     (LEAST, GREATEST, LOWER_HALF, UPPER_HALF, ANY_VALUE, MEDIAN, AS_BEST, AS_BEST_OR_GREATEST)
 )
+"""The value rules that there are; `build` refuses others."""
+
+# Variable rules; `preparing/branching.py` names them.
+BY_DEGREE = 0  # least domain size divided by degree
+IN_ORDER = 1
+FEWEST = 2
+MOST = 3
+SMALLEST = 4
+LARGEST = 5
+MOST_CONSTRAINED = 6
+OCCURRENCE = 7
+REGRET = 8
+BY_SCORE = 9  # least domain size divided by score
+VARIABLE_RULES = frozenset(
+    (BY_DEGREE, IN_ORDER, FEWEST, MOST, SMALLEST, LARGEST, MOST_CONSTRAINED, OCCURRENCE, REGRET, BY_SCORE)
+)
+"""The variable rules that there are; `build` refuses others."""
 
 # Domains up to this width are tried value by value, wider ones are halved; both in the rule's order.
 ENUMERATED = 64

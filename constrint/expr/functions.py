@@ -22,4 +22,3 @@ from constrint.expr.builders import iff as iff
 from constrint.expr.builders import implies as implies
 from constrint.expr.builders import member as member
 from constrint.expr.builders import sum_ as sum_
-from constrint.expr.builders import table as table

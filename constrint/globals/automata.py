@@ -31,6 +31,8 @@ from constrint.support.deadline import watched
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
+__all__ = ["regular"]
+
 Rows = tuple[tuple[int, ...], ...]
 Transitions: TypeAlias = Iterable[Iterable[Any]] | Mapping[Any, Any]
 

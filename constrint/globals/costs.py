@@ -27,6 +27,8 @@ from constrint.support.deadline import watched
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
+__all__ = ["cost_regular"]
+
 Exprs = tuple[IntExpr, ...]
 
 

@@ -18,6 +18,8 @@ from constrint.support.deadline import watched
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
+__all__ = ["among", "count", "global_cardinality", "nvalue"]
+
 WIDEST_COUNTED = 100_000  # greatest span of listed values for which the propagator is used
 MOST_VALUES = 4096  # greatest number of values for which nvalue has one truth value each
 

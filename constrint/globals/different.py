@@ -17,6 +17,8 @@ from constrint.support.deadline import watched
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
+__all__ = ["all_different", "all_different_except"]
+
 Consistency = Literal["auto", "value", "bounds", "domain"]
 
 WIDEST_MATCHED = 100_000  # greatest span of values for which domain consistency keeps a matching

@@ -33,6 +33,8 @@ from constrint.support.deadline import watched
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
+__all__ = ["cumulative_optional", "no_overlap_optional"]
+
 Exprs = tuple[IntExpr, ...]
 Values = tuple[int, ...]
 

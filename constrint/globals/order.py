@@ -19,6 +19,8 @@ from constrint.support.deadline import watched
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
+__all__ = ["decreasing", "increasing", "lex_less", "lex_less_equal", "value_precede"]
+
 WIDEST_RUN = 4096  # greatest number of values of an expression for which value_precede is an automaton
 
 _COMPARED = {"<=": int.__le__, "<": int.__lt__, ">=": int.__ge__, ">": int.__gt__}

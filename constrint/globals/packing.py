@@ -16,6 +16,8 @@ from constrint.support.deadline import watched
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
+__all__ = ["bin_packing", "knapsack", "vector_bin_packing"]
+
 
 def _packing_meaning(bins: tuple[int, ...], sizes: tuple[int, ...], loads: tuple[int, ...]) -> bool:
     if not all(0 <= b < len(loads) for b in bins):

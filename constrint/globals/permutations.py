@@ -34,6 +34,8 @@ from constrint.support.deadline import watched
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
+__all__ = ["circuit", "inverse", "subcircuit"]
+
 
 def _in_range(args: tuple[IntExpr, ...]) -> list[BoolExpr]:
     return [Member(arg, Domain.of_range(0, len(args) - 1)) for arg in args]

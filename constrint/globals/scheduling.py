@@ -16,6 +16,9 @@ from constrint.support.deadline import watched
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
+# constrint.modelling.scheduling has the public `no_overlap` and `cumulative`, which also take intervals.
+__all__ = ["diffn"]
+
 Exprs = tuple[IntExpr, ...]
 Values = tuple[int, ...]
 

@@ -35,6 +35,8 @@ from constrint.support.deadline import watched
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
+__all__ = ["element_2d", "table"]
+
 Rows = tuple[tuple[int, ...], ...]
 Matrix = Rows | tuple[tuple[IntExpr, ...], ...]
 Patterns = tuple[tuple[int | None, ...], ...]

@@ -10,6 +10,8 @@ from constrint.expr.arithmetic.arguments import flat
 from constrint.expr.build import as_bool
 from constrint.expr.global_expr import Definition, Field, Relation
 
+__all__ = ["at_least_one", "at_most_one", "exactly_one"]
+
 Exprs = tuple[IntExpr, ...]
 
 

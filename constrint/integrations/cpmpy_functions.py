@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from constrint.expr import BoolExpr, IntExpr
+from constrint.expr.builders import table
 from constrint.expr.functions import (
     abs_,
     all_of,
@@ -16,7 +17,6 @@ from constrint.expr.functions import (
     max_,
     min_,
     sum_,
-    table,
     truncdiv,
     truncmod,
 )

@@ -11,6 +11,7 @@ from constrint.engine import background_compile as compiling
 from constrint.engine import cache
 from constrint.engine.build import Branch
 from constrint.engine.build import build as build_state
+from constrint.engine.select import GREATEST
 from constrint.errors import InternalError
 from constrint.learning import decide, loop
 from constrint.learning.build import Guide, build, grow, units
@@ -41,7 +42,7 @@ from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp
 from constrint.presolve import Root
-from constrint.store.state import GREATEST, State
+from constrint.store.state import State
 from constrint.support.deadline import Deadline, Pace, Paused
 
 if TYPE_CHECKING:

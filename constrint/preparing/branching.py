@@ -6,15 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from constrint.errors import ModelError
-from constrint.expr import IntExpr
-from constrint.store.state import (
+from constrint.engine.select import (
     ANY_VALUE,
     AS_BEST,
     BY_DEGREE,
     BY_SCORE,
-    COUNT_CHANGES,
-    COUNT_FAILURES,
     FEWEST,
     GREATEST,
     IN_ORDER,
@@ -29,6 +25,9 @@ from constrint.store.state import (
     SMALLEST,
     UPPER_HALF,
 )
+from constrint.errors import ModelError
+from constrint.expr import IntExpr
+from constrint.store.state import COUNT_CHANGES, COUNT_FAILURES
 from constrint.support.deadline import look
 
 if TYPE_CHECKING:

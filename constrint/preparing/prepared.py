@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Branch
+from constrint.engine.select import AS_BEST, AS_BEST_OR_GREATEST, GREATEST, IN_ORDER, LEAST
 from constrint.errors import ModelError, UnboundedError
 from constrint.expr import BoolVar, Const, IntExpr
 from constrint.lowering.conditions import Lowering, is_domain
@@ -25,7 +26,7 @@ from constrint.preparing.branching import (
 )
 from constrint.preparing.options import Options
 from constrint.presolve import OutOfRange, Root, presolve, untouched
-from constrint.store.state import AS_BEST, AS_BEST_OR_GREATEST, COUNT_FAILURES, GREATEST, IN_ORDER, LEAST
+from constrint.store.state import COUNT_FAILURES
 from constrint.support.deadline import NEVER, Deadline
 from constrint.support.limits import recursion_room
 

@@ -1,7 +1,8 @@
 """The registry of propagators, and the dispatch from a propagator's kind to its propagation function.
 
-A propagator is one file here (node, ``holds``, watches, propagation function), one row of ``REGISTRY`` and
-one branch of ``dispatch``. The branches are spelled out because numba compiles and caches them as written.
+A propagator is one file here (node, ``holds``, watches, propagation function), one row of ``REGISTRY``, the
+place of which is its ``kind``, and one branch of ``dispatch`` or ``dispatch_global``. The branches are
+spelled out because numba compiles and caches them as written.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from constrint.engine.dfs import is_unbounded
+from constrint.engine.select import AS_BEST, AS_BEST_OR_GREATEST, GREATEST
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import NeedsWiderBounds
 from constrint.preparing.callbacks import ask
@@ -18,8 +19,6 @@ from constrint.search.sliced import Limits, Stepper
 from constrint.search.steering import steering_of
 from constrint.search.subtree import Subtree, left_of, to_root
 from constrint.store.state import (
-    AS_BEST,
-    AS_BEST_OR_GREATEST,
     ASK,
     ASKED_FROM,
     CUT,
@@ -27,7 +26,6 @@ from constrint.store.state import (
     FAILURE_LIMIT,
     GOAL,
     GOAL_VARIABLE,
-    GREATEST,
     GUIDED,
     HAS_PHASE,
     NEEDS_BOUND,

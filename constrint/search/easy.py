@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sized
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Branch, build
+from constrint.engine.select import GREATEST, IN_ORDER, LEAST
 from constrint.errors import ModelError, UnboundedError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.expr.evaluation import Values
@@ -16,7 +17,7 @@ from constrint.preparing.checks import Assignment, check, first_violated
 from constrint.preparing.search import GaveUp
 from constrint.propagators import Clause, LinearEq, LinearLe
 from constrint.search.sliced import Limits, Stepper
-from constrint.store.state import GREATEST, IN_ORDER, LEAST, SOLUTION
+from constrint.store.state import SOLUTION
 from constrint.support.deadline import Deadline, Stopped, look, present, watched
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from constrint.engine.select import BY_SCORE
 from constrint.preparing.branching import Inputs, credits_of, reached_by
-from constrint.store.state import BY_SCORE, COUNT_FAILURES, FAILURE_LIMIT, WEIGHING, State
+from constrint.store.state import COUNT_FAILURES, FAILURE_LIMIT, WEIGHING, State
 
 if TYPE_CHECKING:
     from constrint.presolve import Root

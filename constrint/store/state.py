@@ -102,28 +102,6 @@ AT_MOST = 0
 AT_LEAST = 1
 EQUAL = 2
 
-# Value rules; `preparing/branching.py` names them.
-LEAST = 0
-GREATEST = 1
-LOWER_HALF = 2
-UPPER_HALF = 3
-ANY_VALUE = 4
-MEDIAN = 5
-AS_BEST = 6  # nearest to the value in the best solution; without one, the least
-AS_BEST_OR_GREATEST = 7  # nearest to the value in the best solution; without one, the greatest
-
-# Variable rules; `preparing/branching.py` names them.
-BY_DEGREE = 0  # least domain size divided by degree
-IN_ORDER = 1
-FEWEST = 2
-MOST = 3
-SMALLEST = 4
-LARGEST = 5
-MOST_CONSTRAINED = 6
-OCCURRENCE = 7
-REGRET = 8
-BY_SCORE = 9  # least domain size divided by score
-
 
 class State(NamedTuple):
     """The arrays of the engine's state; docs/constrint-engine.md has a table of all of them."""

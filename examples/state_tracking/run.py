@@ -120,6 +120,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=list(NAMES), choices=[*NAMES, "loop"])
     parser.add_argument("--seconds", type=float, default=3.0, help="of training, for each model and task")
     parser.add_argument("--task-seconds", type=float, default=75.0, help="after which a task begins no model")
+    parser.add_argument("--keep", action="store_true", help="keep what --out has of other tasks and models")
     parser.add_argument("--size", type=int, default=128)
     parser.add_argument("--depth", type=int, default=2, help="blocks of models whose gates do not see h")
     parser.add_argument("--batch", type=int, default=1024)
@@ -130,6 +131,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "results.json")
     options = parser.parse_args()
     found: dict[str, Any] = {"environment": environment(options), "runs": []}
+    if options.keep and options.out.exists():
+        now = {(task, model) for task in options.tasks for model in options.models}
+        runs = json.loads(options.out.read_text("utf-8"))["runs"]
+        found["runs"] = [run for run in runs if (run["task"], run["model"]) not in now]
     began = time.perf_counter()
     for task in tasks().values():
         end = time.perf_counter() + options.task_seconds
@@ -143,6 +148,7 @@ def main() -> None:
             model = model.to(options.device)
             warm(model, problem, options)
             row = {"task": task.name, "model": name, "parameters": parameters(model)}
+            row["allowed"] = options.seconds
             row |= learn(model, problem, name, options)
             row["accuracy"] = test(model, problem, name, options)
             found["runs"].append(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,14 @@ Size = Annotated[list[str] | None, typer.Option("--size", help="NAME=NUMBER in p
 Store = Annotated[
     Path | None, typer.Option("--store", help="The file of results; by default in the user's cache folder.")
 ]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", help="NAME=FILE.py:FUNCTION of configuration and objectives; may be repeated."),
+]
+Model = Annotated[str | None, typer.Option(help="FILE.py:FUNCTION that predicts a configuration's cost.")]
+Features = Annotated[
+    str | None, typer.Option(help="FILE.py:FUNCTION that gives further numbers to learn from.")
+]
 SHOWN = 10  # most rows of the table
 
 
@@ -32,7 +41,15 @@ def tune_kernel(
     gpu: Gpu = None,
     size: Size = None,
     strategy: Annotated[str, typer.Option(help="The search.")] = "auto",
-    objective: Annotated[str, typer.Option(help="What to search for: time, energy, gflops, gbs.")] = "time",
+    objective: Annotated[
+        str,
+        typer.Option(
+            help="What to search for: time, energy, gflops, gbs, a metric; several with commas: time,energy."
+        ),
+    ] = "time",
+    metric: Metrics = None,
+    model: Model = None,
+    features: Features = None,
     evaluations: Annotated[int | None, typer.Option(min=1, help="Most configurations.")] = None,
     seconds: Annotated[float | None, typer.Option(min=0.0, help="Most seconds.")] = None,
     no_gain: Annotated[
@@ -72,17 +89,14 @@ def tune_kernel(
             "again": again,
             "transfer": transfer,
             "store": store,
+            **read.search,
+            **_functions(metric, model, features, read.search),
         }
         kernel, case = prepared(read.description, gpu, read.reference, read.tolerance)
         options = options_of(given)
         with _watched(options, as_json) as notice:
             found = tuned(kernel, case, options, strategy, seed, notice)
-        if as_json:
-            print_json({"status": "passed" if found.ranked else "failed", **found.to_json()})
-        else:
-            _show(found)
-        if not found.ranked:
-            raise typer.Exit(RunError.exit_code)
+        _print(found, as_json)
 
 
 def best(
@@ -135,13 +149,34 @@ def sizes_of(given: list[str] | None) -> dict[str, int]:
     return found
 
 
+def _functions(
+    metric: list[str] | None, model: str | None, features: str | None, known: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The user's functions of `--metric`, `--model` and `--features`."""
+    from kerneltune.sources.references import resolved
+
+    found: dict[str, Any] = {}
+    metrics = {}
+    for one in metric or []:
+        name, equals, text = one.partition("=")
+        if not equals or not name:
+            raise InputError(f"--metric: expected NAME=FILE.py:FUNCTION, found '{one}'")
+        metrics[name] = resolved(text)
+    if metrics:
+        found["metrics"] = {**known.get("metrics", {}), **metrics}
+    for name, given in (("model", model), ("features", features)):
+        if given is not None:
+            found[name] = resolved(given)
+    return found
+
+
 def _watched(options: RunOptions, as_json: bool) -> AbstractContextManager[Notice]:
     """A live view on a terminal, and a line for each trial elsewhere."""
     if as_json or not sys.stderr.isatty():
         return nullcontext(_notice)
     from kerneltune.reporting.live import live_view
 
-    return live_view(options.budget, options.objective)
+    return live_view(options.budget, options.goals.names[0])
 
 
 def _notice(trial: Trial, progress: Progress) -> None:
@@ -154,6 +189,15 @@ def _words(configuration: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in configuration.items())
 
 
+def _print(found: TunedKernel, as_json: bool) -> None:
+    if as_json:
+        print_json({"status": "passed" if found.ranked else "failed", **found.to_json()})
+    else:
+        _show(found)
+    if not found.ranked:
+        raise typer.Exit(RunError.exit_code)
+
+
 def _show(found: TunedKernel) -> None:
     equal = {id(final.trial) for final in found.finals if final.equal}
     for place, trial in enumerate(found.ranked[:SHOWN]):
@@ -162,6 +206,11 @@ def _show(found: TunedKernel) -> None:
         same = " (equal to the first)" if id(trial) in equal else ""
         rate = f", {trial.objectives['gflops']:.1f} GFLOP/s" if "gflops" in trial.objectives else ""
         typer.echo(f"{place + 1:3} {value:.5g}{rate}{more}{same}: {_words(trial.configuration)}")
+    if len(found.goals.names) > 1:
+        typer.echo(f"Pareto front of {', '.join(found.goals.names)}:")
+        for trial in found.front:
+            values = ", ".join(f"{name} {trial.objectives[name]:.5g}" for name in found.goals.names)
+            typer.echo(f"    {values}: {_words(trial.configuration)}")
     typer.echo(
         f"{found.kernel} on {found.device}: {len(found.trials)} of {found.space_size:,} configurations in "
         f"{found.seconds:.1f} s, {len(found.failed)} failed"

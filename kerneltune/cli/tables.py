@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kerneltune.cli.doctor import Finding
     from kerneltune.compiling.feedback import Settled
     from kerneltune.inputs.profile_checks import Difference
+    from kerneltune.running.measure import Measurement
     from kerneltune.running.trial import Outcome
     from kerneltune.tiling.fit import Fit
     from kerneltune.tuning.report import Report
@@ -86,24 +87,25 @@ def show_compilation(settled: Settled) -> None:
     _print(table)
 
 
+_MEASURED: dict[str, Callable[[Measurement], str]] = {
+    "result": lambda found: found.verdict if found.right else f"WRONG: {found.verdict}",
+    "same bits": lambda found: f"{found.runs_with_same_bits} of {found.runs} runs",
+    "µs per step": lambda found: _number(found.microseconds_per_step),
+    "predicted": lambda found: _number(found.predicted_microseconds_per_step),
+    "ratio": lambda found: _number(found.ratio),
+    "ms": lambda found: _number(found.milliseconds),
+}
+"""The columns of a run's table, after rank and strategy."""
+
+
 def show_outcomes(outcomes: Sequence[Outcome]) -> None:
     """Print the outcomes of a run: correctness, time, and deviation from the prediction."""
-    table = _table("", "strategy", "result", "same bits", "µs per step", "predicted", "ratio", "ms")
+    table = _table("", "strategy", *_MEASURED)
     for rank, outcome in enumerate(outcomes, 1):
         found = outcome.measurement
-        if found is None:
-            table.add_row(str(rank), outcome.candidate.strategy, f"lost: {outcome.failure}")
-            continue
-        table.add_row(
-            str(rank),
-            outcome.candidate.strategy,
-            found.verdict if found.right else f"WRONG: {found.verdict}",
-            f"{found.runs_with_same_bits} of {found.runs} runs",
-            _number(found.microseconds_per_step),
-            _number(found.predicted_microseconds_per_step),
-            _number(found.ratio),
-            _number(found.milliseconds),
-        )
+        lost = [f"lost: {outcome.failure}"]
+        cells = lost if found is None else [cell(found) for cell in _MEASURED.values()]
+        table.add_row(str(rank), outcome.candidate.strategy, *cells)
     _print(table)
 
 

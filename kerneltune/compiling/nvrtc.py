@@ -83,7 +83,7 @@ def compile_job(job: Job, cache: CubinCache | None) -> Built:
         MissingExtraError: NVRTC is not installed.
     """
     version = compiler_version()
-    content = [version, job.source, *job.arguments(), *job.names, *_headers(), *_own_headers(job)]
+    content = [version, job.source, *job.arguments(), *job.names, *header_options(), *_own_headers(job)]
     key = hashlib.sha256("\0".join(content).encode()).hexdigest()
     output = cache.load(key) if cache is not None else None
     if output is None:
@@ -139,7 +139,7 @@ def _nvrtc() -> Any:
 
 
 @cache
-def _headers() -> tuple[str, ...]:
+def header_options() -> tuple[str, ...]:
     """Folders of the toolkit's headers as options."""
     try:
         from cuda.pathfinder import find_nvidia_header_directory
@@ -184,7 +184,7 @@ def _build(job: Job) -> tuple[bytes, str]:
     try:
         for name in job.names:
             call("nvrtcAddNameExpression", program, name.encode())
-        options = [option.encode() for option in [*job.arguments(), *_headers(), VERBOSE]]
+        options = [option.encode() for option in [*job.arguments(), *header_options(), VERBOSE]]
         call("nvrtcCompileProgram", program, len(options), options)
         lowered = [call("nvrtcGetLoweredName", program, name.encode()).decode() for name in job.names]
         size = call("nvrtcGetCUBINSize", program)

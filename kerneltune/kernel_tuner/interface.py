@@ -15,11 +15,11 @@ from typing import Any
 from constrint.errors import ConstrintError
 from constrint.tuning.spaces import Space, from_tune_params
 from kerneltune.errors import InputError, MissingExtraError
-from kerneltune.kernel_tuner.cache import cache_path, write_cache
 from kerneltune.kernel_tuner.launches import description_of, expression
 from kerneltune.kernel_tuner.replay import Simulated, simulated
 from kerneltune.kernel_tuner.results import Clock, environment_of, rows_of
 from kerneltune.pipeline.run import Budget
+from kerneltune.tuning.cache_files import cache_path, write_cache
 from kerneltune.tuning.searches import search
 from kerneltune.tuning.tune import options_of, prepared, tuned
 

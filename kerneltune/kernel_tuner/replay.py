@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from kerneltune.errors import InputError
-from kerneltune.kernel_tuner.cache import cache_path, key_of, read_cache
 from kerneltune.pipeline.run import Budget, Pipeline
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.searching.protocol import Configuration, Strategy
+from kerneltune.tuning.cache_files import cache_path, key_of, outcome_of, read_cache
 
 
 class Simulated:
@@ -34,13 +34,10 @@ class Simulated:
         entry = self.entries.get(key_of(configuration, self._names))
         if entry is None:
             return Trial(configuration, failure=f"the cache {self._path} has no such configuration")
-        objectives = {
-            name: float(value)
-            for name, value in entry.items()
-            if name not in self._names and isinstance(value, int | float) and not isinstance(value, bool)
-        }
-        if TIME not in objectives:
-            return Trial(configuration, failure=str(entry.get(TIME, "no time")))
+        found = outcome_of({TIME: "no time", **entry}, self._names)
+        if found.failure is not None:
+            return Trial(configuration, failure=found.failure)
+        objectives = dict(found.objectives)
         for name, metric in self._metrics.items():
             objectives[name] = float(metric(configuration, objectives))
         return Trial(configuration, objectives, stored=True)

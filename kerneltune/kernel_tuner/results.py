@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
-from kerneltune.kernel_tuner.cache import TIMES, key_of
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.searching.protocol import Configuration, Outcome, Strategy
+from kerneltune.tuning.cache_files import TIMES, key_of
 
 
 class Clock:

@@ -10,6 +10,9 @@ from typing import Any
 
 from kerneltune.errors import RunError
 from kerneltune.measuring.loaded import POISONS, Loaded
+from kerneltune.searching.racing import is_hopeless
+
+RACED, HOPELESS = 3, 1.25  # times after which a candidate may be given up, and beyond what
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,8 @@ class Plan:
         timed: Timed runs.
         warm_up: Runs before them.
         flush: Whether the L2 cache is overwritten before each timed run.
-        patience: A candidate whose first time exceeds the best by this factor is timed no further; 0: never.
+        patience: A candidate whose first time exceeds the best by this factor is timed no further, nor one
+            whose first `RACED` times all exceed it by a quarter; 0: never.
         energy_seconds: Seconds of repeated runs over which energy is measured; 0: it is not.
         needs_same_bits: Whether repeated runs must agree to the bit (not with floating-point atomics).
     """
@@ -84,20 +88,28 @@ def verified(loaded: Loaded, plan: Plan) -> float:
 
 
 def timed(loaded: Loaded, plan: Plan, best: float | None) -> Timing:
-    """Time the candidate; only once if it is hopeless beside the best time so far."""
-    first = _checked(loaded.time(1, flush=plan.flush, warm_up=plan.warm_up))
-    if best is not None and plan.patience and first[0] > plan.patience * best:
-        return Timing(first[0], first[0], 0.0, 1, stopped=True)
-    return summary([*first, *_checked(loaded.time(plan.timed - 1, flush=plan.flush, warm_up=0))])
+    """Time the candidate; only until it is hopeless beside the best time so far."""
+    times: list[float] = []
+    known = [] if best is None or not plan.patience else [best]
+    for count, margin in ((1, plan.patience), (RACED, HOPELESS)):
+        if count >= plan.timed or not known:
+            break
+        warm_up = 0 if times else plan.warm_up
+        times += _checked(loaded.time(count - len(times), flush=plan.flush, warm_up=warm_up))
+        if is_hopeless(times, known, margin):
+            return summary(times, stopped=True)
+    rest = plan.timed - len(times)
+    warm_up = 0 if times else plan.warm_up
+    return summary([*times, *_checked(loaded.time(rest, flush=plan.flush, warm_up=warm_up))])
 
 
-def summary(times: Sequence[float]) -> Timing:
+def summary(times: Sequence[float], stopped: bool = False) -> Timing:
     """Median, least and spread of some times."""
     ordered = sorted(times)
     median = statistics.median(ordered)
     quarter = len(ordered) // 4
     spread = (ordered[-1 - quarter] - ordered[quarter]) / median
-    return Timing(median, ordered[0], spread, len(ordered))
+    return Timing(median, ordered[0], spread, len(ordered), stopped)
 
 
 def _checked(times: list[float]) -> list[float]:

@@ -6,6 +6,7 @@ import atexit
 import hashlib
 import json
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -78,7 +79,8 @@ class OnExecutor:
         """The executor is its owner's; its workers' children end with them."""
 
 
-_children: dict[str, Child] = {}
+_children: dict[tuple[str, int | None], tuple[str, Child]] = {}
+_lock = threading.Lock()  # of the children: a worker may run tasks in several threads
 
 
 def measured_remotely(
@@ -93,11 +95,12 @@ def measured_remotely(
     built = request.get("built") or {}
     try:
         if order["kind"] in ("cuda", "triton") and not built:
-            built = _kept("compile", None, None, commands[0]).ask(order, timeout)
+            thread = threading.get_ident()
+            built = _kept(("compile", thread), None, None, commands[0]).ask(order, timeout)
             if "failure" in built:
                 return {**built, "trial": request["trial"]}
-        child = _kept("measure", set_up, device, commands[1])
         with device_lock(device):
+            child = _kept(("measure", device), set_up, device, commands[1])
             answer = measured(child, {**request, "built": built}, timeout)
         return {**answer, "built": {k: v for k, v in built.items() if k != "cubin"}}
     except LostError as error:
@@ -106,14 +109,20 @@ def measured_remotely(
         return {"failure": str(error), "exit_code": error.exit_code}
 
 
-def _kept(what: str, set_up: dict[str, Any] | None, device: int | None, command: list[str]) -> Child:
-    """This worker's child for a purpose; the one for another case is ended."""
-    key = what + hashlib.sha256(json.dumps([set_up, device, command]).encode()).hexdigest()
-    if key not in _children:
-        for other in [other for other in _children if other.startswith(what)]:
-            _children.pop(other).end()
-        _children[key] = Child(command, set_up, visible_device(device))
-    return _children[key]
+def _kept(
+    owner: tuple[str, int | None], set_up: dict[str, Any] | None, device: int | None, command: list[str]
+) -> Child:
+    """This worker's child of a thread that compiles, or of a device; one for another case is ended."""
+    content = hashlib.sha256(json.dumps([set_up, command]).encode()).hexdigest()
+    with _lock:
+        known = _children.get(owner)
+        if known is not None and known[0] == content:
+            return known[1]
+        child = Child(command, set_up, visible_device(device))
+        _children[owner] = content, child
+    if known is not None:
+        known[1].end()
+    return child
 
 
 @contextmanager
@@ -133,5 +142,5 @@ def device_lock(device: int | None) -> Iterator[None]:
 
 @atexit.register
 def _end_children() -> None:
-    for child in _children.values():
+    for _, child in _children.values():
         child.end()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -90,6 +91,7 @@ class Pipeline:
         compilers: The stage that compiles; None if nothing is.
         devices: The stage that measures.
         better: Whether a trial is better than another.
+        gains: Whether a trial is a gain for the budget's `no_gain`; by default, whether it is the best.
         notice: Called with each trial.
         ahead: Configurations in work at a time; by default one for each process and one more for each device.
     """
@@ -103,12 +105,13 @@ class Pipeline:
         devices: Measuring,
         *,
         better: Callable[[Trial, Trial], bool] | None = None,
+        gains: Callable[[Trial], bool] | None = None,
         notice: Notice = lambda trial, progress: None,
         ahead: int | None = None,
     ) -> None:
         self._work, self._strategy, self._memory = work, strategy, memory
         self._compilers, self._devices = compilers, devices
-        self._better = better or _faster
+        self._better, self._gains = better or _faster, gains
         self._notice = notice
         workers = 0 if compilers is None else compilers.workers
         self._ahead = ahead or workers + devices.depth
@@ -226,13 +229,21 @@ class Pipeline:
     def _end(self, trial: Trial, keep: bool = False) -> None:
         progress = self.progress
         if keep:
+            trial = self._with_prediction(trial)
             self._memory.add(trial)
         progress.trials.append(trial)
         progress.since_best += 1
         if trial.passed and (progress.best is None or self._better(trial, progress.best)):
             progress.best, progress.since_best = trial, 0
+        if self._gains is not None and self._gains(trial):
+            progress.since_best = 0
         self._strategy.tell(trial.outcome)
         self._notice(trial, progress)
+
+    def _with_prediction(self, trial: Trial) -> Trial:
+        method = getattr(self._strategy, "predicted", None)
+        value = None if method is None else method(trial.configuration)
+        return trial if value is None or not math.isfinite(value) else replace(trial, predicted=float(value))
 
 
 def _faster(one: Trial, other: Trial) -> bool:

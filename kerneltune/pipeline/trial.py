@@ -23,13 +23,14 @@ class Trial:
         run_seconds: Time of its runs, verification included.
         fastest: The least time in milliseconds.
         spread: The distance of the quartiles of its times over the median.
-        samples: Number of times; 1 if it was given up as hopeless.
+        samples: Number of times; fewer than asked for if it was given up as hopeless.
         relative_error: Distance from the reference.
         resources: Registers, static and dynamic shared memory, blocks per SM.
         notes: What NVML told: clocks, temperature, power, throttling.
         device: The name of the device.
         died: Whether its process crashed, hung or gave no answer.
         limit: The time limit that was exceeded, in seconds.
+        predicted: What the search expected of its objective, or the model of its cost, before it was tried.
         stored: Whether it comes from the store.
     """
 
@@ -47,6 +48,7 @@ class Trial:
     device: str = ""
     died: bool = False
     limit: float | None = None
+    predicted: float | None = None
     stored: bool = False
 
     @property

@@ -12,7 +12,7 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.reporting.summary import Tuned
-from kerneltune.tuning.tuned import MAXIMISED
+from kerneltune.tuning.goals import MAXIMISED
 
 UNITS = {TIME: "ms", "energy": "J", "gflops": "GFLOP/s", "gbs": "GB/s"}
 _PLACE = "/*data*/null"
@@ -93,6 +93,7 @@ def _row(trial: Trial, objective: str, names: list[str]) -> dict[str, Any]:
         "failure": trial.failure,
         "objectives": finite,
         "resources": trial.resources,
+        "predicted": trial.predicted,
         "spread": trial.spread,
         "error": trial.relative_error,
         "compile": round(trial.compile_seconds, 4),

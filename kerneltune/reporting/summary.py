@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kerneltune.pipeline.trial import TIME, Trial
+from kerneltune.tuning.goals import MAXIMISED
 from kerneltune.tuning.kernel_store import StoredKernel
-from kerneltune.tuning.tuned import MAXIMISED
 
 
 @dataclass(frozen=True)

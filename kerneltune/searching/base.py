@@ -122,6 +122,10 @@ class Search(ABC):
         """What the strategy learned, for people; empty for strategies that learn nothing."""
         return {}
 
+    def predicted(self, configuration: Configuration) -> float | None:
+        """The cost that the strategy expected of a configuration; None if it has no model."""
+        return None
+
     # For subclasses
 
     @abstractmethod

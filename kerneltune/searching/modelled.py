@@ -17,9 +17,9 @@ import numpy as np
 from constrint.solutions.solutionset import SolutionSet
 from kerneltune.errors import MissingExtraError
 from kerneltune.searching.base import Search, SearchOptions
-from kerneltune.searching.gaussian import GaussianProcess
+from kerneltune.searching.gaussian import GaussianProcess, expected_improvement
 from kerneltune.searching.points import Coordinates, Floats
-from kerneltune.searching.protocol import Outcome
+from kerneltune.searching.protocol import Configuration, Outcome
 from kerneltune.searching.transfer import Prior
 
 FIRST = 8  # points before the first fit, far from each other
@@ -77,12 +77,16 @@ class Modelled(Search):
         pool = self._pool(numbers, costs)
         if not pool:
             return None
+        place, mean = self._most_improving(pool, float(costs.min()))
+        self._predicted[pool[place]] = self._unbent(mean)
+        return pool[place]
+
+    def _most_improving(self, pool: list[int], best: float) -> tuple[int, float]:
+        """The place of the point of greatest expected improvement, and its mean."""
         means, spreads = self._surrogate.predict(self._rows(pool))
         means = means + self._prior.offsets(pool)
-        gains = expected_improvement(float(costs.min()), means, spreads)
-        place = int(np.argmax(gains))
-        self._predicted[pool[place]] = self._unbent(float(means[place]))
-        return pool[place]
+        place = int(np.argmax(expected_improvement(best, means, spreads)))
+        return place, float(means[place])
 
     def _start(self) -> int | None:
         """The first points: the best of the model and of earlier stores, and points far from each other."""
@@ -118,20 +122,23 @@ class Modelled(Search):
 
     def _pool(self, numbers: Sequence[int], costs: Floats) -> list[int]:
         if len(self.asked) % LOCAL == 0 and self.best is not None:
-            near = [one for one in self.points.neighbours(self.best) if one not in self.asked]
-            if near:
-                return near
+            next_ones = [one for one in self.points.neighbours(self.best) if one not in self.asked]
+            if next_ones:
+                return next_ones
         size = self.points.size
         if not self.points.is_listed:  # each point costs a walk through the diagrams
-            near = [] if self.best is None else self.points.neighbours(self.best)
-            near += [self.random.randrange(size) for _ in range(FEW)]
-            return [one for one in dict.fromkeys(near) if one not in self.asked]
-        best = [numbers[place] for place in np.argsort(costs)[:BEST].tolist()]
-        near = list(dict.fromkeys(one for number in best for one in self.points.neighbours(number)))
-        second = self._numbers.choice(len(near), min(len(near), SECOND), replace=False).tolist()
-        further = [one for place in second for one in self.points.neighbours(near[place])]
-        drawn = [self.random.randrange(size) for _ in range(min(DRAWN, size))]
-        return [one for one in dict.fromkeys([*near, *further, *drawn]) if one not in self.asked]
+            few = [] if self.best is None else self.points.neighbours(self.best)
+            few += [self.random.randrange(size) for _ in range(FEW)]
+            return [one for one in dict.fromkeys(few) if one not in self.asked]
+        best = np.asarray(numbers)[np.argsort(costs, kind="stable")[:BEST]]
+        near = self.points.all_neighbours(best)
+        second = self._numbers.choice(len(near), min(len(near), SECOND), replace=False)
+        further = self.points.all_neighbours(near[second])
+        drawn = self._numbers.integers(size, size=min(DRAWN, size))
+        pool = np.unique(np.concatenate([near, further, drawn]))
+        asked = np.fromiter(self.asked, dtype=np.int64, count=len(self.asked))
+        found: list[int] = pool[np.isin(pool, asked, invert=True)].tolist()
+        return found
 
     def _rows(self, numbers: Sequence[int]) -> Floats:
         return self.coordinates.of(numbers) if self.uses_all_coordinates else self.coordinates.plain(numbers)
@@ -146,6 +153,10 @@ class Modelled(Search):
 
     def _learn(self, number: int, cost: float, outcome: Outcome) -> None:
         self._prior.tell(number, cost)
+
+    def predicted(self, configuration: Configuration) -> float | None:
+        """The mean of the model when it proposed the configuration; None for the first points."""
+        return self._predicted.get(self.points.known(configuration))
 
     def report(self) -> dict[str, object]:
         """The predictions made before each measurement, and the model's importances of coordinates."""
@@ -172,6 +183,9 @@ class Gaussian(Modelled):
     def _made(self) -> Surrogate:
         self._process = GaussianProcess(self.options.seed)
         return self._process
+
+    def _most_improving(self, pool: list[int], best: float) -> tuple[int, float]:
+        return self._process.most_improving(self._rows(pool), self._prior.offsets(pool), best)
 
     def _importances(self) -> dict[str, float]:
         found = self._process.sensitivities
@@ -248,15 +262,3 @@ class _Regression:
             return {}
         shares = np.mean([model.feature_importances_ for model in self._models], axis=0)
         return {name: round(float(share), 4) for name, share in zip(names, shares, strict=True) if share > 0}
-
-
-def expected_improvement(best: float, means: Floats, spreads: Floats) -> Floats:
-    """How far below the best a point is expected to be (Jones, Schonlau and Welch, 1998, equation 15)."""
-    scaled = (best - means) / spreads
-    density = np.exp(-0.5 * scaled * scaled) / math.sqrt(2 * math.pi)
-    return np.asarray(spreads * (scaled * _normal(scaled) + density))
-
-
-def _normal(values: Floats) -> Floats:
-    """The standard normal distribution function."""
-    return np.array([0.5 * math.erfc(-value / math.sqrt(2)) for value in values.tolist()])

@@ -65,8 +65,13 @@ class Points:
             weights[v] = weights[v + 1] * len(self.values[v + 1])
         self._table, self._weights = table, weights
         codes = table @ weights
+        self._own_codes = codes
         self._sorted = np.argsort(codes)
         self._codes = codes[self._sorted]
+        # All values of all parameters in a row: where each belongs, and its place there.
+        lengths = [len(column) for column in self.values]
+        self._owners = np.repeat(np.arange(len(lengths)), lengths)
+        self._places = np.concatenate([np.arange(length) for length in lengths])
 
     @property
     def is_listed(self) -> bool:
@@ -118,19 +123,17 @@ class Points:
         if self._table is None:
             found = self.space.neighbours(self.configuration(number), kind)
             return [self.space.index(one) for one in found]
-        row = self._table[number]
-        changed = []
-        for v, column in enumerate(self.values):
-            here = int(row[v])
-            others = range(len(column)) if kind == "hamming" else (here - 1, here + 1)
-            for other in others:
-                if other != here and 0 <= other < len(column):
-                    new = row.copy()
-                    new[v] = other
-                    changed.append(new)
-        if not changed:
-            return []
-        return [one for one in self._found(np.array(changed)) if one is not None]
+        numbers: list[int] = self.all_neighbours(np.array([number]), kind).tolist()
+        return numbers
+
+    def all_neighbours(self, numbers: Ordinals, kind: Kind = "hamming") -> Ordinals:
+        """The neighbours of several points of a listed space, one after the other; some may occur twice."""
+        assert self._table is not None
+        steps = self._places - self._table[numbers][:, self._owners]
+        changed = steps != 0 if kind == "hamming" else np.abs(steps) == 1
+        codes = (self._own_codes[numbers][:, None] + steps * self._weights[self._owners])[changed]
+        places = np.minimum(np.searchsorted(self._codes, codes), self.size - 1)
+        return np.asarray(self._sorted[places[self._codes[places] == codes]])
 
     def replaced(self, ordinals: Sequence[int]) -> int | None:
         """The point with these ordinals, if there is one."""

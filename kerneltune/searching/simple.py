@@ -7,6 +7,7 @@ import math
 from constrint.solutions.solutionset import SolutionSet
 from kerneltune.errors import InputError
 from kerneltune.searching.base import Search, SearchOptions
+from kerneltune.searching.protocol import Configuration
 
 SAMPLED = 256  # points of a large space whose cost is predicted before the first is proposed
 MODELLED = 1 << 16  # points of a space whose cost is predicted for all
@@ -51,6 +52,10 @@ class Predicted(Search):
         self._order = sorted(self._seen, key=lambda number: (self._seen[number], number))
         self._place = 0
         self._expanded: set[int] = set()
+
+    def predicted(self, configuration: Configuration) -> float | None:
+        """The model's cost."""
+        return self._seen.get(self.points.known(configuration))
 
     def _predict(self, numbers: list[int]) -> None:
         for number in numbers:

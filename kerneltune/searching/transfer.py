@@ -39,8 +39,8 @@ class Prior:
                 costs[number] = min(value, costs.get(number, math.inf))
         least = min(costs.values(), default=1.0)
         self._logs = {number: math.log(cost / least) for number, cost in costs.items()}
-        self._told: dict[int, float] = {}
-        self._is_like = True
+        self._modelled: Floats | None = None  # logarithmic costs of all points by the model
+        self._earlier, self._model = _Agreement(), _Agreement()
         if costs:
             self._coordinates = Coordinates(points)
             self._known = list(self._logs)
@@ -55,6 +55,9 @@ class Prior:
             size = self._points.size
             numbers = range(size) if size <= MOST_MODELLED else self._sampled(size)
             costs = {number: float(model(self._points.configuration(number))) for number in numbers}
+            if len(costs) == size and min(costs.values()) > 0:
+                logs = np.log(np.array([costs[number] for number in range(size)]))
+                self._modelled = logs - logs.min()
             found += sorted(costs, key=lambda number: (costs[number], number))[: count - len(found)]
         return found
 
@@ -66,26 +69,45 @@ class Prior:
 
     def tell(self, number: int, cost: float) -> None:
         """Compare an outcome with the earlier ones."""
-        if number in self._logs and math.isfinite(cost):
-            self._told[number] = cost
-            if len(self._told) >= ENOUGH:
-                numbers = list(self._told)
-                ours = _ranks([self._told[one] for one in numbers])
-                theirs = _ranks([self._logs[one] for one in numbers])
-                spread = float(ours.std() * theirs.std())
-                agreement = float(((ours - ours.mean()) * (theirs - theirs.mean())).mean())
-                self._is_like = spread > 0 and agreement / spread >= LIKE
+        if not math.isfinite(cost):
+            return
+        if number in self._logs:
+            self._earlier.tell(cost, self._logs[number])
+        if self._modelled is not None:
+            self._model.tell(cost, float(self._modelled[number]))
 
     def offsets(self, numbers: Sequence[int]) -> Floats:
-        """The logarithmic costs that earlier results predict; zeros where there are none, or they mislead."""
-        if not self._logs or not self._is_like:
-            return np.zeros(len(numbers))
+        """The logarithmic costs that earlier results predict, or else the model; zeros where they mislead."""
+        if self._logs and self._earlier.holds:
+            return self._of_earlier(numbers)
+        if self._modelled is not None and self._model.holds:
+            return self._modelled[np.asarray(numbers, dtype=np.int64)]
+        return np.zeros(len(numbers))
+
+    def _of_earlier(self, numbers: Sequence[int]) -> Floats:
         rows = self._coordinates.plain(numbers)
         apart = ((rows[:, None, :] - self._rows[None, :, :]) ** 2).sum(axis=2)
         count = min(NEAREST, len(self._known))
         nearest = np.argpartition(apart, count - 1, axis=1)[:, :count]
         weights = 1 / (np.take_along_axis(apart, nearest, axis=1) + 1e-6)
         return np.asarray((weights * self._values[nearest]).sum(axis=1) / weights.sum(axis=1))
+
+
+class _Agreement:
+    """Whether costs have the order that was expected of them, as far as is known."""
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[float, float]] = []
+        self.holds = True
+
+    def tell(self, cost: float, expected: float) -> None:
+        """Compare a cost with what was expected."""
+        self._pairs.append((cost, expected))
+        if len(self._pairs) >= ENOUGH:
+            ours, theirs = (_ranks([pair[side] for pair in self._pairs]) for side in (0, 1))
+            spread = float(ours.std() * theirs.std())
+            agreement = float(((ours - ours.mean()) * (theirs - theirs.mean())).mean())
+            self.holds = spread > 0 and agreement / spread >= LIKE
 
 
 def _ranks(values: Sequence[float]) -> Floats:

@@ -60,6 +60,8 @@ class Description:
         includes: Folders of headers.
         flops: Operations of a run, for GFLOP/s; an expression.
         bytes: Bytes that a run must move, for GB/s; an expression.
+        cycles: The predicted cost of a run, where searches begin; an expression, or what a constraint file
+            defines by this name.
         timer: For a callable: a function that takes a call and returns milliseconds, or `returned` if the
             callable returns them itself.
         cooperative: Whether the launch is cooperative.
@@ -84,6 +86,7 @@ class Description:
     includes: Sequence[str | Path] = ()
     flops: Number | None = None
     bytes: Number | None = None
+    cycles: Number | None = None
     timer: Callable[[Callable[[], Any]], float] | str | None = None
     cooperative: bool = False
 
@@ -178,7 +181,7 @@ class Description:
             raise InputError("grid and block are missing: say how many blocks and threads a launch has")
         if kind == TRITON and "grid_x" not in given:
             raise InputError("grid is missing: say how many programs a launch has")
-        for name in ("shared_memory", "registers", "blocks_per_sm", "flops", "bytes"):
+        for name in ("shared_memory", "registers", "blocks_per_sm", "flops", "bytes", "cycles"):
             if getattr(self, name) is not None:
                 given[name] = getattr(self, name)
         texts = {n: one for n, one in self.defines.items() if isinstance(one, str) and one.strip()}
@@ -205,7 +208,7 @@ class Description:
             raise InputError("params and a constraint file both declare parameters: give one of them")
         where, text = file
         found = space_of_file(text, constants, profile, where)
-        for name in ("shared_memory", "registers", "blocks_per_sm", "flops", "bytes"):
+        for name in ("shared_memory", "registers", "blocks_per_sm", "flops", "bytes", "cycles"):
             if name not in given and (name in found.names or re.search(rf"^\s*{name}\s*:=", text, re.M)):
                 given[name] = name
         return found, text

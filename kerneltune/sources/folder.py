@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -64,6 +64,10 @@ class KernelFile(_Checked):
     includes: list[str] = []
     flops: Plain | None = None
     bytes: Plain | None = None
+    cycles: Plain | None = None
+    metrics: dict[str, str] = {}
+    model: str | None = None
+    features: str | None = None
     reference: str | None = None
     tolerance: Annotated[float, Field(gt=0)] | None = None
     cooperative: bool = False
@@ -71,11 +75,19 @@ class KernelFile(_Checked):
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder's kernel with its arguments at some sizes."""
+    """A folder's kernel with its arguments at some sizes.
+
+    Attributes:
+        description: The kernel.
+        reference: The function of its expected outputs.
+        tolerance: Of the relative L2 error.
+        search: The functions `metrics`, `model` and `features`, where `kernel.yaml` names them.
+    """
 
     description: Description
     reference: Any
     tolerance: float | None
+    search: Mapping[str, Any] = field(default_factory=dict)
 
 
 def is_kernel_folder(path: str) -> bool:
@@ -130,9 +142,27 @@ def read_folder(
         includes=[folder / one for one in data.includes],
         flops=data.flops,
         bytes=data.bytes,
+        cycles=data.cycles,
         cooperative=data.cooperative,
     )
-    return Folder(description, _reference(folder, data, actual), data.tolerance)
+    return Folder(description, _reference(folder, data, actual), data.tolerance, _search(folder, data))
+
+
+def _search(folder: Path, data: KernelFile) -> dict[str, Any]:
+    """The user's functions for the search."""
+
+    def function(text: str, name: str) -> Any:
+        file, _, own = text.partition(":")
+        return resolved(f"{(folder / file).resolve()}:{own or name}")
+
+    found: dict[str, Any] = {}
+    if data.metrics:
+        found["metrics"] = {name: function(text, name) for name, text in data.metrics.items()}
+    for name in ("model", "features"):
+        text = getattr(data, name)
+        if text is not None:
+            found[name] = function(text, name)
+    return found
 
 
 def _source(folder: Path, data: KernelFile) -> tuple[Any, str | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -146,6 +147,19 @@ class Kernel:
         for what, value, most in limits:
             if value > most:
                 raise InfeasibleError(f"{value} {what}, but {self.profile.name} has {most}")
+
+    def cycles(self, configuration: Configuration) -> float:
+        """The predicted cost of a configuration: the number `cycles`."""
+        return float(self.numbers.of(configuration)["cycles"])
+
+    def features(self, configuration: Configuration) -> dict[str, float]:
+        """Numbers of a configuration for models that are learned: launch, resources, occupancy, bytes."""
+        found = {name: float(value) for name, value in self.numbers.of(configuration).items()}
+        threads = found.get("threads") or math.prod(found.get(axis, 1.0) for axis in BLOCK)
+        found |= {"threads": threads, "blocks": math.prod(found.get(axis, 1.0) for axis in GRID)}
+        if self.profile is not None and found.get("blocks_per_sm"):
+            found["occupancy"] = threads * found["blocks_per_sm"] / self.profile.max_threads_per_sm
+        return found
 
     def identity(self) -> str:
         """A hash of all that results depend on, besides the configuration and the device."""

@@ -59,6 +59,11 @@ class Numbers:
             self._variables = dict(model.variables)  # the last model has all
             self._terms = {one: term for one in texts if (term := model.lets.get(_hidden(one))) is not None}
 
+    @property
+    def names(self) -> list[str]:
+        """The numbers that have a value."""
+        return [*self._terms, *self._plain]
+
     def _read(
         self, lines: list[str], name: str, text: str, known: Mapping[str, int], values: Mapping[str, Any]
     ) -> Model:

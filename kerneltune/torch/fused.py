@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from kerneltune.errors import InputError
 from kerneltune.torch.fused_layer import Layer, Weights, gradients_of, refuse_second_derivatives, weights_of
-from kerneltune.torch.fused_rows import Block, Even, Lengths, Rows
+from kerneltune.torch.fused_rows import Block, Even, Rows
 from kerneltune.torch.launching import Launcher, launcher
+from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.operators import problem_of, readable, spec_of
 from kerneltune.torch.staggered import SideBySide, Staggered, chunk_of
 from kerneltune.torch.staggered import run as run_staggered
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from kerneltune.torch.stack import Kind, Sizes, Stack
 
 States = tuple[torch.Tensor, ...]
+MOST_HELD = 2**31  # bytes of all layers' gradients by W x, or h, that layers side by side hold at once
 ROWS = 16  # fewest of a block: fewer take no less time
 LAUNCH = 1e-4  # seconds that a further launch of both passes takes, of the host or of the GPU
 Saved = dict[str, torch.Tensor]
@@ -70,16 +73,11 @@ def layer_of(kind: Kind, sizes: Sizes, tf32: bool) -> Layer:
     )
 
 
-def takes(stack: Stack, data: torch.Tensor) -> bool:
+def takes(stack: Stack) -> bool:
     """Whether `run` can run this stack on kernels."""
     sizes = stack.sizes
     plain = not (sizes.proj_size or sizes.recurrent_dropout or sizes.layer_norm or sizes.zoneout)
-    return (
-        plain
-        and not sizes.head_dim % 8
-        and not torch.is_autocast_enabled(data.device.type)
-        and not torch._C._are_functorch_transforms_active()
-    )
+    return plain and not sizes.head_dim % 8 and not torch._C._are_functorch_transforms_active()
 
 
 def run(stack: Stack, data: torch.Tensor, rows: Rows, states: States | None) -> tuple[torch.Tensor, States]:
@@ -105,19 +103,26 @@ def run(stack: Stack, data: torch.Tensor, rows: Rows, states: States | None) -> 
     layer = layer_of(stack.kind, sizes, bool(torch.backends.cudnn.allow_tf32))
     dropout = sizes.dropout if stack.training else 0.0
     plan = _Plan(layer, sizes.num_layers, dropout, len(given), rows, launcher())
-    tensors = (*given, *parameters)
+    device = data.device.type
+    if not torch.is_autocast_enabled(device):
+        if parameters[0].dtype != data.dtype:
+            raise InputError(f"the input is {data.dtype}, but the layer's weights are {parameters[0].dtype}")
+        return _run(plan, data, (*given, *parameters))
+    wanted = torch.get_autocast_dtype(device)  # gradients by parameters are cast back by autograd
+    with torch.autocast(device, enabled=False):
+        return _run(plan, data.to(wanted), (*(one.to(wanted) for one in given), *parameters))
+
+
+def _run(plan: _Plan, data: torch.Tensor, tensors: States) -> tuple[torch.Tensor, States]:
+    layer, shape = plan.layer, data.shape[:2]
     training = torch.is_grad_enabled() and (data.requires_grad or any(one.requires_grad for one in tensors))
-    even = isinstance(rows, Even) and layer.directions == 1 and not dropout
-    if (
-        even
-        and plan.layers > 1
-        and (chunk := chunk_for(layer, plan.layers, data.shape[:2], data.dtype, training))
-    ):
-        side = Staggered(layer, plan.layers, data.shape[0], data.shape[1], chunk, plan.runs_on)
+    plain = isinstance(plan.rows, Even) and plan.layers > 1 and layer.directions == 1 and not plan.dropout
+    if plain and (chunk := chunk_for(layer, plan.layers, shape, data.dtype, training)):
+        side = Staggered(layer, plan.layers, shape[0], shape[1], chunk, plan.runs_on)
         if training:
-            output, *last = SideBySide.apply(side, len(given), data, *tensors)
+            output, *last = SideBySide.apply(side, plan.given, data, *tensors)
             return output, tuple(last)
-        return run_staggered(side, len(given), data, tensors, training=False)[:2]
+        return run_staggered(side, plan.given, data, tensors, training=False)[:2]
     if training:
         output, *last = _Fused.apply(plan, data, *tensors)
         return output, tuple(last)
@@ -132,6 +137,9 @@ def chunk_for(layer: Layer, layers: int, shape: tuple[int, int], dtype: torch.dt
     def seconds(side: int) -> float:
         return _step_seconds(layer, side, shape[1], dtype, training)
 
+    held = shape[0] * shape[1] * layers * (layer.width if training else layer.units) * dtype.itemsize
+    if held > MOST_HELD:
+        return 0
     return chunk_of(shape[0], layers, training, seconds)
 
 
@@ -156,7 +164,7 @@ def _run_layers(
         mask = None
         if k and plan.dropout:
             data, mask = torch.native_dropout(data, plan.dropout, True)
-        weights = weights_of(layer, parameters[k * count : (k + 1) * count])
+        weights = weights_of(layer, parameters[k * count : (k + 1) * count], data.dtype)
         at = slice(k * layer.directions, (k + 1) * layer.directions)
         start = tuple(state[at] for state in given)
         product = rows.product(layer, data, weights.into, weights.into_bias)

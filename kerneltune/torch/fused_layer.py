@@ -97,8 +97,10 @@ class Weights:
     bias: torch.Tensor
 
 
-def weights_of(layer: Layer, parameters: Parameters) -> Weights:
-    """Weights from a layer's parameters, direction after direction in torch's order."""
+def weights_of(layer: Layer, parameters: Parameters, dtype: torch.dtype) -> Weights:
+    """Weights from a layer's parameters, direction after direction in torch's order, cast to a type."""
+    if parameters[0].dtype != dtype:
+        parameters = tuple(one.to(dtype) for one in parameters)
     count = layer.parameters
     each = [parameters[i : i + count] for i in range(0, len(parameters), count)]
     into = [layer.by_units(one[0]) for one in each]

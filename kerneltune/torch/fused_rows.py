@@ -6,19 +6,17 @@ that are not over at its begin. Within a block, the gates of a row that is over 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from kerneltune.torch.fused_layer import Layer, product_of
 from kerneltune.torch.ragged import FAR
 
 Reads = list[tuple[torch.Tensor, torch.Tensor]]
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ class Even:
         if layer.directions == 1:
             return product_of(data.reshape(rows, -1), into[0], bias[0])
         found = data.new_empty((rows, 2, layer.width))
-        for d, one in enumerate((data, data.flip(0))):
+        for d, one in enumerate((data, self._turned(data))):
             flat = one.reshape(rows, -1)
             added = bias[d]
             if added is None:
@@ -139,10 +137,19 @@ class Even:
         """A view, or both directions side by side."""
         block = self.blocks[0]
         hidden = self._hidden(layer, states, 1)
-        if layer.directions == 1:
-            return hidden.view(block.steps, block.batch, layer.units)
-        ways = hidden.view(block.steps, block.batch, 2, layer.units).unbind(2)
-        return torch.cat([ways[0], ways[1].flip(0)], dim=-1)
+        if layer.directions == 2:
+            hidden = self._exchanged(hidden)
+        return hidden.view(block.steps, block.batch, -1)
+
+    def _exchanged(self, rows: torch.Tensor) -> torch.Tensor:
+        """`[T * B, 2, units]` in the order of steps from that of kernels, or back: the latter way turned."""
+        block = self.blocks[0]
+        places = _constant(_both_ways, (block.steps, block.batch), rows.device)
+        return rows.view(-1, rows.shape[-1]).index_select(0, places)
+
+    def _turned(self, data: torch.Tensor) -> torch.Tensor:
+        """`[T, …]` from its end."""
+        return data.index_select(0, _constant(_from_end, (len(data),), data.device))
 
     def lasts(self, layer: Layer, states: torch.Tensor) -> torch.Tensor:
         """A view."""
@@ -159,8 +166,7 @@ class Even:
             return like.new_zeros((block.steps, block.batch, layer.directions * layer.units))
         if layer.directions == 1:
             return by_output
-        ways = by_output.unflatten(-1, (2, layer.units)).unbind(2)
-        return torch.cat([ways[0], ways[1].flip(0)], dim=2)
+        return self._exchanged(by_output.reshape(-1, 2, layer.units))
 
     def products(self, layer: Layer, gradient: torch.Tensor) -> list[torch.Tensor]:
         """Views."""
@@ -169,7 +175,7 @@ class Even:
     def read(self, layer: Layer, data: torch.Tensor, states: torch.Tensor) -> Reads:
         """Views, but x from its end for the backward direction."""
         hidden = self._hidden(layer, states, 0).unbind(1)
-        ways = (data, data.flip(0)) if layer.directions == 2 else (data,)
+        ways = (data, self._turned(data)) if layer.directions == 2 else (data,)
         return [(one.reshape(len(h), -1), h) for one, h in zip(ways, hidden, strict=True)]
 
     def by_data(
@@ -179,7 +185,7 @@ class Even:
         found = torch.mm(products[0], into[0]).view(like.shape)
         if len(products) == 1:
             return found
-        return found + torch.mm(products[1], into[1]).view(like.shape).flip(0)
+        return self._turned(torch.mm(products[1], into[1]).view(like.shape)).add_(found)
 
 
 @dataclass(frozen=True)
@@ -217,7 +223,7 @@ class Ragged:
                 torch.mm(data, into[d].t(), out=rows)
             else:
                 torch.addmm(added, data, into[d].t(), out=rows)
-        found[-1].copy_(keeping(layer, data).expand(count, -1))
+        found[-1].copy_(_constant(_keeping, (layer, data.dtype), data.device).expand(count, -1))
         placed = found.view(-1, layer.width).index_select(0, self.source)
         return placed.view(-1, count * layer.width)
 
@@ -268,117 +274,35 @@ class Ragged:
         return found if len(products) == 1 else torch.addmm(found, products[1], into[1])
 
 
-def keeping(layer: Layer, like: torch.Tensor) -> torch.Tensor:
-    """W x that keeps the states of a row that is over, `[units * gates]`."""
-    if like.is_cuda and torch.cuda.is_current_stream_capturing():  # memory of a graph is not kept
-        return _keeping.__wrapped__(layer, like.device, like.dtype)
-    return _keeping(layer, like.device, like.dtype)
+def _constant(
+    made: Callable[..., torch.Tensor], about: tuple[Any, ...], device: torch.device
+) -> torch.Tensor:
+    """What a function makes of arguments that can be hashed, kept on the device for the next call."""
+    if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+        fresh: torch.Tensor = made(*about, device)  # memory of a graph is not kept
+        return fresh
+    return _kept(made, about, device)
 
 
 @lru_cache(maxsize=64)
-def _keeping(layer: Layer, device: torch.device, dtype: torch.dtype) -> torch.Tensor:
+def _kept(made: Callable[..., Any], about: tuple[Any, ...], device: torch.device) -> torch.Tensor:
+    found: torch.Tensor = made(*about, device)
+    return found
+
+
+def _from_end(count: int, device: torch.device) -> torch.Tensor:
+    return torch.arange(count - 1, -1, -1, device=device)
+
+
+def _both_ways(steps: int, batch: int, device: torch.device) -> torch.Tensor:
+    places = torch.arange(steps * batch * 2, device=device).view(steps, batch, 2)
+    return torch.stack([places[..., 0], places[..., 1].flip(0)], dim=2).view(-1)
+
+
+def _keeping(layer: Layer, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """W x that keeps the states of a row that is over, `[units * gates]`."""
     found = torch.zeros((layer.units, layer.gates), device=device, dtype=dtype)
     for gate, sign in enumerate(layer.keeps):
         if sign:
             found[:, gate].fill_(sign * FAR)
     return found.view(-1)
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """Rows of their own lengths, on the host.
-
-    Attributes:
-        step: The step of each number among the data, `[N]`.
-        row: Its row, `[N]`.
-        ends: Steps of each row, `[B]`, at least 1.
-        running: Rows that are not over at each step, `[T]`, where rows are sorted by decreasing length.
-    """
-
-    step: Numbers
-    row: Numbers
-    ends: Numbers
-    running: Numbers | None = None
-
-    @staticmethod
-    def packed(batch_sizes: torch.Tensor) -> Lengths:
-        """Of a `PackedSequence`."""
-        sizes: Numbers = batch_sizes.numpy()
-        count, rows = len(sizes), np.arange(sizes[0])
-        step = np.repeat(np.arange(count), sizes)
-        row = np.arange(len(step)) - (sizes.cumsum() - sizes)[step]
-        return Lengths(step, row, count - np.searchsorted(sizes[::-1], rows, side="right"), sizes)
-
-    @staticmethod
-    def joined(bounds: torch.Tensor) -> Lengths | None:
-        """Of sequences one after another, which begin at these numbers; None where one is empty."""
-        starts: Numbers = bounds.numpy()
-        ends = np.diff(starts)
-        if not ends.all():
-            return None
-        row = np.repeat(np.arange(len(ends)), ends)
-        return Lengths(np.arange(len(row)) - starts[row], row, ends)
-
-    def placed(self, layer: Layer, cuts: list[tuple[int, int]], device: torch.device) -> Ragged:
-        """The layout on a device, for blocks of these steps and rows."""
-        blocks = _blocks(cuts, len(layer.positive))
-        lengths = [block.steps for block in blocks]
-        if len(blocks) == 1:
-            batch: Any = blocks[0].batch
-            place, ahead = np.arange(lengths[0]) * batch, None
-        else:
-            batch = np.repeat([block.batch for block in blocks], lengths)  # of the block of each step
-            place = np.cumsum(batch) - batch
-            ahead = np.repeat([block.states_at - block.at for block in blocks], lengths)
-        count, last = layer.directions, self.ends - 1
-        numbers, way = np.arange(len(self.step) * count).reshape(-1, count), np.arange(count)
-        source = np.full((blocks[-1].at + blocks[-1].steps * blocks[-1].batch, count), numbers.size)
-        source += way
-        places, moves = np.empty_like(numbers), []
-        for d in range(count):
-            step = last[self.row] - self.step if d else self.step
-            at = place[step] + self.row
-            source[at, d] = numbers[:, d]
-            places[:, d] = at * count + d
-            if ahead is not None:
-                before = places[:, d] + ahead[step] * count
-                moves.append((before, before + batch[step] * count))
-        parts = [source, places, *self._ends(layer, blocks, place)]
-        parts += [np.stack(one, axis=1) for one in zip(*moves, strict=True)]
-        source_, places_, ends, end_places, *rest = _moved([part.reshape(-1) for part in parts], device)
-        held = (rest[0], rest[1]) if rest else None
-        return Ragged(blocks, len(self.ends), source_, places_, held, ends, end_places)
-
-    def _ends(self, layer: Layer, blocks: tuple[Block, ...], place: Numbers) -> list[Numbers]:
-        """Where states lie at a row's end, h within its block and others behind it, and the last step."""
-        count, rows, last = layer.directions, np.arange(len(self.ends)), self.ends - 1
-        way = np.arange(count)[:, None]
-        at_end = np.searchsorted(np.cumsum([block.steps for block in blocks]), last, side="right")
-        final = place[last] + rows
-        ahead = np.array([block.states_at - block.at + block.batch for block in blocks])
-        found = [final + ahead[at_end]]
-        for state in range(1, len(layer.positive)):
-            base = [b.states_at + (state * (b.steps + 1) + b.steps) * b.batch for b in blocks]
-            found.append(np.array(base)[at_end] + rows)
-        return [np.stack(found)[:, None] * count + way, final * count + way]
-
-
-def _blocks(cuts: list[tuple[int, int]], states: int) -> tuple[Block, ...]:
-    found = [Block(*cuts[0])]
-    for steps, batch in cuts[1:]:
-        found.append(found[-1].following(steps, batch, states))
-    return tuple(found)
-
-
-_CAPTURED: list[torch.Tensor] = []  # what graphs read again at each replay
-
-
-def _moved(parts: list[Numbers], device: torch.device) -> tuple[torch.Tensor, ...]:
-    """Arrays on a device, by one copy that nothing waits for."""
-    whole = torch.from_numpy(np.concatenate(parts))
-    if device.type == "cuda":
-        whole = whole.pin_memory()
-        if torch.cuda.is_current_stream_capturing():
-            _CAPTURED.append(whole)
-    moved: tuple[torch.Tensor, ...] = whole.to(device, non_blocking=True).split([len(one) for one in parts])
-    return moved

@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from kerneltune.errors import InputError
 from kerneltune.torch import fused
-from kerneltune.torch.fused_rows import Lengths
+from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.native import is_native
 from kerneltune.torch.ragged import Dense, Layout, Masked, Tokens, checked_bounds
 from kerneltune.torch.stack import KINDS, Sizes, Stack, on_kernels
@@ -159,7 +159,7 @@ class Recurrent(Stack):
 
     def _is_fused(self, data: torch.Tensor) -> bool:
         """Whether the stack runs as one operation."""
-        return not torch.compiler.is_compiling() and on_kernels(data) and fused.takes(self, data)
+        return not torch.compiler.is_compiling() and on_kernels(data) and fused.takes(self)
 
     def _run(self, data: torch.Tensor, layout: Layout, states: States | None) -> tuple[torch.Tensor, States]:
         self._check_states(states, layout.rows)

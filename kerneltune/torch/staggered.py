@@ -13,9 +13,10 @@ from typing import Any
 
 import torch
 
-from kerneltune.torch.fused_layer import Layer, Weights, gradients_of, refuse_second_derivatives, weights_of
+from kerneltune.torch.fused_layer import Layer, refuse_second_derivatives
 from kerneltune.torch.launching import Launcher
 from kerneltune.torch.operators import problem_of, spec_of
+from kerneltune.torch.stacked import Stacked, stacked_gradients, stacked_weights
 
 LAUNCH = {True: 1e-4, False: 4e-5}  # seconds that a further chunk takes, in training and else
 LEAST_CHUNK = 32
@@ -91,19 +92,27 @@ class Staggered:
         """A layer's rows of an array `[rows, L, …]`, from `later` steps behind its first on."""
         return array.narrow(0, k * self.rows + later * self.batch, self.steps * self.batch)[:, k]
 
+    def of_layers(self, array: torch.Tensor, layers: int, later: int = 0) -> torch.Tensor:
+        """The rows of the lowest layers, `[layers, T * B, …]`, likewise."""
+        _, count, width = array.shape
+        row = count * width
+        strides = (self.rows * row + width, row, 1)
+        shape = (layers, self.steps * self.batch, width)
+        return array.as_strided(shape, strides, array.storage_offset() + later * self.batch * row)
+
     def problem(self, direction: str, dtype: torch.dtype) -> Any:
         """The request for a chunk."""
         shape = (self.chunk, self.batch, self.layers * self.layer.heads, self.layer.dim)
         return problem_of(direction, shape, dtype, self.layer.options)
 
     def forward(
-        self, data: torch.Tensor, weights: list[Weights], starts: list[States], *, training: bool
+        self, data: torch.Tensor, weights: Stacked, starts: list[States], *, training: bool
     ) -> tuple[torch.Tensor, torch.Tensor, Kept]:
         """Queue the forward pass.
 
         Args:
             data: `[T, B, input_size]`.
-            weights: Those of each layer.
+            weights: Those of all layers.
             starts: The first states of each layer, each `[1, B, units]`, or nothing for the default.
             training: Whether a backward pass may follow.
 
@@ -113,29 +122,26 @@ class Staggered:
         kept = self._made(data, weights, training)
         flat = data.reshape(self.steps * self.batch, -1)
         product = data.new_zeros((self.rows, self.layers, self.layer.width))
-        recurrent = torch.cat([one.recurrent for one in weights])
-        bias = torch.cat([one.bias for one in weights])
         count, units = len(self.layer.positive), self.layer.units
         lasts = data.new_empty((count, self.layers, self.batch, units))
         problem = self.problem("training" if training else "forward", data.dtype)
         for launch in range(self.launches):
-            self._products(launch, flat, weights, kept, product)
+            self._products(launch, flat, weights, kept.states, product)
             mine = kept.states.narrow(0, launch * self.rows, count * (self.chunk + 1) * self.batch)
             by_step = mine.view(count, self.chunk + 1, self.batch, self.layers, units)
             if launch == 0:
                 _begin(self.layer, by_step[:, 0], ())
             if launch < self.layers and (launch or starts[0]):
                 _begin(self.layer, by_step[:, 0, :, launch], starts[launch])
-            tensors = {"input": product, "recurrent": recurrent, "bias": bias, "states": mine}
+            tensors = {"input": product, "recurrent": kept.recurrent, "bias": weights.bias, "states": mine}
             self.runs_on.launch(problem, {**tensors, **self._saved(kept, launch)})
             ended = launch - self.chunks + 1
             if ended >= 0:
                 lasts[:, ended].copy_(by_step[:, -1, :, ended])
-        kept = Kept(kept.states, recurrent, kept.into, kept.saved)
         output = self.of_layer(kept.states, self.layers - 1, later=1)
         return output.reshape(self.steps, self.batch, units), lasts, kept
 
-    def _made(self, data: torch.Tensor, weights: list[Weights], training: bool) -> Kept:
+    def _made(self, data: torch.Tensor, weights: Stacked, training: bool) -> Kept:
         spec, count, units = spec_of(self.layer.cell), len(self.layer.positive), self.layer.units
         rows = (self.launches - 1) * self.rows + count * (self.chunk + 1) * self.batch
         states = data.new_empty((rows, self.layers, units))
@@ -146,8 +152,7 @@ class Staggered:
         if training and spec.saved_states:
             shape = (self.launches * self.rows + self.batch, self.layers, units, spec.saved_states)
             saved["saved_states"] = data.new_empty(shape, dtype=torch.float32)
-        into = [one.into[0] for one in weights]
-        return Kept(states, data, [into[0], torch.stack(into[1:])], saved)
+        return Kept(states, weights.recurrent, weights.first, weights.others, saved)
 
     def _saved(self, kept: Kept, launch: int) -> dict[str, torch.Tensor]:
         found = {}
@@ -157,42 +162,42 @@ class Staggered:
         return found
 
     def _products(
-        self, launch: int, flat: torch.Tensor, weights: list[Weights], kept: Kept, product: torch.Tensor
+        self, launch: int, flat: torch.Tensor, weights: Stacked, states: torch.Tensor, product: torch.Tensor
     ) -> None:
         """W x of the layers that are within their sequences."""
         first, end = self.active(launch)
+        bias = weights.into_bias
         if first == 0:
-            rows, bias = flat.narrow(0, launch * self.rows, self.rows), weights[0].into_bias[0]
+            rows = flat.narrow(0, launch * self.rows, self.rows)
             if bias is None:
-                torch.mm(rows, kept.into[0].t(), out=product[:, 0])
+                torch.mm(rows, weights.first.t(), out=product[:, 0])
             else:
-                torch.addmm(bias, rows, kept.into[0].t(), out=product[:, 0])
+                torch.addmm(bias[0], rows, weights.first.t(), out=product[:, 0])
         first = max(first, 1)
         if end > first:
-            above = kept.states.narrow(0, (launch - 1) * self.rows + self.batch, self.rows)
+            above = states.narrow(0, (launch - 1) * self.rows + self.batch, self.rows)
             left = above[:, first - 1 : end - 1].transpose(0, 1)
-            right = kept.into[1][first - 1 : end - 1].transpose(1, 2)
+            right = weights.others[first - 1 : end - 1].transpose(1, 2)
             place = product[:, first:end].transpose(0, 1)
-            biases = [one.into_bias[0] for one in weights[first:end]]
-            given = [bias for bias in biases if bias is not None]
-            if given:
-                torch.baddbmm(torch.stack(given)[:, None], left, right, out=place)
-            else:
+            if bias is None:
                 torch.bmm(left, right, out=place)
+            else:
+                torch.baddbmm(bias[first:end, None], left, right, out=place)
 
     def backward(
-        self, kept: Kept, by: torch.Tensor | None, by_last: list[torch.Tensor | None]
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        self, kept: Kept, by: torch.Tensor | None, by_last: list[torch.Tensor | None], starts: bool
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
         """Queue the backward recurrences.
 
         Args:
             kept: What the forward pass kept.
             by: The gradient by the output.
             by_last: Those by the last states, each `[L, B, units]`.
+            starts: Whether gradients by the first states are wanted.
 
         Returns:
             Gradients by W x and by R h + bias, `[rows, L, units * gates]`, and by the first states,
-            `[S, L, B, units]`.
+            `[S, L, B, units]` or None.
         """
         states, count, units = kept.states, len(self.layer.positive), self.layer.units
         shape = (self.launches * self.rows, self.layers, self.layer.width)
@@ -200,19 +205,18 @@ class Staggered:
         by_recurrent = states.new_empty(shape) if self.layer.separate else gradient
         by_hidden = states.new_zeros((self.rows, self.layers, units))
         after = states.new_zeros((count, self.batch, self.layers, units))
-        initial, starts = torch.empty_like(after), states.new_empty((count, self.layers, self.batch, units))
+        initial = torch.empty_like(after)
+        begun = states.new_empty((count, self.layers, self.batch, units)) if starts else None
         problem = self.problem("backward", states.dtype)
         flat = None if by is None else by.reshape(self.steps * self.batch, units)
         for launch in reversed(range(self.launches)):
             self._gradients(launch, kept, gradient, flat, by_hidden)
             ended = launch - self.chunks + 1
             if ended >= 0:
+                after[:, :, ended].zero_()
                 for state, one in enumerate(by_last):
-                    place = after[state, :, ended]
-                    if one is None:
-                        place.zero_()
-                    else:
-                        place.copy_(one[ended])
+                    if one is not None:
+                        after[state, :, ended].copy_(one[ended])
             part = launch * self.rows, self.rows
             tensors = {
                 "recurrent": kept.recurrent,
@@ -225,10 +229,10 @@ class Staggered:
                 **self._saved(kept, launch),
             }
             self.runs_on.launch(problem, tensors)
-            if launch < self.layers:
-                starts[:, launch].copy_(initial[:, :, launch])
+            if begun is not None and launch < self.layers:
+                begun[:, launch].copy_(initial[:, :, launch])
             after, initial = initial, after
-        return gradient, by_recurrent, starts
+        return gradient, by_recurrent, begun
 
     def _gradients(
         self,
@@ -247,21 +251,19 @@ class Staggered:
         if end > first:
             above = gradient.narrow(0, (launch + 1) * self.rows, self.rows)[:, first + 1 : end + 1]
             place = by_hidden[:, first:end].transpose(0, 1)
-            torch.bmm(above.transpose(0, 1), kept.into[1][first:end], out=place)
+            torch.bmm(above.transpose(0, 1), kept.others[first:end], out=place)
 
     def parameters(
         self, data: torch.Tensor, kept: Kept, gradient: torch.Tensor, by_recurrent: torch.Tensor
     ) -> list[torch.Tensor]:
         """Gradients by all parameters, in torch's order."""
-        found: list[torch.Tensor] = []
-        for k in range(self.layers):
-            read = (
-                self.of_layer(kept.states, k - 1, later=1) if k else data.reshape(len(data) * self.batch, -1)
-            )
-            hidden = self.of_layer(kept.states, k)
-            parts = self.of_layer(gradient, k), self.of_layer(by_recurrent, k)
-            found += gradients_of(self.layer, *parts, (read, hidden))
-        return found
+        read = (
+            data.reshape(self.steps * self.batch, -1),
+            self.of_layers(kept.states, self.layers - 1, later=1),
+        )
+        by_product = self.of_layers(gradient, self.layers)
+        by_r = self.of_layers(by_recurrent, self.layers) if self.layer.separate else by_product
+        return stacked_gradients(self.layer, by_product, by_r, read, self.of_layers(kept.states, self.layers))
 
 
 @dataclass(frozen=True)
@@ -271,23 +273,27 @@ class Kept:
     Attributes:
         states: Those of all chunks, `[rows, L, units]`.
         recurrent: R of all layers.
-        into: W of the first layer, and of the others one after another.
+        first: W of the first layer.
+        others: W of the others.
         saved: What kernels saved.
     """
 
     states: torch.Tensor
     recurrent: torch.Tensor
-    into: list[torch.Tensor]
+    first: torch.Tensor
+    others: torch.Tensor
     saved: dict[str, torch.Tensor]
 
 
 def _begin(layer: Layer, first: torch.Tensor, start: States) -> None:
     """Fill the states before the first step, `[S, B, …]`."""
+    if not start:
+        first.zero_()
     for state, positive in enumerate(layer.positive):
         if start:
             first[state].copy_(start[state][0])
-        else:
-            first[state].fill_(float(positive))
+        elif positive:
+            first[state].fill_(1)
 
 
 class SideBySide(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
@@ -299,7 +305,8 @@ class SideBySide(torch.autograd.Function):  # type: ignore[misc] # torch has no 
         output, lasts, kept = run(plan, given, data, tensors, training=True)
         ctx.plan, ctx.given, ctx.names = plan, given, tuple(kept.saved)
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(data, kept.states, kept.recurrent, *kept.into, *kept.saved.values())
+        held = data, kept.states, kept.recurrent, kept.first, kept.others
+        ctx.save_for_backward(*held, *kept.saved.values())
         return (output, *lasts)
 
     @staticmethod
@@ -308,12 +315,12 @@ class SideBySide(torch.autograd.Function):  # type: ignore[misc] # torch has no 
         refuse_second_derivatives()
         plan: Staggered = ctx.plan
         data, states, recurrent, first, others, *values = ctx.saved_tensors
-        kept = Kept(states, recurrent, [first, others], dict(zip(ctx.names, values, strict=True)))
-        gradient, by_recurrent, starts = plan.backward(kept, by, list(by_last))
+        kept = Kept(states, recurrent, first, others, dict(zip(ctx.names, values, strict=True)))
+        gradient, by_recurrent, starts = plan.backward(kept, by, list(by_last), starts=bool(ctx.given))
         by_data = None
         if ctx.needs_input_grad[2]:
             by_data = torch.mm(plan.of_layer(gradient, 0), first).view(data.shape)
-        given = starts.unbind(0) if ctx.given else ()
+        given = () if starts is None else starts.unbind(0)
         return (None, None, by_data, *given, *plan.parameters(data, kept, gradient, by_recurrent))
 
 
@@ -321,9 +328,7 @@ def run(
     plan: Staggered, given: int, data: torch.Tensor, tensors: States, *, training: bool
 ) -> tuple[torch.Tensor, States, Kept]:
     """The forward pass from first states and parameters in torch's order."""
-    count = plan.layer.parameters
-    own = tensors[given:]
-    weights = [weights_of(plan.layer, own[k * count : (k + 1) * count]) for k in range(plan.layers)]
+    weights = stacked_weights(plan.layer, tensors[given:], data.dtype)
     starts = [tuple(state[k : k + 1] for state in tensors[:given]) for k in range(plan.layers)]
     output, lasts, kept = plan.forward(data, weights, starts, training=training)
     return output, lasts.unbind(0), kept

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,18 @@ from kerneltune.pipeline.children import Child, visible_device
 from kerneltune.pipeline.elsewhere import InThisProcess, OnExecutor
 from kerneltune.pipeline.run import Budget, Notice, Pipeline, Progress
 from kerneltune.pipeline.stages import Commands, Compilers, Devices, Measuring
-from kerneltune.pipeline.trial import TIME, Trial
+from kerneltune.pipeline.trial import TIME
 from kerneltune.running.scratch import scratch_folder
-from kerneltune.searching.protocol import Configuration, Outcome, Strategy
+from kerneltune.searching.base import Model
+from kerneltune.searching.points import Features
+from kerneltune.searching.protocol import Strategy
 from kerneltune.sources.kernel import CALLABLE, Kernel
 from kerneltune.sources.references import named
 from kerneltune.tuning.finals import Final, finalists, request_of, separated
+from kerneltune.tuning.goals import Gains, Goals, Minimising
 from kerneltune.tuning.kernel_store import KernelMemory, KernelStore
 from kerneltune.tuning.kernel_work import KernelWork, Metric
-from kerneltune.tuning.tuned import MAXIMISED, TunedKernel
+from kerneltune.tuning.tuned import TunedKernel
 
 MOST_COMPILERS = {"cuda": 16, "triton": 8}
 
@@ -41,9 +44,12 @@ class RunOptions:
     Attributes:
         plan: The work on each candidate.
         budget: When the search ends.
-        objective: What is searched for: `time`, `energy`, `gflops`, `gbs`, or a metric's or observer's name.
-        maximise: Whether it is to be large; by default for `gflops` and `gbs`.
+        objective: What is searched for: `time`, `energy`, `gflops`, `gbs`, or a metric's or observer's name;
+            several, or their names with commas between, for the Pareto front.
+        maximise: Whether all are to be large; by default for `gflops` and `gbs`.
         metrics: Further objectives: functions of the configuration and the objectives.
+        model: The predicted cost of a configuration, where searches begin; by default the kernel's `cycles`.
+        features: Further numbers of a configuration for `trees` and `ridge`; by default those of the launch.
         observers: Classes or objects with `before_start`, `after_finish` or `get_results`.
         finalists: The number of best candidates that are measured again in turns; 0 for none.
         workers: Processes that compile; by default one for each processor, at most 16.
@@ -62,9 +68,11 @@ class RunOptions:
 
     plan: Plan = field(default_factory=Plan)
     budget: Budget = field(default_factory=Budget)
-    objective: str = TIME
+    objective: str | Sequence[str] = TIME
     maximise: bool | None = None
     metrics: Mapping[str, Metric] = field(default_factory=dict)
+    model: Model | None = None
+    features: Features | None = None
     observers: Sequence[Any] = ()
     finalists: int = 5
     workers: int | None = None
@@ -80,25 +88,9 @@ class RunOptions:
     device: str | None = None
 
     @property
-    def is_maximised(self) -> bool:
-        """Whether a larger objective is better."""
-        return self.objective in MAXIMISED if self.maximise is None else self.maximise
-
-
-class _Told:
-    """A strategy that minimises, told of an objective that may be maximised."""
-
-    def __init__(self, strategy: Strategy, objective: str, sign: int) -> None:
-        self._strategy, self._objective, self._sign = strategy, objective, sign
-
-    def ask(self, count: int) -> list[Configuration]:
-        return self._strategy.ask(count)
-
-    def tell(self, outcome: Outcome) -> None:
-        if self._sign < 0 and self._objective in outcome.objectives:
-            turned = {**outcome.objectives, self._objective: -outcome.objectives[self._objective]}
-            outcome = replace(outcome, objectives=turned)
-        self._strategy.tell(outcome)
+    def goals(self) -> Goals:
+        """The objectives, and which of them are to be large."""
+        return Goals.of(self.objective, self.maximise)
 
 
 def run_kernel(
@@ -125,24 +117,26 @@ def run_kernel(
     identity = hashlib.sha256(
         json.dumps([kernel.identity(), asdict(options.plan)], sort_keys=True).encode()
     ).hexdigest()
-    sign = -1 if options.is_maximised else 1
+    goals = options.goals
     with scratch_folder() as folder, closing(KernelStore(options.store)) as store:
         case.save(folder)
         memory = KernelMemory(
             *(store, kernel.name, identity, device, kernel.sizes),
             again=options.again,
             timeout=options.timeout,
+            renewed=work.renewed,
         )
         compilers = _compilers(kernel, options)
         devices = _devices(kernel, case, folder, options)
         try:
             pipeline = Pipeline(
                 work,
-                _Told(strategy, options.objective, sign),
+                Minimising(strategy, goals),
                 memory,
                 compilers,
                 devices,
-                better=lambda one, other: _better(one, other, options.objective, sign),
+                better=goals.better,
+                gains=Gains(goals) if len(goals.names) > 1 else None,
                 notice=notice,
             )
             progress = pipeline.run(options.budget)
@@ -161,8 +155,7 @@ def _result(
         kernel=kernel.name,
         device=device,
         trials=tuple(progress.trials),
-        objective=options.objective,
-        maximised=options.is_maximised,
+        goals=options.goals,
         finals=tuple(finals),
         seconds=progress.seconds,
         first_result=progress.first_result,
@@ -182,14 +175,6 @@ def _notes(kernel: Kernel, progress: Progress) -> tuple[str, ...]:
     if kernel.arguments and not any(t.relative_error is not None for t in progress.trials if t.passed):
         notes.append("results were not verified")
     return tuple(notes)
-
-
-def _better(one: Trial, other: Trial, objective: str, sign: int) -> bool:
-    if objective not in one.objectives:
-        return False
-    return objective not in other.objectives or (
-        sign * one.objectives[objective] < sign * other.objectives[objective]
-    )
 
 
 def device_name(kernel: Kernel) -> str:
@@ -257,7 +242,7 @@ def _finals(
 ) -> list[Final]:
     """The finalists measured again; none if they cannot be, or time is not what is searched for."""
     chosen = finalists(progress.trials, options.finalists)
-    if len(chosen) < 2 or options.objective != TIME or options.executor is not None:
+    if len(chosen) < 2 or options.goals.names != (TIME,) or options.executor is not None:
         return []
     orders = [work.order(trial.configuration) for trial in chosen]
     builts: list[dict[str, Any]] = [{} for _ in orders]

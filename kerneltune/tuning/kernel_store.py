@@ -10,7 +10,7 @@ import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -173,6 +173,7 @@ class KernelMemory:
         sizes: The sizes.
         again: Whether what is stored is measured again.
         timeout: The time limit of a candidate.
+        renewed: Completes a stored trial by what depends on this run.
     """
 
     def __init__(
@@ -185,7 +186,9 @@ class KernelMemory:
         *,
         again: bool = False,
         timeout: float = 60.0,
+        renewed: Callable[[Trial], Trial] = lambda trial: trial,
     ) -> None:
+        self._renewed = renewed
         self._store, self._kernel, self._identity, self._device = store, kernel, identity, device
         self._sizes, self._again, self._timeout = dict(sizes), again, timeout
 
@@ -196,7 +199,7 @@ class KernelMemory:
     def find(self, configuration: Configuration) -> Trial | None:
         """The stored trial of a configuration, unless it needs another try."""
         found = None if self._again else self._store.find(self._key(configuration))
-        return found if found is not None and found.is_final(self._timeout) else None
+        return self._renewed(found) if found is not None and found.is_final(self._timeout) else None
 
     def add(self, trial: Trial) -> None:
         """Store a trial."""

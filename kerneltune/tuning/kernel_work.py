@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kerneltune.errors import InputError
@@ -105,6 +105,15 @@ class KernelWork:
             return Trial(**made, objectives=self._objectives(order["configuration"], objectives))
         except InputError as error:
             return Trial(**made, failure=str(error))
+
+    def renewed(self, trial: Trial) -> Trial:
+        """A stored trial with this run's metrics in place of those that were stored."""
+        if not self.metrics or not trial.passed:
+            return trial
+        try:
+            return replace(trial, objectives=self._objectives(trial.configuration, dict(trial.objectives)))
+        except InputError as error:
+            return replace(trial, objectives={}, failure=str(error))
 
     def _objectives(self, configuration: Configuration, found: dict[str, float]) -> dict[str, float]:
         numbers = self.kernel.numbers.of(configuration)

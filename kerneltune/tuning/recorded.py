@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ from kerneltune.errors import InputError
 from kerneltune.searching.base import Search, SearchBudget
 from kerneltune.searching.protocol import Configuration, Outcome
 from kerneltune.searching.strategies import strategy
+from kerneltune.tuning.cache_files import MILLISECONDS, is_number, key_of, outcome_of, parsed
 
 DAMAGES = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
-MILLISECONDS = 1e-3
 FAILED = "failed"
 INVALIDITY = {"compile", "runtime", "correctness", "timeout", "constraints"}
 
@@ -69,7 +69,7 @@ class Recording:
                 "strategy_time": 0,
                 "framework_time": 0,
             }
-            cache[",".join(str(one.configuration[name]) for name in self.tune_params)] = row
+            cache[key_of(one.configuration, list(self.tune_params))] = row
         return {
             "device_name": self.device,
             "kernel_name": self.kernel,
@@ -117,9 +117,10 @@ def read_recording(path: Path) -> Recording:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {path}: {error}") from None
     try:
+        cache = parsed(text)
+        if cache is not None:
+            return _of_cache(cache)
         data = json.loads(text)
-        if isinstance(data, dict) and "cache" in data:
-            return _of_cache(data)
         if isinstance(data, dict) and "results" in data:
             return _of_results(data, path.stem)
     except json.JSONDecodeError as error:
@@ -134,15 +135,9 @@ def _of_cache(data: Mapping[str, Any]) -> Recording:
     names = list(data["tune_params"])
     outcomes = []
     for row in data["cache"].values():
-        objectives = {
-            name: float(value)
-            for name, value in row.items()
-            if name not in names and not name.endswith("_time") and _is_number(value)
-        }
-        failure = None if _is_number(row["time"]) else str(row["time"])
-        seconds = [float(row.get(key, 0.0)) * MILLISECONDS for key in ("compile_time", "benchmark_time")]
-        configuration = {name: row[name] for name in names}
-        outcomes.append(Outcome(configuration, {} if failure else objectives, failure, *seconds))
+        found = outcome_of(row, names)
+        measured = {name: value for name, value in found.objectives.items() if not name.endswith("_time")}
+        outcomes.append(replace(found, objectives=measured))
     params = {name: list(values) for name, values in data["tune_params"].items()}
     return _checked(str(data["kernel_name"]), str(data["device_name"]), params, outcomes)
 
@@ -151,7 +146,7 @@ def _of_results(data: Mapping[str, Any], name: str) -> Recording:
     outcomes = []
     for one in data["results"]:
         measured = {
-            m["name"]: float(m["value"]) for m in one.get("measurements", []) if _is_number(m["value"])
+            m["name"]: float(m["value"]) for m in one.get("measurements", []) if is_number(m["value"])
         }
         failure = None if one["invalidity"] == "correct" and measured else str(one["invalidity"])
         times = one["times"]
@@ -179,10 +174,6 @@ def _checked(
             if not isinstance(value, bool | int | float | str) or value not in params[name]:
                 raise ValueError(f"{value!r} is no value of {name}")
     return Recording(kernel, device, params, tuple(outcomes))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _invalidity(failure: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from constrint.solutions.solutionset import SolutionSet
 from kerneltune.searching.protocol import Outcome, Strategy
 from kerneltune.searching.strategies import strategy
-from kerneltune.sources.kernel import Kernel
+from kerneltune.sources.kernel import CUDA, TRITON, Kernel
 from kerneltune.tuning.kernel_run import RunOptions
 from kerneltune.tuning.kernel_store import KernelStore
 
@@ -22,8 +22,16 @@ def search(
     Raises:
         InputError: The name is unknown.
     """
-    objective, budget = options.objective, options.budget
-    return strategy(name, space, objective=objective, seed=seed, budget=budget, prior=prior)
+    return strategy(
+        name,
+        space,
+        objective=options.goals.names,
+        seed=seed,
+        model=options.model,
+        features=options.features,
+        budget=options.budget,
+        prior=prior,
+    )
 
 
 def earlier(kernel: Kernel, options: RunOptions) -> list[Outcome]:
@@ -35,11 +43,14 @@ def earlier(kernel: Kernel, options: RunOptions) -> list[Outcome]:
         rows = store.rows(kernel.name)
     names = set(kernel.space.names)
     found = [row.trial.outcome for row in rows if set(row.trial.configuration) == names]
-    if not options.is_maximised:
-        return found
-    return [_turned(outcome, options.objective) for outcome in found]
+    return [options.goals.turned(outcome) for outcome in found]
 
 
-def _turned(outcome: Outcome, objective: str) -> Outcome:
-    objectives = {name: -value if name == objective else value for name, value in outcome.objectives.items()}
-    return replace(outcome, objectives=objectives)
+def with_own_model(kernel: Kernel, options: RunOptions) -> RunOptions:
+    """The options, with the kernel's own cost model and numbers where none are given."""
+    model, features = options.model, options.features
+    if model is None and "cycles" in kernel.numbers.names:
+        model = kernel.cycles
+    if features is None and kernel.kind in (CUDA, TRITON):
+        features = kernel.features
+    return replace(options, model=model, features=features)

@@ -12,13 +12,14 @@ from kerneltune.inputs.hardware import HardwareProfile, load_profile
 from kerneltune.measuring.case import Case, Reference, expected_outputs
 from kerneltune.measuring.measure import Plan
 from kerneltune.pipeline.run import Budget, Notice
+from kerneltune.pipeline.trial import TIME
 from kerneltune.searching.protocol import Strategy
 from kerneltune.sources.arguments import as_array
 from kerneltune.sources.description import Description
 from kerneltune.sources.kernel import CALLABLE, Kernel
 from kerneltune.sources.references import forbid_in_children
 from kerneltune.tuning.kernel_run import RunOptions, run_kernel
-from kerneltune.tuning.searches import earlier, search
+from kerneltune.tuning.searches import earlier, search, with_own_model
 from kerneltune.tuning.tuned import TunedKernel
 
 DESCRIBED = {one.name for one in fields(Description)} - {"source"}
@@ -79,9 +80,12 @@ def options_of(given: Mapping[str, Any]) -> RunOptions:
     options = RunOptions(
         plan=Plan(**_part(given, PLANNED)), budget=Budget(**_part(given, BUDGETED)), **_part(given, RUN)
     )
-    if options.objective == "energy" and not options.plan.energy_seconds:
-        options = replace(options, plan=replace(options.plan, energy_seconds=ENERGY_SECONDS))
-    return options
+    plan, names = options.plan, options.goals.names
+    if "energy" in names and not plan.energy_seconds:
+        plan = replace(plan, energy_seconds=ENERGY_SECONDS)
+    if names != (TIME,):
+        plan = replace(plan, patience=0.0)  # a slow candidate may be good for something else
+    return replace(options, plan=plan)
 
 
 def prepared(
@@ -106,6 +110,7 @@ def tuned(
     timer_is_hidden = kernel.details.get("timer") == ""
     if kernel.kind == CALLABLE and (not kernel.source or timer_is_hidden):
         options = replace(options, isolated=False)  # no child can import it
+    options = with_own_model(kernel, options)
     if not isinstance(strategy, str):
         return run_kernel(kernel, case, strategy, options, notice)
     prior = earlier(kernel, options) if options.transfer else ()

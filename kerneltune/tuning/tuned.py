@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kerneltune.errors import RunError
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.tuning.finals import Final
-
-MAXIMISED = ("gflops", "gbs")
+from kerneltune.tuning.goals import MAXIMISED, Goals
 
 
 @dataclass(frozen=True)
@@ -21,8 +20,7 @@ class TunedKernel:
         kernel: The kernel's name.
         device: The device's name.
         trials: All trials, in the order of their ends.
-        objective: The objective that was searched for.
-        maximised: Whether it is to be large.
+        goals: The objectives that were searched for.
         finals: The finalists, the fastest first; empty if they were not measured again.
         seconds: The duration of the run.
         first_result: Seconds until the first measurement; None if there was none.
@@ -34,8 +32,7 @@ class TunedKernel:
     kernel: str
     device: str
     trials: tuple[Trial, ...]
-    objective: str = TIME
-    maximised: bool = False
+    goals: Goals = field(default_factory=lambda: Goals.of(TIME))
     finals: tuple[Final, ...] = ()
     seconds: float = 0.0
     first_result: float | None = None
@@ -44,9 +41,19 @@ class TunedKernel:
     notes: tuple[str, ...] = ()
 
     @property
+    def objective(self) -> str:
+        """The objective that was searched for; the first of several."""
+        return self.goals.names[0]
+
+    @property
+    def front(self) -> list[Trial]:
+        """The trials that no other beats in all objectives."""
+        return self.goals.front(self.trials)
+
+    @property
     def ranked(self) -> list[Trial]:
         """The trials that passed, the best first: the finalists in their order, then the others."""
-        sign = -1 if self.maximised else 1
+        sign = -1 if self.objective in self.goals.maximised else 1
         passed = [t for t in self.trials if t.passed and self.objective in t.objectives]
         rest = sorted(passed, key=lambda trial: sign * trial.objectives[self.objective])
         first = [final.trial for final in self.finals]
@@ -80,18 +87,7 @@ class TunedKernel:
 
     def pareto(self, objectives: Sequence[str], maximised: Sequence[str] = MAXIMISED) -> list[Trial]:
         """The trials that no other beats in all of some objectives."""
-        passed = [t for t in self.trials if t.passed and all(one in t.objectives for one in objectives)]
-
-        def costs(trial: Trial) -> tuple[float, ...]:
-            return tuple((-1 if o in maximised else 1) * trial.objectives[o] for o in objectives)
-
-        front: list[Trial] = []
-        for trial in sorted(passed, key=costs):
-            mine = costs(trial)
-            beaten = any(all(a <= b for a, b in zip(costs(o), mine, strict=True)) for o in front)
-            if not beaten:
-                front.append(trial)
-        return front
+        return Goals(tuple(objectives), frozenset(maximised)).front(self.trials)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
@@ -99,6 +95,8 @@ class TunedKernel:
             "kernel": self.kernel,
             "device": self.device,
             "objective": self.objective,
+            "objectives": list(self.goals.names),
+            "front": [trial.configuration for trial in self.front],
             "space": self.space_size,
             "seconds": round(self.seconds, 4),
             "first_result": self.first_result,

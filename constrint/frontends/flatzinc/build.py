@@ -15,7 +15,7 @@ from constrint.expr import BoolExpr, BoolVar, Const, IntExpr, IntVar, as_bool
 from constrint.expr.domain import Domain
 from constrint.expr.functions import sum_
 from constrint.frontends.flatzinc.arguments import Arguments
-from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, PARTIAL, member, relation
+from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, member, relation
 from constrint.frontends.flatzinc.document import Call, Declaration, Document, Item, Name, Value, shortened
 from constrint.frontends.flatzinc.flat_model import FlatModel as FlatModel
 from constrint.frontends.flatzinc.flat_model import Output as Output
@@ -80,7 +80,8 @@ class _Builder:
             if name is None or declaration is None or declaration.value is not None or declaration.is_array:
                 continue
             domain = declaration.domain
-            if item.name in PARTIAL and domain is not None and domain.lo is None and domain.hi is None:
+            is_partial = item.name in FUNCTIONS and FUNCTIONS[item.name].is_partial
+            if is_partial and domain is not None and domain.lo is None and domain.hi is None:
                 continue  # otherwise no bound would require that it is defined, wherever it is used
             with self._guarded(item):
                 if name not in self._definitions and self._target(item, name) is not None:
@@ -336,8 +337,8 @@ class _Builder:
         Or None.
         """
         if item.name in FUNCTIONS:
-            function, place = FUNCTIONS[item.name]
-            return function if item.args[place] == Name(name) else None
+            defined = FUNCTIONS[item.name]
+            return defined.number if item.args[defined.place] == Name(name) else None
         if item.name in CONDITIONS:
             condition, place = CONDITIONS[item.name]
             return condition if len(item.args) > place and item.args[place] == Name(name) else None

@@ -7,9 +7,10 @@ argument or implied by it. Division rounds towards 0, and remainders have the si
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from constrint.expr import BoolConst, BoolExpr, IntExpr, Member
+from constrint.expr.builders import table
 from constrint.expr.domain import Domain
 from constrint.expr.functions import (
     abs_,
@@ -20,7 +21,6 @@ from constrint.expr.functions import (
     max_,
     min_,
     sum_,
-    table,
     truncdiv,
     truncmod,
 )
@@ -114,30 +114,39 @@ def entry(a: Arguments) -> BoolExpr:
     return all_of([index >= 1, index <= len(values), *cases])
 
 
-FUNCTIONS: dict[str, tuple[Function, int]] = {
-    "int_plus": (lambda a: a.number(0) + a.number(1), 2),
-    "int_minus": (lambda a: a.number(0) - a.number(1), 2),
-    "int_times": (lambda a: a.number(0) * a.number(1), 2),
-    "int_div": (lambda a: truncdiv(a.number(0), a.number(1)), 2),
-    "int_mod": (lambda a: truncmod(a.number(0), a.number(1)), 2),
-    "int_pow": (lambda a: power(a.number(0), a.number(1)), 2),
-    "int_pow_fixed": (lambda a: power(a.number(0), a.number(1)), 2),
-    "int_abs": (lambda a: abs_(a.number(0)), 1),
-    "int_negate": (lambda a: -a.number(0), 1),
-    "int_min": (lambda a: min_(a.number(0), a.number(1)), 2),
-    "int_max": (lambda a: max_(a.number(0), a.number(1)), 2),
-    "array_int_maximum": (lambda a: max_(a.numbers(1)), 0),
-    "array_int_minimum": (lambda a: min_(a.numbers(1)), 0),
-    "array_int_element": (lambda a: chosen(a.numbers(1), a.number(0)), 2),
-    "array_var_int_element": (lambda a: chosen(a.numbers(1), a.number(0)), 2),
-    "bool2int": (lambda a: 1 * a.condition(0), 1),
-}
-"""By name: the number that is defined, and the index of its argument."""
+class Defined(NamedTuple):
+    """A number that a constraint defines.
 
-PARTIAL = frozenset(
-    ["int_div", "int_mod", "int_pow", "int_pow_fixed", "array_int_element", "array_var_int_element"]
-)
-"""Those that are undefined for some arguments, which no solution may have."""
+    Attributes:
+        number: The number.
+        place: The index of the argument that is defined.
+        is_partial: Whether it is undefined for some arguments, which no solution may have.
+    """
+
+    number: Function
+    place: int
+    is_partial: bool = False
+
+
+FUNCTIONS: dict[str, Defined] = {
+    "int_plus": Defined(lambda a: a.number(0) + a.number(1), 2),
+    "int_minus": Defined(lambda a: a.number(0) - a.number(1), 2),
+    "int_times": Defined(lambda a: a.number(0) * a.number(1), 2),
+    "int_div": Defined(lambda a: truncdiv(a.number(0), a.number(1)), 2, is_partial=True),
+    "int_mod": Defined(lambda a: truncmod(a.number(0), a.number(1)), 2, is_partial=True),
+    "int_pow": Defined(lambda a: power(a.number(0), a.number(1)), 2, is_partial=True),
+    "int_pow_fixed": Defined(lambda a: power(a.number(0), a.number(1)), 2, is_partial=True),
+    "int_abs": Defined(lambda a: abs_(a.number(0)), 1),
+    "int_negate": Defined(lambda a: -a.number(0), 1),
+    "int_min": Defined(lambda a: min_(a.number(0), a.number(1)), 2),
+    "int_max": Defined(lambda a: max_(a.number(0), a.number(1)), 2),
+    "array_int_maximum": Defined(lambda a: max_(a.numbers(1)), 0),
+    "array_int_minimum": Defined(lambda a: min_(a.numbers(1)), 0),
+    "array_int_element": Defined(lambda a: chosen(a.numbers(1), a.number(0)), 2, is_partial=True),
+    "array_var_int_element": Defined(lambda a: chosen(a.numbers(1), a.number(0)), 2, is_partial=True),
+    "bool2int": Defined(lambda a: 1 * a.condition(0), 1),
+}
+"""By name: the number that is defined."""
 
 RELATIONS: dict[str, Relation] = {
     "int_eq": lambda a: a.number(0) == a.number(1),
@@ -206,8 +215,8 @@ def relation(name: str, extra: Mapping[str, Relation]) -> Relation | None:
     if known is not None:
         return known
     if name in FUNCTIONS:
-        function, target = FUNCTIONS[name]
-        return lambda a: function(a) == a.number(target)
+        defined = FUNCTIONS[name]
+        return lambda a: defined.number(a) == a.number(defined.place)
     for ending in ENDINGS:
         if name.endswith(ending):
             rest = name.removesuffix(ending)

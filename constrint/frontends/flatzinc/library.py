@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from constrint.expr import BoolExpr, IntExpr
-from constrint.expr.functions import all_of, sum_, table
+from constrint.expr.builders import table
+from constrint.expr.functions import all_of, sum_
 from constrint.frontends.flatzinc.arguments import Arguments
 from constrint.frontends.flatzinc.builtins import Relation
 from constrint.globals import (

@@ -10,7 +10,8 @@ from xml.etree.ElementTree import Element
 from constrint import globals as g
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, Or
-from constrint.expr.functions import all_of, any_of, element, max_, min_, sum_, table
+from constrint.expr.builders import table
+from constrint.expr.functions import all_of, any_of, element, max_, min_, sum_
 from constrint.frontends.xcsp3 import automata, placing
 from constrint.frontends.xcsp3.functions import condition
 from constrint.frontends.xcsp3.numbers import groups, shown

@@ -14,8 +14,8 @@ from typing import Any
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, IntVar
+from constrint.expr.builders import table
 from constrint.expr.domain import Domain
-from constrint.expr.functions import table
 
 MOST_COMBINATIONS = 2_000_000
 """The most combinations of values for which a function is called."""

@@ -1,35 +1,37 @@
 """Rules of branching: each is known where it is applied, and an unknown one is an error."""
 
+from pathlib import Path
+
 import pytest
 
+from constrint.engine import select
 from constrint.engine.build import Box, Branch, build
 from constrint.engine.select import VALUE_RULES, VARIABLE_RULES, choose_value, select_between
 from constrint.errors import InternalError
 from constrint.preparing import branching
-from constrint.store import state as numbers
+from constrint.store import state
 
 BOX = Box([0, 3, 1], [9, 5, 8], [1, 2, 1], [None, None, (1, 2, 8)])
 DECISIONS = {
-    numbers.LEAST: (numbers.AT_MOST, 0),
-    numbers.GREATEST: (numbers.AT_LEAST, 9),
-    numbers.LOWER_HALF: (numbers.AT_MOST, 4),
-    numbers.UPPER_HALF: (numbers.AT_LEAST, 5),
-    numbers.ANY_VALUE: None,  # drawn
-    numbers.MEDIAN: (numbers.EQUAL, 4),
-    numbers.AS_BEST: (numbers.AT_MOST, 0),
-    numbers.AS_BEST_OR_GREATEST: (numbers.AT_LEAST, 9),
+    select.LEAST: (state.AT_MOST, 0),
+    select.GREATEST: (state.AT_LEAST, 9),
+    select.LOWER_HALF: (state.AT_MOST, 4),
+    select.UPPER_HALF: (state.AT_LEAST, 5),
+    select.MEDIAN: (state.EQUAL, 4),
+    select.AS_BEST: (state.AT_MOST, 0),
+    select.AS_BEST_OR_GREATEST: (state.AT_LEAST, 9),
 }
 CHOSEN = {
-    numbers.BY_DEGREE: 2,
-    numbers.IN_ORDER: 0,
-    numbers.FEWEST: 1,
-    numbers.MOST: 0,
-    numbers.SMALLEST: 0,
-    numbers.LARGEST: 0,
-    numbers.MOST_CONSTRAINED: 1,
-    numbers.OCCURRENCE: 2,
-    numbers.REGRET: 1,
-    numbers.BY_SCORE: 2,
+    select.BY_DEGREE: 2,
+    select.IN_ORDER: 0,
+    select.FEWEST: 1,
+    select.MOST: 0,
+    select.SMALLEST: 0,
+    select.LARGEST: 0,
+    select.MOST_CONSTRAINED: 1,
+    select.OCCURRENCE: 2,
+    select.REGRET: 1,
+    select.BY_SCORE: 2,
 }
 
 
@@ -38,18 +40,26 @@ def state_by(values=(0, 0, 0), groups=()):
 
 
 def test_every_rule_with_a_name_is_known():
-    named = {*branching.VALUE_RULES.values(), numbers.AS_BEST_OR_GREATEST}
-    assert named == VALUE_RULES == set(DECISIONS)
+    named = {*branching.VALUE_RULES.values(), select.AS_BEST_OR_GREATEST}
+    assert named == VALUE_RULES >= set(DECISIONS)
     assert set(branching.VARIABLE_RULES.values()) == VARIABLE_RULES == set(CHOSEN)
+
+
+def test_the_manual_names_every_selector():
+    manual = (Path(__file__).parents[3] / "docs" / "constrint-search.md").read_text(encoding="utf-8")
+    names = [*branching.VARIABLE_RULES, *branching.VALUE_RULES]
+    assert [name for name in names if f"`{name}`" not in manual] == []
 
 
 @pytest.mark.parametrize("rule", sorted(VALUE_RULES))
 def test_each_value_rule_makes_its_decision(rule):
-    state = state_by((rule, 0, 0))
-    choose_value(state, 0, 0)
-    decision = state.level_decision[0], state.level_value[0]
-    assert decision == (DECISIONS[rule] or decision)
-    assert state.level_variable[0] == 0
+    found = state_by((rule, 0, 0))
+    choose_value(found, 0, 0)
+    decision, value = found.level_decision[0], found.level_value[0]
+    assert (decision, value) == DECISIONS.get(rule, (decision, value))
+    assert found.level_variable[0] == 0
+    least = {state.AT_MOST: 0, state.EQUAL: 0, state.AT_LEAST: 1}[decision]  # it divides the domain 0..9
+    assert least <= value <= (8 if decision == state.AT_MOST else 9)
 
 
 @pytest.mark.parametrize("rule", sorted(VARIABLE_RULES))

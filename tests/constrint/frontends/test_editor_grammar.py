@@ -1,4 +1,4 @@
-"""The TextMate grammar has the words and functions of the language, and marks each token as what it is."""
+"""The TextMate grammar has the words of the language, and marks each token as what it is."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from constrint.expr.written import KEYWORDS
 from constrint.frontends.text.calls import AGGREGATES, CALLED
 from constrint.frontends.text.editor_grammar import grammar, text
 from constrint.frontends.text.global_calls import NAMES
+from constrint.frontends.text.syntax import parser
 
 FOLDER = Path(__file__).parents[3] / "editors" / "vscode"
 COMMAND = (
@@ -19,7 +20,7 @@ COMMAND = (
 )
 
 
-def test_the_file_is_what_the_registries_say():
+def test_the_file_is_what_the_language_says():
     kept = (FOLDER / "syntaxes" / "constrint.tmLanguage.json").read_text(encoding="utf-8")
     assert kept == text(), f"run {COMMAND}"
 
@@ -46,7 +47,7 @@ def scope_of(line: str, word: str) -> str:
 @pytest.mark.parametrize("word", sorted(KEYWORDS))
 def test_keywords(word):
     assert scope_of(f"x {word} y", word).startswith(("keyword", "storage", "constant"))
-    assert scope_of(f"x{word} y", word) == "variable.other"
+    assert scope_of(f"zz{word} y", word) == "variable.other"
     assert scope_of(f"`{word}` y", word) == "variable.other.quoted"
     assert scope_of(f"y # {word}", word) == "comment.line.number-sign"
 
@@ -67,6 +68,7 @@ def test_functions(name):
         ("b -> x // 2 ** 3", "//", "keyword.operator"),
         ('include "a.constrint"', '"a', "string.quoted.double"),
         ("area(a, b) := a * b", "area", "entity.name.function"),
+        ("y == area(3, 4) + 1", "area", "support.function"),
         ("rows: x == 3", "rows", "entity.name.tag"),
         ("rows := 3", "rows", "variable.other"),
     ],
@@ -85,3 +87,9 @@ def test_the_extension_names_its_files():
     ]
     assert all((FOLDER / path).is_file() for path in paths)
     json.loads((FOLDER / "language-configuration.json").read_text(encoding="utf-8"))
+
+
+def test_every_word_of_the_grammar_is_a_keyword():
+    patterns = [terminal.pattern for terminal in parser().terminals]
+    words = {pattern.value for pattern in patterns if pattern.type == "str" and pattern.value.isidentifier()}
+    assert words == KEYWORDS, "the words of grammar.lark stand in KEYWORD_SCOPES"

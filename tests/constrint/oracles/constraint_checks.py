@@ -8,14 +8,17 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from lowered_nodes import draw_node
+
 from constrint import propagators as c
 from constrint.engine import dfs
 from constrint.engine.build import LIMIT, Box, Branch, build, grow
 from constrint.engine.fixpoint import FAILED, fixpoint
+from constrint.engine.select import IN_ORDER
 from constrint.expr.domain import Domain
 from constrint.propagators.member import intervals_of
 from constrint.store.domains import contains
-from constrint.store.state import EXHAUSTED, FULL, IN_ORDER, SOLUTION, State
+from constrint.store.state import EXHAUSTED, FULL, SOLUTION, State
 
 
 @dataclass(frozen=True)
@@ -201,10 +204,6 @@ def _places(d: Drawing, n: int) -> tuple[int, ...]:
     return tuple(d.new(whole) if d.rng.random() < 0.6 else _small(d, -1, n) for _ in range(n))
 
 
-def _circuit(d: Drawing) -> c.Propagator:
-    return c.Circuit(_places(d, d.rng.randint(1, 5)))
-
-
 def _inverse(d: Drawing) -> c.Propagator:
     n = d.rng.randint(1, 3)
     return c.Inverse(_places(d, n), _places(d, n))
@@ -269,6 +268,7 @@ def _short_table(d: Drawing) -> c.Propagator:
     return c.ShortTable(literal, variables, tuple(dict.fromkeys(rows)))
 
 
+# Others are drawn as what global constraints are lowered to.
 FACTORIES: dict[type[c.Propagator], Callable[[Drawing], c.Propagator]] = {
     c.LinearLe: lambda d: c.LinearLe(d.terms(), d.rng.randint(-12, 20)),
     c.LinearEq: _linear_eq,
@@ -294,7 +294,7 @@ FACTORIES: dict[type[c.Propagator], Callable[[Drawing], c.Propagator]] = {
     c.AllDifferentBounds: lambda d: c.AllDifferentBounds(_views(d)),
     c.AllDifferentDomain: _all_different_domain,
     c.Cardinality: _cardinality,
-    c.Circuit: _circuit,
+    c.Circuit: lambda d: c.Circuit(_places(d, d.rng.randint(1, 5))),
     c.Inverse: _inverse,
     c.Lexicographic: _lexicographic,
     c.NoOverlap: _no_overlap,
@@ -311,9 +311,10 @@ def draw_instance(kind: type[c.Propagator], seed: int) -> Instance:
     while True:
         rng = random.Random(seed)
         drawing = Drawing(rng)
-        node = FACTORIES[kind](drawing)
-        if math.prod(len(list(domain)) for domain in drawing.domains) <= 4000:
-            return Instance(node, tuple(drawing.domains))
+        own = FACTORIES.get(kind)
+        node, domains = draw_node(kind, rng) if own is None else (own(drawing), tuple(drawing.domains))
+        if math.prod(len(list(domain)) for domain in domains) <= 4000:
+            return Instance(node, domains)
         seed += 1_000_003
 
 

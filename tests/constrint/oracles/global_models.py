@@ -7,7 +7,9 @@ import random
 from collections.abc import Callable, Sequence
 
 import constrint as ci
-from constrint.globals import GLOBALS
+from constrint.expr import placed
+from constrint.expr.global_expr import node_of
+from constrint.globals import GLOBALS, Definition, Field
 
 Exprs = Sequence[ci.IntExpr]
 Draw = Callable[[random.Random, Exprs], ci.IntExpr]
@@ -156,7 +158,7 @@ def _element_2d(rng: random.Random, xs: Exprs) -> ci.IntExpr:
     return ci.element_2d(rows, rng.choice(xs), rng.choice(xs))
 
 
-DRAWN: dict[str, Draw] = {
+OWN: dict[str, Draw] = {
     "all_different": lambda r, xs: ci.all_different(
         some(r, xs, 1, 5), consistency=r.choice(["auto", "value", "bounds", "domain"])
     ),
@@ -167,10 +169,6 @@ DRAWN: dict[str, Draw] = {
     "element_2d": _element_2d,
     "inverse": lambda r, xs: ci.inverse(*_pair(r, xs)),
     "circuit": lambda r, xs: ci.circuit(some(r, xs)),
-    "increasing": lambda r, xs: ci.increasing(some(r, xs)),
-    "strictly_increasing": lambda r, xs: ci.increasing(some(r, xs), strict=True),
-    "decreasing": lambda r, xs: ci.decreasing(some(r, xs)),
-    "strictly_decreasing": lambda r, xs: ci.decreasing(some(r, xs), strict=True),
     "lex_less": lambda r, xs: ci.lex_less(*_pair(r, xs)),
     "lex_less_equal": lambda r, xs: ci.lex_less_equal(*_pair(r, xs)),
     "value_precede": lambda r, xs: ci.value_precede(r.sample(range(4), r.randint(1, 3)), some(r, xs)),
@@ -193,7 +191,46 @@ DRAWN: dict[str, Draw] = {
     "bin_packing": _packing,
     "knapsack": _knapsack,
 }
-assert set(DRAWN) == set(GLOBALS)
+"""Those whose arguments must fit together, or have values of interest."""
+
+
+def by_fields(definition: Definition) -> Draw:
+    """Arguments by their kinds: lists of one length, numbers near 0."""
+
+    def draw(rng: random.Random, xs: Exprs) -> ci.IntExpr:
+        for _ in range(100):
+            length = rng.randint(1, min(4, len(xs) + 1))
+            parts = tuple(_part(rng, xs, field, length) for field in definition.fields)
+            try:
+                return placed(node_of(definition, parts))
+            except ci.ModelError as error:
+                refused = error
+        raise AssertionError(f"{definition.name} refuses what is drawn: draw it in `OWN`") from refused
+
+    return draw
+
+
+def _part(rng: random.Random, xs: Exprs, field: Field, length: int) -> object:
+    def exprs() -> tuple[ci.IntExpr, ...]:
+        return tuple(some(rng, xs, 1, 1)[0] for _ in range(length))
+
+    def ints() -> tuple[int, ...]:
+        return tuple(rng.randint(-1, 4) for _ in range(length))
+
+    return {
+        "expr": lambda: exprs()[0],
+        "exprs": exprs,
+        "matrix": lambda: (exprs(), exprs()),
+        "int": lambda: rng.randint(0, 4),
+        "ints": ints,
+        "rows": lambda: tuple(ints() for _ in range(rng.randint(1, 4))),
+        "patterns": lambda: tuple((None, *ints()[1:]) for _ in range(rng.randint(1, 4))),
+        "word": lambda: rng.choice(field.words),
+    }[field.kind]()
+
+
+DRAWN: dict[str, Draw] = {name: OWN.get(name) or by_fields(found) for name, found in GLOBALS.items()}
+assert not OWN.keys() - GLOBALS.keys()
 
 
 def draw_condition(name: str, rng: random.Random, xs: Exprs) -> ci.BoolExpr:

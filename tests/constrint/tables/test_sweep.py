@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from constraint_checks import FACTORIES, Instance, box_of, draw_instance
+from constraint_checks import Instance, box_of, draw_instance
 from differential_checks import wrong_answers
 from random_models import draw_model
 
 import constrint as ci
 from constrint.preparing.prepared import Prepared
+from constrint.propagators import REGISTRY
 from constrint.search import choose
 from constrint.tables import operation, operations, optimum, swept
 from constrint.tables import rows as table_of_rows
@@ -34,7 +35,7 @@ def however_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose, "LEAST_COMBINATIONS", 64)
 
 
-KINDS = sorted(FACTORIES, key=lambda kind: kind.kind)
+KINDS = sorted(REGISTRY, key=lambda kind: kind.kind)
 KIND_NAMES = [kind.__name__ for kind in KINDS]
 
 

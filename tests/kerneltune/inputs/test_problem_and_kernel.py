@@ -63,6 +63,11 @@ def test_discovery_finds_folders_by_themselves(fake_kernels: Kernels) -> None:
     }
 
 
+def test_the_manual_describes_every_strategy() -> None:
+    manual = (Path(__file__).parents[3] / "docs" / "kernels.md").read_text(encoding="utf-8")
+    assert [name for name in discover().strategies if f"**{name}**" not in manual] == []
+
+
 def test_unknown_cell_and_strategy(fake_kernels: Kernels) -> None:
     with pytest.raises(InputError, match="unknown cell 'ecko': did you mean 'echo'"):
         fake_kernels.cell("ecko")

@@ -12,7 +12,7 @@ from pretended import COMMANDS
 
 from kerneltune import kernel_tuner
 from kerneltune.errors import InputError
-from kerneltune.kernel_tuner.cache import read_cache
+from kerneltune.tuning.cache_files import read_cache
 
 SOURCE = """
 __global__ void add(float* c, const float* a, int n) { int i = blockIdx.x * block_size_x + threadIdx.x; }

@@ -15,21 +15,6 @@ from kerneltune.errors import InputError
 torch: Any = pytest.importorskip("torch")
 
 
-@pytest.fixture
-def launcher(monkeypatch: pytest.MonkeyPatch) -> ReferenceLauncher:
-    from kerneltune.torch import fused, operators, rnn, stack
-    from kerneltune.torch.native import is_native
-
-    made = ReferenceLauncher()
-    for module in (fused, operators, rnn):
-        monkeypatch.setattr(module, "launcher", lambda: made)
-    for module in (operators, rnn):
-        monkeypatch.setattr(module, "takes_kernels", lambda tensor: not is_native())
-    monkeypatch.setattr(stack, "kernels_take", lambda device, dtype: not is_native())
-    torch.manual_seed(0)
-    return made
-
-
 def each(states: Any) -> tuple[Any, ...]:
     return states if isinstance(states, tuple) else (states,)
 
@@ -51,7 +36,7 @@ def gradients(layer: Any, x: Any, start: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
-def test_values_and_gradients_are_torchs(kind: str, launcher: ReferenceLauncher) -> None:
+def test_values_and_gradients_are_torchs(kind: str, kernels_on_cpu: ReferenceLauncher) -> None:
     import kerneltune.torch as ours
 
     draw = random.Random(kind)
@@ -76,19 +61,21 @@ def test_values_and_gradients_are_torchs(kind: str, launcher: ReferenceLauncher)
             for one, other in zip(each(mine(x)[1]), each(theirs(x)[1]), strict=True):
                 close(one, other)
             close(mine(x)[0], theirs(x)[0])
-    assert {"forward", "training", "backward"} == set(launcher.passes)
+    assert {"forward", "training", "backward"} == set(kernels_on_cpu.passes)
 
 
-def test_one_launch_runs_both_directions(launcher: ReferenceLauncher) -> None:
+def test_one_launch_runs_both_directions(kernels_on_cpu: ReferenceLauncher) -> None:
     import kerneltune.torch as ours
 
     layer = ours.GRU(5, 16, bidirectional=True)
     layer(torch.randn(4, 3, 5))[0].sum().backward()
-    assert launcher.passes == ["training", "backward"]
+    assert kernels_on_cpu.passes == ["training", "backward"]
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
-def test_heads_and_ragged_rows_agree_with_torchs_operations(kind: str, launcher: ReferenceLauncher) -> None:
+def test_heads_and_ragged_rows_agree_with_torchs_operations(
+    kind: str, kernels_on_cpu: ReferenceLauncher
+) -> None:
     import kerneltune.torch as ours
 
     layer = getattr(ours, kind)(5, 16, 2, heads=2, bidirectional=True, learned_initial=True)
@@ -109,7 +96,7 @@ def test_heads_and_ragged_rows_agree_with_torchs_operations(kind: str, launcher:
                 close(one if one is not None else torch.zeros_like(other), other)
 
 
-def test_vmap_hands_kernels_whole_arrays(launcher: ReferenceLauncher) -> None:
+def test_vmap_hands_kernels_whole_arrays(kernels_on_cpu: ReferenceLauncher) -> None:
     from torch.func import functional_call, grad, vmap
 
     import kerneltune.torch as ours
@@ -129,7 +116,7 @@ def test_vmap_hands_kernels_whole_arrays(launcher: ReferenceLauncher) -> None:
                 close(found[name][i], other)
 
 
-def test_second_derivatives_are_refused_with_the_way_out(launcher: ReferenceLauncher) -> None:
+def test_second_derivatives_are_refused_with_the_way_out(kernels_on_cpu: ReferenceLauncher) -> None:
     import kerneltune.torch as ours
 
     layer = ours.LSTM(5, 16)
@@ -138,7 +125,7 @@ def test_second_derivatives_are_refused_with_the_way_out(launcher: ReferenceLaun
         torch.autograd.grad(layer(x)[0].sum(), x, create_graph=True)
 
 
-def test_kernels_get_the_weights_of_the_call(launcher: ReferenceLauncher) -> None:
+def test_kernels_get_the_weights_of_the_call(kernels_on_cpu: ReferenceLauncher) -> None:
     """Neither a write through `.data` nor a parametrisation is missed."""
     from torch.nn.utils.parametrizations import weight_norm
 
@@ -160,13 +147,14 @@ def test_kernels_get_the_weights_of_the_call(launcher: ReferenceLauncher) -> Non
         assert not torch.allclose(found, before)
         close(found, expected)
         close(layer(x)[0], expected)
-    assert {"forward", "training"} <= set(launcher.passes)
+    assert {"forward", "training"} <= set(kernels_on_cpu.passes)
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
+@pytest.mark.parametrize("two", [False, True])
 @pytest.mark.parametrize("cuts", [None, [(2, 4), (1, 3), (3, 2)]])
 def test_packed_rows_agree_with_torchs_operations(
-    kind: str, cuts: Any, launcher: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+    kind: str, two: bool, cuts: Any, kernels_on_cpu: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In one block, and in blocks that rows leave which are over."""
     from torch.nn.utils.rnn import PackedSequence, pack_sequence
@@ -178,8 +166,8 @@ def test_packed_rows_agree_with_torchs_operations(
         monkeypatch.setattr(fused, "cuts_of", lambda *_: cuts)
     parts = [torch.randn(n, 5) for n in (3, 6, 1, 5)]  # two run over step 3, three over step 2
     packed = pack_sequence(parts, enforce_sorted=False)
-    layer = getattr(ours, kind)(5, 16, 2, bidirectional=True)
-    start = tuple(torch.rand(4, 4, 16) for _ in layer.kind.states)
+    layer = getattr(ours, kind)(5, 16, 2, bidirectional=two)
+    start = tuple(torch.rand(2 + 2 * two, 4, 16) for _ in layer.kind.states)
     results = []
     for natively in (False, True):
         leaf = packed.data.clone().requires_grad_()
@@ -192,14 +180,14 @@ def test_packed_rows_agree_with_torchs_operations(
         results.append(found + list(torch.autograd.grad(total, [leaf, *given, *layer.parameters()])))
     for one, other in zip(*results, strict=True):
         close(one, other)
-    assert launcher.passes.count("backward") == (2 * len(cuts) if cuts else 2)
+    assert kernels_on_cpu.passes.count("backward") == (2 * len(cuts) if cuts else 2)
     with torch.no_grad():
         close(layer(packed)[0].data, layer(packed)[0].data)
 
 
 def test_blocks_lose_rows_that_are_over_where_that_pays() -> None:
     from kerneltune.torch.fused import cuts_of
-    from kerneltune.torch.fused_rows import Lengths
+    from kerneltune.torch.lengths import Lengths
 
     sizes = torch.tensor([20] * 5 + [9] * 10 + [8] * 40 + [3] * 100)
     lengths = Lengths.packed(sizes)
@@ -214,7 +202,7 @@ def test_blocks_lose_rows_that_are_over_where_that_pays() -> None:
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
 def test_layers_side_by_side_are_layers_one_after_another(
-    kind: str, launcher: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+    kind: str, kernels_on_cpu: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import kerneltune.torch as ours
     from kerneltune.torch import fused
@@ -230,9 +218,9 @@ def test_layers_side_by_side_are_layers_one_after_another(
         found = []
         for steps in (chunk, 0):
             monkeypatch.setattr(fused, "chunk_for", lambda *_, steps=steps: steps)
-            launcher.passes.clear()
+            kernels_on_cpu.passes.clear()
             found.append(gradients(layer, x, start))
-            assert len(launcher.passes) == 2 * (6 // steps + layers - 1 if steps else layers)
+            assert len(kernels_on_cpu.passes) == 2 * (6 // steps + layers - 1 if steps else layers)
             with torch.no_grad():
                 output, last = layer(x, start if start is None or len(start) > 1 else start[0])
             found[-1] += [output, *each(last)]
@@ -241,6 +229,19 @@ def test_layers_side_by_side_are_layers_one_after_another(
                 found[-1] += torch.autograd.grad(sum(one.sum() for one in ends), list(layer.parameters()))
         for one, other in zip(*found, strict=True):
             close(one, other)
+
+
+def test_layers_side_by_side_hold_a_bounded_amount(
+    kernels_on_cpu: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    layer = fused.layer_of(ours.LSTM(512, 512, 4).kind, ours.LSTM(512, 512, 4).sizes, True)
+    monkeypatch.setattr(fused, "_step_seconds", lambda *_: 2e-6)  # four layers as fast as one
+    for batch, training, pays in ((16, True, True), (256, True, False), (256, False, True)):
+        assert bool(fused.chunk_for(layer, 4, (1024, batch), torch.float16, training)) == pays
+    fused.chunk_for.cache_clear()
 
 
 def test_layers_run_side_by_side_where_that_pays() -> None:
@@ -253,7 +254,7 @@ def test_layers_run_side_by_side_where_that_pays() -> None:
     assert chunk_of(1024, 1, True, lambda side: 1e-3) == 0
 
 
-def test_dropout_between_layers_is_torchs(launcher: ReferenceLauncher) -> None:
+def test_dropout_between_layers_is_torchs(kernels_on_cpu: ReferenceLauncher) -> None:
     import kerneltune.torch as ours
 
     for p in (0.4, 1.0):
@@ -267,3 +268,29 @@ def test_dropout_between_layers_is_torchs(launcher: ReferenceLauncher) -> None:
             found.append([output, *torch.autograd.grad(output.pow(2).sum(), [x, *layer.parameters()])])
         for one, other in zip(*found, strict=True):
             close(one, other)
+
+
+def test_autocast_runs_as_one_operation_and_gives_gradients_of_the_parameters_type(
+    kernels_on_cpu: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    for chunk in (0, 2):
+        monkeypatch.setattr(fused, "chunk_for", lambda *_, chunk=chunk: chunk)
+        layer = ours.LSTM(5, 16, 2)
+        x = torch.randn(4, 3, 5, requires_grad=True)
+        start = (torch.rand(2, 3, 16), torch.rand(2, 3, 16))
+        expected = layer(x, start)[0]
+        wanted = torch.autograd.grad(expected.sum(), [x, *layer.parameters()])
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            output, (h, _) = layer(x, start)
+            assert output.dtype == h.dtype == torch.bfloat16
+            found = torch.autograd.grad(output.float().sum(), [x, *layer.parameters()])
+        for one, other in zip((output, *found), (expected, *wanted), strict=True):
+            assert float((one.float() - other).detach().norm() / other.detach().norm()) < 0.03
+        assert {one.dtype for one in found} == {torch.float32}
+    with pytest.raises(
+        InputError, match=r"the input is torch.float64, but the layer's weights are torch.float32"
+    ):
+        layer(x.double())

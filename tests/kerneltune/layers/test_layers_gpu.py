@@ -174,3 +174,57 @@ def test_long_sequences_streams_and_second_derivatives() -> None:
     with torch.autocast("cuda", dtype=torch.bfloat16):
         assert ours.GRU(8, 16).cuda()(short.float())[0].dtype == torch.bfloat16
     assert ours.LSTM(8, 16).cuda().double()(short.double())[0].dtype == torch.float64
+
+
+def test_blocks_and_layers_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows leave blocks when they are over; four layers run in one launch a chunk; both as if not so."""
+    import torch
+    from torch.nn.utils.rnn import PackedSequence, pack_sequence
+
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    parts = [torch.randn(n, 32, device="cuda") for n in torch.linspace(3, 40, 24).int().tolist()]
+    packed = pack_sequence(parts, enforce_sorted=False)
+    dense = torch.randn(64, 5, 32, device="cuda")
+    for kind in ("LSTM", "GRU", "sLSTM"):
+        layer = getattr(ours, kind)(32, 64, 3, bidirectional=kind == "GRU").cuda().half()
+        for name, ways in (
+            ("cuts_of", (lambda *_: [(20, 24), (12, 16), (8, 8)], lambda *_: [(40, 24)])),
+            ("chunk_for", (lambda *_: 16, lambda *_: 0)),
+        ):
+            if name == "chunk_for" and kind == "GRU":
+                continue
+            found = []
+            for way in ways:
+                monkeypatch.setattr(fused, name, way)
+                data = packed.data if name == "cuts_of" else dense
+                leaf = data.half().requires_grad_()
+                output, last = layer(PackedSequence(leaf, *packed[1:]) if name == "cuts_of" else leaf)
+                whole = output.data if name == "cuts_of" else output
+                total = whole.float().pow(2).sum() + sum(one.float().sum() for one in each(last))
+                results = torch.autograd.grad(total, [leaf, *layer.parameters()])
+                found.append([whole, *each(last), *results])
+            for one, other in zip(*found, strict=True):
+                assert relative(one, other) < 5e-3, (kind, name)
+        monkeypatch.undo()
+
+
+def test_closed_input_gates_of_an_slstm() -> None:
+    """An input gate that underflows passes the gradients of c and n through, as in float64."""
+    import torch
+
+    from kerneltune.torch import native, recurrence
+
+    parts = [torch.randn(4, 3, 1, 16, 4), torch.randn(1, 4, 16, 16) / 4, torch.zeros(1, 4, 16)]
+    parts[0][1:, :, :, ::2, 0] = -1e4
+    start = torch.rand(4, 3, 1, 16)
+    found = []
+    for dtype in (torch.float16, torch.float64):
+        given = [part.to("cuda", dtype).requires_grad_() for part in (*parts, start)]
+        with native() if dtype == torch.float64 else torch.enable_grad():
+            output, last = recurrence("slstm", *given)
+            total = output.double().sum() + last[1:3].double().sum()
+            found.append(torch.autograd.grad(total, given))
+    for one, other in zip(*found, strict=True):
+        assert relative(one, other) < 1e-2

@@ -165,3 +165,34 @@ def test_on_a_gpu(drawn: dict[str, Any], zero: bool) -> None:
     found[0, 1:].sum().backward()
     assert given[2].grad.isfinite().all()
     assert float(given[2].grad.abs().sum()) > 0
+
+
+def test_a_layer_of_the_library_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With xlstm installed: its sLSTM layer, replaced as docs/kerneltune-xlstm.md says."""
+    cell = pytest.importorskip("xlstm.blocks.slstm.cell")
+    from xlstm.blocks.slstm.layer import sLSTMLayer, sLSTMLayerConfig
+
+    from kerneltune.torch.xlstm import slstm_forward
+
+    torch.manual_seed(0)
+    config = sLSTMLayerConfig(
+        embedding_dim=32, num_heads=4, conv1d_kernel_size=0, backend="vanilla", dtype="float32"
+    )
+    layer = sLSTMLayer(config)
+    layer.reset_parameters()
+    x = torch.randn(2, 7, 32, requires_grad=True)
+    calls: list[int] = []
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        calls.append(1)
+        return slstm_forward(*arguments, **named)
+
+    found = []
+    for ours in (False, True):
+        if ours:
+            monkeypatch.setattr(cell, "slstm_forward", counted)
+        output = layer(x)
+        found.append([output, *torch.autograd.grad(output.pow(2).sum(), [x, *layer.parameters()])])
+    assert calls == [1]
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)

@@ -133,10 +133,15 @@ class Stepping:
         return given
 
 
-def test_hopeless_candidates_are_timed_once() -> None:
+def test_hopeless_candidates_are_given_up() -> None:
     plan = Plan(timed=5)
-    assert timed(Stepping([9.0] * 9), plan, best=1.0).samples == 1  # type: ignore[arg-type]
-    assert timed(Stepping([2.0] * 9), plan, best=1.0).samples == 5  # type: ignore[arg-type]
+    given_up = timed(Stepping([9.0] * 9), plan, best=1.0)  # type: ignore[arg-type]
+    assert (given_up.samples, given_up.stopped) == (1, True)
+    assert timed(Stepping([2.0] * 9), plan, best=1.0).samples == 3  # type: ignore[arg-type]
+    assert timed(Stepping([2.0, 1.1, 2.0, 2.0, 2.0]), plan, best=1.0).samples == 5  # type: ignore[arg-type]
+    assert timed(Stepping([1.2] * 9), plan, best=1.0).samples == 5  # type: ignore[arg-type]
+    assert timed(Stepping([2.0] * 9), Plan(timed=3), best=1.0).samples == 3  # type: ignore[arg-type]
+    assert not timed(Stepping([9.0] * 9), Plan(timed=5, patience=0.0), best=1.0).stopped  # type: ignore[arg-type]
     with pytest.raises(RunError, match="no time"):
         timed(Stepping([math.nan]), plan, best=None)  # type: ignore[arg-type]
 

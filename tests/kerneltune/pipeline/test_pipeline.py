@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -154,6 +155,40 @@ def test_any_executor_compiles_and_measures(tmp_path: Path) -> None:
     assert found.best.resources["registers"] == 32
 
 
+def test_tasks_of_a_dask_cluster_take_turns_on_each_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("KERNELTUNE_TEST_SPANS", str(tmp_path / "spans"))
+    monkeypatch.setenv("KERNELTUNE_TEST_SECONDS", "0.02")
+    made = {"processes": False, "n_workers": 1, "threads_per_worker": 4, "dashboard_address": None}
+    with (
+        distributed.LocalCluster(**made) as cluster,
+        distributed.Client(cluster) as client,
+        client.get_executor() as executor,
+    ):
+        found = tuned(tmp_path / "s", executor=executor, tasks=4, devices=[0, 1])
+    assert len(found.trials) == 10
+    assert found.best_configuration["x"] == 5
+    spans = [json.loads(line) for line in (tmp_path / "spans").read_text().splitlines()]
+    assert {span["device"] for span in spans} == {"0", "1"}
+    for device in ("0", "1"):
+        own = sorted((one["from"], one["to"]) for one in spans if one["device"] == device)
+        assert all(before[1] <= after[0] for before, after in itertools.pairwise(own))
+
+
+def test_several_devices_of_a_machine_measure_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KERNELTUNE_TEST_SPANS", str(tmp_path / "spans"))
+    monkeypatch.setenv("KERNELTUNE_TEST_SECONDS", "0.05")
+    found = tuned(tmp_path / "s", devices=[0, 1])
+    assert len({t.configuration["x"] for t in found.trials}) == 10
+    spans = [json.loads(line) for line in (tmp_path / "spans").read_text().splitlines()]
+    first, second = ([one for one in spans if one["device"] == device] for device in ("0", "1"))
+    assert any(a["from"] < b["to"] and b["from"] < a["to"] for a in first for b in second)
+
+
 def test_a_child_that_cannot_start_ends_the_run(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no kernel can be run here"):
         tuned(
@@ -161,7 +196,7 @@ def test_a_child_that_cannot_start_ends_the_run(tmp_path: Path) -> None:
         )
 
 
-def test_hopeless_candidates_are_timed_once(tmp_path: Path) -> None:
+def test_hopeless_candidates_are_given_up(tmp_path: Path) -> None:
     found = tuned(tmp_path / "s", params={"x": [5, 200], "BLOCK": [64]}, workers=1)
     samples = {t.configuration["x"]: t.samples for t in found.trials}
     assert samples[5] == 7

@@ -39,7 +39,9 @@ def trials(count: int = 60) -> list[Trial]:
         time = 1 + abs(tile - 32) / 16 + draw.random()
         objectives = {"time": time, "gflops": 100 / time, "gbs": 40 / time + i % 7}
         resources = {"registers": 40, "shared_memory": 1024 * tile, "blocks_per_sm": 2, "threads": 256}
-        found.append(Trial(configuration, objectives, spread=0.01, relative_error=1e-7, resources=resources))
+        predicted = time * (1 + 0.1 * draw.random()) if i > 8 else None
+        more: dict[str, Any] = {"resources": resources, "predicted": predicted}
+        found.append(Trial(configuration, objectives, spread=0.01, relative_error=1e-7, **more))
     return found
 
 
@@ -118,6 +120,9 @@ def _look(browser: Browser, page: Path) -> None:
     assert browser.value("document.querySelectorAll('#convergence circle').length") == 53
     assert "registers & spills" in browser.value("document.querySelector('#failures').textContent")
     assert browser.value("document.querySelector('#roofline-part').hidden") is False
+    assert browser.value("document.querySelectorAll('#predicted circle').length") == 45
+    agreement = browser.value("document.querySelector('#agreement').textContent")
+    assert 0.8 < float(agreement.split()[-1].rstrip(".")) <= 1.0
     resources = browser.value("document.querySelectorAll('#resources tr')[1].textContent")
     assert "25 %31 %" in resources  # 16 of 64 warps, 20,480 of 65,536 registers
     shown = "document.querySelectorAll('.path:not(.out)').length"

@@ -7,6 +7,7 @@ import random
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from constrint.solutions.solutionset import SolutionSet
@@ -15,7 +16,8 @@ from kerneltune.errors import InputError
 from kerneltune.searching.base import SearchBudget
 from kerneltune.searching.points import Points
 from kerneltune.searching.protocol import Configuration, Outcome
-from kerneltune.searching.strategies import STRATEGIES, is_hopeless, strategy
+from kerneltune.searching.racing import is_hopeless
+from kerneltune.searching.strategies import STRATEGIES, strategy
 
 ALL = sorted(set(STRATEGIES) - {"nsga2"})
 NEEDED = {"trees": "sklearn", "ridge": "sklearn", "tpe": "optuna", "nsga2": "optuna"}
@@ -187,3 +189,34 @@ def test_hopeless_candidates_are_told() -> None:
     assert is_hopeless([2.0], [1.0, 1.1, 5.0])
     assert not is_hopeless([1.1], [1.0, 1.1, 1.2])
     assert not is_hopeless([], [1.0])
+
+
+def test_neighbours_of_several_points_are_those_of_each() -> None:
+    points = Points(from_tune_params({"x": [1, 2, 4, 8], "y": [0, 1, 2], "k": ["a", "b"]}, ["x + y < 9"]))
+    for kind in ("hamming", "adjacent"):
+        each = [points.neighbours(number, kind) for number in range(points.size)]  # type: ignore[arg-type]
+        found = points.all_neighbours(np.arange(points.size), kind)  # type: ignore[arg-type]
+        assert sorted(found.tolist()) == sorted(one for listed in each for one in listed)
+        for number, listed in enumerate(each):
+            mine = points.configuration(number)
+            expected = [
+                other
+                for other in range(points.size)
+                if sum(mine[n] != points.configuration(other)[n] for n in mine) == 1
+            ]
+            assert sorted(listed) == expected if kind == "hamming" else set(listed) <= set(expected)
+
+
+def test_a_model_counts_until_it_misleads() -> None:
+    from kerneltune.searching.base import SearchOptions
+    from kerneltune.searching.transfer import Prior
+
+    space = from_tune_params({"x": list(range(20))}, [])
+    points = Points(space)
+    for sign, holds in ((1, True), (-1, False)):
+        prior = Prior(points, SearchOptions(model=lambda p: float(p["x"]) + 1))
+        assert [points.configuration(number)["x"] for number in prior.best(3)] == [0, 1, 2]
+        for number in range(8):
+            prior.tell(number, 50.0 + sign * float(points.configuration(number)["x"]))
+        offsets = prior.offsets(range(20))
+        assert np.ptp(offsets) == pytest.approx(math.log(20) if holds else 0.0)

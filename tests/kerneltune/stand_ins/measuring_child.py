@@ -1,6 +1,7 @@
 """A measuring process without a GPU: times by a formula, and faults by the value of the parameter ``fault``.
 
-Every measurement adds a line to the file that KERNELTUNE_TEST_LOG names.
+Every measurement adds a line to the file that KERNELTUNE_TEST_LOG names, and its device, begin and end to the
+one that KERNELTUNE_TEST_SPANS names.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Pretended:
     def __init__(self, configuration: dict[str, Any]) -> None:
         self._values = configuration
         self._fault = configuration.get("fault", "none")
+        self._began = time.time()
 
     def run(self, poison: int) -> None:
         if self._fault == "hang":
@@ -54,11 +56,12 @@ class Pretended:
         return [1.0 + abs(self._values.get("x", 0) - 5) * 0.1] * count
 
     def close(self) -> None:
-        _log(self._values)
+        _log(self._values, os.environ.get("KERNELTUNE_TEST_LOG"))
+        span = {"device": os.environ.get("CUDA_VISIBLE_DEVICES"), "from": self._began, "to": time.time()}
+        _log(span, os.environ.get("KERNELTUNE_TEST_SPANS"))
 
 
-def _log(values: dict[str, Any]) -> None:
-    path = os.environ.get("KERNELTUNE_TEST_LOG")
+def _log(values: dict[str, Any], path: str | None) -> None:
     if path:
         with open(path, "a", encoding="utf-8") as file:
             file.write(json.dumps(values, sort_keys=True) + "\n")

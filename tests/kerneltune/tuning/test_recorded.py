@@ -49,6 +49,15 @@ def test_files_come_back(tmp_path: Path) -> None:
         assert read.outcomes[0].compile_seconds == pytest.approx(0.5)
 
 
+def test_a_cache_file_that_was_left_open_is_read_to_its_last_entry(tmp_path: Path) -> None:
+    whole = json.dumps(recording().cache_file(), indent=1)
+    path = tmp_path / "open.json"
+    path.write_text(whole[: whole.rindex("},") + 30])
+    read = read_recording(path)
+    assert len(read.outcomes) == len(recording().outcomes) - 1
+    assert replay(read, "exhaustive").best is not None
+
+
 def test_kernel_tuner_reads_the_cache_file(tmp_path: Path) -> None:
     kernel_tuner = pytest.importorskip("kernel_tuner")
     given = recording()

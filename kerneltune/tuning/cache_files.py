@@ -1,15 +1,18 @@
-"""Kernel Tuner's cache files: read for simulations and resumed runs, and written."""
+"""Kernel Tuner's cache files: read for simulations, replays and resumed runs, and written."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kerneltune.errors import InputError
+from kerneltune.searching.protocol import Outcome
 
 TIMES = ("compile_time", "verification_time", "benchmark_time", "strategy_time", "framework_time")
+MILLISECONDS = 1e-3  # of a second
 
 
 def cache_path(given: str | Path) -> Path:
@@ -30,8 +33,8 @@ def read_cache(path: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"the cache {path} cannot be read: {error}") from None
-    data = _parsed(text)
-    if not isinstance(data, dict) or not isinstance(data.get("cache"), dict):
+    data = parsed(text)
+    if data is None:
         raise InputError(f"{path} is no cache file of Kernel Tuner")
     keys = data.get("tune_params_keys", list(names))
     if list(keys) != list(names):
@@ -39,14 +42,32 @@ def read_cache(path: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     return dict(data["cache"])
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> dict[str, Any] | None:
+    """The content of a cache file, to its last whole entry if it was left open; None if it is none."""
     last = text.rfind("},")
     for tried in (text, text.rstrip().rstrip(",") + "}}", text[: last + 1] + "}}"):
         try:
-            return json.loads(tried)
+            data = json.loads(tried)
         except (ValueError, RecursionError):
             continue
+        return data if isinstance(data, dict) and isinstance(data.get("cache"), dict) else None
     return None
+
+
+def outcome_of(entry: Mapping[str, Any], names: Sequence[str]) -> Outcome:
+    """The result of an entry; all its numbers but the parameters are objectives, and a text is a failure."""
+    objectives = {
+        name: float(value) for name, value in entry.items() if name not in names and is_number(value)
+    }
+    failure = None if is_number(entry["time"]) else str(entry["time"])
+    seconds = [float(entry.get(key, 0.0)) * MILLISECONDS for key in ("compile_time", "benchmark_time")]
+    configuration = {name: entry[name] for name in names}
+    return Outcome(configuration, {} if failure else objectives, failure, *seconds)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value of a file is a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def key_of(configuration: Mapping[str, Any], names: Sequence[str]) -> str:

@@ -1,0 +1,24 @@
+"""Fixtures for layers."""
+
+from __future__ import annotations
+
+import pytest
+from reference_launcher import ReferenceLauncher
+
+
+@pytest.fixture
+def kernels_on_cpu(monkeypatch: pytest.MonkeyPatch) -> ReferenceLauncher:
+    """Kernels that are none take all tensors: what layers do on a GPU, on a CPU."""
+    import torch
+
+    from kerneltune.torch import fused, operators, rnn, stack
+    from kerneltune.torch.native import is_native
+
+    made = ReferenceLauncher()
+    for module in (fused, operators, rnn):
+        monkeypatch.setattr(module, "launcher", lambda: made)
+    for module in (operators, rnn):
+        monkeypatch.setattr(module, "takes_kernels", lambda tensor: not is_native())
+    monkeypatch.setattr(stack, "kernels_take", lambda device, dtype: not is_native())
+    torch.manual_seed(0)
+    return made

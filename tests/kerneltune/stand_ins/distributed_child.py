@@ -1,0 +1,87 @@
+"""A process of two that train one model by DDP and FSDP.
+
+    python distributed_child.py RANK FILE DEVICE WAY…
+
+Prints, for each way, its gradients' worst distance from those of one process with both halves of the batch.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from reference_launcher import ReferenceLauncher
+
+import kerneltune.torch as ours
+from kerneltune.torch import fused, operators, rnn, stack
+
+
+class Model(torch.nn.Module):
+    """Two kinds of layers, which torch.nn could stand for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = ours.LSTM(16, 32, 2), ours.GRU(32, 32, bidirectional=True)
+        self.out = torch.nn.Linear(64, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """From `[T, B, 16]` to `[T, B, 4]`."""
+        return self.out(self.second(self.first(x)[0])[0])
+
+
+def wrapped(model: Any, way: str, device: str) -> Any:
+    """The model as the way has it."""
+    if way == "ddp":
+        return torch.nn.parallel.DistributedDataParallel(model)
+    from torch.distributed.fsdp import fully_shard
+    from torch.distributed.tensor import init_device_mesh
+
+    mesh = init_device_mesh(device, (2,))
+    for part in (model.first, model.second, model):
+        fully_shard(part, mesh=mesh)
+    return model
+
+
+def worst(way: str, rank: int, device: str) -> float:
+    """The worst distance of gradients and weights over two training steps."""
+    torch.manual_seed(0)
+    alone = Model().to(device)
+    shared = wrapped(copy.deepcopy(alone), way, device)
+    found = 0.0
+    for _ in range(2):
+        x = torch.randn(5, 4, 16).to(device)
+        for model, part in ((alone, x), (shared, x[:, 2 * rank : 2 * rank + 2])):
+            model.zero_grad()
+            model(part).pow(2).mean().backward()
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter -= 0.1 * parameter.grad
+        for one, other in zip(alone.parameters(), shared.parameters(), strict=True):
+            whole = [value.full_tensor() if way == "fsdp" else value for value in (other.grad, other.data)]
+            for mine, expected in zip(whole, (one.grad, one.data), strict=True):
+                found = max(found, float((mine - expected).norm() / expected.norm()))
+    return found
+
+
+def main() -> None:
+    """Train by each way."""
+    rank, path, device, *ways = sys.argv[1:]
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{path}", rank=int(rank), world_size=2)
+    if device == "cpu":
+        made = ReferenceLauncher()
+        for module in (fused, operators, rnn):
+            module.launcher = lambda: made
+        for module in (operators, rnn):
+            module.takes_kernels = lambda tensor: True
+        stack.kernels_take = lambda device, dtype: True
+    sys.stdout.write(json.dumps([worst(way, int(rank), device) for way in ways]))
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
