@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from sweeps import COMPILED, CUDNN, LOOP, OURS, OURS_WITH_INPUT, Shape, Unit
+from flashrnn_library import built_layer
+from sweeps import COMPILED, CUDNN, FLASHRNN, LOOP, OURS, OURS_WITH_INPUT, Shape, Unit
 
 from kerneltune.errors import KernelTuneError
 from kerneltune.torch import HeadwiseRNN, Launcher, recurrence
@@ -36,10 +37,15 @@ class Layer:
 
 @dataclass(frozen=True)
 class Timing:
-    """Milliseconds of a call: between GPU events, and by the host's clock including queueing."""
+    """Milliseconds of a call: between GPU events, by the host's clock including queueing, and by do_bench.
+
+    Triton's `do_bench` is what a caller sees: events around each call, with no queue ahead of it and L2
+    cleared. It is None on a CPU.
+    """
 
     gpu: float
     host: float
+    call: float | None = None
 
 
 def measured(unit: Unit, count: int, device: str = "cuda", runs_on: Launcher | None = None) -> dict[str, Any]:
@@ -57,6 +63,8 @@ def measured(unit: Unit, count: int, device: str = "cuda", runs_on: Launcher | N
         try:
             timing = timed(prepare(layer), count, device)
             found |= {name: round(timing.gpu, 4), f"{name}_host": round(timing.host, 4)}
+            if timing.call is not None:
+                found[f"{name}_call"] = round(timing.call, 4)
         except (KernelTuneError, RuntimeError) as error:
             notes.append(f"{name}: {said(error)}")
             still_works(device, error)
@@ -71,6 +79,8 @@ def made(unit: Unit, device: str, runs_on: Launcher | None) -> Layer:
         return ours(shape, device, runs_on, with_input=unit.who == OURS_WITH_INPUT)
     if unit.who == CUDNN:
         return library(shape, device)
+    if unit.who == FLASHRNN:
+        return Layer(*built_layer(shape, device))
     if unit.who == COMPILED:
         torch.compiler.reset()  # after several shapes it would silently run uncompiled
         return loop(shape, device, torch.compile(lstm_step))
@@ -178,7 +188,15 @@ def timed(do: Callable[[], object], count: int, device: str) -> Timing:
         do()
         after.record()
     torch.cuda.synchronize()
-    return Timing(statistics.median(before.elapsed_time(after) for before, after in marks), host)
+    alone = statistics.median(before.elapsed_time(after) for before, after in marks)
+    return Timing(alone, host, called(do))
+
+
+def called(do: Callable[[], object]) -> float:
+    """Milliseconds of a call by Triton's do_bench, the median."""
+    from triton.testing import do_bench
+
+    return float(do_bench(do, return_mode="median"))
 
 
 def one_by_one(do: Callable[[], object], times: int, device: str, calls: int = 1) -> list[float]:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import flashrnn
+import flashrnn_times
 from environment import environment
 
 from kerneltune.compiling.compile import Compiler
@@ -166,12 +166,12 @@ def table(outcomes: list[Outcome]) -> str:
         if found is None:
             rows.append((*map(str, head), *[""] * 7, "LOST"))
             continue
-        peer = flashrnn.FUSED.get((problem.heads, problem.head_dim, problem.batch))
+        peer = flashrnn_times.FUSED.get((problem.heads, problem.head_dim, problem.batch))
         known = (
             peer
             and found.milliseconds
             and problem.direction == "forward"
-            and flashrnn.comparable(found.device, problem.cell, problem.steps, problem.dtype)
+            and flashrnn_times.comparable(found.device, problem.cell, problem.steps, problem.dtype)
         )
         parameters = " ".join(f"{name}={value}" for name, value in outcome.candidate.parameters.items())
         rows.append(

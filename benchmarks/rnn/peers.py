@@ -1,13 +1,14 @@
-"""Recurrent layers compared with cuDNN (through torch.nn) and with plain and compiled PyTorch loops.
+"""Recurrent layers compared with cuDNN (torch.nn), FlashRNN, and plain and compiled PyTorch loops.
 
+    python benchmarks/rnn/flashrnn_library.py      builds FlashRNN's kernels; without it leave FlashRNN out
     python benchmarks/rnn/peers.py --sweep table,cudnn --seconds 540 --out peers.json
     python benchmarks/rnn/peers.py --sweep heads,batch,steps,large,cells --seconds 540 --out peers.json
     python benchmarks/rnn/plots.py peers.json --out figures
 
 Units that peers.json contains are not measured again, so the same command resumes an interrupted run; no unit
-starts that would not end in time. Times are medians in ms, between events on the GPU and by the host's clock;
-"with W x" includes the input projection of H * D features. Exit codes: 0 everything is measured, 3 something
-is left.
+starts that would not end in time. Times are medians in ms, between events on the GPU, by the host's clock,
+and by a caller's clock, Triton's do_bench. "with W x" includes the input projection of H * D features. Exit
+codes: 0 everything is measured, 3 something is left.
 """
 
 from __future__ import annotations
@@ -22,11 +23,24 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import flashrnn
+import flashrnn_times
 from environment import environment
-from sweeps import ORDER, OURS, OURS_WITH_INPUT, SWEEPS, Shape, Unit, expected_seconds, units, words_of
+from sweeps import (
+    FLASHRNN,
+    ORDER,
+    OURS,
+    OURS_WITH_INPUT,
+    SWEEPS,
+    Shape,
+    Unit,
+    expected_seconds,
+    units,
+    words_of,
+)
 
 LEFT = 3  # exit code
+PASSES = ("forward", "both")
+CALLED = ("forward_call", "both_call")
 Measure = Callable[[Unit], dict[str, Any]]
 
 
@@ -132,16 +146,20 @@ def shape_line(shape: Shape, found: dict[str, dict[str, Any]], gpu: str) -> str:
         if who not in found:
             continue
         own = found.get(OURS_WITH_INPUT if "W x" in who else OURS, {})
-        times = [found[who].get(name) for name in ("forward", "both")]
+        times = [found[who].get(name) for name in PASSES]
         shown = " ".join(map(number, times))
         if who not in (OURS, OURS_WITH_INPUT):
             shown += f" ({ratios(times, own)})"
+        if who == FLASHRNN:
+            called = [found[who].get(name) for name in CALLED]
+            own_called = dict(zip(PASSES, (own.get(name) for name in CALLED), strict=True))
+            shown += f" (by a caller's clock {ratios(called, own_called)})"
         parts.append(f"{who} {shown};")
     if OURS in found and found[OURS].get("forward") and shape.dim > 1024:
         streamed = shape.recurrent_bytes * shape.steps / found[OURS]["forward"] / 1e6
         parts.append(f"R at {streamed:.0f} GB/s;")
-    if flashrnn.comparable(gpu, shape.cell, shape.steps, shape.dtype) and OURS in found:
-        for name, known in flashrnn.VARIANTS.items():
+    if flashrnn_times.comparable(gpu, shape.cell, shape.steps, shape.dtype) and OURS in found:
+        for name, known in flashrnn_times.VARIANTS.items():
             times = list(known.get((shape.heads, shape.dim, shape.batch), ()))
             if times:
                 parts.append(f"{name} ({ratios(times, found[OURS])});")
@@ -181,11 +199,11 @@ def main() -> int:
         print("torch finds no GPU here", file=sys.stderr)
         return 2
     head = {
-        "environment": environment("torch", "triton", "numpy"),
+        "environment": environment("torch", "triton", "numpy", "flashrnn"),
         "gpu": torch.cuda.get_device_name(),
         "cudnn": torch.backends.cudnn.version(),
         "sources": content_key((), data_folder("kernels"))[:16],
-        "flashrnn": {"source": flashrnn.SOURCE, "date": flashrnn.DATE},
+        "flashrnn": {"source": flashrnn_times.SOURCE, "date": flashrnn_times.DATE},
     }
     results = Results(options.out, head)
     wanted = units(options.sweep, tuple(options.contenders))

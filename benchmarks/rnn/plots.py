@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import flashrnn
+import flashrnn_times
 
 # What a sweep varies: the label of its axis, and the other parts of a figure's title.
 AXES = {
@@ -84,9 +84,9 @@ def title(said: dict[str, Any]) -> str:
 
 def add_flashrnn(figure: Figure, rows: Sequence[dict[str, Any]], gpu: str, x: str) -> None:
     for row in {(r["heads"], r["dim"], r["batch"], r["steps"]): r for r in rows}.values():
-        if not flashrnn.comparable(gpu, row["cell"], row["steps"], row["dtype"]):
+        if not flashrnn_times.comparable(gpu, row["cell"], row["steps"], row["dtype"]):
             continue
-        for name, known in flashrnn.VARIANTS.items():
+        for name, known in flashrnn_times.VARIANTS.items():
             times = known.get((row["heads"], row["dim"], row["batch"]))
             if times:
                 put(figure.marks, name, row[x], dict(zip(PASSES, times, strict=True)))

@@ -7,8 +7,11 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import flashrnn_times
+
 OURS, OURS_WITH_INPUT = "ours", "ours with W x"
 CUDNN, LOOP, COMPILED = "cuDNN with W x", "PyTorch loop", "compiled loop"
+FLASHRNN = "FlashRNN"
 CUDNN_CELLS = ("lstm", "gru", "elman")
 
 
@@ -101,10 +104,10 @@ SWEEPS = {
     "cells": _cells,
 }
 # The order of measurement if time is short: ours and cuDNN before the loops.
-ORDER = (OURS, OURS_WITH_INPUT, CUDNN, LOOP, COMPILED)
+ORDER = (OURS, OURS_WITH_INPUT, CUDNN, LOOP, COMPILED, FLASHRNN)
 # The contenders of a sweep; cuDNN only for one head.
 CONTENDERS = {
-    "table": (OURS, OURS_WITH_INPUT),
+    "table": (OURS, OURS_WITH_INPUT, FLASHRNN),
     "cudnn": (OURS, OURS_WITH_INPUT, CUDNN),
     "heads": (OURS, OURS_WITH_INPUT, CUDNN, LOOP, COMPILED),
     "batch": (OURS, OURS_WITH_INPUT, CUDNN, LOOP, COMPILED),
@@ -154,11 +157,16 @@ def can(who: str, shape: Shape) -> bool:
         return shape.heads == 1 and shape.cell in CUDNN_CELLS
     if who in (LOOP, COMPILED):
         return shape.cell == "lstm"
+    if who == FLASHRNN:
+        return shape.cell == "lstm" and (shape.heads, shape.dim, shape.batch) in flashrnn_times.FUSED
     return True
 
 
 def expected_seconds(unit: Unit) -> float:
-    """Upper estimate of a unit's time on an H100, including all runs and compilations."""
+    """Upper estimate of a unit's time on an H100, including all runs and compilations.
+
+    FlashRNN's compilations are not included: flashrnn_library.py does them ahead.
+    """
     large = 30.0 * (unit.shape.dim / 8192) ** 2  # random numbers for R
     loops = 2.0 + 12.0 * unit.shape.steps / 1024
-    return large + {LOOP: loops, COMPILED: 60.0 + loops}.get(unit.who, 12.0)
+    return large + {LOOP: loops, COMPILED: 60.0 + loops, FLASHRNN: 30.0}.get(unit.who, 12.0)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kerneltune.torch.stack import Kind, Sizes, Stack
 
 States = tuple[torch.Tensor, ...]
+MOST_HELD = 2**31  # bytes of all layers' gradients by W x, or h, that layers side by side hold at once
 ROWS = 16  # fewest of a block: fewer take no less time
 LAUNCH = 1e-4  # seconds that a further launch of both passes takes, of the host or of the GPU
 Saved = dict[str, torch.Tensor]
@@ -136,6 +137,9 @@ def chunk_for(layer: Layer, layers: int, shape: tuple[int, int], dtype: torch.dt
     def seconds(side: int) -> float:
         return _step_seconds(layer, side, shape[1], dtype, training)
 
+    held = shape[0] * shape[1] * layers * (layer.width if training else layer.units) * dtype.itemsize
+    if held > MOST_HELD:
+        return 0
     return chunk_of(shape[0], layers, training, seconds)
 
 

@@ -13,10 +13,22 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks" / "rnn"))
 import ahead
-import flashrnn
+import flashrnn_times
 import peers
 import plots
-from sweeps import COMPILED, CUDNN, LOOP, ORDER, OURS, OURS_WITH_INPUT, SWEEPS, Unit, expected_seconds, units
+from sweeps import (
+    COMPILED,
+    CUDNN,
+    FLASHRNN,
+    LOOP,
+    ORDER,
+    OURS,
+    OURS_WITH_INPUT,
+    SWEEPS,
+    Unit,
+    expected_seconds,
+    units,
+)
 
 HEAD: dict[str, Any] = {"gpu": "NVIDIA H100 80GB HBM3", "sources": "abc"}
 STEPS = units(["steps"])
@@ -43,7 +55,7 @@ def test_the_sweeps_are_those_of_the_figures() -> None:
         ("gru", "fp16"),
     }
     known = {(s.heads, s.dim, s.batch) for s in shapes["table"]}
-    assert known == set(flashrnn.FUSED) | {(48, 16, 16), (24, 32, 16)}
+    assert known == set(flashrnn_times.FUSED) | {(48, 16, 16), (24, 32, 16)}
 
 
 def test_who_measures_what() -> None:
@@ -146,6 +158,23 @@ def test_the_table_says_how_many_times_as_long_others_take() -> None:
     assert f"R at {4 * 8192**2 * 2 * 1024 / 4e-3 / 1e9:.0f} GB/s;" in large
     elsewhere = peers.table(results.data["units"], "NVIDIA A100")
     assert "FlashRNN" not in elsewhere
+
+
+def test_flashrnn_is_compared_by_a_callers_clock_too() -> None:
+    wanted = units(["table"], (OURS, FLASHRNN))
+    assert {(u.shape.heads, u.shape.dim, u.shape.batch) for u in wanted if u.who == FLASHRNN} == set(
+        flashrnn_times.FUSED
+    )
+    assert not units([name for name in SWEEPS if name != "table"], (FLASHRNN,))
+    pair = [unit for unit in wanted if unit.shape.dim == 768 and unit.shape.batch == 16]
+    times = {
+        OURS: {"forward": 1.0, "both": 3.0, "forward_call": 2.0, "both_call": 4.0},
+        FLASHRNN: {"forward": 5.0, "both": 12.0, "forward_call": 5.5, "both_call": 14.0},
+    }
+    results = peers.Results(None, HEAD)
+    peers.run(results, pair, lambda unit: times[unit.who], 1e9)
+    shown = peers.table(results.data["units"], "NVIDIA H200")
+    assert "FlashRNN 5.000 12.000 (5.00x 4.00x) (by a caller's clock 2.75x 3.50x);" in shown
 
 
 def test_a_pass_that_failed_is_a_dash() -> None:

@@ -151,9 +151,10 @@ def test_kernels_get_the_weights_of_the_call(kernels_on_cpu: ReferenceLauncher) 
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
+@pytest.mark.parametrize("two", [False, True])
 @pytest.mark.parametrize("cuts", [None, [(2, 4), (1, 3), (3, 2)]])
 def test_packed_rows_agree_with_torchs_operations(
-    kind: str, cuts: Any, kernels_on_cpu: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+    kind: str, two: bool, cuts: Any, kernels_on_cpu: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In one block, and in blocks that rows leave which are over."""
     from torch.nn.utils.rnn import PackedSequence, pack_sequence
@@ -165,8 +166,8 @@ def test_packed_rows_agree_with_torchs_operations(
         monkeypatch.setattr(fused, "cuts_of", lambda *_: cuts)
     parts = [torch.randn(n, 5) for n in (3, 6, 1, 5)]  # two run over step 3, three over step 2
     packed = pack_sequence(parts, enforce_sorted=False)
-    layer = getattr(ours, kind)(5, 16, 2, bidirectional=True)
-    start = tuple(torch.rand(4, 4, 16) for _ in layer.kind.states)
+    layer = getattr(ours, kind)(5, 16, 2, bidirectional=two)
+    start = tuple(torch.rand(2 + 2 * two, 4, 16) for _ in layer.kind.states)
     results = []
     for natively in (False, True):
         leaf = packed.data.clone().requires_grad_()
@@ -228,6 +229,19 @@ def test_layers_side_by_side_are_layers_one_after_another(
                 found[-1] += torch.autograd.grad(sum(one.sum() for one in ends), list(layer.parameters()))
         for one, other in zip(*found, strict=True):
             close(one, other)
+
+
+def test_layers_side_by_side_hold_a_bounded_amount(
+    kernels_on_cpu: ReferenceLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    layer = fused.layer_of(ours.LSTM(512, 512, 4).kind, ours.LSTM(512, 512, 4).sizes, True)
+    monkeypatch.setattr(fused, "_step_seconds", lambda *_: 2e-6)  # four layers as fast as one
+    for batch, training, pays in ((16, True, True), (256, True, False), (256, False, True)):
+        assert bool(fused.chunk_for(layer, 4, (1024, batch), torch.float16, training)) == pays
+    fused.chunk_for.cache_clear()
 
 
 def test_layers_run_side_by_side_where_that_pays() -> None:
