@@ -162,8 +162,53 @@ def ordered_with_a_sum() -> Any:
     return len(m.solutions())
 
 
+def square_with_holes() -> Any:
+    """Domain consistency: a Latin square of order 22 with nearly half of its cells open."""
+    rng, n = random.Random(2), 22
+    rows, columns, values = (rng.sample(range(n), n) for _ in range(3))
+    m = Model()
+    cells = {}
+    for i in range(n):
+        for j in range(n):
+            value = values[(rows[i] + columns[j]) % n]
+            low, high = (0, n - 1) if rng.random() < 0.45 else (value, value)
+            cells[i, j] = m.int_var(f"x{i}_{j}", low, high)
+    for i in range(n):
+        m.add(c.all_different([cells[i, j] for j in range(n)], consistency="domain"))
+        m.add(c.all_different([cells[j, i] for j in range(n)], consistency="domain"))
+    return bool(m.solve(learn=False))
+
+
+def ten_in_ten() -> Any:
+    """Bounds consistency: ten of sixteen different numbers fill 0 to 9, so six others have a least sum."""
+    m = Model()
+    x = [m.int_var(f"x{i}", 0, 9 if i < 10 else 17) for i in range(16)]
+    m.add(c.all_different(x), c.sum_(x[10:]) <= 72)
+    return bool(m.solve())
+
+
+def long_cycle() -> Any:
+    """Cycles of differences: 600 variables without bounds, each less than the next."""
+    m = Model()
+    x = m.int_vars("x", 600, 0, 10**9)
+    m.add(*[x[i] + 1 <= x[(i + 7) % 600] for i in range(600)])
+    return bool(m.solve(learn=False))
+
+
+def ordered_rows_and_columns() -> Any:
+    """Lexicographic order: matrices with three ones in each row and column, found by search."""
+    m, n = Model(), 6
+    x = m.bool_vars("x", (n, n))
+    for i in range(n):
+        m.add(x[i, :].sum() == 3, x[:, i].sum() == 3)
+    for i in range(n - 1):
+        m.add(c.lex_less(x[i, :], x[i + 1, :]), c.lex_less(x[:, i], x[:, i + 1]))
+    return sum(1 for _ in m.iter_solutions())
+
+
 KINDS = [
     energy_of_tasks, towns_without_return, knights_tour, moduli, factors_in_products, three_cubes,
     weighted_distances, full_bins, powers_of_a_bounded_sum, wide_objective, divisors_as_products,
-    products_of_steps, five_rows_of_a_knapsack, defined_beyond_lists, ordered_with_a_sum,
+    products_of_steps, five_rows_of_a_knapsack, defined_beyond_lists, ordered_with_a_sum, square_with_holes,
+    ten_in_ten, long_cycle, ordered_rows_and_columns,
 ]  # fmt: skip

@@ -15,6 +15,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from constrint.propagators import AllDifferentBounds
+
 
 @dataclass(frozen=True)
 class Switch:
@@ -210,8 +212,8 @@ SWITCHES: dict[str, Switch] = {
         {"constrint.propagators.divmod:keep_supported_divisors": _yes}, True),
     "kernel: divisors of a product": Switch({"constrint.propagators.product:keep_divisors": _yes}, True),
     "kernel: divisors by divides": Switch({"constrint.propagators.divides:keep_divisors_of": _yes}, True),
-    "kernel: components of a matching": Switch(
-        {"constrint.propagators.all_different_domain:all_different_domain": _yes}, True),
+    "all_different: domain consistency": Switch(
+        {"constrint.globals.different:AllDifferentDomain": lambda views, *_: AllDifferentBounds(views)}),
     # Diagrams
     "diagrams: one sum counted": Switch({"constrint.diagrams.planner:count_sum": _nothing}),
     "diagrams: wide variables": Switch(

@@ -24,7 +24,7 @@ from constrint.support.deadline import NEVER, Deadline, beside
 if TYPE_CHECKING:
     import subprocess
 
-HAND_OVER = 0.2  # seconds of interpreted search after which loading machine code pays
+HAND_OVER = 0.08  # seconds of interpreted search after which loading machine code, as long, pays
 BEGIN_AFTER = 2.0  # seconds of interpreted search
 # Seconds that loading machine code may take: no search begins that later than this before its end.
 LOADING = 1.0

@@ -1,8 +1,8 @@
 """The cache of compiled parts: one file for each part, content of its sources, and processor.
 
-A file is a pickle of numba's, so it is read only if it can be trusted: file and folder belong to this user or
-to root, nobody else may write them, and the checksum at the head of the file matches. A file that fails a
-check is removed and made again.
+A file holds machine code, or a pickle of numba's, so it is read only if it can be trusted: file and folder
+belong to this user or to root, nobody else may write them, and the checksum at the head of the file matches.
+A file that fails a check is removed and made again.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 # `dispatch` takes longest to compile, so it is compiled separately and linked into "engine" and "learn".
@@ -32,7 +33,8 @@ ABOUT = {
     "learn": "the learning search, once on this machine (about a minute)",
     "learn-sums": "the learning search, once on this machine (about a minute)",
 }
-MAGIC = b"constrint machine code 2\n"
+VERSIONS = ("numba/_version.py", "llvmlite/_version.py", "numpy/version.py")  # files that say them
+MAGIC = b"constrint machine code 3\n"
 DIGEST = 32  # bytes of the checksum at the head of a file
 ABANDONED = 3600.0  # seconds after which an unfinished file is removed
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -62,12 +64,10 @@ def key(part: str) -> str:
     Sources, numba, Python, processor.
     """
     import hashlib
-    import platform
-    from importlib.metadata import version
     from pathlib import Path
 
     package = Path(__file__).resolve().parent.parent
-    about = [version("numba"), version("llvmlite"), version("numpy"), platform.python_version(), _processor()]
+    about = [*map(_version, VERSIONS), sys.version, _processor()]
     about += [os.environ.get(name, "") for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")]
     digest = hashlib.sha256("\n".join(about).encode())
     for source in sorted(path for name in PARTS[part] for path in package.glob(f"{name}/*.py")):
@@ -75,26 +75,41 @@ def key(part: str) -> str:
     return digest.hexdigest()[:20]
 
 
+def _version(file: str) -> str:
+    """The version of a package: what its own file says, since asking `importlib.metadata` takes 20 ms."""
+    from importlib.util import find_spec
+
+    package, _, name = file.partition("/")
+    spec = find_spec(package)
+    for folder in (spec and spec.submodule_search_locations) or ():
+        with suppress(OSError), open(os.path.join(folder, name), encoding="utf-8") as found:
+            return found.read()
+    from importlib.metadata import version
+
+    return version(package)
+
+
 def _processor() -> str:
     """The model of the processor, on whose instructions machine code depends."""
-    import platform
-
     lines: list[str] = []
     with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
         first = file.read(HEAD_OF_CPUINFO).partition("\n\n")[0].splitlines()
         lines = [line for line in first if line.startswith(("model name", "flags", "Features", "CPU part"))]
-    return "\n".join([sys.platform, platform.machine(), *lines])
+    machine = os.uname().machine if hasattr(os, "uname") else os.environ.get("PROCESSOR_IDENTIFIER", "")
+    return "\n".join([sys.platform, machine, *lines])
 
 
-def folders() -> list[Path]:
+def folders() -> Iterable[Path]:
     """The folders that may hold machine code: the user's cache, then one in the temporary folder."""
-    import tempfile
     from pathlib import Path
 
     from constrint.support.caching import user_cache
 
+    yield user_cache()
+    import tempfile  # late: most need the first folder only
+
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    return [user_cache(), Path(tempfile.gettempdir()) / f"constrint-{user}"]
+    yield Path(tempfile.gettempdir()) / f"constrint-{user}"
 
 
 def name(part: str) -> str:

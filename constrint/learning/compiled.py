@@ -1,81 +1,33 @@
-"""The compiled learning search, built as in `engine.compiled`."""
+"""The compiled learning search, on machine code as in `engine.compiled`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import cache as once
+from functools import partial
 from typing import Any, cast
 
-import numba
 import numpy as np
-from numba.experimental import structref
 
-from constrint.engine import cache
-from constrint.engine.compiled import (
-    _CELLS,
-    _STATE,
-    Structure,
-    compiled_dispatch,
-    loaded_or_made,
-    named_copy,
-    structure_of,
-    twins_of,
-)
-from constrint.learning import generic, loop
+from constrint.engine import cache, native
+from constrint.engine.compiled import loaded_or_made
 from constrint.learning.build import full
-from constrint.learning.layout import FAULT, LEARN_COMPILABLE, Learner
-from constrint.propagators import dispatch
-from constrint.store.state import COMPILABLE, State
+from constrint.learning.layout import Learner
+from constrint.store.state import State
 
 
-@structref.register
-class LearnerType(numba.types.StructRef):
-    """The type of a structure of the learner's arrays."""
+def _made(part: str) -> bytes:
+    from constrint.learning.making import learning_code
 
-    def __init__(self, fields: Sequence[tuple[str, Any]]) -> None:
-        super().__init__(fields)  # type: ignore[no-untyped-call] # numba is untyped
-        self.name = "Learner"
-
-
-class LearnerStructure(structref.StructRefProxy):
-    """The Python object of the structure."""
-
-
-structref.define_proxy(LearnerStructure, LearnerType, list(Learner._fields))  # type: ignore[no-untyped-call] # numba is untyped
-
-_LEARNER = LearnerType([(name, _CELLS) for name in Learner._fields])
-
-
-def no_propagator(ls: Any, st: Any, p: int) -> bool:
-    """Replaces `run_propagator` if no propagator needs it, so that its callees need not be compiled.
-
-    It is never called. If it is, the search ends as `BROKEN`, since a constraint was left out.
-    """
-    ls.scalar[FAULT] = 1
-    return True
+    return learning_code(part)
 
 
 @once
-def _run(has_propagators: bool) -> Callable[[Any, Any, int], int]:
+def _run(has_propagators: bool) -> native.Entry:
     """`loop.run`, compiled or loaded."""
     part = "learn" if has_propagators else "learn-sums"
-
-    def twins() -> dict[int, Any]:
-        called = [function for function in [*COMPILABLE, *LEARN_COMPILABLE] if function is not loop.run]
-        if has_propagators:
-            return twins_of(called, part, {id(dispatch): compiled_dispatch()})
-        return twins_of(
-            called,
-            part,
-            {id(generic.run_propagator): numba.njit(error_model="numpy")(named_copy(no_propagator, part))},
-        )
-
-    run = loaded_or_made(part, loop.run, RUN, twins)
+    run = loaded_or_made(part, partial(_made, part))
     cache.note_loaded(part)
-    return cast("Callable[[Any, Any, int], int]", run)
-
-
-RUN = numba.int64(_LEARNER, _STATE, numba.int64)
+    return run
 
 
 def load(has_propagators: bool) -> None:
@@ -97,18 +49,18 @@ class CompiledLearning:
             self._compiled = _run(has_propagators)
         arrays = [np.array(cells, dtype=np.int64) for cells in st]
         self.st = State(*cast("list[list[int]]", arrays))
-        self._state, _ = structure_of(Structure, _STATE, arrays)
+        self._state = native.Structure(arrays)
         self._take(ls)
 
     def _take(self, ls: Learner) -> None:
         arrays = [np.array(cells, dtype=np.int64) for cells in ls]
         # Arrays pass under the type of lists: both are only indexed.
         self.ls = Learner(*cast("list[list[int]]", arrays))
-        self._structure, _ = structure_of(LearnerStructure, _LEARNER, arrays)
+        self._structure = native.Structure(arrays)
 
     def run(self, budget: int) -> int:
         """Run `loop.run` on the learner."""
-        return int(self._compiled(self._structure, self._state, budget))
+        return self._compiled(self._structure.address, self._state.address, budget)
 
     def grow(self) -> Learner:
         """Double the space of all fields that are full."""

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+import sys
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from functools import cache
 from importlib.metadata import version
 from time import perf_counter
@@ -59,11 +67,16 @@ def result_of(future: Future[Answer], seconds: float | None = None) -> Answer:
         raise _lost(problem) from problem
 
 
-def _lost(problem: BrokenExecutor) -> LimitError:
+def _lost(problem: Exception) -> LimitError:
+    told = problem if isinstance(problem, BrokenExecutor) else _named(problem)
     return LimitError(
-        f"a worker ended before its answer ({problem}): it may have been out of memory; "
+        f"a worker ended before its answer ({told}): it may have been out of memory; "
         "give the workers more of it, or use fewer at a time"
     )
+
+
+def _named(problem: Exception) -> str:
+    return f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
 
 
 class _Handed(NamedTuple):
@@ -77,8 +90,9 @@ class _Handed(NamedTuple):
 class Workers:
     """The workers of one call. Own workers are started on demand and end with the call.
 
-    A share that is lost with its worker is handed out again, and has the same answer. Where an executor is
-    broken by the loss, as one of processes is, own processes take its place.
+    A share that is lost with its worker is handed out again, and has the same answer. Where an executor takes
+    no more work, as one of processes after a loss or one whose scheduler is gone, own processes take its
+    place, and the shares that it still has are handed out again.
 
     Attributes:
         count: Number of workers.
@@ -90,6 +104,7 @@ class Workers:
         self._own: Executor | None = None
         self._running: dict[Future[str], _Handed] = {}
         self._losses = 0
+        self._has_taken = False  # a share
 
     @property
     def have_our_clock(self) -> bool:
@@ -109,7 +124,10 @@ class Workers:
         return Processes(self.count, search_share)
 
     def submit(self, common: str, share: str) -> Future[str]:
-        """Submit a share of a search; the workers must have been started."""
+        """Submit a share of a search; the workers must have been started.
+
+        Raises `LimitError` if the executor takes no share at all, or too many workers were lost.
+        """
         from constrint.parallel.share import search_share
 
         while True:
@@ -118,10 +136,13 @@ class Workers:
                 raise InternalError("start the workers before submitting work")
             try:
                 future: Future[str] = executor.submit(search_share, common, share)
-            except BrokenExecutor as problem:  # it lost another share, and takes no more
-                if not self._note_loss(executor):
+            except Exception as problem:  # it lost another share, was shut down, or lost its scheduler
+                if not (self._has_taken or isinstance(problem, BrokenExecutor)):
+                    raise LimitError(f"the executor takes no work ({_named(problem)})") from problem
+                if not self._note_loss(executor, problem):
                     raise _lost(problem) from problem
                 continue
+            self._has_taken = True
             self._running[future] = _Handed(common, share, executor)
             return future
 
@@ -132,30 +153,43 @@ class Workers:
         """
         ends = None if seconds is None else perf_counter() + seconds
         while True:
+            handed = self._running[future]
             try:
+                if self._is_replaced(handed.executor) and not future.done():
+                    raise BrokenExecutor("it takes no more work")
                 answer = future.result(None if ends is None else max(0.0, ends - perf_counter()))
-            except BrokenExecutor as problem:
-                handed = self._running.pop(future)
-                if not self._note_loss(handed.executor):
+            except (BrokenExecutor, CancelledError) as problem:
+                del self._running[future]
+                if not self._note_loss(handed.executor, problem):
                     raise _lost(problem) from problem
                 future = self.submit(handed.common, handed.share)
             except (ConstrintError, TimeoutError):
                 raise
             except Exception as problem:
-                raise LimitError(
-                    f"a worker failed before its answer ({type(problem).__name__}: {problem})"
-                ) from problem
+                raise LimitError(f"a worker failed before its answer ({_named(problem)})") from problem
             else:
                 del self._running[future]
                 return answer
 
-    def _note_loss(self, executor: Executor | None) -> bool:
-        """Note that an executor lost a worker; whether the share is to be handed out again."""
-        if executor is self._executor and self._own is not None:
-            return True  # it was replaced when its first share was lost
+    def _is_replaced(self, executor: Executor) -> bool:
+        """Whether own processes took the place of an executor."""
+        return executor is self._executor and self._own is not None
+
+    def _note_loss(self, executor: Executor, problem: Exception) -> bool:
+        """Note that an executor lost a worker; whether the share is to be handed out again.
+
+        Unless a share was only cancelled, own processes take the place of the executor.
+        """
+        if self._is_replaced(executor):
+            return True  # counted when its first share was lost
         self._losses += 1
-        if self._own is None:
+        if self._own is None and not isinstance(problem, CancelledError):
             self._own = self._processes()
+            sys.stderr.write(
+                f"constrint: the executor takes no more work ({_named(problem)}); "
+                "processes of this machine take its place\n"
+            )
+            sys.stderr.flush()
         return self._losses <= MOST_LOSSES
 
     def dismiss(self) -> None:

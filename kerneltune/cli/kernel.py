@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from constrint.errors import ConstrintError
 from kerneltune.cli.failures import print_json, reporting
 from kerneltune.cli.options import Gpu, Json
 from kerneltune.errors import InputError, RunError
@@ -118,6 +120,36 @@ def best(
         typer.echo(found.sentence)
         for key, value in found.configuration.items():
             typer.echo(f"  {key} = {value}")
+
+
+def space(
+    folder: FolderPath,
+    gpu: Gpu = None,
+    size: Size = None,
+    to_t1: Annotated[
+        Path | None, typer.Option("--to-t1", help="Write the parameters and restrictions as a T1 file.")
+    ] = None,
+) -> None:
+    """Print how many configurations of a kernel of your own fit a GPU."""
+    with reporting(False):
+        from constrint.tuning.spaces import Space
+        from kerneltune.sources.folder import read_folder
+        from kerneltune.tuning.tune import profile_for
+
+        described = read_folder(folder, sizes_of(size), with_arrays=False).description
+        kernel = described.kernel(profile_for(described, gpu))
+        found = kernel.space
+        typer.echo(f"{kernel.name}: {found.size:,} configurations of {', '.join(found.names)}")
+        if to_t1 is None:
+            return
+        if not isinstance(found, Space):
+            raise InputError("--to-t1: T1 has no constraint files: give tune_params and restrictions")
+        try:
+            to_t1.write_text(json.dumps(found.to_t1(), indent=1) + "\n", encoding="utf-8")
+        except ConstrintError as error:
+            raise InputError(f"--to-t1: {error}") from None
+        except OSError as error:
+            raise InputError(f"cannot write {to_t1}: {error.strerror}") from None
 
 
 def header(

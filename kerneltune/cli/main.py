@@ -16,7 +16,7 @@ from kerneltune.cli.bundle import bundle_app
 from kerneltune.cli.doctor import doctor
 from kerneltune.cli.failures import print_json, reporting, run_app
 from kerneltune.cli.fit import fit
-from kerneltune.cli.kernel import best, header, tune_kernel
+from kerneltune.cli.kernel import best, header, space, tune_kernel
 from kerneltune.cli.options import Asked, Backend, Json, Top, asking
 from kerneltune.cli.profiles import profile_app
 from kerneltune.cli.replay import replay
@@ -39,6 +39,7 @@ app.add_typer(profile_app, name="profile")
 app.add_typer(bundle_app, name="bundle")
 app.command()(tune)
 app.command(name="tune-kernel")(tune_kernel)
+app.command()(space)
 app.command()(best)
 app.command()(header)
 app.command()(replay)

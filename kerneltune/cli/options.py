@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -16,7 +16,7 @@ from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import GPU_VARIABLE, load_profile
 from kerneltune.inputs.problem import Problem
 from kerneltune.inputs.request import Request
-from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.scan_descriptions import FAMILY, discover_scans
 from kerneltune.inputs.scan_problem import ScanProblem
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Asked:
         name = "linear" if self.cell == SCAN else self.cell
         if name in discover(self.kernels_root).cells:
             return self._layer()
-        return self._scan(name) if name in discover_scans().cells else self._layer()
+        return self._scan(name) if name in self._scans() else self._layer()
 
     def space(self) -> TilingSpace:
         """The space of the request on a profile, over the chosen kernels."""
@@ -104,9 +104,14 @@ class Asked:
         found = discover_scans if isinstance(request, ScanProblem) else discover
         return TilingSpace(request, profile, found(self.kernels_root), self.strategy)
 
+    def _scans(self) -> Collection[str]:
+        """Names of scans: of the chosen kernels, if they have any."""
+        root = self.kernels_root
+        return discover_scans(root if root is not None and (root / FAMILY).is_dir() else None).cells
+
     def _layer(self) -> Problem:
         if self.channels is not None or self.reverse or self.lengths or self.resets:
-            known = ", ".join([SCAN, *sorted(discover_scans().cells)])
+            known = ", ".join([SCAN, *sorted(self._scans())])
             raise InputError(f"--channels, --reverse, --lengths and --resets are a scan's: {known}")
         if self.heads is None or self.head_dim is None:
             option = "--heads" if self.heads is None else "--head-dim"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,9 @@ from kerneltune.cli.failures import print_json, reporting
 from kerneltune.cli.options import Json
 from kerneltune.errors import InputError, KernelTuneError
 from kerneltune.inputs.hardware import load_profile, profile_names
+
+if TYPE_CHECKING:
+    from kerneltune.running.detect import Detected
 
 Name = Annotated[str, typer.Argument(help="A profile's name, or the path of a YAML file.")]
 Names = Annotated[list[str] | None, typer.Argument(help="Profiles' names or files; by default all.")]
@@ -99,13 +103,45 @@ def profile_schema_command() -> None:
 
 
 @profile_app.command(name="detect")
-def profile_detect(as_json: Json = False) -> None:
+def profile_detect(
+    write: Annotated[
+        Path | None,
+        typer.Option(help="Write a profile to FILE.yaml, with costs that micro-benchmarks measure."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Print the profile that fits this machine's GPU."""
     with reporting(as_json):
         from kerneltune.running.detect import detect
 
         found = detect()
+        if write is not None:
+            _write_profile(write, found)
         if as_json:
             print_json(found.to_json())
             return
         typer.echo(found.sentence)
+
+
+def _write_profile(path: Path, found: Detected) -> None:
+    """Measure the costs of this machine's GPU, and write its profile."""
+    from kerneltune.tuning.micro import measured_costs, written_profile
+
+    if path.suffix not in (".yaml", ".yml"):
+        raise InputError(f"--write: a profile's path must end in .yaml, not {path}")
+    if path.exists():
+        raise InputError(f"--write: {path} exists: name another file")
+    near = found.profile or found.nearest
+    if near is None:
+        raise InputError(f"--write: {found.sentence}")
+    costs, copied = measured_costs(load_profile(near))
+    origin = f"{found.facts.name}, by kerneltune profile detect --write."
+    text = written_profile(found, path.stem, costs, copied, origin)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"--write: cannot write {path}: {error.strerror}") from None
+    load_profile(str(path))
+    for name, cost in costs.items():
+        typer.echo(f"{name}: {cost}", err=True)
+    typer.echo(f"written to {path}: give it to --gpu", err=True)

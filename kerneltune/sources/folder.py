@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from constrint.errors import ConstrintError
+from constrint.tuning.spaces import from_json
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.yamlfile import read_checked
 from kerneltune.sources.arguments import KINDS, NUMBER, Argument, number
@@ -122,13 +124,14 @@ def read_folder(
     arrays = _Arrays(folder, path, actual, np.random.default_rng(seed), with_arrays)
     arguments = [arrays.argument(one) for one in data.arguments]
     constants = {one.name: arrays.argument(one).value for one in data.constants}
+    params, constraints = _space(folder, path, data)
     description = Description(
         source,
         entry=data.entry,
         kind=kind,
         name=data.name or folder.resolve().name,
-        params=data.tune_params,
-        constraints=_constraints(folder, path, data),
+        params=params,
+        constraints=constraints,
         sizes=actual,
         arguments=arguments,
         grid=data.grid,
@@ -183,15 +186,22 @@ def _source(folder: Path, data: KernelFile) -> tuple[Any, str | None]:
     return path, data.kind
 
 
-def _constraints(folder: Path, path: Path, data: KernelFile) -> Any:
+def _space(folder: Path, path: Path, data: KernelFile) -> tuple[Any, Any]:
+    """Parameters and restrictions; or nothing and a constraint file, which has both."""
     named = data.constraints or (CONSTRAINTS if (folder / CONSTRAINTS).is_file() else None)
     if named is None:
         if data.tune_params is None:
             raise InputError(f"{path}: tune_params is missing, and there is no {CONSTRAINTS}")
-        return list(data.restrictions)
+        return data.tune_params, list(data.restrictions)
     if data.tune_params is not None or data.restrictions:
         raise InputError(f"{path}: tune_params and {named} both declare parameters: keep one of them")
-    return folder / named
+    if not named.endswith(".json"):
+        return None, folder / named
+    try:
+        found = from_json(folder / named)  # T1, or tune_params and restrictions
+    except (ConstrintError, OSError) as error:
+        raise InputError(f"{path}: constraints: {error}") from None
+    return found.tune_params, list(found.restrictions)
 
 
 def _reference(folder: Path, data: KernelFile, sizes: Mapping[str, int]) -> Any:

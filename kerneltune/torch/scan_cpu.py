@@ -1,13 +1,15 @@
-"""The operators of scans on a CPU: gates by torch in float32, the recurrence by numba."""
+"""The operators of scans on a CPU, by numba: minimal cells in one pass, else gates by torch in float32."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch.nn import functional
 
-from kerneltune.running.scan_cpu import linear_scan
+from kerneltune.running.minimal_cpu import Steps, minimal_scan
+from kerneltune.running.scan_cpu import CHANNELS_AT_ONCE, JOBS, linear_scan
 
 PART = 1 << 20  # numbers of an array that are computed at once
 
@@ -27,10 +29,44 @@ def forward_on_cpu(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """H after each step in the inputs' dtype, and the last in float32."""
     if cell in ("mingru", "minlstm") and options.lengths is None and options.boundaries is None:
-        return _by_parts(cell, inputs, options)
+        return _in_one_pass(inputs, options) if _fits_one_pass(inputs) else _by_parts(cell, inputs, options)
     a, b = _coefficients(cell, [part.float() for part in inputs])
     after, _, last = _recur(a, b, options, wants_before=False)
     return after.flatten(2).to(inputs[0].dtype), last
+
+
+def _fits_one_pass(inputs: list[torch.Tensor]) -> bool:
+    """Whether there is enough to compute side by side without dividing time, whatever threads there are."""
+    batch, _, channels = inputs[0].shape
+    known = inputs[0].dtype in (torch.float32, torch.bfloat16)
+    wide = batch * -(-channels // CHANNELS_AT_ONCE) >= JOBS
+    return known and wide and inputs[0].numel() > 0 and all(part.stride(2) == 1 for part in inputs)
+
+
+def _in_one_pass(inputs: list[torch.Tensor], options: Options) -> tuple[torch.Tensor, torch.Tensor]:
+    batch, steps, channels = inputs[0].shape
+    hidden = torch.empty(inputs[0].shape, dtype=inputs[0].dtype)
+    last = torch.zeros(batch, channels) if options.initial is None else options.initial.clone()
+    resets = torch.zeros(batch, steps) if options.resets is None else options.resets
+    minimal_scan(
+        [_numbers(part) for part in inputs],
+        _numbers(hidden),
+        last.numpy(),
+        resets.numpy().astype(bool),
+        reverse=options.reverse,
+        parts=-(-torch.get_num_threads() // batch),
+    )
+    return hidden, last
+
+
+def _numbers(tensor: torch.Tensor) -> Steps:
+    """A tensor [B, T, D] from its first to its last number, also where other tensors' numbers lie between."""
+    tensor = tensor.detach()
+    span = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    flat = tensor.as_strided((span,), (1,))
+    short = tensor.dtype == torch.bfloat16
+    numbers = flat.view(torch.int16).numpy().view(np.uint16) if short else flat.numpy()
+    return Steps(numbers, tensor.stride(0), tensor.stride(1))
 
 
 def _by_parts(cell: str, inputs: list[torch.Tensor], options: Options) -> tuple[torch.Tensor, torch.Tensor]:

@@ -18,7 +18,7 @@ def filled() -> None:
             subprocess.run([sys.executable, "-m", "constrint.learning.compile_part", part], check=True)
         assert cache.is_filled(part)
     if not cache.is_filled("dispatch"):  # it was removed, and nobody needed it since
-        code = "from constrint.engine.compiled import compiled_dispatch; compiled_dispatch()"
+        code = "from constrint.engine.making import dispatch_twin; dispatch_twin()"
         subprocess.run([sys.executable, "-c", code], check=True)
 
 

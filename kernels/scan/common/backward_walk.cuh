@@ -57,7 +57,7 @@ class Walk<Shape, true> {
         }
       }
       const bool writes = time >= written && strand.exists;
-      const Targets<Shape> targets(arguments, strand, tile);
+      Targets<Shape> targets(arguments, strand, tile + existing - 1, true);
       Carried<Shape> state = entering;
       if (time + steps < end) load_kept(arguments, strand, tile - steps, entering);
 #pragma unroll
@@ -81,8 +81,8 @@ class Walk<Shape, true> {
             StepWords<Shape> read;
             ring.read(step, read.array);
             take(read, step, dropped >> step & 1, writes, targets, carried, dependence);
-          } else if (writes) {
-            targets.write(step, {});
+          } else {
+            targets.write(writes, {});
           }
       }
       __syncwarp();
@@ -133,7 +133,7 @@ class Walk<Shape, true> {
 
   // One step back.
   template <bool DEPENDENCE>
-  __device__ __forceinline__ void take(const StepWords<Shape>& words, int step, bool reset, bool writes, const Targets<Shape>& targets,
+  __device__ __forceinline__ void take(const StepWords<Shape>& words, int step, bool reset, bool writes, Targets<Shape>& targets,
                                        Carried<Shape>& carried, Dependence<Shape, DEPENDENCE>& dependence) {
     float result[inputs][Shape::vector];
 #pragma unroll
@@ -158,7 +158,7 @@ class Walk<Shape, true> {
         for (int s = 0; s < states; s++) carried.state[c][s] = 0.0f;
     }
     if (DEPENDENCE && reset) dependence.drop();
-    if (writes) targets.write(step, result);
+    targets.write(writes, result);
   }
 
   static __device__ __forceinline__ float larger(float a, float b) { return b > a ? b : a; }

@@ -5,9 +5,10 @@
 
 namespace kerneltune {
 
-// Workspace: 128 bytes of counters; then for each chunk of each group of channels (a "job") planes of [row_channels] floats: what it began with
-// [states], what it left and its magnitude [states + 1], what it is to begin with next [states], the dependence [states][states], sums
-// [weights] backward; then of each job whether its dependence is known.
+// Workspace: 128 bytes of counters; then for each chunk of each group of channels (a "job") what it left at first and its magnitude
+// [states + 1][row_channels], each number beside the mark of its launch in one 64-bit word, so that whoever reads it needs no barrier; then of each
+// job planes of [row_channels] floats: what it began with [states], what it left and its magnitude [states + 1], what it is to begin with next
+// [states], the dependence [states][states], sums [weights] backward; then of each job whether its dependence is known.
 template <class Shape>
 class Boundaries {
   static constexpr int states = Shape::states;
@@ -17,9 +18,11 @@ class Boundaries {
  public:
   static constexpr int planes = sum + sums;
   using Vector = float[Shape::vector][states];
+  using Magnitudes = float[Shape::vector];
 
   __device__ __forceinline__ Boundaries(void* workspace, int groups, int chunks)
-      : floats(reinterpret_cast<float*>(static_cast<unsigned char*>(workspace) + 128)),
+      : words(reinterpret_cast<Word*>(static_cast<unsigned char*>(workspace) + 128)),
+        floats(reinterpret_cast<float*>(words + static_cast<Stride>(groups) * chunks * (states + 1) * Shape::row_channels)),
         known(reinterpret_cast<unsigned*>(floats + static_cast<Stride>(groups) * chunks * planes * Shape::row_channels)),
         groups(groups) {}
 
@@ -31,6 +34,40 @@ class Boundaries {
     for (int c = 0; c < Shape::vector; c++) __stcg(at(chunk, group, end + states) + c, carried.magnitude[c]);
   }
   __device__ __forceinline__ void left(int chunk, int group, Vector& state) const { get(chunk, group, end, state); }
+  __device__ __forceinline__ void magnitudes(int chunk, int group, Magnitudes& magnitude) const {
+#pragma unroll
+    for (int c = 0; c < Shape::vector; c++) magnitude[c] = __ldcg(at(chunk, group, end + states) + c);
+  }
+  // What a chunk leaves at first, for the warp that has the next one.
+  __device__ __forceinline__ void publish(int chunk, int group, unsigned mark, const Carried<Shape>& carried) const {
+#pragma unroll
+    for (int s = 0; s <= states; s++)
+#pragma unroll
+      for (int c = 0; c < Shape::vector; c++) {
+        const Word word = static_cast<Word>(mark) << 32 | __float_as_uint(s < states ? carried.state[c][s] : carried.magnitude[c]);
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word_at(chunk, group, s, c)), "l"(word) : "memory");
+      }
+  }
+  __device__ __forceinline__ void await_left(int chunk, int group, unsigned mark, Vector& state, Magnitudes& magnitude) const {
+    Word found[states + 1][Shape::vector];
+    bool there;
+    do {
+      there = true;
+#pragma unroll
+      for (int s = 0; s <= states; s++)
+#pragma unroll
+        for (int c = 0; c < Shape::vector; c++) {
+          asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(found[s][c]) : "l"(word_at(chunk, group, s, c)) : "memory");
+          there = there && static_cast<unsigned>(found[s][c] >> 32) == mark;
+        }
+    } while (!there);
+#pragma unroll
+    for (int c = 0; c < Shape::vector; c++) {
+#pragma unroll
+      for (int s = 0; s < states; s++) state[c][s] = __uint_as_float(static_cast<unsigned>(found[s][c]));
+      magnitude[c] = __uint_as_float(static_cast<unsigned>(found[states][c]));
+    }
+  }
   __device__ __forceinline__ void put_next(int chunk, int group, const Vector& state) const { put(chunk, group, next, state); }
   __device__ __forceinline__ void coming(int chunk, int group, Vector& state) const { get(chunk, group, next, state); }
   __device__ __forceinline__ float* sums_of(int chunk, int group) const { return at(chunk, group, sum); }
@@ -71,8 +108,7 @@ class Boundaries {
   }
 
   // Whether a state is the one that the chunk before left, to within the rounding of a step; numbers that are none agree with each other.
-  __device__ __forceinline__ bool agrees(int chunk, int group, int channel, const float (&begins)[states], const float (&left)[states]) const {
-    const float magnitude = __ldcg(at(chunk, group, end + states) + channel);
+  static __device__ __forceinline__ bool agrees(const float (&begins)[states], const float (&left)[states], float magnitude) {
     bool same = true;
 #pragma unroll
     for (int s = 0; s < states; s++) {
@@ -83,6 +119,12 @@ class Boundaries {
   }
 
  private:
+  using Word = unsigned long long;
+
+  __device__ __forceinline__ Word* word_at(int chunk, int group, int number, int channel) const {
+    const Stride job = static_cast<Stride>(chunk) * groups + group;
+    return words + ((job * (states + 1) + number) * Shape::vector + channel) * 32 + threadIdx.x % 32;
+  }
   __device__ __forceinline__ float* at(int chunk, int group, int plane) const {
     const Stride job = static_cast<Stride>(chunk) * groups + group;
     return floats + (job * planes + plane) * Shape::row_channels + threadIdx.x % 32 * Shape::vector;
@@ -100,15 +142,37 @@ class Boundaries {
       for (int c = 0; c < Shape::vector; c++) state[c][s] = __ldcg(at(chunk, group, plane + s) + c);
   }
 
+  Word* words;
   float* floats;
   unsigned* known;
   int groups;
 };
 
-// A barrier among all blocks, and counts that all see behind it. The last block to leave puts all words back to zero.
+// A barrier among all blocks, and counts that all see behind it. The last block to leave puts the words back to zero, and the count of launches up.
 class CountingBarrier {
  public:
-  __device__ __forceinline__ explicit CountingBarrier(void* workspace) : words(static_cast<unsigned*>(workspace)), barrier(words, gridDim.x) {}
+  __device__ __forceinline__ explicit CountingBarrier(void* workspace) : words(static_cast<unsigned*>(workspace)), barrier(words, gridDim.x) {
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(launches) : "l"(words + 6) : "memory");
+  }
+
+  // Of this launch: the bits of a signalling NaN, which nothing that is computed has.
+  __device__ __forceinline__ unsigned mark() const { return 0x7f800001u + launches % 0x3fffffu; }
+
+  // Whether any thread of any block says so; by whole warps, once in a launch. Says nothing of what was written before.
+  __device__ __forceinline__ bool any(bool here) const {
+    constexpr unsigned one = 1, said = 0x10000;  // a launch has fewer warps than that
+    const unsigned all = gridDim.x * (blockDim.x / 32);
+    const bool in_warp = __any_sync(0xffffffffu, here);
+    unsigned found = 0;
+    if (threadIdx.x % 32 == 0) {
+      unsigned before;
+      asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;" : "=r"(before) : "l"(words + 5), "r"(in_warp ? one | said : one) : "memory");
+      do {
+        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(found) : "l"(words + 5) : "memory");
+      } while (found % said != all);
+    }
+    return __shfl_sync(0xffffffffu, found, 0) >= said;
+  }
 
   __device__ __forceinline__ void wait() {
     barrier.arrive();
@@ -135,12 +199,14 @@ class CountingBarrier {
     unsigned left;
     asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;" : "=r"(left) : "l"(words + 1), "r"(1) : "memory");
     if (left != gridDim.x - 1) return;
-    for (int i = 0; i < 5; i++) asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(words + i), "r"(0u) : "memory");
+    for (int i = 0; i < 6; i++) asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(words + i), "r"(0u) : "memory");
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(words + 6), "r"(launches + 1) : "memory");
   }
 
  private:
-  unsigned* words;  // arrivals, blocks that have left, three counts in turn
+  unsigned* words;  // arrivals, blocks that have left, three counts in turn, what warps said, launches so far
   GroupBarrier barrier;
+  unsigned launches;
   int round = 0;
 };
 

@@ -63,24 +63,40 @@ __device__ __forceinline__ void copy_async(unsigned address, const void* from, i
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(address), "l"(from) : "memory");
 }
 
+// To device memory where wanted, without a branch; written once and not read again soon.
+__device__ __forceinline__ void write_global(bool wanted, void* to, const unsigned* word, int bytes) {
+  const unsigned flag = wanted;
+  if (bytes == 16)
+    asm volatile("{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %0, 0;\n@wanted st.global.cs.v4.u32 [%1], {%2, %3, %4, %5};\n}" ::"r"(flag), "l"(to), "r"(word[0]),
+                 "r"(word[1]), "r"(word[2]), "r"(word[3])
+                 : "memory");
+  else if (bytes == 8)
+    asm volatile("{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %0, 0;\n@wanted st.global.cs.v2.u32 [%1], {%2, %3};\n}" ::"r"(flag), "l"(to), "r"(word[0]),
+                 "r"(word[1])
+                 : "memory");
+  else if (bytes == 4)
+    asm volatile("{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %0, 0;\n@wanted st.global.cs.u32 [%1], %2;\n}" ::"r"(flag), "l"(to), "r"(word[0]) : "memory");
+  else
+    asm volatile("{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %0, 0;\n@wanted st.global.cs.u16 [%1], %2;\n}" ::"r"(flag), "l"(to),
+                 "h"(static_cast<unsigned short>(word[0]))
+                 : "memory");
+}
+
 // Numbers side by side, rounded; written once and not read again soon.
 template <class Scalar>
-__device__ __forceinline__ void store_global(void* to, const float* value, int count) {
-  const auto packed = [&](int word) {
-    if constexpr (sizeof(Scalar) == 4)
-      return __float_as_uint(value[word]);
-    else
-      return Scalar::pack(value[2 * word], value[2 * word + 1]);
-  };
+__device__ __forceinline__ void store_global(void* to, const float* value, int count, bool wanted = true) {
   const int bytes = count * static_cast<int>(sizeof(Scalar));
-  if (bytes == 16)
-    __stcs(static_cast<uint4*>(to), make_uint4(packed(0), packed(1), packed(2), packed(3)));
-  else if (bytes == 8)
-    __stcs(static_cast<uint2*>(to), make_uint2(packed(0), packed(1)));
-  else if (bytes == 4)
-    __stcs(static_cast<unsigned*>(to), packed(0));
-  else
-    __stcs(static_cast<unsigned short*>(to), static_cast<unsigned short>(from_float<Scalar>(value[0]).bits));
+  unsigned word[4];
+#pragma unroll
+  for (int i = 0; i < (bytes + 3) / 4; i++) {
+    if constexpr (sizeof(Scalar) == 4)
+      word[i] = __float_as_uint(value[i]);
+    else if (bytes == 2)
+      word[i] = from_float<Scalar>(value[0]).bits;
+    else
+      word[i] = Scalar::pack(value[2 * i], value[2 * i + 1]);
+  }
+  write_global(wanted, to, word, bytes);
 }
 
 }  // namespace kerneltune

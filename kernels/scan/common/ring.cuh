@@ -22,6 +22,24 @@ class Ring {
   static constexpr int stage_bytes = steps * Shape::threads * Shape::vector * numbers * number_bytes;
   static_assert(kept_arrays == 0 || Pass::widest == 1, "arrays of one width");
 
+  // Where the steps of a thread's part of a tile come from, and which of them are wanted.
+  struct Source {
+    const Scalar* from;
+    Stride stride;
+    int low, high;
+
+    Source() = default;
+    __device__ __forceinline__ Source(const ScanArguments& arguments, const Part<Shape>& part, int array) {
+      const StridedArray whole = array_to_read<Shape>(arguments, array);
+      const int ahead = array == Pass::hidden;
+      from = array_at<Shape>(arguments, whole, part.row, part.channel * Pass::width(array), part.first + ahead);
+      stride = Tiling::reverse != 0 ? -whole.step : whole.step;
+      low = part.low;
+      high = ahead ? min(part.high, part.end - part.first - 1) : part.high;
+    }
+    __device__ __forceinline__ bool has(int step) const { return low <= step && step < high; }
+  };
+
  public:
   static constexpr int shared_bytes = stages * stage_bytes;
   // Words of registers that a thread needs for an array's step, and for all arrays'.
@@ -38,22 +56,54 @@ class Ring {
     const Part<Shape> part(arguments, place);
 #pragma unroll
     for (int array = 0; array < Pass::loads; array++) {
-      const StridedArray source = array_to_read<Shape>(arguments, array);
-      const int ahead = array == Pass::hidden;
-      const auto* from = array_at<Shape>(arguments, source, part.row, part.channel * Pass::width(array), part.first + ahead);
-      const Stride stride = Tiling::reverse != 0 ? -source.step : source.step;
-      const auto wanted = [&](int step) { return part.counts(step) && (!ahead || part.first + step + 1 < part.end); };
+      const Source source(arguments, part, array);
+      const Scalar* from = source.from;
       if (Tiling::async_copy != 0 && bytes(array) >= 4) {
 #pragma unroll
-        for (int step = 0; step < steps; step++, from += stride)
-          if (wanted(step)) copy_async(at(stage, array, step), from, bytes(array));
+        for (int step = 0; step < steps; step++, from += source.stride)
+          if (source.has(step)) copy_async(at(stage, array, step), from, bytes(array));
       } else {
-        copy_at_once(stage, array, from, stride, wanted);
+        copy_at_once(stage, array, source);
       }
     }
     close_group();
   }
   __device__ __forceinline__ void skip() const { close_group(); }
+
+  // The copies of a tile one step after the other, each as soon as what was in its place has been read; one group when all steps are copied.
+  // Where copies are not asynchronous, all of them at the end.
+  class Refill {
+   public:
+    __device__ __forceinline__ Refill(const Ring& ring, const ScanArguments& arguments, const Place<Shape>& place, int stage, bool exists)
+        : ring(ring), part(arguments, place), arguments(arguments), stage(stage) {
+      if (!exists) part.skip();
+#pragma unroll
+      for (int array = 0; array < Pass::loads; array++) source[array] = Source(arguments, part, array);
+    }
+    // Steps in their order.
+    __device__ __forceinline__ void step(int step) {
+      if constexpr (is_asynchronous)
+#pragma unroll
+        for (int array = 0; array < Pass::loads; array++) {
+          if (source[array].has(step)) copy_async(ring.at(stage, array, step), source[array].from, bytes(array));
+          source[array].from += source[array].stride;
+        }
+    }
+    __device__ __forceinline__ void close() const {
+      if constexpr (!is_asynchronous)
+#pragma unroll
+        for (int array = 0; array < Pass::loads; array++) ring.copy_at_once(stage, array, source[array]);
+      close_group();
+    }
+
+   private:
+    static constexpr bool is_asynchronous = Tiling::async_copy != 0 && bytes(0) >= 4 && bytes(Pass::loads - 1) >= 4;
+    const Ring& ring;
+    Part<Shape> part;
+    const ScanArguments& arguments;
+    Source source[Pass::loads];
+    int stage;
+  };
 
   // Returns when the oldest of the copied tiles is there.
   __device__ __forceinline__ void wait() const {
@@ -96,18 +146,18 @@ class Ring {
   }
 
   // Several on their way at a time, then all of them to the ring.
-  template <class Wanted>
-  __device__ __forceinline__ void copy_at_once(int stage, int array, const Scalar* from, Stride stride, const Wanted& wanted) const {
+  __device__ __forceinline__ void copy_at_once(int stage, int array, const Source& source) const {
     constexpr int limit = Shape::vector_bytes <= 4 ? 16 : 4, batch = steps < limit ? steps : limit;
+    const Scalar* from = source.from;
 #pragma unroll
     for (int first = 0; first < steps; first += batch) {
       unsigned words[batch][4];
 #pragma unroll
-      for (int i = 0; i < batch; i++, from += stride)
-        if (first + i < steps && wanted(first + i)) read_global(words[i], from, bytes(array));
+      for (int i = 0; i < batch; i++, from += source.stride)
+        if (first + i < steps && source.has(first + i)) read_global(words[i], from, bytes(array));
 #pragma unroll
       for (int i = 0; i < batch; i++)
-        if (first + i < steps && wanted(first + i)) write_shared(at(stage, array, first + i), words[i], bytes(array));
+        if (first + i < steps && source.has(first + i)) write_shared(at(stage, array, first + i), words[i], bytes(array));
     }
   }
 

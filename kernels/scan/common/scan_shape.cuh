@@ -66,6 +66,8 @@ struct Part {
   }
 
   __device__ __forceinline__ bool counts(int step) const { return low <= step && step < high; }
+  // As if it were outside the arrays.
+  __device__ __forceinline__ void skip() { low = high = existing = 0; }
 
   // Where a step lies in the arrays.
   static __device__ __forceinline__ int position(const ScanArguments& arguments, int step) {

@@ -26,7 +26,9 @@ struct VectorWords {
   }
 
   // Written once and not read again soon.
-  static __device__ __forceinline__ void store(void* to, const float (&value)[Shape::vector]) { store_global<Scalar>(to, value, Shape::vector); }
+  static __device__ __forceinline__ void store(bool wanted, void* to, const float (&value)[Shape::vector]) {
+    store_global<Scalar>(to, value, Shape::vector, wanted);
+  }
 };
 
 }  // namespace kerneltune

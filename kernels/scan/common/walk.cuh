@@ -88,27 +88,35 @@ __device__ __forceinline__ void each_step(const WarpRing<Shape>& ring, const Act
   }
 }
 
-// Where a lane writes its results of a step.
+// Where a lane writes its results: those of a step, then those of the step that is computed next.
 template <class Shape>
-struct Targets {
+class Targets {
   static constexpr int outputs = Shape::Pass::outputs;
-  char* to[outputs];
-  Stride stride[outputs];
 
-  __device__ __forceinline__ Targets(const ScanArguments& arguments, const Strand<Shape>& strand, int step) {
+ public:
+  // From step `step` on, or from it back.
+  __device__ __forceinline__ Targets(const ScanArguments& arguments, const Strand<Shape>& strand, int step, bool back) {
 #pragma unroll
     for (int output = 0; output < outputs; output++) {
       const StridedArray array = array_to_write(arguments, output);
       const auto* const values = static_cast<const typename Shape::Scalar*>(array.pointer);
       to[output] = reinterpret_cast<char*>(const_cast<typename Shape::Scalar*>(
           values + strand.row * array.batch + Strand<Shape>::position(arguments, step) * array.step + strand.channel));
-      stride[output] = (Shape::from_last ? -array.step : array.step) * static_cast<int>(sizeof(typename Shape::Scalar));
+      stride[output] = (Shape::from_last != back ? -array.step : array.step) * static_cast<int>(sizeof(typename Shape::Scalar));
     }
   }
-  __device__ __forceinline__ void write(int step, const float (&result)[outputs][Shape::vector]) const {
+  // Where they are not wanted, only the place of the next ones; without a branch.
+  __device__ __forceinline__ void write(bool wanted, const float (&result)[outputs][Shape::vector]) {
 #pragma unroll
-    for (int output = 0; output < outputs; output++) VectorWords<Shape>::store(to[output] + step * stride[output], result[output]);
+    for (int output = 0; output < outputs; output++) {
+      VectorWords<Shape>::store(wanted, to[output], result[output]);
+      to[output] += stride[output];
+    }
   }
+
+ private:
+  char* to[outputs];
+  Stride stride[outputs];
 };
 
 template <class Shape, bool DIFFERENTIATES = Shape::differentiates>
@@ -154,7 +162,7 @@ class Walk {
       if (Shape::weights > 0 && writes && arguments.checkpoints && tile % checkpoint_steps == 0)
         carried.store(arguments, strand,
                       arguments.checkpoints + static_cast<Stride>(tile / checkpoint_steps) * Shape::states * arguments.batch * arguments.channels);
-      const Targets<Shape> targets(arguments, strand, tile);
+      Targets<Shape> targets(arguments, strand, tile, false);
       ring.wait();
       __syncwarp();
       if (existing == steps && counting == (1ull << steps) - 1 && dropped == 0 && (Pass::hidden < 0 || tile + steps < strand.high)) {
@@ -177,8 +185,8 @@ class Walk {
             StepWords<Shape> read;
             ring.read(step, read.array);
             take<true>(read, step, dropped >> step & 1, stored, before, writes && strand.exists, targets, carried, dependence);
-          } else if (writes && strand.exists) {
-            targets.write(step, {});
+          } else {
+            targets.write(writes && strand.exists, {});
           }
         }
       }
@@ -203,7 +211,7 @@ class Walk {
   // One step of all channels of the lane.
   template <bool WRITES, bool DEPENDENCE>
   __device__ __forceinline__ void take(const StepWords<Shape>& words, int step, bool reset, bool stored, const float* first_hidden, bool writes,
-                                       const Targets<Shape>& targets, Carried<Shape>& carried, Dependence<Shape, DEPENDENCE>& dependence) const {
+                                       Targets<Shape>& targets, Carried<Shape>& carried, Dependence<Shape, DEPENDENCE>& dependence) const {
     float result[Pass::outputs][Shape::vector];
     if (DEPENDENCE && reset) dependence.drop();
 #pragma unroll
@@ -218,7 +226,7 @@ class Walk {
 #pragma unroll
       for (int output = 0; output < Pass::outputs; output++) result[output][c] = out[output];
     }
-    if (WRITES && writes) targets.write(step, result);
+    if constexpr (WRITES) targets.write(writes, result);
   }
 
   float weight[Shape::vector][Shape::weights > 0 ? Shape::weights : 1];

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import re
 
@@ -10,26 +11,12 @@ import pytest
 from learners import learner
 
 from constrint import Model, Result, Status
-from constrint.engine import cache, dfs
+from constrint.engine import cache, native
 from constrint.errors import InternalError
 from constrint.learning import loop
 from constrint.learning.layout import BROKEN, FAULT
-from constrint.propagators import dispatch
 
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles
-
-
-def functions() -> dict:
-    """What each part is a version of, and its types."""
-    from constrint.engine import compiled
-    from constrint.learning import compiled as learning
-
-    return {
-        "dispatch": (dispatch, compiled._DISPATCH),
-        "engine": (dfs.run, compiled._RUN),
-        "learn": (loop.run, learning.RUN),
-        "learn-sums": (loop.run, learning.RUN),
-    }
 
 
 def symbols(part: str) -> set[str]:
@@ -62,20 +49,20 @@ def test_no_two_parts_share_a_function(filled):
         assert [name for name in shared if word("dispatch") not in name] == []
 
 
-def test_every_pair_is_loaded_side_by_side(filled):
+def test_all_parts_are_loaded_side_by_side(filled):
     """Each runs at its own address, whatever the process has loaded before."""
-    from constrint.engine import compiled
+    from constrint.engine.making import DISPATCH, dispatch_twin
 
-    known = functions()
-    assert set(known) == set(cache.PARTS)
-    addresses = {}
-    for part, (function, signature) in known.items():
-        twin = compiled.from_disk(part, function, signature)
-        assert twin is not None, part
-        result = twin.overloads[tuple(signature.args)]
-        assert word(part) in result.fndesc.mangled_name
-        addresses[part] = result.library.get_pointer_to_function(result.fndesc.llvm_cpython_wrapper_name)
-    assert len(set(addresses.values())) == len(addresses)
+    addresses = []
+    for part in set(cache.PARTS) - {"dispatch"}:
+        head, _, code = cache.read(part).partition(b"\n")
+        about = json.loads(head)
+        assert word(part) in about["symbol"]
+        addresses.append(native._linked(about["symbol"], about["externals"], code))
+    result = dispatch_twin().overloads[tuple(DISPATCH.args)]
+    assert word("dispatch") in result.fndesc.mangled_name
+    addresses.append(result.library.get_pointer_to_function(result.fndesc.llvm_cpython_wrapper_name))
+    assert len(set(addresses)) == len(cache.PARTS)
 
 
 def differences() -> Model:
@@ -134,7 +121,7 @@ def test_models_one_after_the_other_in_drawn_orders(filled, seed):
 
 
 def test_a_stub_that_is_called_is_no_answer(monkeypatch):
-    from constrint.learning.compiled import no_propagator
+    from constrint.learning.making import no_propagator
 
     monkeypatch.setattr(loop, "run_propagator", no_propagator)
     with pytest.raises(InternalError, match="compiled without"):

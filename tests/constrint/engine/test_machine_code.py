@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import pickle
 import signal
@@ -62,11 +63,31 @@ DAMAGES = {
     "empty": lambda content: b"",
     "garbage": lambda content: bytes(reversed(content)),
     "a bit": lambda content: content[:-100] + bytes([content[-100] ^ 1]) + content[-99:],
-    "another pickle": lambda content: pickle.dumps(("loops", 0, [{}])),
-    "a whole pickle of something else": lambda content: whole(pickle.dumps(("x", 1))),
-    "no pickle, but whole": lambda content: whole(b"\x80nothing"),
-    "of another processor": lambda content: whole(pickle.dumps(("('sparc', 'old', '')", ()))),
+    "a pickle": lambda content: pickle.dumps(("loops", 0, [{}])),
+    "a whole pickle": lambda content: whole(pickle.dumps(("x", 1))),
+    "whole, but nothing": lambda content: whole(b"\x80nothing"),
+    "no object file": lambda content: whole(head(content) + b"\nnothing"),
+    "half an object file": lambda content: whole(head(content) + code_of(content)[:2000]),
+    "of another processor": lambda content: whole(head(content, target="sparc") + code_of(content)),
+    "of another part": lambda content: whole(
+        head(content, symbol="_ZN9constrint6engine3run") + code_of(content)
+    ),
+    "with a name that nobody has": lambda content: whole(
+        head(content, externals=["nobody"]) + code_of(content)
+    ),
+    "with no list of names": lambda content: whole(b'{"symbol": "small_part"}\n'),
 }
+
+
+def code_of(content: bytes) -> bytes:
+    """The object file in a file, with the line's end before it."""
+    return b"".join(content[len(cache.MAGIC) + cache.DIGEST :].partition(b"\n")[1:])
+
+
+def head(content: bytes, **other: object) -> bytes:
+    """The description of a file's machine code, with other entries."""
+    about = json.loads(content[len(cache.MAGIC) + cache.DIGEST :].partition(b"\n")[0])
+    return json.dumps({**about, **other}).encode()
 
 
 def whole(code: bytes) -> bytes:

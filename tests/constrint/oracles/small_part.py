@@ -12,7 +12,6 @@ import subprocess
 import sys
 from pathlib import Path
 from time import sleep
-from typing import Any
 
 from constrint.engine import cache
 
@@ -20,30 +19,29 @@ PART = "small-part"
 FOLDERS = [str(Path(__file__).parent), str(Path(cache.__file__).parents[2])]
 
 
-def total(cells: Any) -> int:
+def small_part(count: int) -> int:
     """The kernel."""
     found = 0
-    for i in range(len(cells)):
-        found += cells[i]
+    for i in range(count):
+        found += i
     return found
 
 
 def obtain(pause: float = 0.0) -> int:
     """Load the part, or compile it, which takes so many seconds longer; then use it."""
-    import numba
-    import numpy as np
-
     from constrint.engine import compiled
 
-    def twins() -> dict[int, Any]:
+    def make() -> bytes:
+        import numba
+
+        from constrint.engine.making import code_of
+
         print("compiling", flush=True)  # noqa: T201 - what it is for
         sleep(pause)
-        return {}
+        return code_of(small_part, PART, numba.int64(numba.int64), {})
 
     cache.PARTS.setdefault(PART, ("learning",))
-    signature = numba.int64(numba.types.Array(numba.int64, 1, "C"))
-    twin = compiled.loaded_or_made(PART, total, signature, twins)
-    answer = int(twin(np.arange(5)))
+    answer = compiled.loaded_or_made(PART, make)(5)
     print(answer, flush=True)  # noqa: T201 - as above
     return answer
 

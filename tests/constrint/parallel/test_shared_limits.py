@@ -171,6 +171,85 @@ def test_a_failure_of_an_executor_is_an_error(shares):
         queens(8).count(engine="interpreted", executor=Failing(MemoryError("all of it")), workers=2)
 
 
+def optimised(**how: Any) -> tuple[Any, int]:
+    """The optimum of a model, proved, and the nodes of the search."""
+    m = queens(7)
+    goal = ci.sum_((i - 2) ** 2 * x for i, x in enumerate(m.variables.values()))
+    r = m.solve(minimize=goal, engine="interpreted", workers=2, **how)
+    assert r.status is Status.OPTIMAL
+    return r.objective, r.statistics.nodes
+
+
+class Refusing(Here):
+    """An executor that is shut down after the first shares."""
+
+    def __init__(self, good: int, answers: bool = True) -> None:
+        super().__init__()
+        self.good, self.answers = good, answers
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.good -= 1
+        if self.good < 0:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        return super().submit(fn, *args, **kwargs) if self.answers else Future()
+
+
+class Cancelling(Here):
+    """An executor that cancels every third share, as Dask does where the data of a task are lost."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.handed = 0
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.handed += 1
+        if self.handed % 3:
+            return super().submit(fn, *args, **kwargs)
+        future: Future[Any] = Future()
+        future.cancel()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+def test_optimisation_loses_nothing_with_an_executor_that_is_shut_down(shares, children, capsys):
+    wanted = optimised(executor=Here())
+    assert not children
+    assert optimised(executor=Refusing(3)) == wanted
+    assert children
+    assert capsys.readouterr().err.splitlines() == [
+        "constrint: the executor takes no more work (RuntimeError: "
+        "cannot schedule new futures after shutdown); "
+        "processes of this machine take its place"
+    ]
+
+
+def test_what_a_shut_down_executor_still_has_is_handed_out_again(monkeypatch):
+    told = []
+    monkeypatch.setattr(share, "search_share", lambda common, text: told.append(text) or f"answer to {text}")
+    monkeypatch.setattr(workers.Workers, "_processes", lambda self: Here())
+    some = workers.Workers(2, Refusing(2, answers=False))
+    futures = [some.submit("", text) for text in ("a", "b", "c")]
+    assert [some.answer(future, None) for future in futures] == ["answer to a", "answer to b", "answer to c"]
+    assert sorted(told) == ["a", "b", "c"]
+
+
+def test_optimisation_loses_nothing_with_shares_that_are_cancelled(shares, children, monkeypatch):
+    wanted = optimised(executor=Here())
+    monkeypatch.setattr(workers, "MOST_LOSSES", 1000)
+    cancelling = Cancelling()
+    assert optimised(executor=cancelling) == wanted
+    assert cancelling.handed > 6
+    assert not children
+    monkeypatch.setattr(workers, "MOST_LOSSES", 1)
+    with pytest.raises(ci.LimitError, match=r"a worker ended before its answer \(CancelledError\)"):
+        optimised(executor=Cancelling())
+
+
+def test_an_executor_that_never_takes_work_is_an_error(shares):
+    with pytest.raises(ci.LimitError, match=r"the executor takes no work \(RuntimeError: cannot schedule"):
+        optimised(executor=Refusing(0))
+
+
 SCRIPT = """
 import sys, constrint as ci
 from constrint.parallel import processes

@@ -354,6 +354,22 @@ template <> struct Instruction<"atom.relaxed.gpu.global.add.u32 %0,[%1],%2;"> {
 template <> struct Instruction<"red.release.gpu.global.add.u32 [%0],%1;"> {
   static void run(void* target, unsigned value) { add_released(static_cast<unsigned*>(target), value); }
 };
+template <class T>
+void store_where(unsigned wanted, void* target, T value) {
+  if (wanted) *static_cast<T*>(target) = value;
+}
+template <> struct Instruction<"{ .reg .pred wanted; setp.ne.u32 wanted,%0,0; @wanted st.global.cs.v4.u32 [%1],{%2,%3,%4,%5}; }"> {
+  static void run(unsigned wanted, void* target, unsigned x, unsigned y, unsigned z, unsigned w) { store_where(wanted, target, uint4{x, y, z, w}); }
+};
+template <> struct Instruction<"{ .reg .pred wanted; setp.ne.u32 wanted,%0,0; @wanted st.global.cs.v2.u32 [%1],{%2,%3}; }"> {
+  static void run(unsigned wanted, void* target, unsigned x, unsigned y) { store_where(wanted, target, uint2{x, y}); }
+};
+template <> struct Instruction<"{ .reg .pred wanted; setp.ne.u32 wanted,%0,0; @wanted st.global.cs.u32 [%1],%2; }"> {
+  static void run(unsigned wanted, void* target, unsigned value) { store_where(wanted, target, value); }
+};
+template <> struct Instruction<"{ .reg .pred wanted; setp.ne.u32 wanted,%0,0; @wanted st.global.cs.u16 [%1],%2; }"> {
+  static void run(unsigned wanted, void* target, unsigned short value) { store_where(wanted, target, value); }
+};
 template <> struct Instruction<"st.release.gpu.global.u32 [%0],%1;"> {
   static void run(void* target, unsigned value) { store_released(static_cast<unsigned*>(target), value); }
 };

@@ -82,6 +82,30 @@ def test_the_model_of_the_command_line_counts(folder: Path) -> None:
     assert {t["configuration"]["x"] for t in json.loads(done.stdout)["trials"]} == {3}
 
 
+def test_spaces_go_to_t1_and_come_back(folder: Path, tmp_path: Path) -> None:
+    (folder / "kernel.yaml").write_text(YAML + "restrictions: [x + y <= 4]\n")
+    path = folder / "space.json"
+    done = CliRunner().invoke(app, ["space", str(folder), "--to-t1", str(path)])
+    assert done.exit_code == 0, done.output
+    assert "work: 9 configurations of x, y" in done.output
+    assert "ConfigurationSpace" in json.loads(path.read_text())
+    (folder / "kernel.yaml").write_text("name: work\nentry: work\nconstraints: space.json\n")
+    done = CliRunner().invoke(app, ["space", str(folder)])
+    assert "work: 9 configurations of x, y" in done.output
+    path.write_text("{}")
+    done = CliRunner().invoke(app, ["space", str(folder)])
+    assert done.exit_code == 2
+    assert "neither 'tune_params' nor T1's" in done.output
+
+
+def test_a_constraint_file_is_no_t1(tmp_path: Path) -> None:
+    folder = Path(__file__).resolve().parents[3] / "examples" / "tuning" / "matmul"
+    words = ["space", str(folder), "--gpu", "h100_sxm", "--to-t1", str(tmp_path / "t1.json")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 2
+    assert "T1 has no constraint files" in done.output
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -77,6 +77,50 @@ def test_parts_of_time_give_what_the_whole_gives(
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("cell", ["mingru", "minlstm"])
+def test_one_pass_gives_the_reference(cell: str, dtype: Any) -> None:
+    """Of parts of a projection, in both directions, with resets; extreme gates; NaN stays in its channel."""
+    from kerneltune.torch.scan import scan
+    from kerneltune.torch.scan_cpu import _fits_one_pass
+
+    torch.manual_seed(6)
+    count = 2 if cell == "mingru" else 3
+    inputs = (3 * torch.randn(4, 21, count * 70)).to(dtype).chunk(count, -1)
+    assert _fits_one_pass(list(inputs))
+    extremes = torch.tensor([200.0, -200.0, torch.inf, -torch.inf, 0.0, -60.0, 60.0])
+    inputs[0][0, :7, 0] = extremes.to(dtype)
+    inputs[-2][1, :7, 0] = extremes.to(dtype)
+    inputs[0][2, 5, 9] = torch.nan
+    resets, initial = torch.rand(4, 21) < 0.2, torch.randn(4, 70)
+    for reverse in (False, True):
+        read = tuple(part.double().numpy() for part in inputs)
+        given = ScanInputs(read, initial.double().numpy(), np.full(4, 21, np.int32), resets.numpy(), reverse)
+        with np.errstate(all="ignore"):
+            hidden, last = forward(CELLS[cell].reference_module(), given)
+        found, end = scan(cell, *inputs, initial=initial, resets=resets, reverse=reverse)
+        limits = {"rtol": 3e-6, "atol": 1e-6} if dtype == torch.float32 else {"rtol": 4e-3, "atol": 1e-6}
+        np.testing.assert_allclose(found.double(), hidden, **limits)
+        np.testing.assert_allclose(end, last, rtol=3e-6, atol=1e-6)
+        assert torch.isnan(found).any(1).sum() == 1
+
+
+def test_one_pass_has_the_same_bits_with_other_numbers_of_threads() -> None:
+    from kerneltune.torch.scan import scan
+
+    inputs = [torch.randn(2, 9, 601) for _ in range(2)]
+    before = torch.get_num_threads()
+    try:
+        found = []
+        for threads in (1, 2, 5):
+            torch.set_num_threads(threads)
+            found.append(scan("mingru", *inputs)[0])
+    finally:
+        torch.set_num_threads(before)
+    assert torch.equal(found[0], found[1])
+    assert torch.equal(found[0], found[2])
+
+
 @pytest.mark.parametrize("name", ["MinGRU", "MinLSTM", "LinearRecurrence"])
 def test_layers_train(name: str) -> None:
     import kerneltune.torch.scan_layers as scans

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -169,3 +171,20 @@ def test_scans_on_the_command_line(
         (candidate,) = json.loads(captured.out)["candidates"]
         assert candidate["strategy"] in ("look_back", "sequential")
         assert candidate["problem"]["family"] == "scan"
+
+
+@pytest.mark.parametrize(("cell", "mine"), [("mingru", "my_minimal"), ("diag_gru", "my_diagonal")])
+def test_a_cell_of_ones_own_is_a_folder(
+    cell: str, mine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its tiling is solved for and its kernel compiles, from another kernels folder."""
+    cells = tmp_path / "kernels" / "scan" / "cells"
+    shutil.copytree(SCANS.root, tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    (cells / cell).rename(cells / mine)
+    about = cells / mine / "cell.yaml"
+    about.write_text(about.read_text().replace(f"name: {cell}", f"name: {mine}"))
+    where = ["--kernels", str(tmp_path / "kernels"), "--gpu", "h100_sxm"]
+    size = ["--batch", "2", "--steps", "4096", "--channels", "64"]
+    for command in ("tile", "compile"):
+        assert run_app(app, [command, mine, *size, *where, "--json"]) == 0
+        assert mine in capsys.readouterr().out

@@ -13,8 +13,8 @@ struct DiagonalGruCell {
   template <class Math>
   static __device__ __forceinline__ void step(const float (&x)[inputs], const float (&u)[weights], float (&state)[states]) {
     const float h = state[0];
-    const float r = Gate<Math>::of(u[1], h, x[1]), z = Gate<Math>::of(u[0], h, x[0]);
-    const float n = Math::tanh(fmaf(u[2] * h, r, x[2]));
+    const float z = Gate<Math>::of(u[0], h, x[0]);
+    const float n = Math::tanh(Gate<Math>::times(u[1], h, x[1], u[2] * h, x[2]));
     state[0] = fmaf(z, n, (1.0f - z) * h);
   }
 

@@ -96,13 +96,14 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
       for (int i = 0; i < Chain::numbers; i++) total.number(i) = shared.total[w][channel][i];
       return total;
     };
-    Chain all;
+    constexpr bool remembers = warps * Chain::numbers <= 16;  // what warps do, while the state is waited for
+    Chain all, totals[remembers ? warps : 1];
     if (exchange.speaks()) {
-      all = total_of(0);
 #pragma unroll
-      for (int w = 1; w < warps; w++) {
+      for (int w = 0; w < warps; w++) {
         Chain next = total_of(w);
-        next.put_behind(all);
+        if constexpr (remembers) totals[w] = next;
+        if (w > 0) next.put_behind(all);
         all = next;
       }
       exchange.publish(time, group, all);
@@ -121,7 +122,10 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
         for (int w = 0; w < warps; w++) {
 #pragma unroll
           for (int i = 0; i < states; i++) shared.entering[w][channel][i] = state[i];
-          total_of(w).apply(state);
+          if constexpr (remembers)
+            totals[w].apply(state);
+          else
+            total_of(w).apply(state);
         }
     }
     __syncthreads();
@@ -132,7 +136,14 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
       for (int j = 0; j < states; j++) state[i][j] = shared.entering[warp][column * Shape::vector + i][j];
       before[i].apply(state[i]);
     }
-    steps.write(state);
+    if constexpr (Tiling::keeps == 1) {
+      steps.write(state, [](int) {});
+    } else {
+      const int next = tile + Tiling::stages * stride;
+      typename Ring<Shape>::Refill refill(ring, arguments, place_of(next < tiles ? next : tile), stage, next < tiles);
+      steps.write(state, [&](int step) { refill.step(step); });
+      refill.close();
+    }
     if (Tiling::sequences == 0 && arguments.final_state && time == times - 1 && threadIdx.x / Shape::columns == Shape::segments - 1 &&
         part.channel < arguments.channels)
 #pragma unroll
@@ -140,7 +151,6 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
 #pragma unroll
         for (int j = 0; j < states; j++)
           arguments.final_state[(static_cast<Stride>(part.row) * arguments.channels + part.channel + i) * states + j] = state[i][j];
-    if constexpr (Tiling::keeps != 1) copy(tile + Tiling::stages * stride, stage);
     stage = stage + 1 < Tiling::stages ? stage + 1 : 0;
   }
   if constexpr (Tiling::sequences != 0) pass_empty_sequences(arguments, states);

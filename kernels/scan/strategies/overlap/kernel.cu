@@ -14,6 +14,7 @@ class Overlap {
   using Shape = WalkShape<Cell, Tiling>;
   using Ring = WarpRing<Shape>;
   using Vector = typename Boundaries<Shape>::Vector;
+  using Magnitudes = typename Boundaries<Shape>::Magnitudes;
   using Sums = float[Shape::vector];
   static constexpr int length = Tiling::chunk_steps;
   static constexpr int slice = 16;
@@ -34,8 +35,12 @@ class Overlap {
 
   __device__ __forceinline__ void run() {
     each_job([&](int chunk, int group, const Strand<Shape>& strand) { guess(chunk, group, strand); });
-    barrier.wait();
-    unsigned moved = count_moved();
+    const unsigned moved_of_guesses = count_of_guesses();
+    unsigned moved = 0;
+    if (barrier.any(moved_of_guesses != 0)) {
+      barrier.add(moved_of_guesses);
+      moved = barrier.counted();
+    }
     const unsigned moved_at_first = moved;
     unsigned rounds = 0, walked = 0;
     while (moved) {
@@ -96,17 +101,39 @@ class Overlap {
     Carried<Shape> carried;
     carried.load(arguments, strand, first == 0 ? arguments.initial : nullptr);
     walk_chunk<false>(chunk, group, strand, first, carried);
+    boundaries.publish(chunk, group, barrier.mark(), carried);
   }
 
   // How many channels of this warp begin a chunk with something else than what was left.
   __device__ __forceinline__ unsigned moved_here(int chunk, int group, const Strand<Shape>& strand, const Vector& begins, const Vector& left,
                                                  bool (&moved)[Shape::vector]) const {
+    Magnitudes magnitude;
+    boundaries.magnitudes(chunk - 1, group, magnitude);
+    return moved_of(strand, begins, left, magnitude, moved);
+  }
+  static __device__ __forceinline__ unsigned moved_of(const Strand<Shape>& strand, const Vector& begins, const Vector& left,
+                                                      const Magnitudes& magnitude, bool (&moved)[Shape::vector]) {
     unsigned count = 0;
 #pragma unroll
     for (int c = 0; c < Shape::vector; c++) {
-      moved[c] = strand.exists && !boundaries.agrees(chunk - 1, group, c, begins[c], left[c]);
+      moved[c] = strand.exists && !Boundaries<Shape>::agrees(begins[c], left[c], magnitude[c]);
       count += moved[c];
     }
+    return count;
+  }
+
+  // The same of all guesses; what a chunk began with is this warp's own, and what the one before left comes by words that need no barrier.
+  __device__ __forceinline__ unsigned count_of_guesses() {
+    unsigned count = 0;
+    each_job([&](int chunk, int group, const Strand<Shape>& strand) {
+      if (chunk == 0) return;
+      Vector begins, left;
+      Magnitudes magnitude;
+      bool moved[Shape::vector];
+      boundaries.start(chunk, group, begins);
+      boundaries.await_left(chunk - 1, group, barrier.mark(), left, magnitude);
+      count += moved_of(strand, begins, left, magnitude, moved);
+    });
     return count;
   }
 
