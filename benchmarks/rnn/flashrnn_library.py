@@ -8,30 +8,34 @@ FlashRNN compiles its kernels with nvcc and ninja, several times for each shape 
 first command does so for the shapes of the table, one process for each, and peers.py finds what was built.
 Exit codes: 0 everything is built, 3 something is left.
 
-Two parts of the library are replaced: its device query, which does not build with CUDA 13, since that removed
-fields which the query reads; and a pause of up to 10 s before each compilation, which keeps processes apart
-that share a folder. Here every shape has a folder of its own.
+Three parts of the library are replaced: its device query, which does not build with CUDA 13, since that
+removed fields which the query reads; a pause of up to 10 s before each compilation, which keeps processes
+apart that share a folder (here every shape has a folder of its own); and, once a shape is built, the search
+for its tiling, which takes longer than the times to measure.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib
+import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import types
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from sweeps import FLASHRNN, Shape, units
 
 LEFT = 3  # exit code
+NOTE = "tiling.json"  # the flags of the tiling that was found
 DTYPES = {"bf16": "bfloat16", "fp16": "float16"}
 THREADS_PER_BLOCK = 1024  # of every GPU with tensor cores
 GATES = 4  # of an LSTM
@@ -99,15 +103,47 @@ def flashrnn_layer(
 
 
 def adapt(shape: Shape) -> None:
-    """Replace the library's device query and its pause; see the head of this file."""
+    """Replace parts of the library; see the head of this file."""
+    # By full names: in the packages, functions of the same names hide these modules.
+    building, searching, fused = (
+        importlib.import_module(f"flashrnn.flashrnn.{name}")
+        for name in ("cuda_init", "cuda_init_parametric", "flashrnn")
+    )
     folder = build_folder(shape)
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["TORCH_EXTENSIONS_DIR"] = str(folder)
-    # By full names: in the packages, functions of the same names hide these modules.
-    building = importlib.import_module("flashrnn.flashrnn.cuda_init")
-    building.time = types.SimpleNamespace(sleep=lambda _: None)  # type: ignore[attr-defined]
-    fused = importlib.import_module("flashrnn.flashrnn.flashrnn")
-    fused.get_gpu_info = lambda device_id: device_query()  # type: ignore[attr-defined]
+    replaced: dict[ModuleType, dict[str, Any]] = {
+        building: {"time": SimpleNamespace(sleep=lambda _: None)},
+        searching: {"load": lambda **options: load_and_note(building.load, folder, options)},
+        fused: {"get_gpu_info": lambda device_id: device_query()},
+    }
+    if mark(shape).is_file():
+        replaced[fused]["load_parametric_and_test_and_bisect"] = lambda **options: load_again(
+            building.load, folder, options
+        )
+    for module, members in replaced.items():
+        for name, member in members.items():
+            setattr(module, name, member)
+
+
+def load_and_note(load: Callable[..., Any], folder: Path, options: dict[str, Any]) -> Any:
+    """Compile and load a module, and note its flags: those of the last one are the tiling that was found.
+
+    Modules of other flags get other names. Otherwise torch would number them, and another process would
+    compile again.
+    """
+    flags = list(options["extra_cflags"])
+    name = options["name"] + hashlib.sha256(repr(flags).encode()).hexdigest()[:8]
+    module = load(**{**options, "name": name})
+    (folder / NOTE).write_text(json.dumps(flags), encoding="utf-8")
+    return module
+
+
+def load_again(load: Callable[..., Any], folder: Path, options: dict[str, Any]) -> Any:
+    """Load the module that was found when the shape was built."""
+    flags = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+    again = {name: options[name] for name in ("name", "sources", "extra_cuda_cflags")}
+    return load_and_note(load, folder, {**again, "extra_cflags": flags})
 
 
 def device_query() -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,6 +47,20 @@ def test_the_layer_computes_what_our_lstm_does() -> None:
 def test_what_is_not_built_is_not_compiled_while_others_are_timed() -> None:
     with pytest.raises(RuntimeError, match="not built: python"):
         flashrnn_library.built_layer(SHAPE, "cpu")
+
+
+def test_what_was_built_is_loaded_without_a_search(tmp_path: Path) -> None:
+    loaded: list[dict[str, Any]] = []
+    given = {"name": "lstm_f", "sources": ["a.cu"], "extra_cuda_cflags": ["-O3"]}
+    for tile in (8, 16):  # a search tries two tilings
+        flags = {"extra_cflags": [f"-DTILE={tile}"]}
+        flashrnn_library.load_and_note(lambda **o: loaded.append(o), tmp_path, {**given, **flags})
+    wanted = {**given, "constraint_str": "a == b;", "extra_cflags": ["-DHIDDEN=64"]}
+    flashrnn_library.load_again(lambda **o: loaded.append(o), tmp_path, wanted)
+    first, second, again = loaded
+    assert again == second
+    assert first["name"] != second["name"]
+    assert second["extra_cflags"] == ["-DTILE=16"]
 
 
 def test_builds_that_fail_or_take_too_long_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
