@@ -6,6 +6,7 @@ analysis, so that explanations see the bounds from before the entry that they ex
 
 from __future__ import annotations
 
+from constrint.learning.circuits import explain_circuit
 from constrint.learning.clauses import attach, explain_clause
 from constrint.learning.generic import explain_propagator
 from constrint.learning.heap import age, bump
@@ -13,6 +14,7 @@ from constrint.learning.layout import (
     ARENA,
     AT_MOST,
     BY_CLAUSE,
+    CIRCUIT,
     CONFLICTS,
     DECISION,
     DIFFERENT,
@@ -60,6 +62,8 @@ def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
         explain_different(ls, number, b, how, at)
     elif ls.kind[number] == RESOURCE:
         explain_resource(ls, st, number, b, k, at)
+    elif ls.kind[number] == CIRCUIT:
+        explain_circuit(ls, number, b, at)
     else:
         explain_propagator(ls, number, at)
 

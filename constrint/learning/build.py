@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from constrint.engine.build import Box
 from constrint.learning.analyse import DEEPEST
+from constrint.learning.circuits import FIXED_ARC, NO_ARC, ROOM_OF_NODE
 from constrint.learning.clauses import MOST_LEVELS, attach
 from constrint.learning.heap import FIRST_INCREMENT, push
 from constrint.learning.layout import (
     ARENA,
     AT_MOST,
+    CIRCUIT,
     DIFFERENT,
     HEAD_CELLS,
     INCREMENT,
@@ -29,7 +31,7 @@ from constrint.learning.layout import (
     Learner,
 )
 from constrint.learning.loop import RESTART_UNIT
-from constrint.learning.normal import Atom, Normal, Task, Terms
+from constrint.learning.normal import Arcs, Atom, Normal, Task, Terms
 from constrint.learning.resource import ROOM_OF_TASK
 from constrint.propagators import Propagator
 from constrint.store.state import FIXED, LOWER, UPPER
@@ -100,6 +102,20 @@ class _Propagators:
             self.term += [2 * task[0] for task in tasks]
             self.factor += [task[place] for task in tasks]
         self._finish(RESOURCE, None, capacity)
+
+    def circuit(self, arcs: Arcs, may_leave_out: bool) -> None:
+        """Add a circuit of arcs."""
+        for arc in (arc for row in arcs for arc in row):
+            if isinstance(arc, bool):
+                self.term.append(FIXED_ARC if arc else NO_ARC)
+                self.factor.append(0)
+            else:
+                self._wake(arc[0])
+                self._wake(arc[0] ^ 1)
+                self.term.append(arc[0])
+                self.factor.append(arc[1])
+        self._finish(CIRCUIT, None, int(may_leave_out))
+        self.literal_at[-1] = len(arcs)
 
     def propagator(self, place: int, node: Propagator, box: Box) -> None:
         """Add a constraint with its own propagation function."""
@@ -177,6 +193,8 @@ def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -
         propagators.different(condition, terms, limit)
     for tasks, capacity in normal.resources:
         propagators.resource(tasks, capacity)
+    for arcs, may_leave_out in normal.circuits:
+        propagators.circuit(arcs, may_leave_out)
     for place in normal.propagators:
         look()
         propagators.propagator(place, nodes[place], box)
@@ -209,7 +227,7 @@ def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -
         when_true=[NOTHING] * n,
         when_false=[NOTHING] * n,
         log=[0] * (LOG_CELLS + 4 * n),
-        room=[0] * (ROOM_OF_TASK * max((len(tasks) for tasks, _ in normal.resources), default=0)),
+        room=[0] * _scratch(normal),
         scalar=_first_scalars(),
     )
     _tie_values(ls, propagators)
@@ -222,6 +240,13 @@ def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -
             add_clause(ls, clause)
     _queue_all(ls)
     return ls
+
+
+def _scratch(normal: Normal) -> int:
+    """The cells that a run of a resource or of a circuit needs."""
+    tasks = max((len(tasks) for tasks, _ in normal.resources), default=0)
+    nodes = max((len(arcs) for arcs, _ in normal.circuits), default=0)
+    return max(ROOM_OF_TASK * tasks, ROOM_OF_NODE * nodes)
 
 
 def _first_scalars() -> Cells:

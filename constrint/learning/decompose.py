@@ -19,7 +19,8 @@ from itertools import combinations
 
 from constrint.engine.build import Box
 from constrint.learning.normal import is_known
-from constrint.lowering.variables import FALSE, TRUE
+from constrint.learning.values import ValueParts
+from constrint.lowering.variables import TRUE
 from constrint.presolve import Root
 from constrint.propagators import (
     Absolute,
@@ -27,14 +28,13 @@ from constrint.propagators import (
     AllDifferentBounds,
     AllDifferentDomain,
     Cardinality,
+    Circuit,
     Clause,
     Cumulative,
     Element,
     Inverse,
     LinearEq,
-    LinearEqIf,
     LinearLe,
-    LinearLeIf,
     LinearNe,
     Maximum,
     Minimum,
@@ -44,39 +44,28 @@ from constrint.propagators import (
     Propagator,
     Rectangles,
     Selection,
+    Subcircuit,
     Table,
 )
 from constrint.support.deadline import NEVER, Deadline
 
 MOST_PAIRS = 5000  # constraints with more pairs are not decomposed
-MOST_VALUES = 100  # most values of a variable that get a literal each
-MOST_CELLS = 20_000  # tables with more cells are not decomposed
-MOST_CLAUSES = 100_000  # most clauses made from disequalities
 
 
-class Decomposition:
+class Decomposition(ValueParts):
     """The constraints and the box of a root after decomposition; raises `Stopped`.
 
     Attributes:
         root: The root.
-        equalities: The new variables that stand for ``x == value``.
     """
 
     def __init__(self, root: Root, deadline: Deadline = NEVER) -> None:
-        box = self._box = root.box
-        self._lo, self._hi = list(box.lo), list(box.hi)
-        self._nodes: list[Propagator] = []
-        self._clauses = 0
-        self._literals: dict[tuple[int, int], int] = {}
-        self.equalities: list[int] = []
-        for node in root.nodes:
-            if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
-                ((a, x),) = node.terms
-                self._literals.setdefault((x, node.bound // a), node.literal)
+        super().__init__(root)
+        self._apart: set[tuple[tuple[int, int, int], ...]] = set()
         for node in root.nodes:
             deadline.check()
             self._add(node)
-        new = len(self._lo) - len(box.lo)
+        box, new = root.box, len(self._lo) - len(root.box.lo)
         wider = Box(self._lo, self._hi, [*box.step, *[1] * new], [*box.values, *[None] * new])
         self.root = replace(root, box=wider, nodes=self._nodes)
 
@@ -95,9 +84,16 @@ class Decomposition:
             self._order_present(node)
             return
         if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain) and pairs <= MOST_PAIRS:
-            for (a, x, b), (c, y, d) in combinations(node.views, 2):
-                self._differ_by_values(LinearNe(*self._sum(((a, x), (-c, y)), d - b)))
+            if node.views not in self._apart:  # a permutation is stated twice, for two propagators
+                self._apart.add(node.views)
+                for (a, x, b), (c, y, d) in combinations(node.views, 2):
+                    self._differ_by_values(LinearNe(*self._sum(((a, x), (-c, y)), d - b)))
             if isinstance(node, AllDifferent):
+                self._place_all(node)
+                return
+            if all((a, b) == (1, node.views[0][2]) for a, _, b in node.views):
+                one, starts = TRUE >> 1, tuple(v for _, v, _ in node.views)
+                self._nodes.append(Cumulative(starts, (one,) * len(starts), (one,) * len(starts), one))
                 return
         if isinstance(node, Maximum | Minimum):
             sign = 1 if isinstance(node, Maximum) else -1
@@ -106,6 +102,7 @@ class Decomposition:
             self._nodes += [LinearLe(*self._sum(((sign, node.x), (-1, node.z)))) for sign in (1, -1)]
         if isinstance(node, Element) and self._is_small(node.index):
             self._look_up(node)
+            return
         if isinstance(node, Selection) and self._is_small(node.index):
             self._select(node)
         if isinstance(node, Table) and node.literal == TRUE and self._is_short(node):
@@ -127,25 +124,11 @@ class Decomposition:
         if isinstance(node, Pairs):
             self._multiply(node)
             return
+        if isinstance(node, Circuit | Subcircuit) and all(map(self._is_small, node.successors)):
+            for v in node.successors:
+                for value in self._values(v):
+                    self.equals(v, value)
         self._nodes.append(node)
-
-    def _literal(self) -> int:
-        """A new literal, of a new 0/1 variable."""
-        self._lo.append(0)
-        self._hi.append(1)
-        return 2 * (len(self._lo) - 1)
-
-    def _sum(
-        self, terms: Sequence[tuple[int, int]], limit: int = 0
-    ) -> tuple[tuple[tuple[int, int], ...], int]:
-        """Terms and limit of a sum, with fixed variables in the limit and each variable once."""
-        factors: dict[int, int] = {}
-        for a, v in terms:
-            if self._lo[v] == self._hi[v]:
-                limit -= a * self._lo[v]
-            else:
-                factors[v] = factors.get(v, 0) + a
-        return tuple((a, v) for v, a in factors.items() if a), limit
 
     def _multiply(self, node: Pairs) -> None:
         """A literal for each product of truth values, and the sum of these."""
@@ -213,12 +196,6 @@ class Decomposition:
         """Whether ``s + d <= t`` holds for all values in the box."""
         return self._hi[s] + self._hi[d] <= self._lo[t]
 
-    def _at_most_literal(self, terms: Sequence[tuple[int, int]], limit: int) -> int:
-        """The literal of ``sum <= limit``."""
-        literal = self._literal()
-        self._nodes.append(LinearLeIf(literal, *self._sum(terms, limit)))
-        return literal
-
     def _ends_before(self, s: int, d: int, t: int) -> int:
         """The literal of ``s + d <= t``."""
         return self._at_most_literal(((1, s), (1, d), (-1, t)), 0)
@@ -249,99 +226,3 @@ class Decomposition:
         for (x, w, y, h), (u, v, z, k) in combinations(boxes, 2):
             beside = self._ends_before(x, w, u), self._ends_before(u, v, x)
             self._nodes.append(Clause((*beside, self._ends_before(y, h, z), self._ends_before(z, k, y))))
-
-    # Values
-
-    def _values(self, v: int) -> Sequence[int]:
-        return self._box.values[v] or range(self._lo[v], self._hi[v] + 1, self._box.step[v])
-
-    def _is_small(self, v: int) -> bool:
-        return (self._hi[v] - self._lo[v]) // self._box.step[v] < MOST_VALUES
-
-    def _is_short(self, node: Table) -> bool:
-        return len(node.rows) * len(node.variables) <= MOST_CELLS and all(map(self._is_small, node.variables))
-
-    def equals(self, v: int, value: int) -> int:
-        """The literal of ``v == value``."""
-        if value not in self._values(v):
-            return FALSE
-        if self._lo[v] == self._hi[v]:
-            return TRUE
-        if self._lo[v] == 0 and self._hi[v] == 1:
-            return 2 * v + 1 - value
-        literal = self._literals.get((v, value))
-        if literal is None:
-            literal = self._literals[v, value] = self._literal()
-            self.equalities.append(literal >> 1)
-            self._nodes.append(LinearEqIf(literal, ((1, v),), value))
-        return literal
-
-    def _differ_by_values(self, node: LinearNe) -> None:
-        """A disequality of two variables with few values: a clause for each value that both can have."""
-        if len(node.terms) == 2 and all(abs(a) == 1 and self._is_small(v) for a, v in node.terms):
-            (a, x), (c, y) = node.terms
-            met = [(value, (node.bound - a * value) * c) for value in self._values(x)]
-            if self._clauses + len(met) <= MOST_CLAUSES and x != y:
-                self._clauses += len(met)
-                for value, other in met:
-                    literals = self.equals(x, value), self.equals(y, other)
-                    if FALSE not in literals:
-                        self._nodes.append(Clause((literals[0] ^ 1, literals[1] ^ 1)))
-                return
-        self._nodes.append(node)
-
-    def _look_up(self, node: Element) -> None:
-        """Each value of the index fixes the result, and is removed if the result cannot have the entry."""
-        for place in self._values(node.index):
-            if 0 <= place < len(node.table):
-                entry = self.equals(node.z, node.table[place])
-                self._nodes.append(Clause((self.equals(node.index, place) ^ 1, entry)))
-
-    def _select(self, node: Selection) -> None:
-        """If the index is a place, the result is at most and at least its entry."""
-        for place in self._values(node.index):
-            if 0 <= place < len(node.xs):
-                here = self.equals(node.index, place) ^ 1
-                for sign in (1, -1):
-                    literal = self._at_most_literal(((sign, node.xs[place]), (-sign, node.z)), 0)
-                    self._nodes.append(Clause((here, literal)))
-
-    def _mirror(self, node: Inverse) -> None:
-        """``xs[i] == j`` if ``ys[j] == i``; both are permutations of places."""
-        n = len(node.xs)
-        for v in node.scope():
-            for value in self._values(v):
-                if not 0 <= value < n:
-                    self._nodes.append(Clause((self.equals(v, value) ^ 1,)))
-        for i, x in enumerate(node.xs):
-            for j, y in enumerate(node.ys):
-                one, other = self.equals(x, j), self.equals(y, i)
-                self._nodes += [Clause((one ^ 1, other)), Clause((one, other ^ 1))]
-
-    def _count(self, node: Cardinality) -> None:
-        """Sums of literals equal the counts."""
-        for value, count in zip(node.values, node.counts, strict=True):
-            literals = [self.equals(v, value) for v in node.variables]
-            terms = [(-1 if literal & 1 else 1, literal >> 1) for literal in literals]
-            negated = sum(literal & 1 for literal in literals)
-            self._nodes.append(LinearEq(*self._sum([*terms, (-1, count)], -negated)))
-        if node.closed:
-            for v in node.variables:
-                self._nodes.append(Clause(tuple(self.equals(v, value) for value in node.values)))
-
-    def _choose_row(self, node: Table) -> None:
-        """A literal for each row: one of them is true, and every value needs a true row that has it."""
-        chosen: dict[tuple[int, int], list[int]] = {}
-        rows: list[int] = []
-        for row in node.rows:
-            values = list(zip(node.variables, row, strict=True))
-            if all(value in self._values(v) for v, value in values) and len(set(values)) == len(dict(values)):
-                literal = self._literal()
-                rows.append(literal)
-                for v, value in dict(values).items():
-                    chosen.setdefault((v, value), []).append(literal)
-                    self._nodes.append(Clause((literal ^ 1, self.equals(v, value))))
-        self._nodes.append(Clause(tuple(rows)))
-        for v in set(node.variables):
-            for value in self._values(v):
-                self._nodes.append(Clause((self.equals(v, value) ^ 1, *chosen.get((v, value), ()))))

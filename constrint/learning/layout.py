@@ -36,6 +36,7 @@ AT_MOST = 0  # [literal ->] sum of factor * bound <= limit, all factors positive
 DIFFERENT = 1  # [literal ->] sum of factor * variable != limit
 RESOURCE = 2  # tasks whose demands never exceed a limit
 PROPAGATOR = 3  # a constraint of the registry, with its own propagator
+CIRCUIT = 4  # literals of arcs that form one cycle; it may leave out nodes where the limit is 1
 
 # A clause in the arena: a head and its atoms, two cells each.
 SIZE = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from constrint.learning.analyse import learn
+from constrint.learning.circuits import keep_circuit
 from constrint.learning.clauses import pass_on, reduce
 from constrint.learning.decide import decide
 from constrint.learning.generic import run_propagator
@@ -11,6 +12,7 @@ from constrint.learning.layout import (
     AT_MOST,
     BROKEN,
     BUDGET,
+    CIRCUIT,
     CONFLICTS,
     DECISION,
     DIFFERENT,
@@ -125,6 +127,9 @@ def propagate(ls: Learner, st: State) -> int:
         elif kind == RESOURCE:
             scalar[BUDGET] -= ls.start[p + 1] - ls.start[p]
             holds = keep_resource(ls, st, p)
+        elif kind == CIRCUIT:
+            scalar[BUDGET] -= ls.start[p + 1] - ls.start[p]
+            holds = keep_circuit(ls, st, p)
         else:
             holds = run_propagator(ls, st, p)
         if not holds:

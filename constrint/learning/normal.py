@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from constrint.engine.build import Box
 from constrint.propagators import (
+    Circuit,
     Clause,
     Cumulative,
     LinearEq,
@@ -25,12 +26,16 @@ from constrint.propagators import (
     LinearLeIf,
     LinearNe,
     Propagator,
+    Subcircuit,
 )
 from constrint.support.deadline import NEVER, Deadline
 
 Atom = tuple[int, int]
 Task = tuple[int, int, int]  # variable of the start, duration, demand
+Arcs = list[list[Atom | bool]]  # by node and successor: whether it follows
 Terms = tuple[tuple[int, int], ...]  # (factor, variable), by variable
+
+NO_VARIABLE = (-1, 0)
 
 LINEAR = (LinearLe, LinearEq, LinearNe, LinearLeIf, LinearEqIf)
 
@@ -58,6 +63,7 @@ class Normal:
         different: (condition or None, terms, limit): ``condition -> sum != limit``.
         clauses: Members; at least one is true.
         resources: Tasks and capacity of each resource with variables for starts only.
+        circuits: Arcs of each circuit, and whether it may leave out nodes.
         propagators: Places, in the list of nodes, of constraints with their own propagators.
         replaced: Replaced variables: the atom that is true if the variable is 1.
         implied: Clauses of literals that sums with several limits imply.
@@ -67,6 +73,7 @@ class Normal:
     different: dict[tuple[Atom | None, Terms, int], None] = field(default_factory=dict)
     clauses: list[tuple[Atom, ...]] = field(default_factory=list)
     resources: list[tuple[list[Task], int]] = field(default_factory=list)
+    circuits: list[tuple[Arcs, bool]] = field(default_factory=list)
     propagators: list[int] = field(default_factory=list)
     replaced: dict[int, Atom] = field(default_factory=dict)
     implied: list[tuple[int, int]] = field(default_factory=list)
@@ -90,6 +97,7 @@ class Translation:
         self.nodes = nodes
         self.normal = Normal()
         self._used = set(kept)
+        self._equals: dict[tuple[int, int], int] = {}
         for node in nodes:
             self._used.update(_arguments(node))
         self._link_single_bounds()
@@ -202,8 +210,42 @@ class Translation:
             self._clause(tuple(self.resolved(literal) for literal in node.literals))
         elif isinstance(node, Cumulative) and is_known(node, self.box):
             self._share(node)
-        else:
+        elif not (isinstance(node, Circuit | Subcircuit) and self._go_round(node)):
             self.normal.propagators.append(place)
+
+    def _go_round(self, node: Circuit | Subcircuit) -> bool:
+        """A circuit whose arcs all are literals of 0/1 variables; False where one is not."""
+        arcs: Arcs = [[self._arc(v, j) for j in range(len(node.successors))] for v in node.successors]
+        for arc in (arc for row in arcs for arc in row):
+            if not isinstance(arc, bool):
+                v = arc[0] >> 1
+                if v < 0 or (self.box.lo[v], self.box.hi[v]) != (0, 1):
+                    return False
+        self.normal.circuits.append((arcs, isinstance(node, Subcircuit)))
+        return True
+
+    def _arc(self, v: int, value: int) -> Atom | bool:
+        """The atom of ``v == value``; of no variable where there is none."""
+        low, high = self.box.lo[v], self.box.hi[v]
+        if low == high or not low <= value <= high:
+            return low == high == value
+        if (low, high) == (0, 1):
+            return atom_of(2 * v + 1 - value)
+        if not self._equals:
+            self._equals[NO_VARIABLE] = 0
+            for node in self.nodes:
+                if isinstance(node, LinearEqIf) and len(node.terms) == 1:
+                    ((a, x),) = node.terms
+                    if node.bound % a == 0:
+                        self._equals.setdefault((x, node.bound // a), node.literal)
+        literal = self._equals.get((v, value))
+        if literal is None:
+            listed = self.box.values[v]
+            inside = value in listed if listed is not None else (value - low) % self.box.step[v] == 0
+            return NO_VARIABLE if inside else False
+        atom = self.resolved(literal)
+        truth = self.truth(atom)
+        return atom if truth is None else truth
 
     def _share(self, node: Cumulative) -> None:
         """A resource with fixed durations and demands; tasks without either are left out."""

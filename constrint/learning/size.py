@@ -1,14 +1,17 @@
-"""Estimate of the parts that `decompose` makes of a constraint: the cost of building a learning search."""
+"""Estimates: the parts that `decompose` makes of a constraint, and the cost of a propagation by branching."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from constrint.engine.build import Box
-from constrint.learning.decompose import MOST_VALUES
+from constrint.learning.values import MOST_VALUES
 from constrint.propagators import (
     AllDifferent,
     AllDifferentBounds,
     AllDifferentDomain,
     Cardinality,
+    Circuit,
     Cumulative,
     Element,
     Inverse,
@@ -16,9 +19,27 @@ from constrint.propagators import (
     NoOverlapOptional,
     Propagator,
     Rectangles,
+    Selection,
+    Subcircuit,
     Table,
 )
 
+# A propagation as cheap as that of a clause looks at so many cells of a table, or variables of these kinds.
+CELLS_OF_UNIT, VARIABLES_OF_UNIT, DEAREST = 50, 6, 40.0
+WIDE = (
+    AllDifferent,
+    AllDifferentBounds,
+    AllDifferentDomain,
+    Cardinality,
+    Circuit,
+    Cumulative,
+    Inverse,
+    NoOverlap,
+    NoOverlapOptional,
+    Rectangles,
+    Selection,
+    Subcircuit,
+)
 DISJUNCTION = 3  # a clause and two conditional sums
 
 
@@ -35,10 +56,29 @@ def parts(node: Propagator, box: Box) -> int:
         known = all(box.lo[v] == box.hi[v] for v in (*node.durations, *node.demands, node.capacity))
         return (1 if known else 4) * DISJUNCTION * len(node.starts) ** 2 // 2
     if isinstance(node, Table):
-        return len(node.rows) * n
-    if isinstance(node, Element | Cardinality | Inverse):
+        return len(node.rows) * (1 if n == 2 else n)
+    if isinstance(node, Element | Cardinality | Inverse | Circuit | Subcircuit):
         return n * _values(scope, box)
     return n
+
+
+def cost(nodes: Sequence[Propagator]) -> float:
+    """What a propagation of the engine costs on average, in propagations of a short sum or clause.
+
+    Each variable of a constraint wakes it.
+    """
+    total = woken = 0.0
+    for node in nodes:
+        scope = len(node.scope())
+        if isinstance(node, Table):
+            price = 1 + len(node.rows) * scope / CELLS_OF_UNIT
+        elif isinstance(node, WIDE):
+            price = 1 + scope / VARIABLES_OF_UNIT
+        else:
+            price = 1.0
+        total += scope * min(price, DEAREST)
+        woken += scope
+    return total / woken if woken else 1.0
 
 
 def _values(scope: list[int], box: Box) -> int:

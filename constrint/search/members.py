@@ -69,9 +69,11 @@ class Branching(Member):
 
     Attributes:
         search: The search.
+        price: What its propagations cost on average, in units.
     """
 
     search: Run
+    price: float = 1.0
     _until: int = field(default=0, init=False)
     _noted: int = field(default=0, init=False)
 
@@ -92,7 +94,7 @@ class Branching(Member):
     @property
     def work(self) -> int:
         """Units so far."""
-        return self.search.propagations + WORK_OF_NODE * self._nodes
+        return int(self.price * self.search.propagations) + WORK_OF_NODE * self._nodes
 
     def begin(self, work: int) -> None:
         """Begin a turn of `work` units."""

@@ -14,15 +14,17 @@ from weakref import ref
 
 from constrint.engine.background_compile import LOADING
 from constrint.engine.build import Box
-from constrint.learning.size import parts
+from constrint.learning.size import cost, parts
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import Brancher
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.restart_rules import Restarts
 from constrint.preparing.search import GaveUp
 from constrint.propagators import (
+    AllDifferent,
     AllDifferentBounds,
     AllDifferentDomain,
+    Circuit,
     Cumulative,
     DivMod,
     LinearLeIf,
@@ -32,6 +34,7 @@ from constrint.propagators import (
     Product,
     Propagator,
     Rectangles,
+    Subcircuit,
 )
 from constrint.search.depth_first import Run
 from constrint.search.members import UNITS_OF_PROGRAM, UNITS_OF_STEP, Branching, Counting, Member
@@ -49,13 +52,16 @@ ALONE = 100_000
 ALONE_FOR_EACH_PART = 100  # for each part into which the learning search decomposes the constraints
 ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
 # The weight of the learning search beside branching.
-ON_SCHEDULES, ON_OTHERS, ON_PRODUCTS = 60.0, 1.0, 0.375
+ON_SCHEDULES, ON_TOURS, ON_OTHERS, ON_PRODUCTS = 60.0, 8.0, 2.0, 0.375
+# On tours and others it fades: what it proves, it mostly proves soon, and then weighs no more than the rest.
+HALF_OF_LEARNING = 20_000_000  # units after which its weight is half
 RELAXED = 4.0  # the weight of the search that a relaxation leads, where its bound is the best value
 WORK_OF_TRIAL = 3_000_000  # units after which that weight is less where the bound is far from the best value
 LEAST_WEIGHT = 0.1
 NEAR_BEST = 1.0  # the weight of large neighbourhoods, which fade while they find nothing
 NEAR_FADES = 0.8
 NEAR_AFTER = 20_000_000  # units of learning, on schedules
+DIFFERENT = (AllDifferent, AllDifferentBounds, AllDifferentDomain)  # permutations are stated twice
 RESTARTING = 1.0  # the weight of the search with restarts, while there is no solution
 MOST_MATCHED = 200  # most values for which the search with restarts makes `all_different` domain consistent
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
@@ -79,12 +85,18 @@ def learning_share(nodes: list[Propagator]) -> float:
             others += 1
     if 3 * orders >= len(nodes) and orders > 2 * others:
         return ON_SCHEDULES
+    if any(isinstance(node, Circuit | Subcircuit) for node in nodes):
+        return ON_TOURS
     return ON_PRODUCTS if 8 * others >= len(nodes) else ON_OTHERS
 
 
 def alone(root: Root, share: float) -> int:
     """Propagations of branching that come first: about the cost of building the learning search."""
-    size = sum(parts(node, root.box) for node in root.nodes)
+    stated = {
+        (node.scope(), "apart" if isinstance(node, DIFFERENT) else place): node
+        for place, node in enumerate(root.nodes)
+    }
+    size = sum(parts(node, root.box) for node in stated.values())
     if share == ON_SCHEDULES:
         return ALONE_FOR_EACH_PART_OF_SCHEDULES * size
     return max(ALONE, ALONE_FOR_EACH_PART * size)
@@ -215,12 +227,15 @@ class AlternatingRun:
         if self._share == 0:
             self._share = learning_share(self._root.nodes)
             self._alone = alone(self._root, self._share)
+            self._branching.price = cost(self._root.nodes)
         self._current.over(self._found)
         if self._current is self._near:
             self._near.weight = (
                 NEAR_BEST if self._found else max(LEAST_WEIGHT, self._near.weight * NEAR_FADES)
             )
         self._found = 0
+        if self._learning is not None and self._share in (ON_TOURS, ON_OTHERS):
+            self._learning.weight = self._share / (1 + self._learning.spent / HALF_OF_LEARNING)
         self._ask_bound()
         self._join()
         self._current = min(self._members, key=lambda member: member.claim)
@@ -252,7 +267,7 @@ class AlternatingRun:
 
     def _join(self) -> None:
         """Add the members whose time has come."""
-        branched = self._branching.run.propagations
+        branched = int(self._branching.price * self._branching.run.propagations)
         is_linear = self._share != ON_SCHEDULES  # a relaxation says nothing of orders of tasks
         if self._goal is not None and is_linear and self._is_due("relaxed"):
             self._relaxed = self._relaxation()
@@ -307,7 +322,9 @@ class AlternatingRun:
         """The search for a first solution with restarts and domain consistency where possible."""
         options = replace(self._options, restarts=Restarts("luby"), brancher=LED_BY_FAILURES)
         root = replace(self._root, nodes=[_on_domains(node, self._root.box) for node in self._root.nodes])
-        member = Branching(RESTARTING, Run(self.prepared, root, options, self._started, self._goal))
+        member = Branching(
+            RESTARTING, Run(self.prepared, root, options, self._started, self._goal), cost(root.nodes)
+        )
         self._admit(member)
         return member
 
@@ -315,7 +332,7 @@ class AlternatingRun:
         """The search of large neighbourhoods, around the best solution."""
         options = replace(self._options, lns=True, restarts=None, brancher=LED_BY_FAILURES)
         run = Run(self.prepared, self._root, options, self._started, self._goal)
-        member = Branching(NEAR_BEST, run)
+        member = Branching(NEAR_BEST, run, self._branching.price)
         self._admit(member)
         if self._has_solution or not options.is_solution:  # else the hint leads it
             member.follow({v: self.value(v) for v in member.decided})

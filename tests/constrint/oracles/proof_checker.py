@@ -13,7 +13,9 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from proof_circuits import Literals, go_round, literals
 from proof_meanings import DEFINITIONS, FUNCTIONS, Arguments, Values, scope
 from proof_windows import Contradiction, is_known, share
 
@@ -251,6 +253,8 @@ class Checker:
             for clause in self.clauses:
                 unit(bounds, clause)
             for name, arguments in self.constraints:
+                if name in ("Circuit", "Subcircuit"):
+                    go_round(bounds, arguments["successors"], self.arcs, name == "Subcircuit")
                 infer(bounds, name, arguments)
 
     def refute(self, atoms: list[Atom], step: str) -> None:
@@ -265,6 +269,10 @@ class Checker:
             except Contradiction:
                 return
         raise (TooWide if bounds.skipped else Rejected)(f"does not follow: {step}")
+
+    @cached_property
+    def arcs(self) -> Literals:
+        return literals(self.constraints)
 
     def learned(self, clause: list[Atom]) -> None:
         self.refute([opposite(atom) for atom in clause], f"{clause}")

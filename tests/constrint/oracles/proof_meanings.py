@@ -45,6 +45,14 @@ def goes_round(successors: list[int]) -> bool:
     return place == 0 and len(met) == len(successors)
 
 
+def goes_round_some(successors: list[int]) -> bool:
+    """Whether the places that are not their own successors, if any, lie on one cycle."""
+    inside = [place for place, after in enumerate(successors) if after != place]
+    if not all(after in inside for place, after in enumerate(successors) if place in inside):
+        return False
+    return not inside or goes_round([inside.index(successors[place]) for place in inside])
+
+
 TASKS = ("starts", "durations", "demands")
 
 
@@ -85,6 +93,7 @@ DEFINITIONS: dict[str, Callable[[Arguments, Values], bool]] = {
     "AllDifferentBounds": lambda a, v: differ(a["views"], v),
     "AllDifferentDomain": lambda a, v: differ(a["views"], v),
     "Circuit": lambda a, v: goes_round([v[x] for x in a["successors"]]),
+    "Subcircuit": lambda a, v: goes_round_some([v[x] for x in a["successors"]]),
     "Cumulative": lambda a, v: fits(*([v[x] for x in a[key]] for key in TASKS), v[a["capacity"]]),
     "Lexicographic": lambda a, v: literal(a["literal"], v) == in_order(a, v),
     "Table": lambda a, v: literal(a["literal"], v) == ([v[x] for x in a["variables"]] in a["rows"]),

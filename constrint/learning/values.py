@@ -1,0 +1,236 @@
+"""Parts of constraints over values: literals ``v == value``, and the clauses that stand for a constraint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from constrint.lowering.variables import FALSE, TRUE
+from constrint.presolve import Root
+from constrint.propagators import (
+    AllDifferent,
+    Cardinality,
+    Clause,
+    Element,
+    Inverse,
+    LinearEq,
+    LinearEqIf,
+    LinearLeIf,
+    LinearNe,
+    Propagator,
+    Selection,
+    Table,
+)
+
+MOST_VALUES = 100  # most values of a variable that get a literal each
+MOST_CELLS = 20_000  # tables with more cells are not decomposed
+MOST_CLAUSES = 100_000  # most clauses made from disequalities
+
+
+class ValueParts:
+    """Literals of values and bounds, and the constraints that are decomposed over them.
+
+    Attributes:
+        equalities: The new variables that stand for ``x == value``.
+    """
+
+    def __init__(self, root: Root) -> None:
+        box = self._box = root.box
+        self._lo, self._hi = list(box.lo), list(box.hi)
+        self._nodes: list[Propagator] = []
+        self._clauses = 0
+        self._literals: dict[tuple[int, int], int] = {}
+        self._ends: dict[tuple[int, int], int] = {}
+        self.equalities: list[int] = []
+        for node in root.nodes:
+            if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
+                ((a, x),) = node.terms
+                self._literals.setdefault((x, node.bound // a), node.literal)
+
+    def _literal(self) -> int:
+        """A new literal, of a new 0/1 variable."""
+        self._lo.append(0)
+        self._hi.append(1)
+        return 2 * (len(self._lo) - 1)
+
+    def _sum(
+        self, terms: Sequence[tuple[int, int]], limit: int = 0
+    ) -> tuple[tuple[tuple[int, int], ...], int]:
+        """Terms and limit of a sum, with fixed variables in the limit and each variable once."""
+        factors: dict[int, int] = {}
+        for a, v in terms:
+            if self._lo[v] == self._hi[v]:
+                limit -= a * self._lo[v]
+            else:
+                factors[v] = factors.get(v, 0) + a
+        return tuple((a, v) for v, a in factors.items() if a), limit
+
+    def _at_most_literal(self, terms: Sequence[tuple[int, int]], limit: int) -> int:
+        """The literal of ``sum <= limit``."""
+        literal = self._literal()
+        self._nodes.append(LinearLeIf(literal, *self._sum(terms, limit)))
+        return literal
+
+    def _values(self, v: int) -> Sequence[int]:
+        return self._box.values[v] or range(self._lo[v], self._hi[v] + 1, self._box.step[v])
+
+    def _is_small(self, v: int) -> bool:
+        return (self._hi[v] - self._lo[v]) // self._box.step[v] < MOST_VALUES
+
+    def _is_short(self, node: Table) -> bool:
+        return len(node.rows) * len(node.variables) <= MOST_CELLS and all(map(self._is_small, node.variables))
+
+    def equals(self, v: int, value: int) -> int:
+        """The literal of ``v == value``."""
+        if value not in self._values(v):
+            return FALSE
+        if self._lo[v] == self._hi[v]:
+            return TRUE
+        if self._lo[v] == 0 and self._hi[v] == 1:
+            return 2 * v + 1 - value
+        literal = self._literals.get((v, value))
+        if literal is None:
+            literal = self._literals[v, value] = self._literal()
+            self.equalities.append(literal >> 1)
+            self._nodes.append(LinearEqIf(literal, ((1, v),), value))
+        return literal
+
+    def _differ_by_values(self, node: LinearNe) -> None:
+        """A disequality of two variables with few values: a clause for each value that both can have."""
+        if len(node.terms) == 2 and all(abs(a) == 1 and self._is_small(v) for a, v in node.terms):
+            (a, x), (c, y) = node.terms
+            met = [(value, (node.bound - a * value) * c) for value in self._values(x)]
+            if self._clauses + len(met) <= MOST_CLAUSES and x != y:
+                self._clauses += len(met)
+                for value, other in met:
+                    literals = self.equals(x, value), self.equals(y, other)
+                    if FALSE not in literals:
+                        self._nodes.append(Clause((literals[0] ^ 1, literals[1] ^ 1)))
+                return
+        self._nodes.append(node)
+
+    def _at_least(self, v: int, value: int) -> int:
+        """The literal of ``v >= value``."""
+        if value <= self._lo[v]:
+            return TRUE
+        if value > self._hi[v]:
+            return FALSE
+        if self._lo[v] == 0 and self._hi[v] == 1:
+            return 2 * v
+        literal = self._ends.get((v, value))
+        if literal is None:
+            literal = self._ends[v, value] = self._at_most_literal(((-1, v),), -value)
+        return literal
+
+    def _place_all(self, node: AllDifferent) -> None:
+        """Where there are as many values as variables, each value has a variable."""
+        variables = [v for _, v, _ in node.views]
+        if any((a, b) != (1, 0) for a, _, b in node.views) or not all(map(self._is_small, variables)):
+            return
+        values = set().union(*map(self._values, variables))
+        if len(values) == len(variables):
+            for value in sorted(values):
+                self._nodes.append(Clause(tuple(self.equals(v, value) for v in variables)))
+
+    def _look_up(self, node: Element) -> None:
+        """Each place fixes the result, and a value of the result needs a place that has it.
+
+        The values of the result are pairs of bounds, so its least value follows from the places that are
+        excluded, each by a literal of its own.
+        """
+        z = node.z
+        places: dict[int, list[int]] = {}
+        values = set(self._values(z))
+        for place in self._values(node.index):
+            here = self.equals(node.index, place)
+            if not 0 <= place < len(node.table) or node.table[place] not in values:
+                self._nodes.append(Clause((here ^ 1,)))
+                continue
+            entry = node.table[place]
+            places.setdefault(entry, []).append(here)
+            self._nodes.append(Clause((here ^ 1, self._at_least(z, entry))))
+            self._nodes.append(Clause((here ^ 1, self._at_least(z, entry + 1) ^ 1)))
+        for first, last in self._runs(z, places):
+            below, above = self._at_least(z, first) ^ 1, self._at_least(z, last + 1)
+            self._nodes.append(Clause((below, above, *places.get(first, ()))))
+
+    def _runs(self, z: int, places: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, int]]:
+        """The values of a result, one by one, and those without a place in runs."""
+        first = self._lo[z]
+        for entry in sorted(places):
+            if first < entry:
+                yield first, entry - 1
+            yield entry, entry
+            first = entry + 1
+        if first <= self._hi[z]:
+            yield first, self._hi[z]
+
+    def _select(self, node: Selection) -> None:
+        """If the index is a place, the result is at most and at least its entry."""
+        for place in self._values(node.index):
+            if 0 <= place < len(node.xs):
+                here = self.equals(node.index, place) ^ 1
+                for sign in (1, -1):
+                    literal = self._at_most_literal(((sign, node.xs[place]), (-sign, node.z)), 0)
+                    self._nodes.append(Clause((here, literal)))
+
+    def _mirror(self, node: Inverse) -> None:
+        """``xs[i] == j`` if ``ys[j] == i``; both are permutations of places."""
+        n = len(node.xs)
+        for v in node.scope():
+            for value in self._values(v):
+                if not 0 <= value < n:
+                    self._nodes.append(Clause((self.equals(v, value) ^ 1,)))
+        for i, x in enumerate(node.xs):
+            for j, y in enumerate(node.ys):
+                one, other = self.equals(x, j), self.equals(y, i)
+                self._nodes += [Clause((one ^ 1, other)), Clause((one, other ^ 1))]
+
+    def _count(self, node: Cardinality) -> None:
+        """Sums of literals equal the counts."""
+        for value, count in zip(node.values, node.counts, strict=True):
+            literals = [self.equals(v, value) for v in node.variables]
+            terms = [(-1 if literal & 1 else 1, literal >> 1) for literal in literals]
+            negated = sum(literal & 1 for literal in literals)
+            self._nodes.append(LinearEq(*self._sum([*terms, (-1, count)], -negated)))
+        if node.closed:
+            for v in node.variables:
+                self._nodes.append(Clause(tuple(self.equals(v, value) for value in node.values)))
+
+    def _support(self, node: Table) -> None:
+        """Each value of one variable needs one of the other; or excluded pairs, where these are fewer."""
+        x, y = node.variables
+        rows = set(node.rows)
+        ours, others = list(self._values(x)), list(self._values(y))
+        allowed = [(a, b) for a in ours for b in others if (a, b) in rows]
+        if 2 * len(allowed) <= len(ours) * len(others):
+            for v, w, pairs in ((x, y, allowed), (y, x, [(b, a) for a, b in allowed])):
+                supports: dict[int, list[int]] = {value: [] for value in self._values(v)}
+                for value, other in pairs:
+                    supports[value].append(self.equals(w, other))
+                for value, literals in supports.items():
+                    self._nodes.append(Clause((self.equals(v, value) ^ 1, *literals)))
+        else:
+            for a in ours:
+                for b in others:
+                    if (a, b) not in rows:
+                        self._nodes.append(Clause((self.equals(x, a) ^ 1, self.equals(y, b) ^ 1)))
+
+    def _choose_row(self, node: Table) -> None:
+        """A literal for each row: one of them is true, and every value needs a true row that has it."""
+        if len(set(node.variables)) == len(node.variables) == 2:
+            self._support(node)
+            return
+        chosen: dict[tuple[int, int], list[int]] = {}
+        rows: list[int] = []
+        for row in node.rows:
+            values = list(zip(node.variables, row, strict=True))
+            if all(value in self._values(v) for v, value in values) and len(set(values)) == len(dict(values)):
+                literal = self._literal()
+                rows.append(literal)
+                for v, value in dict(values).items():
+                    chosen.setdefault((v, value), []).append(literal)
+                    self._nodes.append(Clause((literal ^ 1, self.equals(v, value))))
+        self._nodes.append(Clause(tuple(rows)))
+        for v in set(node.variables):
+            for value in self._values(v):
+                self._nodes.append(Clause((self.equals(v, value) ^ 1, *chosen.get((v, value), ()))))
