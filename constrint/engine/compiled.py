@@ -99,6 +99,7 @@ _TOPS = [
     for name in State._fields
 ]
 _FULL_FIRST = sorted(range(len(_TOPS)), key=lambda number: _TOPS[number] >= 0)
+_EMPTY = np.zeros(0, dtype=np.int64)
 _ROOMS = sum(top >= 0 for top in _TOPS)
 
 
@@ -122,9 +123,13 @@ def arrays_of(state: State) -> tuple[list[Any], list[int]]:
     # Twice as fast as assigning the list.
     pack_into(f"={ends[full]}q", whole.data, 0, *chain.from_iterable(lists[:full]))
     first = whole.__array_interface__["data"][0]
+    itemsize = whole.itemsize
     for number, begin, end in zip(places, ends, ends[1:], strict=False):
-        arrays[number] = whole[begin:end]
-        addresses[number] = first + whole.itemsize * begin
+        if begin < end:
+            arrays[number] = whole[begin:end]
+            addresses[number] = first + itemsize * begin
+        else:
+            arrays[number] = _EMPTY
     scalar = state.scalar
     is_fresh = not (scalar[NODES] or scalar[LEVEL] or scalar[TRAIL] or scalar[WORD_TRAIL] or scalar[PHASE])
     for number, cells in zip(places[full:], lists[full:], strict=True) if not is_fresh else ():
@@ -139,11 +144,12 @@ class CompiledSearch:
 
     Attributes:
         state: The state, with arrays instead of lists; valid until `grow`.
+        run: `dfs.run` on the state.
     """
 
     def __init__(self, state: State) -> None:
         with cache.LOADING:
-            self._compiled = _run()
+            self._entry = _run()
         self._take(state)
 
     def _take(self, state: State) -> None:
@@ -151,10 +157,7 @@ class CompiledSearch:
         # Arrays pass under the type of lists: both are only indexed.
         self.state = State(*cast("list[list[int]]", arrays))
         self._structure = native.Structure(arrays, addresses)
-
-    def run(self, nodes: int, propagations: int) -> int:
-        """Run `dfs.run` on the state."""
-        return self._compiled(self._structure.address, nodes, propagations)
+        self.run = self._entry.bound(self._structure.address)
 
     def replace(self, fields: Mapping[str, list[int]]) -> State:
         """Replace the arrays of some fields."""

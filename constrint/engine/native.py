@@ -33,8 +33,6 @@ RUNTIME = ("NRT_", "numba_", "Py", "_Py")
 
 _engines: list[Any] = []  # keep the code in memory
 
-Entry = Callable[..., int]
-
 
 @once
 def target() -> str:
@@ -78,7 +76,7 @@ def loaded(content: bytes, part: str) -> Entry:
         raise ValueError("machine code for another processor")
     if part.replace("-", "_") not in symbol:
         raise ValueError("machine code of another part")
-    return _called(_linked(symbol, externals, code), arguments)
+    return Entry(_linked(symbol, externals, code), arguments)
 
 
 def _linked(symbol: str, externals: Sequence[str], code: bytes) -> int:
@@ -108,19 +106,32 @@ def _linked(symbol: str, externals: Sequence[str], code: bytes) -> int:
     return address
 
 
-def _called(address: int, arguments: int) -> Entry:
-    """A function by its address; Python's lock is released while it runs."""
-    pointer = ctypes.c_void_p
-    kinds = [pointer, pointer, *[ctypes.c_int64] * arguments]
-    function = ctypes.CFUNCTYPE(ctypes.c_int32, *kinds)(address)
+class Entry:
+    """A compiled function; Python's lock is released while it runs.
 
-    def call(*given: int) -> int:
-        result, exception = ctypes.c_int64(), ctypes.c_void_p()
-        if function(ctypes.byref(result), ctypes.byref(exception), *given):
-            raise InternalError("an exception in compiled code")
-        return result.value
+    Args:
+        address: Where it is.
+        arguments: Number of its arguments.
+    """
 
-    return call
+    __slots__ = ("_function",)
+
+    def __init__(self, address: int, arguments: int) -> None:
+        pointer = ctypes.c_void_p
+        kinds = [pointer, pointer, *[ctypes.c_int64] * arguments]
+        self._function = ctypes.CFUNCTYPE(ctypes.c_int32, *kinds)(address)
+
+    def bound(self, *first: int) -> Callable[..., int]:
+        """The function of the other arguments; it may be called by one thread at a time."""
+        function, result, exception = self._function, ctypes.c_int64(), ctypes.c_void_p()
+        places = ctypes.byref(result), ctypes.byref(exception), *first
+
+        def call(*rest: int) -> int:
+            if function(*places, *rest):
+                raise InternalError("an exception in compiled code")
+            return result.value
+
+        return call
 
 
 class Structure:

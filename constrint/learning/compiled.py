@@ -42,11 +42,12 @@ class CompiledLearning:
     Attributes:
         ls: The learner, with arrays instead of lists; valid until `grow`.
         st: The engine's state on which propagators of the registry run.
+        run: `loop.run` on the learner.
     """
 
     def __init__(self, ls: Learner, st: State, has_propagators: bool) -> None:
         with cache.LOADING:
-            self._compiled = _run(has_propagators)
+            self._entry = _run(has_propagators)
         arrays = [np.array(cells, dtype=np.int64) for cells in st]
         self.st = State(*cast("list[list[int]]", arrays))
         self._state = native.Structure(arrays)
@@ -57,10 +58,7 @@ class CompiledLearning:
         # Arrays pass under the type of lists: both are only indexed.
         self.ls = Learner(*cast("list[list[int]]", arrays))
         self._structure = native.Structure(arrays)
-
-    def run(self, budget: int) -> int:
-        """Run `loop.run` on the learner."""
-        return self._compiled(self._structure.address, self._state.address, budget)
+        self.run = self._entry.bound(self._structure.address, self._state.address)
 
     def grow(self) -> Learner:
         """Double the space of all fields that are full."""

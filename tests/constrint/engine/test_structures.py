@@ -80,7 +80,7 @@ def COUNT(n: int) -> int:
 
 def test_kernels_are_called_by_address():
     code = making.code_of(COUNT, "count", numba.int64(numba.int64), {})
-    assert [native.loaded(code, "count")(n) for n in (0, -5, 2**62)] == [1, -4, 2**62 + 1]
+    assert [native.loaded(code, "count").bound()(n) for n in (0, -5, 2**62)] == [1, -4, 2**62 + 1]
 
 
 def test_loading_imports_no_numba_and_leaves_it_whole():

@@ -41,7 +41,7 @@ def obtain(pause: float = 0.0) -> int:
         return code_of(small_part, PART, numba.int64(numba.int64), {})
 
     cache.PARTS.setdefault(PART, ("learning",))
-    answer = compiled.loaded_or_made(PART, make)(5)
+    answer = compiled.loaded_or_made(PART, make).bound()(5)
     print(answer, flush=True)  # noqa: T201 - as above
     return answer
 
