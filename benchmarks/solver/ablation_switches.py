@@ -204,7 +204,6 @@ SWITCHES: dict[str, Switch] = {
     **_decompositions(),
     "all_different: bounds by itself": Switch({"constrint.globals.different:TIGHT": 0.0}),
     # Parts of propagators
-    "kernel: edge finding": Switch({"constrint.propagators.no_overlap:find_edges": _yes}, True),
     "kernel: overload check": Switch({"constrint.propagators.cumulative:has_room": _yes}, True),
     "kernel: reachability on circuits": Switch({"constrint.propagators.circuit:reaches_all": _yes}, True),
     "kernel: chains on circuits": Switch({"constrint.propagators.circuit:close_chains": _yes}, True),
