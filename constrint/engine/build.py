@@ -140,8 +140,7 @@ def build(box: Box, nodes: Sequence[Propagator], branch: Branch, huge: int = LIM
         idempotent=[int(node.idempotent) for node in nodes],
         args=args,
         **_fresh(box, hole, words, len(nodes)),
-        **_decisions(len(box.lo), branch),
-        scalar=_scalars(len(nodes), branch, huge),
+        **_decisions(len(box.lo), len(nodes), branch, huge),
     )
     queue_all(state)
     return state
@@ -157,9 +156,8 @@ def decided(state: State, box: Box, branch: Branch, huge: int) -> dict[str, Cell
         huge: The bound that means "no bound".
     """
     return {
-        **_decisions(len(state.lo), branch),
+        **_decisions(len(state.lo), len(state.kind), branch, huge),
         "sparse": _sparse(box),
-        "scalar": _scalars(len(state.kind), branch, huge),
     }
 
 
@@ -220,7 +218,7 @@ def queue_all(state: State) -> None:
     state.queued[:] = [1] * count
 
 
-def _scalars(count: int, branch: Branch, huge: int) -> Cells:
+def _scalars(count: int, branch: Branch, huge: int, leaves: int) -> Cells:
     """The scalars at the start."""
     scalar = [0] * SCALARS
     scalar[NEXT_STAMP] = 1
@@ -230,7 +228,7 @@ def _scalars(count: int, branch: Branch, huge: int) -> Cells:
     scalar[CULPRIT] = scalar[ASKED_FROM] = -1
     scalar[WEIGHING] = branch.weighing
     scalar[UNIT] = LEAST_UNIT
-    scalar[LEAVES] = _leaves(len(branch.variables)) if _is_ranked(branch) else 0
+    scalar[LEAVES] = leaves
     scalar[PATIENCE] = PATIENCE_BASE + PATIENCE_OF_NODE * count
     scalar[RANDOM] = branch.seed % (1 << 31)
     return scalar
@@ -243,8 +241,8 @@ LEVELS = [name for name in State._fields if name.startswith(("level_", "refuted_
 """Space for levels and for the decisions refuted at them."""
 
 
-def _decisions(n: int, branch: Branch) -> dict[str, Cells]:
-    """The decision variables, their rules, and their scores."""
+def _decisions(n: int, nodes: int, branch: Branch, huge: int) -> dict[str, Cells]:
+    """The decision variables, their rules, ranks and scores, and the scalars at the start."""
     decided = len(branch.variables)
     degree = list(branch.degrees) or [1] * decided
     groups = [*branch.groups, (decided, BY_DEGREE)]
@@ -255,6 +253,7 @@ def _decisions(n: int, branch: Branch) -> dict[str, Cells]:
     ranked = _ranking(branch, [end for end, _ in groups])
     return {
         **ranked,
+        "scalar": _scalars(nodes, branch, huge, len(ranked["rank_tree"]) // 2),
         "branch": list(branch.variables),
         "branch_value": list(branch.values),
         "degree": degree,
@@ -275,27 +274,20 @@ def _decisions(n: int, branch: Branch) -> dict[str, Cells]:
 
 
 def _ranking(branch: Branch, ends: Sequence[int]) -> dict[str, Cells]:
-    """The tree that ranks the decision variables, and its work space; empty where they are scanned."""
+    """The tree that ranks the decision variables, and its work space.
+
+    All empty where they are scanned: where they are few, or one stands in two places.
+    """
     count = len(branch.variables)
-    if not _is_ranked(branch):
+    if count < LEAST_RANKED or len(set(branch.variables)) < count:
         return {name: [] for name in RANKING}
     groups = [group for group, (first, end) in enumerate(pairwise([0, *ends])) for _ in range(first, end)]
+    leaves = 1 << (count - 1).bit_length()
     return {
         **{name: [0] * count for name in RANKING},
         "rank_group": groups,
-        "rank_tree": [-1] * (2 * _leaves(count)),
+        "rank_tree": [-1] * (2 * leaves),
     }
-
-
-def _is_ranked(branch: Branch) -> bool:
-    """Whether the decision variables are many, and each stands in one place."""
-    count = len(branch.variables)
-    return count >= LEAST_RANKED and len(set(branch.variables)) == count
-
-
-def _leaves(count: int) -> int:
-    """The least power of two that is not less."""
-    return 1 << (count - 1).bit_length()
 
 
 def _entries(n: int, branch: Branch) -> Cells:

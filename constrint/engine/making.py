@@ -111,7 +111,7 @@ def _kind(kind: str) -> str:
 def compiled(function: Callable[..., Any], part: str, signature: Any, twins: Mapping[int, Any]) -> Any:
     """A function's version by numba for one signature."""
     names = {name: twins.get(id(value), value) for name, value in function.__globals__.items()}
-    return numba.njit(signature, error_model="numpy", nogil=True)(named_copy(function, part, names))
+    return numba.njit(signature, error_model="numpy")(named_copy(function, part, names))
 
 
 # The layout of an array in memory: count, owner, length, item size, data, shape, stride.
@@ -168,7 +168,7 @@ def _dispatch_on_disk() -> Any:
     code = cache.read("dispatch")
     if code is None:
         return None
-    twin = numba.njit(error_model="numpy", nogil=True)(named_copy(dispatch, "dispatch"))
+    twin = numba.njit(error_model="numpy")(named_copy(dispatch, "dispatch"))
     try:
         with global_compiler_lock:
             context: Any = twin.targetctx

@@ -107,7 +107,7 @@ def _linked(symbol: str, externals: Sequence[str], code: bytes) -> int:
 
 
 class Entry:
-    """A compiled function; Python's lock is released while it runs.
+    """A compiled function; Python's lock is released while it runs, as it only touches its own arrays.
 
     Args:
         address: Where it is.

@@ -111,8 +111,6 @@ def select_between(st: State, first: int, last: int, rule: int) -> int:
     branch = st.branch
     lo = st.lo
     hi = st.hi
-    step = st.step
-    sparse = st.sparse
     best = -1
     best_size = 0
     best_share = 0
@@ -123,17 +121,8 @@ def select_between(st: State, first: int, last: int, rule: int) -> int:
             continue
         if rule == IN_ORDER:
             return i
-        # `size_by` and `share_by` inlined: for most models this is the innermost loop.
-        size = member_count(st, v) if sparse[v] == 1 else width // step[v] + 1
-        share = 1
-        if rule == BY_DEGREE:
-            size = min(size, MOST_MEMBERS)
-            share = st.degree[i]
-        elif rule == BY_SCORE:
-            size = min(size, MOST_SCORED_MEMBERS)
-            share = st.score[i]
-        elif rule != FEWEST:
-            size = measure(st, i, v, size, rule)
+        size = size_by(st, i, v, width, rule)
+        share = share_by(st, i, rule)
         if best < 0 or size * best_share < best_size * share:
             best = i
             best_size = size
