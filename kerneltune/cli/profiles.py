@@ -30,7 +30,7 @@ def profile_list(as_json: Json = False) -> None:
     with reporting(as_json):
         profiles = [load_profile(name) for name in profile_names()]
         if as_json:
-            print_json([profile.model_dump() for profile in profiles])
+            print_json([profile.to_json() for profile in profiles])
             return
         from kerneltune.cli.tables import show_profiles
 
@@ -43,7 +43,7 @@ def profile_show(name: Name, as_json: Json = False) -> None:
     with reporting(as_json):
         profile = load_profile(name)
         if as_json:
-            print_json(profile.model_dump())
+            print_json(profile.to_json())
             return
         from kerneltune.cli.tables import show_profile
 

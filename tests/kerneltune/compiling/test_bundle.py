@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from made import FAKE_KERNELS
+from msgspec import structs
 from typer.testing import CliRunner
 
 from kerneltune.cli.main import app
@@ -93,7 +94,7 @@ def test_what_was_compiled_is_kept(
     for path in again.cache.folder.parent.glob("tilings/*.json"):
         path.write_text(path.read_text().replace('"cooperative"', '"cooperativ'))
     assert again.quickly(PROBLEM) is None
-    other = Supply(profile.model_copy(update={"l2_bytes": 1}), fake_kernels)
+    other = Supply(structs.replace(profile, l2_bytes=1), fake_kernels)
     assert other.quickly(PROBLEM) is None
 
 
