@@ -317,6 +317,6 @@ def _print(renderable: Any) -> None:
 
 
 def _say(line: str) -> None:
-    import typer
+    import click
 
-    typer.echo(line)
+    click.echo(line)

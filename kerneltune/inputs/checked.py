@@ -88,7 +88,7 @@ def _values(
             complaints.append(Complaint((*place, key), said))
             continue
         try:
-            values[field.name] = msgspec.convert(value, field.type)
+            values[field.name] = msgspec.convert(value, field.type, str_keys=True)
         except msgspec.ValidationError as error:
             complaints += _wrong(value, field.type, (*place, key), error)
     complaints += [
@@ -109,7 +109,7 @@ def _wrong(value: Any, kind: Any, place: Location, error: msgspec.ValidationErro
             found += _values(item, expected, (*place, key))[1]
             continue
         try:
-            msgspec.convert(item, expected)
+            msgspec.convert(item, expected, str_keys=True)
         except msgspec.ValidationError as inner:
             found += _wrong(item, expected, (*place, key), inner)
     return found or [_at(place, f"{_said(kind, error)}{_shown(value)}")]
@@ -128,7 +128,7 @@ def _parts(value: Any, kind: Any) -> Iterator[tuple[int | str, Any, Any]]:
     origin, inner = get_origin(kind), get_args(kind)
     if origin is dict and isinstance(value, dict):
         for key, item in value.items():
-            yield key, key, inner[0]
+            yield key, _as_key(key, inner[0]), inner[0]
             yield key, item, inner[1]
     elif origin is list and isinstance(value, list):
         for index, item in enumerate(value):
@@ -138,6 +138,12 @@ def _parts(value: Any, kind: Any) -> Iterator[tuple[int | str, Any, Any]]:
         if len(kinds) == len(value):
             for index, item in enumerate(value):
                 yield index, item, kinds[index]
+
+
+def _as_key(key: Any, kind: Any) -> Any:
+    """A key of a mapping; JSON, which is YAML too, writes numbers as text there."""
+    whole = (get_args(kind)[0] if get_origin(kind) is Annotated else kind) is int
+    return int(key) if whole and isinstance(key, str) and key.isdecimal() else key
 
 
 def _said(kind: Any, error: msgspec.ValidationError) -> str:

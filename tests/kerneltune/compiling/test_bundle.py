@@ -12,9 +12,9 @@ from threading import Event
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from made import FAKE_KERNELS
 from msgspec import structs
-from typer.testing import CliRunner
 
 from kerneltune.cli.main import app
 from kerneltune.compiling import compile as compiling

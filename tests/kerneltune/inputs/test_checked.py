@@ -31,6 +31,7 @@ class Outer(Record, frozen=True, kw_only=True):
     sizes: dict[str, Natural] = msgspec.field(default_factory=dict)
     shape: tuple[Natural, Natural] = (1, 1)
     names: tuple[str, ...] = ()
+    by_size: dict[int, Natural] = msgspec.field(default_factory=dict)
     either: int | list[int | str] | None = None
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
@@ -57,6 +58,8 @@ class Outer(Record, frozen=True, kw_only=True):
         ({"count": 1, "shape": [1]}, "shape: expected a list of length 2, found [1]"),
         ({"count": 1, "shape": [1, -1]}, "shape.1: expected a whole number >= 0, found -1"),
         ({"count": 1, "names": ["a", 2]}, "names.1: expected text, found 2"),
+        ({"count": 1, "by_size": {"2": 1, "x": 2, "3": "y"}},
+         "by_size.x: expected a whole number, found 'x'; by_size.3: expected a whole number, found 'y'"),
         ({"count": 1, "either": "x"}, "either: expected a whole number or a list or null, found 'x'"),
     ],
 )  # fmt: skip
@@ -67,8 +70,16 @@ def test_everything_wrong_is_named(data: dict[str, Any], said: str) -> None:
 
 
 def test_a_record_has_its_values_and_defaults() -> None:
-    made = checked({"count": 2, "parts": [{"name": "a"}], "shape": [3, 4], "either": [1, "x"]}, Outer)
-    assert made == Outer(count=2, parts=[Inner(name="a")], shape=(3, 4), either=[1, "x"])
+    data = {
+        "count": 2,
+        "parts": [{"name": "a"}],
+        "shape": [3, 4],
+        "either": [1, "x"],
+        "by_size": {"2": 3, 4: 5},
+    }
+    made = checked(data, Outer)
+    given = Outer(count=2, parts=[Inner(name="a")], shape=(3, 4), either=[1, "x"], by_size={2: 3, 4: 5})
+    assert made == given
     with pytest.raises(AttributeError):
         made.count = 3  # type: ignore[misc]
 

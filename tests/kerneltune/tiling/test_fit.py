@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from msgspec import structs
-from typer.testing import CliRunner
 
 from kerneltune.cli.main import app
 from kerneltune.errors import InputError

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from msgspec import structs
-from typer.testing import CliRunner
 
 from kerneltune.cli.main import app
 from kerneltune.compiling.compile import Compiler
