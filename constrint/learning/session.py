@@ -85,7 +85,7 @@ class LearningRun:
         self.engine = "interpreted"
         self._deadline = Deadline(options.time_limit, started)
         self._pace = Pace(SLICE, self._deadline)
-        parts = Decomposition(root, self._deadline)
+        parts = Decomposition(root, self._deadline, is_proof=options.proof is not None)
         self._root = root = parts.root
         self._options = options
         self._goal = goal
@@ -230,7 +230,7 @@ class LearningRun:
             outcome = loop.run(self._ls, self._state, work)
         if self.allowed is not None:
             self.allowed -= work - int(self._ls.scalar[BUDGET])
-        self._pace.end()
+        self._pace.end(work - int(self._ls.scalar[BUDGET]))
         return outcome
 
     def _tighten(self) -> None:

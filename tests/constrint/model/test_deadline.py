@@ -218,6 +218,21 @@ def test_slices_grow_while_they_are_short_and_shrink_where_they_are_long(monkeyp
     assert pace.work == 1
 
 
+def test_slices_that_end_early_are_judged_by_their_work(monkeypatch):
+    """A search that finds one solution after the other would otherwise never look at the clock."""
+    times = iter([0.0, 0.001, 1.0, 1.001, 2.0, 2.02, 3.0, 3.001])
+    monkeypatch.setattr(deadline, "perf_counter", lambda: next(times))
+    pace = Pace(20_000, Deadline())
+    assert pace.work == 500
+    works = []
+    for done in (500, 10, 400, 2000):
+        pace.begin()
+        pace.end(done)
+        works.append(pace.work)
+    # Whole: four times as much. A 200th of it in 1 ms: too much. 400 of 500 in 20 ms: right.
+    assert works == [2000, 500, 500, 2000]
+
+
 def test_a_deadline():
     assert Deadline().left == float("inf")
     Deadline().check()

@@ -103,7 +103,7 @@ def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch):
     walks = []
     for engine, most in (("interpreted", 20_000), ("interpreted", 7), ("compiled", 20_000)):
         monkeypatch.setattr(Pace, "FIRST", most)
-        monkeypatch.setattr(Pace, "adapt", lambda pace, took: None)
+        monkeypatch.setattr(Pace, "adapt", lambda *_: None)
         s = (r := job_shop(draw_jobs(1, 6, 4)).solve(engine=engine, learn="auto")).statistics
         assert (s.engine, s.method) == (engine, "portfolio")
         walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))
