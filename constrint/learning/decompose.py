@@ -20,7 +20,6 @@ from itertools import combinations
 from constrint.engine.build import Box
 from constrint.learning.normal import is_known
 from constrint.learning.values import ValueParts
-from constrint.learning.windows import machines
 from constrint.lowering.variables import TRUE
 from constrint.presolve import Root
 from constrint.propagators import (
@@ -56,23 +55,16 @@ MOST_PAIRS = 5000  # constraints with more pairs are not decomposed
 class Decomposition(ValueParts):
     """The constraints and the box of a root after decomposition; raises `Stopped`.
 
-    Args:
-        root: The root before.
-        deadline: End of the call.
-        is_proof: Whether each constraint must be part of another, since proofs start from these.
-
     Attributes:
         root: The root.
     """
 
-    def __init__(self, root: Root, deadline: Deadline = NEVER, *, is_proof: bool = False) -> None:
+    def __init__(self, root: Root, deadline: Deadline = NEVER) -> None:
         super().__init__(root)
         self._apart: set[tuple[tuple[int, int, int], ...]] = set()
         for node in root.nodes:
             deadline.check()
             self._add(node)
-        if not is_proof:
-            self._add_windows(root.nodes)
         box, new = root.box, len(self._lo) - len(root.box.lo)
         wider = Box(self._lo, self._hi, [*box.step, *[1] * new], [*box.values, *[None] * new])
         self.root = replace(root, box=wider, nodes=self._nodes)
@@ -159,18 +151,6 @@ class Decomposition(ValueParts):
 
     # Tasks
 
-    def _add_windows(self, nodes: Sequence[Propagator]) -> None:
-        """Windows for tasks of which disjunctions order any two."""
-        one = TRUE >> 1
-        for machine in machines(nodes):
-            durations = []
-            for _, duration in machine:
-                self._lo.append(duration)
-                self._hi.append(duration)
-                durations.append(len(self._lo) - 1)
-            starts = tuple(s for s, _ in machine)
-            self._nodes.append(Cumulative(starts, tuple(durations), (one,) * len(starts), one))
-
     def _is_shareable(self, node: Cumulative) -> bool:
         known = all(0 <= self._lo[r] == self._hi[r] for r in node.demands)
         return known and len(node.starts) ** 2 <= MOST_PAIRS
@@ -224,7 +204,7 @@ class Decomposition(ValueParts):
         """Of any two tasks one ends before the other starts; durations are non-negative."""
         self._nodes += [LinearLe(((-1, d),), 0) for d in durations]
         for (s, d), (t, e) in combinations(zip(starts, durations, strict=True), 2):
-            self._nodes.append(Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
+            self._require_one(self._ends_before(s, d, t), self._ends_before(t, e, s))
 
     def _order_present(self, node: NoOverlapOptional) -> None:
         """Of any two tasks one is absent, or ends before the other starts; present ones last 0 or more."""

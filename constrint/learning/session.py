@@ -85,7 +85,7 @@ class LearningRun:
         self.engine = "interpreted"
         self._deadline = Deadline(options.time_limit, started)
         self._pace = Pace(SLICE, self._deadline)
-        parts = Decomposition(root, self._deadline, is_proof=options.proof is not None)
+        parts = Decomposition(root, self._deadline)
         self._root = root = parts.root
         self._options = options
         self._goal = goal
