@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from kerneltune.cli.failures import print_json, reporting
-from kerneltune.cli.options import Json
+from kerneltune.cli.options import FILE, HELP, json_option
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile, profile_names
 
-bundle_app = typer.Typer(help="Prebuilt kernels in one file, or in a wheel.", no_args_is_help=True)
 
-Target = Annotated[Path, typer.Argument(help="The bundle's file.")]
-Gpus = Annotated[
-    list[str] | None,
-    typer.Option("--gpu", help="A profile, again for more; by default all that the compiler knows."),
-]
-Cells = Annotated[list[str] | None, typer.Option("--cell", help="A cell, again for more.")]
-Shapes = Annotated[list[str] | None, typer.Option("--shape", help="Heads × units, such as 12x64.")]
-Batches = Annotated[list[int] | None, typer.Option("--batch", help="A batch size, again for more.")]
-Dtypes = Annotated[list[str] | None, typer.Option("--dtype", help="A storage type, again for more.")]
-Wheel = Annotated[Path | None, typer.Option(help="Also write the wheel constrint-kernels to this folder.")]
+@click.group(name="bundle", context_settings=HELP, no_args_is_help=True)
+def bundle_app() -> None:
+    """Build and check prebuilt kernels: one file, or a wheel."""
 
 
 @bundle_app.command()
+@click.argument("target", type=FILE)
+@click.option(
+    "--gpu", multiple=True, help="A profile, again for more; by default all that the compiler knows."
+)
+@click.option("--cell", multiple=True, help="A cell, again for more.")
+@click.option("--shape", multiple=True, help="Heads × units, such as 12x64.")
+@click.option("--batch", type=int, multiple=True, help="A batch size, again for more.")
+@click.option("--dtype", multiple=True, help="A storage type, again for more.")
+@click.option("--wheel", type=FILE, help="Also write the wheel constrint-kernels to this folder.")
+@json_option
 def build(
-    target: Target,
-    gpu: Gpus = None,
-    cell: Cells = None,
-    shape: Shapes = None,
-    batch: Batches = None,
-    dtype: Dtypes = None,
-    wheel: Wheel = None,
-    as_json: Json = False,
+    *,
+    target: Path,
+    gpu: tuple[str, ...],
+    cell: tuple[str, ...],
+    shape: tuple[str, ...],
+    batch: tuple[int, ...],
+    dtype: tuple[str, ...],
+    wheel: Path | None,
+    as_json: bool,
 ) -> None:
     """Solve and compile kernels without a GPU, and write them to a file. A second build resumes."""
     with reporting(as_json):
@@ -46,18 +48,18 @@ def build(
 
         kernels = discover()
         default = bundle_build.Selection()
-        for name in cell or ():
+        for name in cell:
             kernels.cell(name)
         selection = bundle_build.Selection(
-            cells=tuple(cell or default.cells),
+            cells=cell or default.cells,
             shapes=tuple(_shape(text) for text in shape) if shape else default.shapes,
-            batches=tuple(batch or default.batches),
+            batches=batch or default.batches,
             dtypes=tuple(dtype_of(name) for name in dtype or default.dtypes),
         )
         profiles = [load_profile(name) for name in gpu or _compilable()]
 
         def progress(line: str) -> None:
-            typer.echo(line, err=True)
+            click.echo(line, err=True)
 
         built = bundle_build.build(target, profiles, kernels, selection, progress)
         written = bundle_build.write_wheel(target, wheel, version()) if wheel else None
@@ -65,15 +67,17 @@ def build(
             found = {"status": "built", "kernels": built.kernels, "bytes": built.size}
             print_json({**found, "left_out": built.left_out, "wheel": str(written) if written else None})
             return
-        typer.echo(f"{target}: {built.kernels} kernels, {built.size / 1e6:.1f} MB")
+        click.echo(f"{target}: {built.kernels} kernels, {built.size / 1e6:.1f} MB")
         for reason in built.left_out:
-            typer.echo(f"left out: {reason}")
+            click.echo(f"left out: {reason}")
         if written:
-            typer.echo(f"{written}: {written.stat().st_size / 1e6:.1f} MB")
+            click.echo(f"{written}: {written.stat().st_size / 1e6:.1f} MB")
 
 
 @bundle_app.command()
-def check(target: Target, as_json: Json = False) -> None:
+@click.argument("target", type=FILE)
+@json_option
+def check(target: Path, as_json: bool) -> None:
     """Read every kernel of a bundle, and compare it with its hash and with the installed sources."""
     with reporting(as_json):
         from kerneltune.compiling.bundle import Bundle
@@ -84,9 +88,9 @@ def check(target: Target, as_json: Json = False) -> None:
         if as_json:
             print_json({"status": "right", "kernels": count, "gpus": dict(opened.contents()), **opened.about})
             return
-        typer.echo(f"{target}: {count} kernels by {opened.about.get('compiler')}, all as they were written")
+        click.echo(f"{target}: {count} kernels by {opened.about.get('compiler')}, all as they were written")
         for name, number in opened.contents():
-            typer.echo(f"  {name}: {number}")
+            click.echo(f"  {name}: {number}")
 
 
 def _shape(text: str) -> tuple[int, int]:

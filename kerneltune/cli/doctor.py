@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
+from click.exceptions import Exit
 
 from kerneltune.cli.failures import print_json
-from kerneltune.cli.options import Json
+from kerneltune.cli.options import HELP, json_option
 from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ class Finding:
     fix: str = ""
 
 
-def doctor(as_json: Json = False) -> None:
+@click.command(context_settings=HELP)
+@json_option
+def doctor(as_json: bool) -> None:
     """Look at what this machine has and what works. Exit code 1 if something is broken."""
     found = list(_findings())
     broken = any(finding.state == BROKEN for finding in found)
@@ -56,7 +59,7 @@ def doctor(as_json: Json = False) -> None:
 
         show_findings(found)
     if broken:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _findings() -> Iterator[Finding]:

@@ -7,20 +7,19 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
-import typer
+import click
+from click.exceptions import Exit
 
 from kerneltune.errors import InfeasibleError, KernelTuneError, MissingExtraError
 
 BAD_INPUT = KernelTuneError.exit_code
-# Depending on its version, typer vendors click or imports it; its own classes lead to the right base.
-ClickError = cast("type[Exception]", typer.BadParameter.__mro__[2])
 
 
 def print_json(data: Any) -> None:
     """Print JSON to standard output."""
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 @contextmanager
@@ -31,11 +30,11 @@ def reporting(as_json: bool) -> Iterator[None]:
     except KernelTuneError as error:
         if as_json:
             _print_failure(_status(error), error)
-        typer.echo(str(error), err=True)
-        raise typer.Exit(error.exit_code) from None
+        click.echo(str(error), err=True)
+        raise Exit(error.exit_code) from None
 
 
-def run_app(app: typer.Typer, arguments: list[str]) -> int:
+def run_app(app: click.Command, arguments: list[str]) -> int:
     """Run a command line and return its exit code; failures never show a traceback.
 
     Errors in the command line itself come before options are parsed, so ``--json`` is searched in the
@@ -43,32 +42,32 @@ def run_app(app: typer.Typer, arguments: list[str]) -> int:
     """
     as_json = "--json" in arguments
     try:
-        code = app(arguments, standalone_mode=False)
+        code = app.main(arguments, standalone_mode=False)
         sys.stdout.flush()
-    except ClickError as error:
+    except click.ClickException as error:
         return _usage_error(error, as_json)
-    except typer.Abort:
-        typer.echo("aborted", err=True)
+    except click.Abort:
+        click.echo("aborted", err=True)
         return 1
     except Exception as error:  # last resort
         if isinstance(error, OSError) and _standard_output_fails():
-            typer.echo(f"cannot write to standard output: {error.strerror}", err=True)
+            click.echo(f"cannot write to standard output: {error.strerror}", err=True)
             return BAD_INPUT
         if os.environ.get("KERNELTUNE_TRACEBACK"):
             raise
         if as_json:
             _print_failure("internal error", error)
-        typer.echo(f"internal error: {type(error).__name__}: {error}", err=True)
-        typer.echo("KERNELTUNE_TRACEBACK=1 shows where", err=True)
+        click.echo(f"internal error: {type(error).__name__}: {error}", err=True)
+        click.echo("KERNELTUNE_TRACEBACK=1 shows where", err=True)
         return BAD_INPUT
     return code if isinstance(code, int) else 0
 
 
-def _usage_error(error: Any, as_json: bool) -> int:
+def _usage_error(error: click.ClickException, as_json: bool) -> int:
     if as_json:
         _print_json_failure("bad input", type(error).__name__, error.format_message())
     error.show()
-    return int(error.exit_code)
+    return error.exit_code
 
 
 def _status(error: KernelTuneError) -> str:

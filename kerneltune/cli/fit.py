@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from kerneltune.cli.failures import print_json, reporting
-from kerneltune.cli.options import GpuOfCosts, Json, KernelsRoot
-from kerneltune.cli.tune import StorePath, opened_store
+from kerneltune.cli.options import FILE, HELP, json_option, kernels_option
+from kerneltune.cli.tune import opened_store, store_path_option
 from kerneltune.errors import InputError
 from kerneltune.inputs.hardware import load_profile
 
@@ -19,24 +19,32 @@ if TYPE_CHECKING:
     from kerneltune.tiling.cost_model import Tiling
 
 
+@click.command(context_settings=HELP)
+@click.option("--gpu", required=True, help="A profile's name, or the path of its YAML file.")
+@store_path_option
+@click.option(
+    "--results",
+    type=FILE,
+    multiple=True,
+    help="A JSON file of further times, as in benchmarks/results; may be repeated.",
+)
+@click.option("--cell", multiple=True, help="Use the times of this cell, by default lstm; may be repeated.")
+@click.option(
+    "--only", multiple=True, help="Fit only constants of this name, such as 'grid_*'; may be repeated."
+)
+@click.option("--update", type=FILE, help="Write the constants to this profile's file; comments are kept.")
+@kernels_option
+@json_option
 def fit(
-    gpu: GpuOfCosts,
-    store_path: StorePath = None,
-    results: Annotated[
-        list[Path] | None, typer.Option(help="A JSON file of further times, as in benchmarks/results.")
-    ] = None,
-    cell: Annotated[
-        list[str] | None, typer.Option(help="Use the times of this cell, by default lstm; may be repeated.")
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(help="Fit only constants of this name, such as 'grid_*'; may be repeated."),
-    ] = None,
-    update: Annotated[
-        Path | None, typer.Option(help="Write the constants to this profile's file; comments are kept.")
-    ] = None,
-    kernels_root: KernelsRoot = None,
-    as_json: Json = False,
+    *,
+    gpu: str,
+    store: Path | None,
+    results: tuple[Path, ...],
+    cell: tuple[str, ...],
+    only: tuple[str, ...],
+    update: Path | None,
+    kernels_root: Path | None,
+    as_json: bool,
 ) -> None:
     """Fit a profile's cost constants to the trials of the store (by default the user's own)."""
     with reporting(as_json):
@@ -46,11 +54,11 @@ def fit(
         from kerneltune.tiling.fit import with_costs
 
         profile = load_profile(gpu)
-        tilings = list(_of_files(results or []))
-        if store_path is not None or not results:
-            tilings += _of_store(store_path, profile.name)
-        of_cell = [tiling for tiling in tilings if tiling.problem.cell in (cell or ["lstm"])]
-        found = fitted(CostModel(profile, discover(kernels_root)), of_cell, only or ())
+        tilings = list(_of_files(results))
+        if store is not None or not results:
+            tilings += _of_store(store, profile.name)
+        of_cell = [tiling for tiling in tilings if tiling.problem.cell in (cell or ("lstm",))]
+        found = fitted(CostModel(profile, discover(kernels_root)), of_cell, only)
         if update is not None:
             _update(update, with_costs(_text(update), found.constants))
         if as_json:
@@ -74,7 +82,7 @@ def _of_store(path: Path | None, gpu: str) -> list[Tiling]:
     ]
 
 
-def _of_files(paths: list[Path]) -> Iterator[Tiling]:
+def _of_files(paths: Sequence[Path]) -> Iterator[Tiling]:
     """Tilings from rows with a strategy, a problem, parameters, values and milliseconds, or from outcomes."""
     from kerneltune.inputs.request import request_from_json
     from kerneltune.tiling.cost_model import Tiling

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
+from click.exceptions import Exit
 
 from constrint.errors import ConstrintError
 from kerneltune.cli.failures import print_json, reporting
-from kerneltune.cli.options import Gpu, Json
+from kerneltune.cli.options import FILE, HELP, gpu_option, json_option, store_option, timeout_option
 from kerneltune.errors import InputError, RunError
 
 if TYPE_CHECKING:
@@ -22,55 +23,59 @@ if TYPE_CHECKING:
     from kerneltune.tuning.kernel_run import RunOptions
     from kerneltune.tuning.tuned import TunedKernel
 
-FolderPath = Annotated[Path, typer.Argument(help="A folder with kernel.yaml and a kernel.")]
-Size = Annotated[list[str] | None, typer.Option("--size", help="NAME=NUMBER in place of kernel.yaml's size.")]
-Store = Annotated[
-    Path | None, typer.Option("--store", help="The file of results; by default in the user's cache folder.")
-]
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option("--metric", help="NAME=FILE.py:FUNCTION of configuration and objectives; may be repeated."),
-]
-Model = Annotated[str | None, typer.Option(help="FILE.py:FUNCTION that predicts a configuration's cost.")]
-Features = Annotated[
-    str | None, typer.Option(help="FILE.py:FUNCTION that gives further numbers to learn from.")
-]
+folder_argument = click.argument("folder", type=FILE)
+size_option = click.option(
+    "--size", multiple=True, help="NAME=NUMBER in place of kernel.yaml's size; may be repeated."
+)
+results_option = store_option("The file of results")
 SHOWN = 10  # most rows of the table
 
 
+@click.command(name="tune-kernel", context_settings=HELP)
+@folder_argument
+@gpu_option
+@size_option
+@click.option("--strategy", default="auto", help="The search.")
+@click.option(
+    "--objective",
+    default="time",
+    help="What to search for: time, energy, gflops, gbs, a metric; several with commas: time,energy.",
+)
+@click.option(
+    "--metric",
+    multiple=True,
+    help="NAME=FILE.py:FUNCTION of configuration and objectives; may be repeated.",
+)
+@click.option("--model", help="FILE.py:FUNCTION that predicts a configuration's cost.")
+@click.option("--features", help="FILE.py:FUNCTION that gives further numbers to learn from.")
+@click.option("--evaluations", type=click.IntRange(1), help="Most configurations.")
+@click.option("--seconds", type=click.FloatRange(0.0), help="Most seconds.")
+@click.option(
+    "--no-gain", type=click.IntRange(1), help="End after so many configurations without a better one."
+)
+@click.option("--seed", type=int, default=0, help="Seed of the search and of drawn arrays.")
+@click.option("--timed", type=click.IntRange(1), default=7, help="Number of runs to time.")
+@click.option("--flush", is_flag=True, help="Overwrite the L2 cache before each timed run.")
+@click.option("--workers", type=click.IntRange(1), help="Number of processes that compile.")
+@click.option("--device", "devices", type=int, multiple=True, help="A GPU to use; may be repeated.")
+@timeout_option(60.0)
+@click.option("--again", is_flag=True, help="Measure stored candidates again.")
+@click.option("--transfer", is_flag=True, help="Begin with results of other sizes and GPUs.")
+@results_option
+@json_option
 def tune_kernel(
-    folder: FolderPath,
-    gpu: Gpu = None,
-    size: Size = None,
-    strategy: Annotated[str, typer.Option(help="The search.")] = "auto",
-    objective: Annotated[
-        str,
-        typer.Option(
-            help="What to search for: time, energy, gflops, gbs, a metric; several with commas: time,energy."
-        ),
-    ] = "time",
-    metric: Metrics = None,
-    model: Model = None,
-    features: Features = None,
-    evaluations: Annotated[int | None, typer.Option(min=1, help="Most configurations.")] = None,
-    seconds: Annotated[float | None, typer.Option(min=0.0, help="Most seconds.")] = None,
-    no_gain: Annotated[
-        int | None, typer.Option(min=1, help="End after so many configurations without a better one.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the search and of drawn arrays.")] = 0,
-    timed: Annotated[int, typer.Option(min=1, help="Number of runs to time.")] = 7,
-    flush: Annotated[
-        bool, typer.Option("--flush", help="Overwrite the L2 cache before each timed run.")
-    ] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Number of processes that compile.")] = None,
-    device: Annotated[list[int] | None, typer.Option(help="A GPU to use; may be repeated.")] = None,
-    timeout: Annotated[float, typer.Option(help="Time limit in seconds for each candidate.")] = 60.0,
-    again: Annotated[bool, typer.Option("--again", help="Measure stored candidates again.")] = False,
-    transfer: Annotated[
-        bool, typer.Option("--transfer", help="Begin with results of other sizes and GPUs.")
-    ] = False,
-    store: Store = None,
-    as_json: Json = False,
+    *,
+    folder: Path,
+    gpu: str | None,
+    size: tuple[str, ...],
+    strategy: str,
+    metric: tuple[str, ...],
+    model: str | None,
+    features: str | None,
+    seed: int,
+    devices: tuple[int, ...],
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Tune a kernel of your own: a folder with kernel.yaml (also as: tune FOLDER)."""
     with reporting(as_json):
@@ -78,22 +83,8 @@ def tune_kernel(
         from kerneltune.tuning.tune import options_of, prepared, tuned
 
         read = read_folder(folder, sizes_of(size), seed)
-        given = {
-            "objective": objective,
-            "evaluations": evaluations,
-            "seconds": seconds,
-            "no_gain": no_gain,
-            "timed": timed,
-            "flush": flush,
-            "workers": workers,
-            "devices": device,
-            "timeout": timeout,
-            "again": again,
-            "transfer": transfer,
-            "store": store,
-            **read.search,
-            **_functions(metric, model, features, read.search),
-        }
+        given |= {**read.search, **_functions(metric, model, features, read.search)}
+        given["devices"] = list(devices) or None
         kernel, case = prepared(read.description, gpu, read.reference, read.tolerance)
         options = options_of(given)
         with _watched(options, as_json) as notice:
@@ -101,9 +92,13 @@ def tune_kernel(
         _print(found, as_json)
 
 
-def best(
-    folder: FolderPath, gpu: Gpu = None, size: Size = None, store: Store = None, as_json: Json = False
-) -> None:
+@click.command(context_settings=HELP)
+@folder_argument
+@gpu_option
+@size_option
+@results_option
+@json_option
+def best(*, folder: Path, gpu: str | None, size: tuple[str, ...], store: Path | None, as_json: bool) -> None:
     """Print the best known configuration of a kernel of your own."""
     with reporting(as_json):
         from kerneltune.sources.folder import read_folder
@@ -117,19 +112,17 @@ def best(
         if as_json:
             print_json(found.to_json())
             return
-        typer.echo(found.sentence)
+        click.echo(found.sentence)
         for key, value in found.configuration.items():
-            typer.echo(f"  {key} = {value}")
+            click.echo(f"  {key} = {value}")
 
 
-def space(
-    folder: FolderPath,
-    gpu: Gpu = None,
-    size: Size = None,
-    to_t1: Annotated[
-        Path | None, typer.Option("--to-t1", help="Write the parameters and restrictions as a T1 file.")
-    ] = None,
-) -> None:
+@click.command(context_settings=HELP)
+@folder_argument
+@gpu_option
+@size_option
+@click.option("--to-t1", type=FILE, help="Write the parameters and restrictions as a T1 file.")
+def space(*, folder: Path, gpu: str | None, size: tuple[str, ...], to_t1: Path | None) -> None:
     """Print how many configurations of a kernel of your own fit a GPU."""
     with reporting(False):
         from constrint.tuning.spaces import Space
@@ -139,7 +132,7 @@ def space(
         described = read_folder(folder, sizes_of(size), with_arrays=False).description
         kernel = described.kernel(profile_for(described, gpu))
         found = kernel.space
-        typer.echo(f"{kernel.name}: {found.size:,} configurations of {', '.join(found.names)}")
+        click.echo(f"{kernel.name}: {found.size:,} configurations of {', '.join(found.names)}")
         if to_t1 is None:
             return
         if not isinstance(found, Space):
@@ -152,11 +145,11 @@ def space(
             raise InputError(f"cannot write {to_t1}: {error.strerror}") from None
 
 
-def header(
-    folder: FolderPath,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The header to write.")],
-    store: Store = None,
-) -> None:
+@click.command(context_settings=HELP)
+@folder_argument
+@click.option("--output", "-o", type=FILE, required=True, help="The header to write.")
+@results_option
+def header(*, folder: Path, output: Path, store: Path | None) -> None:
     """Write the best known configurations of a kernel as a C++ header."""
     with reporting(False):
         from kerneltune.sources.folder import read_folder
@@ -170,10 +163,10 @@ def header(
             raise InputError(f"cannot write {output}: {error.strerror}") from None
 
 
-def sizes_of(given: list[str] | None) -> dict[str, int]:
+def sizes_of(given: Sequence[str]) -> dict[str, int]:
     """The sizes of `--size NAME=NUMBER`."""
     found = {}
-    for one in given or []:
+    for one in given:
         name, equals, value = one.partition("=")
         if not equals or not name or not value.lstrip("-").isdigit():
             raise InputError(f"--size: expected NAME=NUMBER, found '{one}'")
@@ -182,14 +175,14 @@ def sizes_of(given: list[str] | None) -> dict[str, int]:
 
 
 def _functions(
-    metric: list[str] | None, model: str | None, features: str | None, known: Mapping[str, Any]
+    metric: Sequence[str], model: str | None, features: str | None, known: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The user's functions of `--metric`, `--model` and `--features`."""
     from kerneltune.sources.references import resolved
 
     found: dict[str, Any] = {}
     metrics = {}
-    for one in metric or []:
+    for one in metric:
         name, equals, text = one.partition("=")
         if not equals or not name:
             raise InputError(f"--metric: expected NAME=FILE.py:FUNCTION, found '{one}'")
@@ -214,7 +207,7 @@ def _watched(options: RunOptions, as_json: bool) -> AbstractContextManager[Notic
 def _notice(trial: Trial, progress: Progress) -> None:
     said = f"{trial.time:.5g} ms" if trial.time is not None else str(trial.failure).partition("\n")[0]
     mark = " *" if progress.best is trial else " (from the store)" if trial.stored else ""
-    typer.echo(f"{len(progress.trials)}: {_words(trial.configuration)}: {said}{mark}", err=True)
+    click.echo(f"{len(progress.trials)}: {_words(trial.configuration)}: {said}{mark}", err=True)
 
 
 def _words(configuration: dict[str, Any]) -> str:
@@ -227,7 +220,7 @@ def _print(found: TunedKernel, as_json: bool) -> None:
     else:
         _show(found)
     if not found.ranked:
-        raise typer.Exit(RunError.exit_code)
+        raise Exit(RunError.exit_code)
 
 
 def _show(found: TunedKernel) -> None:
@@ -237,15 +230,15 @@ def _show(found: TunedKernel) -> None:
         more = f", spread {100 * trial.spread:.1f} %" if trial.spread is not None else ""
         same = " (equal to the first)" if id(trial) in equal else ""
         rate = f", {trial.objectives['gflops']:.1f} GFLOP/s" if "gflops" in trial.objectives else ""
-        typer.echo(f"{place + 1:3} {value:.5g}{rate}{more}{same}: {_words(trial.configuration)}")
+        click.echo(f"{place + 1:3} {value:.5g}{rate}{more}{same}: {_words(trial.configuration)}")
     if len(found.goals.names) > 1:
-        typer.echo(f"Pareto front of {', '.join(found.goals.names)}:")
+        click.echo(f"Pareto front of {', '.join(found.goals.names)}:")
         for trial in found.front:
             values = ", ".join(f"{name} {trial.objectives[name]:.5g}" for name in found.goals.names)
-            typer.echo(f"    {values}: {_words(trial.configuration)}")
-    typer.echo(
+            click.echo(f"    {values}: {_words(trial.configuration)}")
+    click.echo(
         f"{found.kernel} on {found.device}: {len(found.trials)} of {found.space_size:,} configurations in "
         f"{found.seconds:.1f} s, {len(found.failed)} failed"
     )
     for note in found.notes:
-        typer.echo(note)
+        click.echo(note)

@@ -8,16 +8,28 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
+from click.exceptions import Exit
 
 from kerneltune.cli.bundle import bundle_app
 from kerneltune.cli.doctor import doctor
 from kerneltune.cli.failures import print_json, reporting, run_app
 from kerneltune.cli.fit import fit
 from kerneltune.cli.kernel import best, header, space, tune_kernel
-from kerneltune.cli.options import Asked, Backend, Json, Top, asking
+from kerneltune.cli.options import (
+    FILE,
+    HELP,
+    Asked,
+    asking,
+    compiler_option,
+    json_option,
+    random_seed_option,
+    runs_option,
+    timeout_option,
+    top_option,
+)
 from kerneltune.cli.profiles import profile_app
 from kerneltune.cli.replay import replay
 from kerneltune.cli.results import results
@@ -28,34 +40,50 @@ if TYPE_CHECKING:
     from kerneltune.compiling.compile import Compiled
     from kerneltune.tiling.space import TilingSpace
 
-app = typer.Typer(
-    help="Tilings of recurrent-network kernels for a GPU: solved, compiled, verified and timed.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+
+def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not context.resilient_parsing:
+        from constrint.support.version import version
+
+        click.echo(f"kerneltune {version()}")
+        context.exit()
+
+
+@click.group(context_settings=HELP, no_args_is_help=True)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version.",
 )
-app.add_typer(profile_app, name="profile")
-app.add_typer(bundle_app, name="bundle")
-app.command()(tune)
-app.command(name="tune-kernel")(tune_kernel)
-app.command()(space)
-app.command()(best)
-app.command()(header)
-app.command()(replay)
-app.command()(results)
-app.command()(report)
-app.command()(fit)
-app.command()(doctor)
+def app() -> None:
+    """Tilings of recurrent-network kernels for a GPU: solved, compiled, verified and timed."""
 
 
-@app.command()
+for command in (
+    profile_app,
+    bundle_app,
+    tune,
+    tune_kernel,
+    space,
+    best,
+    header,
+    replay,
+    results,
+    report,
+    fit,
+    doctor,
+):
+    app.add_command(command)
+
+
+@app.command(context_settings=HELP)
 @asking
-def tile(
-    asked: Asked,
-    top: Top = 1,
-    as_json: Json = False,
-) -> None:
+@top_option
+@json_option
+def tile(asked: Asked, *, top: int, as_json: bool) -> None:
     """Print the fastest tiling that fits the GPU."""
     with reporting(as_json):
         space = asked.space()
@@ -74,21 +102,21 @@ def tile(
 
         show_tiling(candidates[0], space.profile, space.kernels)
         if top > 1:
-            typer.echo("")
+            click.echo("")
             show_ranking(candidates)
         read, solved = (sum(spent.values()) for spent in (space.read_seconds, space.solve_seconds))
         count = f"{len(space.solve_seconds)} of {len(space.kernels.strategies)} strategies"
-        typer.echo(f"\n{count}: constraints read in {1e3 * read:.0f} ms, solved in {1e3 * solved:.0f} ms")
+        click.echo(f"\n{count}: constraints read in {1e3 * read:.0f} ms, solved in {1e3 * solved:.0f} ms")
 
 
-@app.command(name="compile")
+@app.command(name="compile", context_settings=HELP)
 @asking
+@compiler_option
+@click.option("--cubin", type=FILE, help="Write the cubin to this file.")
+@click.option("--source", type=FILE, help="Write the generated CUDA source to this file.")
+@json_option
 def compile_command(
-    asked: Asked,
-    compiler: Backend = "nvrtc",
-    cubin: Annotated[Path | None, typer.Option(help="Write the cubin to this file.")] = None,
-    source: Annotated[Path | None, typer.Option(help="Write the generated CUDA source to this file.")] = None,
-    as_json: Json = False,
+    asked: Asked, *, compiler: str, cubin: Path | None, source: Path | None, as_json: bool
 ) -> None:
     """Compile the fastest tiling, without a GPU, and compare predicted with actual resources."""
     with reporting(as_json):
@@ -114,21 +142,29 @@ def compile_command(
         from kerneltune.cli.tables import show_compilation, show_tiling
 
         show_tiling(compiled.candidate, space.profile, space.kernels)
-        typer.echo("")
+        click.echo("")
         show_compilation(settled)
 
 
-@app.command()
+@app.command(context_settings=HELP)
 @asking
+@top_option
+@compiler_option
+@runs_option
+@click.option("--timed", type=click.IntRange(0), default=20, help="Number of launches to time.")
+@random_seed_option
+@timeout_option(120.0)
+@json_option
 def run(
     asked: Asked,
-    top: Top = 1,
-    compiler: Backend = "nvrtc",
-    runs: Annotated[int, typer.Option(min=1, help="Number of runs whose results must be bitwise equal.")] = 3,
-    timed: Annotated[int, typer.Option(min=0, help="Number of launches to time.")] = 20,
-    seed: Annotated[int | None, typer.Option(help="Seed of the input; random by default.")] = None,
-    timeout: Annotated[float, typer.Option(help="Time limit in seconds for each candidate.")] = 120.0,
-    as_json: Json = False,
+    *,
+    top: int,
+    compiler: str,
+    runs: int,
+    timed: int,
+    seed: int | None,
+    timeout: float,
+    as_json: bool,
 ) -> None:
     """Run the fastest tilings on this machine's GPU: verify them, compare repeated runs, and time them."""
     with reporting(as_json):
@@ -165,10 +201,10 @@ def run(
             from kerneltune.cli.tables import show_outcomes, show_tiling
 
             show_tiling(outcomes[0].candidate, space.profile, space.kernels)
-            typer.echo("")
+            click.echo("")
             show_outcomes(outcomes)
         if not any(outcome.passed for outcome in outcomes):
-            raise typer.Exit(RunError.exit_code)
+            raise Exit(RunError.exit_code)
 
 
 def main() -> None:
@@ -215,7 +251,7 @@ def _best_compiled(space: TilingSpace, backend: str, top: int) -> list[Compiled]
     compiler = Compiler(space.kernels, space.profile, backend=backend)
     settled = settle(space, compiler)
     for turn in settled.tightenings:
-        typer.echo(turn.sentence, err=True)
+        click.echo(turn.sentence, err=True)
     if top == 1:
         return [settled.compiled]
     kept = []
@@ -223,7 +259,7 @@ def _best_compiled(space: TilingSpace, backend: str, top: int) -> list[Compiled]
         compiled = compiler.compile(candidate)
         broken = compiled.report.broken_promises()
         if broken:
-            typer.echo(f"left out: {candidate.strategy}: {'; '.join(broken)}", err=True)
+            click.echo(f"left out: {candidate.strategy}: {'; '.join(broken)}", err=True)
         else:
             kept.append(compiled)
     return kept

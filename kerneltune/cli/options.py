@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Collection
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import typer
+import click
 
 from kerneltune.errors import InputError, KernelTuneError
 from kerneltune.inputs.descriptions import discover
@@ -23,68 +23,111 @@ if TYPE_CHECKING:
     from kerneltune.tiling.space import TilingSpace
 
 SCAN = "scan"  # the command line's name for the linear recurrence
-CellName = Annotated[
-    str, typer.Argument(help="A recurrent cell, such as lstm; or a scan: scan, mingru, minlstm.")
-]
-Gpu = Annotated[
-    str | None,
-    typer.Option(help="A profile's name, or the path of its YAML file; by default this machine's GPU."),
-]
-GpuOfCosts = Annotated[str, typer.Option("--gpu", help="A profile's name, or the path of its YAML file.")]
-Heads = Annotated[int | None, typer.Option(help="Number of independent heads of a recurrent cell.")]
-HeadDim = Annotated[int | None, typer.Option(help="Number of units of a head.")]
-Channels = Annotated[int | None, typer.Option(help="Number of channels of a scan.")]
-Reverse = Annotated[bool, typer.Option("--reverse", help="Scan from the last step to the first.")]
-Lengths = Annotated[bool, typer.Option("--lengths", help="Scan rows of different lengths.")]
-Resets = Annotated[bool, typer.Option("--resets", help="Scan with resets of h before some steps.")]
-Batch = Annotated[int, typer.Option(help="Number of sequences in a batch.")]
-Dtype = Annotated[
-    str,
-    typer.Option(
-        help="Storage: bf16, fp16, fp32 (or float32 and the like); tf32: fp32 with products in TF32."
+FILE = click.Path(path_type=Path)
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True}
+"""Settings of every command."""
+
+Command: TypeAlias = Callable[..., None]
+Decorator: TypeAlias = Callable[[Command], Command]
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print only JSON to standard output.")
+gpu_option = click.option(
+    "--gpu",
+    metavar="PROFILE",
+    help="A profile's name, or the path of its YAML file; by default this machine's GPU.",
+)
+top_option = click.option(
+    "--top", type=click.IntRange(1), default=1, help="Number of tilings, the fastest first."
+)
+compiler_option = click.option(
+    "--compiler", default="nvrtc", help="The compiler: nvrtc, or nvcc if it is on PATH."
+)
+runs_option = click.option(
+    "--runs", type=click.IntRange(1), default=3, help="Number of runs whose results must be bitwise equal."
+)
+random_seed_option = click.option("--seed", type=int, help="Seed of the input; random by default.")
+kernels_option = click.option(
+    "--kernels", "kernels_root", type=FILE, help="A kernels folder to use instead of the package's."
+)
+
+
+def timeout_option(seconds: float) -> Decorator:
+    """The time limit of a candidate."""
+    return click.option(
+        "--timeout", type=float, default=seconds, help="Time limit in seconds for each candidate."
+    )
+
+
+def store_option(what: str) -> Decorator:
+    """The file of results."""
+    return click.option("--store", type=FILE, help=f"{what}; by default in the user's cache folder.")
+
+
+def written_option(name: str) -> Decorator:
+    """A file that measurements are exported to."""
+    return click.option(name, type=FILE, help="Write the measurements to this file, and end.")
+
+
+REQUEST = (
+    click.argument("cell"),
+    click.option("--batch", type=int, required=True, help="Number of sequences in a batch."),
+    click.option("--heads", type=int, help="Number of independent heads of a recurrent cell."),
+    click.option("--head-dim", type=int, help="Number of units of a head."),
+    gpu_option,
+    click.option(
+        "--dtype",
+        default="bf16",
+        help="Storage: bf16, fp16, fp32 (or float32 and the like); tf32: fp32 with products in TF32.",
     ),
-]
-Steps = Annotated[int, typer.Option(help="Number of time steps of a sequence.")]
-Pass = Annotated[str, typer.Option("--pass", help="The pass: forward, training or backward.")]
-Clip = Annotated[
-    float, typer.Option("--gate-gradient-clip", help="Backward: bound of each gate's gradient; 0 for none.")
-]
-Cut = Annotated[
-    bool, typer.Option("--cut-recurrent-gradient", help="Backward: stop the gradient through R h.")
-]
-ForwardClip = Annotated[
-    float, typer.Option("--forward-clip", help="Bound of h after each step, in every pass; 0 for none.")
-]
-StrategyName = Annotated[str | None, typer.Option("--strategy", help="Use only this strategy.")]
-Top = Annotated[int, typer.Option(min=1, help="Number of tilings, the fastest first.")]
-Json = Annotated[bool, typer.Option("--json", help="Print only JSON to standard output.")]
-Backend = Annotated[str, typer.Option("--compiler", help="The compiler: nvrtc, or nvcc if it is on PATH.")]
-KernelsRoot = Annotated[
-    Path | None, typer.Option("--kernels", help="A kernels folder to use instead of the package's.")
-]
+    click.option("--steps", type=int, default=1024, help="Number of time steps of a sequence."),
+    click.option("--pass", "direction", default="forward", help="The pass: forward, training or backward."),
+    click.option(
+        "--gate-gradient-clip",
+        "clip",
+        type=float,
+        default=0.0,
+        help="Backward: bound of each gate's gradient; 0 for none.",
+    ),
+    click.option(
+        "--cut-recurrent-gradient", "cut", is_flag=True, help="Backward: stop the gradient through R h."
+    ),
+    click.option(
+        "--forward-clip",
+        type=float,
+        default=0.0,
+        help="Bound of h after each step, in every pass; 0 for none.",
+    ),
+    click.option("--channels", type=int, help="Number of channels of a scan."),
+    click.option("--reverse", is_flag=True, help="Scan from the last step to the first."),
+    click.option("--lengths", is_flag=True, help="Scan rows of different lengths."),
+    click.option("--resets", is_flag=True, help="Scan with resets of h before some steps."),
+    click.option("--strategy", help="Use only this strategy."),
+    kernels_option,
+)
+"""What describes a request: a recurrent cell such as lstm, or a scan: scan, mingru, minlstm."""
 
 
 @dataclass(frozen=True)
 class Asked:
     """The options that describe a request on a GPU."""
 
-    cell: CellName
-    batch: Batch
-    heads: Heads = None
-    head_dim: HeadDim = None
-    gpu: Gpu = None
-    dtype: Dtype = "bf16"
-    steps: Steps = 1024
-    direction: Pass = "forward"
-    clip: Clip = 0.0
-    cut: Cut = False
-    forward_clip: ForwardClip = 0.0
-    channels: Channels = None
-    reverse: Reverse = False
-    lengths: Lengths = False
-    resets: Resets = False
-    strategy: StrategyName = None
-    kernels_root: KernelsRoot = None
+    cell: str
+    batch: int
+    heads: int | None = None
+    head_dim: int | None = None
+    gpu: str | None = None
+    dtype: str = "bf16"
+    steps: int = 1024
+    direction: str = "forward"
+    clip: float = 0.0
+    cut: bool = False
+    forward_clip: float = 0.0
+    channels: int | None = None
+    reverse: bool = False
+    lengths: bool = False
+    resets: bool = False
+    strategy: str | None = None
+    kernels_root: Path | None = None
 
     def request(self) -> Request:
         """The request; a scan's if the cell is one."""
@@ -149,29 +192,18 @@ class Asked:
         )
 
 
-def asking(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace a command's first parameter, an `Asked`, by one option for each of its fields."""
-    hints = get_type_hints(Asked, include_extras=True)
-    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+def asking(command: Command) -> Command:
+    """Give a command the options of a request, and as its first parameter the `Asked` that they make."""
     names = [one.name for one in fields(Asked)]
-    options = [
-        inspect.Parameter(
-            one.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if one.default is MISSING else one.default,
-            annotation=hints[one.name],
-        )
-        for one in fields(Asked)
-    ]
-    options += [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
 
+    @wraps(command)
     def asked(**given: Any) -> None:
         command(Asked(**{name: given.pop(name) for name in names}), **given)
 
-    asked.__name__, asked.__doc__ = command.__name__, command.__doc__
-    asked.__annotations__ = {one.name: one.annotation for one in options}
-    asked.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined] # typer reads it
-    return asked
+    made: Command = asked
+    for decorate in reversed(REQUEST):
+        made = decorate(made)
+    return made
 
 
 def gpu_here() -> str:

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
+from click.exceptions import Exit
 
 from kerneltune.cli.failures import print_json, reporting
-from kerneltune.cli.options import Json
+from kerneltune.cli.options import FILE, HELP, json_option
 from kerneltune.errors import InputError, KernelTuneError
 from kerneltune.inputs.hardware import load_profile, profile_names
 
 if TYPE_CHECKING:
     from kerneltune.running.detect import Detected
 
-Name = Annotated[str, typer.Argument(help="A profile's name, or the path of a YAML file.")]
-Names = Annotated[list[str] | None, typer.Argument(help="Profiles' names or files; by default all.")]
 
-profile_app = typer.Typer(
-    help="Show, compare, check and detect GPU profiles.", no_args_is_help=True, rich_markup_mode=None
-)
+@click.group(name="profile", context_settings=HELP, no_args_is_help=True)
+def profile_app() -> None:
+    """Show, compare, check and detect GPU profiles."""
 
 
 @profile_app.command(name="list")
-def profile_list(as_json: Json = False) -> None:
+@json_option
+def profile_list(as_json: bool) -> None:
     """List the profiles that come with the package."""
     with reporting(as_json):
         profiles = [load_profile(name) for name in profile_names()]
         if as_json:
-            print_json([profile.model_dump() for profile in profiles])
+            print_json([profile.to_json() for profile in profiles])
             return
         from kerneltune.cli.tables import show_profiles
 
@@ -38,12 +38,14 @@ def profile_list(as_json: Json = False) -> None:
 
 
 @profile_app.command(name="show")
-def profile_show(name: Name, as_json: Json = False) -> None:
+@click.argument("name")
+@json_option
+def profile_show(name: str, as_json: bool) -> None:
     """Show every limit and cost of one profile."""
     with reporting(as_json):
         profile = load_profile(name)
         if as_json:
-            print_json(profile.model_dump())
+            print_json(profile.to_json())
             return
         from kerneltune.cli.tables import show_profile
 
@@ -51,7 +53,10 @@ def profile_show(name: Name, as_json: Json = False) -> None:
 
 
 @profile_app.command(name="diff")
-def profile_diff(first: Name, second: Name, as_json: Json = False) -> None:
+@click.argument("first")
+@click.argument("second")
+@json_option
+def profile_diff(first: str, second: str, as_json: bool) -> None:
     """Show the keys in which two profiles differ."""
     with reporting(as_json):
         from kerneltune.inputs.profile_checks import differences
@@ -67,12 +72,9 @@ def profile_diff(first: Name, second: Name, as_json: Json = False) -> None:
 
 
 @profile_app.command(name="check")
-def profile_check(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Profiles' names or files; by default all.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
+@click.argument("names", nargs=-1)
+@json_option
+def profile_check(names: tuple[str, ...], as_json: bool) -> None:
     """Check profiles: errors (exit code 2), and values that are legal and yet doubtful (exit code 0)."""
     from kerneltune.inputs.profile_checks import doubts
 
@@ -87,11 +89,11 @@ def profile_check(
     else:
         for name, found in results.items():
             lines = [*found["errors"], *(f"doubtful: {doubt}" for doubt in found["doubts"])]
-            typer.echo(
+            click.echo(
                 "\n".join([f"{name}: {'ok' if not lines else ''}".rstrip(), *(f"  {x}" for x in lines)])
             )
     if any(found["errors"] for found in results.values()):
-        raise typer.Exit(KernelTuneError.exit_code)
+        raise Exit(KernelTuneError.exit_code)
 
 
 @profile_app.command(name="schema")
@@ -99,17 +101,15 @@ def profile_schema_command() -> None:
     """Print the JSON Schema of a profile's file, for editors."""
     from kerneltune.inputs.profile_checks import profile_schema
 
-    typer.echo(json.dumps(profile_schema(), indent=2))
+    click.echo(json.dumps(profile_schema(), indent=2))
 
 
 @profile_app.command(name="detect")
-def profile_detect(
-    write: Annotated[
-        Path | None,
-        typer.Option(help="Write a profile to FILE.yaml, with costs that micro-benchmarks measure."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
+@click.option(
+    "--write", type=FILE, help="Write a profile to FILE.yaml, with costs that micro-benchmarks measure."
+)
+@json_option
+def profile_detect(write: Path | None, as_json: bool) -> None:
     """Print the profile that fits this machine's GPU."""
     with reporting(as_json):
         from kerneltune.running.detect import detect
@@ -120,7 +120,7 @@ def profile_detect(
         if as_json:
             print_json(found.to_json())
             return
-        typer.echo(found.sentence)
+        click.echo(found.sentence)
 
 
 def _write_profile(path: Path, found: Detected) -> None:
@@ -143,5 +143,5 @@ def _write_profile(path: Path, found: Detected) -> None:
         raise InputError(f"--write: cannot write {path}: {error.strerror}") from None
     load_profile(str(path))
     for name, cost in costs.items():
-        typer.echo(f"{name}: {cost}", err=True)
-    typer.echo(f"written to {path}: give it to --gpu", err=True)
+        click.echo(f"{name}: {cost}", err=True)
+    click.echo(f"written to {path}: give it to --gpu", err=True)

@@ -4,33 +4,41 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from kerneltune.cli.failures import print_json, reporting
-from kerneltune.cli.options import Json
+from kerneltune.cli.options import FILE, HELP, json_option, written_option
 from kerneltune.errors import InputError
 
-Written = Annotated[Path | None, typer.Option(help="Write the recorded measurements to this file, and end.")]
 
-
+@click.command(context_settings=HELP)
+@click.argument("file", type=FILE)
+@click.option("--strategy", default="auto", help="The search.")
+@click.option("--objective", default="time", help="What is minimised.")
+@click.option("--seed", type=int, default=0, help="Seed of the search.")
+@click.option("--evaluations", type=click.IntRange(1), help="Most configurations.")
+@click.option("--seconds", type=click.FloatRange(0.0), help="Most recorded seconds.")
+@click.option(
+    "--no-gain", type=click.IntRange(1), help="End after so many configurations without a better one."
+)
+@click.option("--transfer", type=FILE, help="Measurements of another size or GPU to learn from.")
+@written_option("--to-t4")
+@written_option("--to-cache")
+@json_option
 def replay(
-    file: Annotated[Path, typer.Argument(help="A cache file of Kernel Tuner, or a T4 results file.")],
-    strategy: Annotated[str, typer.Option(help="The search.")] = "auto",
-    objective: Annotated[str, typer.Option(help="What is minimised.")] = "time",
-    seed: Annotated[int, typer.Option(help="Seed of the search.")] = 0,
-    evaluations: Annotated[int | None, typer.Option(min=1, help="Most configurations.")] = None,
-    seconds: Annotated[float | None, typer.Option(min=0.0, help="Most recorded seconds.")] = None,
-    no_gain: Annotated[
-        int | None, typer.Option(min=1, help="End after so many configurations without a better one.")
-    ] = None,
-    transfer: Annotated[
-        Path | None, typer.Option(help="Measurements of another size or GPU to learn from.")
-    ] = None,
-    to_t4: Written = None,
-    to_cache: Written = None,
-    as_json: Json = False,
+    *,
+    file: Path,
+    strategy: str,
+    objective: str,
+    seed: int,
+    evaluations: int | None,
+    seconds: float | None,
+    no_gain: int | None,
+    transfer: Path | None,
+    to_t4: Path | None,
+    to_cache: Path | None,
+    as_json: bool,
 ) -> None:
     """Run a search on recorded measurements, without a GPU; or convert them."""
     with reporting(as_json):
@@ -65,9 +73,9 @@ def replay(
             )
             return
         words = ", ".join(f"{name}={one}" for name, one in best.configuration.items())
-        typer.echo(f"{objective} {value:.5g} of at best {known:.5g} after {len(found.outcomes)} of")
-        typer.echo(f"{len(recording.outcomes)} configurations: {words}")
-        typer.echo(f"within 5 %: {'not reached' if within is None else f'after {within}'}")
+        click.echo(f"{objective} {value:.5g} of at best {known:.5g} after {len(found.outcomes)} of")
+        click.echo(f"{len(recording.outcomes)} configurations: {words}")
+        click.echo(f"within 5 %: {'not reached' if within is None else f'after {within}'}")
 
 
 def _write(path: Path | None, data: object) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from kerneltune.cli.failures import print_json, reporting
-from kerneltune.cli.options import Json
+from kerneltune.cli.options import FILE, HELP, json_option, store_option, written_option
 from kerneltune.errors import InputError, KernelTuneError, nearest
 
 if TYPE_CHECKING:
@@ -17,21 +17,27 @@ if TYPE_CHECKING:
     from kerneltune.reporting.summary import Tuned
 
 SHOWN = 10  # configurations of a kernel
-Written = Annotated[Path | None, typer.Option(help="Write the measurements to this file, and end.")]
 
 
+@click.command(context_settings=HELP)
+@click.argument("kernel", required=False)
+@click.option("--device", help="Only devices whose names contain this.")
+@click.option("--objective", default="time", help="What counts: time, energy, gflops, …")
+@click.option("--html", type=FILE, help="Write a page about the kernel to this file.")
+@written_option("--to-t4")
+@written_option("--to-cache")
+@store_option("The file of results")
+@json_option
 def results(
-    kernel: Annotated[str | None, typer.Argument(help="A kernel's name; all are listed without one.")] = None,
-    device: Annotated[str | None, typer.Option(help="Only devices whose names contain this.")] = None,
-    objective: Annotated[str, typer.Option(help="What counts: time, energy, gflops, …")] = "time",
-    html: Annotated[Path | None, typer.Option(help="Write a page about the kernel to this file.")] = None,
-    to_t4: Written = None,
-    to_cache: Written = None,
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", help="The file of results; by default in the user's cache folder."),
-    ] = None,
-    as_json: Json = False,
+    *,
+    kernel: str | None,
+    device: str | None,
+    objective: str,
+    html: Path | None,
+    to_t4: Path | None,
+    to_cache: Path | None,
+    store: Path | None,
+    as_json: bool,
 ) -> None:
     """List the kernels of your own that were tuned, or the best configurations of one."""
     with reporting(as_json):
@@ -122,9 +128,9 @@ def _write(path: Path, text: str) -> None:
 
 def _show(one: Tuned, objective: str, most: int) -> None:
     ranked = one.ranked(objective)
-    typer.echo(f"{one.title}: {len(one.trials)} tried, {len(one.failed)} failed, last {one.last}")
+    click.echo(f"{one.title}: {len(one.trials)} tried, {len(one.failed)} failed, last {one.last}")
     for place, trial in enumerate(ranked[:most]):
         said = ", ".join(f"{name}={value}" for name, value in trial.configuration.items())
-        typer.echo(f"{place + 1:3} {objective} {trial.objectives[objective]:.5g}: {said}")
+        click.echo(f"{place + 1:3} {objective} {trial.objectives[objective]:.5g}: {said}")
     if not ranked:
-        typer.echo(f"    nothing has '{objective}'")
+        click.echo(f"    nothing has '{objective}'")

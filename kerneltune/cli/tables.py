@@ -199,8 +199,7 @@ def show_profile(profile: HardwareProfile) -> None:
         _say(f"keys missing in its file come from {profile.based_on}")
     _say("")
     limits = _table("limit or capability", "value")
-    for name in type(profile).model_fields:
-        value = getattr(profile, name)
+    for name, value in profile.to_json().items():
         if isinstance(value, bool):
             limits.add_row(name, "yes" if value else "no")
         elif isinstance(value, int):
@@ -318,6 +317,6 @@ def _print(renderable: Any) -> None:
 
 
 def _say(line: str) -> None:
-    import typer
+    import click
 
-    typer.echo(line)
+    click.echo(line)

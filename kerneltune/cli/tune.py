@@ -4,41 +4,57 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
+from click.exceptions import Exit
 
 from kerneltune.cli.failures import print_json, reporting
-from kerneltune.cli.options import Asked, Backend, Json, asking
+from kerneltune.cli.options import (
+    HELP,
+    Asked,
+    asking,
+    compiler_option,
+    json_option,
+    random_seed_option,
+    runs_option,
+    store_option,
+    timeout_option,
+)
 from kerneltune.errors import InputError, RunError
 
 if TYPE_CHECKING:
     from kerneltune.running.trial import Outcome
     from kerneltune.tuning.store import Store
 
-StorePath = Annotated[
-    Path | None,
-    typer.Option(
-        "--store", help="The sqlite file of measured trials; by default in the user's cache folder."
-    ),
-]
+store_path_option = store_option("The sqlite file of measured trials")
 
 
+@click.command(context_settings=HELP)
 @asking
+@click.option("--top", type=click.IntRange(1), default=20, help="Number of tilings, by predicted time.")
+@click.option("--each", type=click.IntRange(0), default=1, help="Number of further tilings of each strategy.")
+@compiler_option
+@runs_option
+@click.option("--timed", type=click.IntRange(1), default=20, help="Number of launches to time.")
+@random_seed_option
+@timeout_option(120.0)
+@click.option("--again", is_flag=True, help="Measure trials again that are in the store.")
+@store_path_option
+@json_option
 def tune(
     asked: Asked,
-    top: Annotated[int, typer.Option(min=1, help="Number of tilings, by predicted time.")] = 20,
-    each: Annotated[int, typer.Option(min=0, help="Number of further tilings of each strategy.")] = 1,
-    compiler: Backend = "nvrtc",
-    runs: Annotated[int, typer.Option(min=1, help="Number of runs whose results must be bitwise equal.")] = 3,
-    timed: Annotated[int, typer.Option(min=1, help="Number of launches to time.")] = 20,
-    seed: Annotated[int | None, typer.Option(help="Seed of the input; random by default.")] = None,
-    timeout: Annotated[float, typer.Option(help="Time limit in seconds for each candidate.")] = 120.0,
-    again: Annotated[
-        bool, typer.Option("--again", help="Measure trials again that are in the store.")
-    ] = False,
-    store_path: StorePath = None,
-    as_json: Json = False,
+    *,
+    top: int,
+    each: int,
+    compiler: str,
+    runs: int,
+    timed: int,
+    seed: int | None,
+    timeout: float,
+    again: bool,
+    store: Path | None,
+    as_json: bool,
 ) -> None:
     """Measure the best tilings on this machine's GPU, store the results, and print them ranked."""
     with reporting(as_json):
@@ -53,21 +69,21 @@ def tune(
         plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
         options = TuneOptions(top, each, again, timeout, plan)
         made = Compiler(space.kernels, space.profile, backend=compiler)
-        store = Store(store_path, notice=lambda sentence: typer.echo(sentence, err=True))
-        found = tuned(space, made, store, options, notice=_notice)
+        kept = Store(store, notice=lambda sentence: click.echo(sentence, err=True))
+        found = tuned(space, made, kept, options, notice=_notice)
         for reason in found.left_out:
-            typer.echo(f"left out: {reason}", err=True)
+            click.echo(f"left out: {reason}", err=True)
         if as_json:
             status = "passed" if found.ranked else "failed"
             print_json(
-                {"status": status, "gpu": space.profile.name, "store": str(store.path), **found.to_json()}
+                {"status": status, "gpu": space.profile.name, "store": str(kept.path), **found.to_json()}
             )
         else:
             from kerneltune.cli.tables import show_tuned
 
-            show_tuned(found, store.path)
+            show_tuned(found, kept.path)
         if not found.ranked:
-            raise typer.Exit(RunError.exit_code)
+            raise Exit(RunError.exit_code)
 
 
 def _notice(outcome: Outcome, known: bool) -> None:
@@ -78,30 +94,33 @@ def _notice(outcome: Outcome, known: bool) -> None:
         said = f"WRONG: {measured.verdict}"
     else:
         said = f"{measured.milliseconds} ms" + (" (from the store)" if known else "")
-    typer.echo(f"{outcome.candidate.strategy} {outcome.candidate.cycles} cycles: {said}", err=True)
+    click.echo(f"{outcome.candidate.strategy} {outcome.candidate.cycles} cycles: {said}", err=True)
 
 
-def report(
-    store_path: StorePath = None,
-    gpu: Annotated[str | None, typer.Option(help="Use only this profile's trials.")] = None,
-    first: Annotated[
-        int,
-        typer.Option("--top", min=1, help="Judge the model on its N best tilings of each request."),
-    ] = 20,
-    as_json: Json = False,
-) -> None:
+@click.command(context_settings=HELP)
+@store_path_option
+@click.option("--gpu", help="Use only this profile's trials.")
+@click.option(
+    "--top",
+    "first",
+    type=click.IntRange(1),
+    default=20,
+    help="Judge the model on its N best tilings of each request.",
+)
+@json_option
+def report(*, store: Path | None, gpu: str | None, first: int, as_json: bool) -> None:
     """Print the fastest measured tilings, and how well the cost model ranks them."""
     with reporting(as_json):
         from kerneltune.tuning.report import make_report
 
-        store = opened_store(store_path)
-        made = make_report(store.trials(gpu), first)
+        opened = opened_store(store)
+        made = make_report(opened.trials(gpu), first)
         if as_json:
-            print_json({"store": str(store.path), **made.to_json()})
+            print_json({"store": str(opened.path), **made.to_json()})
             return
         from kerneltune.cli.tables import show_report
 
-        show_report(made, store.path)
+        show_report(made, opened.path)
 
 
 def opened_store(path: Path | None) -> Store:

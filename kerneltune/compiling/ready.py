@@ -89,7 +89,7 @@ def without_steps(problem: Request) -> Request:
 def request_key(problem: Request, profile: HardwareProfile, *more: str) -> str:
     """A hash of a request on a GPU, whatever its number of steps."""
     described = [
-        profile.model_dump(mode="json"),
+        profile.to_json(),
         asdict(without_steps(problem)),
         type(problem).__name__,
         more,

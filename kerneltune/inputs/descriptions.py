@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
+import msgspec
 
 from kerneltune.errors import InputError, nearest
+from kerneltune.inputs.checked import Record
 from kerneltune.inputs.folders import data_folder
 from kerneltune.inputs.hardware import HardwareProfile
-from kerneltune.inputs.yamlfile import disagreement, read_checked
+from kerneltune.inputs.yamlfile import read_checked
 
 if TYPE_CHECKING:
     import numpy as np
 
 SpecOfCell = TypeVar("SpecOfCell", bound="CellSpec")
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Identifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 # Description file of each pass.
 DESCRIPTIONS = {"forward": "kernel.yaml", "backward": "backward.yaml"}
@@ -31,63 +32,57 @@ FORMER_NAMES = {"alternating": "streamed"}
 RESULT_NAMES = ("threads", "blocks", "cluster", "shared_memory", "registers", "blocks_per_sm", "cycles")
 
 
-class KernelSpec(BaseModel):
+class KernelSpec(Record, frozen=True, kw_only=True):
     """One pass of a strategy (``kernel.yaml``, ``backward.yaml``)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Identifier
     summary: str
-    direction: Literal["forward", "backward"] = Field(alias="pass")
+    direction: Literal["forward", "backward"] = msgspec.field(name="pass")
     dtypes: tuple[str, ...]
-    requires: dict[str, StrictBool | StrictInt] = {}
+    requires: dict[str, bool | int] = msgspec.field(default_factory=dict)
     source: str
     constraints: str
     entry: Identifier
-    cooperative: StrictBool = False
+    cooperative: bool = False
     # Initial value of every byte of the workspace.
-    workspace_fill: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
+    workspace_fill: Annotated[int, msgspec.Meta(ge=0, le=255)] = 0
     # Filled before the first launch only: what a launch leaves is for the next.
-    workspace_kept: StrictBool = False
+    workspace_kept: bool = False
     # Of scans: cells whose h is several numbers are taken.
-    wide_states: StrictBool = False
+    wide_states: bool = False
     parameters: tuple[Identifier, ...]
-    knobs: dict[Identifier, str] = {}
+    knobs: dict[Identifier, str] = msgspec.field(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _knobs_are_parameters(self) -> KernelSpec:
+    def disagreements(self) -> Iterator[tuple[str, str]]:
+        """Knobs that are no parameters."""
         for knob in self.knobs:
             if knob not in self.parameters:
                 hint = nearest(knob, self.parameters)
-                raise disagreement("knobs", f"the knob '{knob}' is not a parameter: {hint}")
-        return self
+                yield "knobs", f"the knob '{knob}' is not a parameter: {hint}"
 
 
-class CellSpec(BaseModel):
+class CellSpec(Record, frozen=True, kw_only=True):
     """A cell: its gates, its states and its pointwise update (``cell.yaml``)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Identifier
     summary: str
     gates: tuple[str, ...]
     states: tuple[str, ...]
     # Values that training saves for each unit and step, in the storage type.
-    saved_values: Annotated[int, Field(ge=0)] = 0
-    saved_states: Annotated[int, Field(ge=0)] = 0  # states after h that training saves, in float32
-    backward_reads_hidden: StrictBool = False
-    separate_gradients: StrictBool = False  # whether the gradients by W x and by R h + bias differ
+    saved_values: Annotated[int, msgspec.Meta(ge=0)] = 0
+    saved_states: Annotated[int, msgspec.Meta(ge=0)] = 0  # states after h that training saves, in float32
+    backward_reads_hidden: bool = False
+    separate_gradients: bool = False  # whether the gradients by W x and by R h + bias differ
     positive: tuple[str, ...] = ()  # states that must start above zero
-    recurrent_gain: Annotated[float, Field(gt=0)] = 1.0  # scale of the random R in verification
+    recurrent_gain: Annotated[float, msgspec.Meta(gt=0)] = 1.0  # scale of the random R in verification
     cell_struct: Identifier
 
-    @model_validator(mode="after")
-    def _positive_states_exist(self) -> CellSpec:
+    def disagreements(self) -> Iterator[tuple[str, str]]:
+        """Positive states that are no states."""
         for name in self.positive:
             if name not in self.states:
                 hint = nearest(name, self.states)
-                raise disagreement("positive", f"the positive state '{name}' is not a state: {hint}")
-        return self
+                yield "positive", f"the positive state '{name}' is not a state: {hint}"
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from msgspec import Meta, field
 
 from kerneltune.errors import InputError, nearest
+from kerneltune.inputs.checked import MOST_INTEGER, Record
 from kerneltune.inputs.folders import data_folder
-from kerneltune.inputs.yamlfile import disagreement, read_checked
+from kerneltune.inputs.yamlfile import read_checked
 
-Positive = Annotated[int, Field(gt=0, lt=2**63, strict=True)]
-Natural = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
-Flag = Annotated[bool, Field(strict=True)]
+Positive = Annotated[int, Meta(ge=1, le=MOST_INTEGER)]
+Natural = Annotated[int, Meta(ge=0, le=MOST_INTEGER)]
 Shape = tuple[Positive, Positive, Positive]
 
 MMA_ROWS, MMA_COLUMNS = 16, 8  # the tensor-core product that the kernels use; its depth depends on the dtype
@@ -24,19 +25,18 @@ MMA_TYPES = {"fp32": "tf32"}  # dtypes whose products are computed in another dt
 GPU_VARIABLE = "KERNELTUNE_GPU"  # environment variable with the default profile
 CLUSTER_SIZES = (2, 4, 8, 16)  # sizes that a constraint file may name; no GPU has larger ones
 MAX_GRID_BLOCKS = 2**31 - 1  # of grid.x since compute capability 3.0 (CUDA programming guide)
+NAMING = ("name", "title", "based_on")  # keys that say what a profile is called, not what the GPU can do
 ISA_REGISTER_LIMIT = 255  # register numbers have 8 bits; one of them is the zero register
 
 
-class HardwareProfile(BaseModel):
+class HardwareProfile(Record, frozen=True, kw_only=True):
     """Limits, capabilities and costs of one GPU. Sizes are in bytes, costs in clock cycles of an SM."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     title: str
     based_on: str | None = None  # name of the profile that supplies the missing keys
-    compute_capability: Annotated[str, Field(pattern=r"^\d+\.\d+$", strict=True)]
-    target: Annotated[str, Field(pattern=r"^sm_\d+a?$")]
+    compute_capability: Annotated[str, Meta(pattern=r"^\d+\.\d+$")]
+    target: Annotated[str, Meta(pattern=r"^sm_\d+a?$")]
 
     sm_count: Positive
     boost_mhz: Positive
@@ -52,7 +52,7 @@ class HardwareProfile(BaseModel):
 
     registers_per_sm: Positive
     registers_per_block: Positive
-    max_registers_per_thread: Annotated[int, Field(gt=0, le=ISA_REGISTER_LIMIT, strict=True)]
+    max_registers_per_thread: Annotated[int, Meta(ge=1, le=ISA_REGISTER_LIMIT)]
     register_alloc_unit: Positive
 
     smem_per_sm: Positive
@@ -62,55 +62,43 @@ class HardwareProfile(BaseModel):
 
     cluster_max: Positive
     cluster_max_portable: Positive
-    cluster_slots: dict[Annotated[int, Field(gt=1)], Positive] = {}  # resident clusters, by cluster size
+    # Resident clusters, by cluster size.
+    cluster_slots: dict[Annotated[int, Meta(ge=2)], Positive] = field(default_factory=dict)
 
-    cp_async: Flag
-    tma: Flag
-    wgmma: Flag
-    cooperative_launch: Flag
+    cp_async: bool
+    tma: bool
+    wgmma: bool
+    cooperative_launch: bool
     mma_shapes: dict[str, list[Shape]]
     cost: dict[str, Positive]
 
-    @field_validator("cost")
-    @classmethod
-    def _names_are_identifiers(cls, cost: dict[str, int]) -> dict[str, int]:
-        for name in cost:
+    def disagreements(self) -> Iterator[tuple[str, str]]:
+        """Limits that contradict each other; names of costs and depths of products that no kernel knows."""
+        for name in self.cost:
             if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-                raise ValueError(f"'{name}' is not a valid name in a constraint file")
-            if name in cls.model_fields:
-                raise ValueError(f"'{name}' is already a limit")
-        return cost
-
-    @field_validator("mma_shapes")
-    @classmethod
-    def _depths_exist(cls, shapes: dict[str, list[Shape]]) -> dict[str, list[Shape]]:
-        """Refuse depths that no kernel has, which would be taken for the best.
-
-        Other dtypes and tiles are ignored.
-        """
-        for dtype, depths in MMA_DEPTHS.items():
-            for m, n, k in shapes.get(dtype, []):
-                if (m, n) == (MMA_ROWS, MMA_COLUMNS) and k not in depths:
-                    known = " or ".join(map(str, depths))
-                    raise ValueError(f"{dtype} has k = {known} in products of 16 rows by 8 columns, not {k}")
-        return shapes
-
-    @model_validator(mode="after")
-    def _limits_agree(self) -> HardwareProfile:
+                yield "cost", f"'{name}' is not a valid name in a constraint file"
+            if name in self.__struct_fields__:
+                yield "cost", f"'{name}' is already a limit"
+        yield from self._unknown_depths()
         if self.cluster_max < self.cluster_max_portable:
-            raise disagreement("cluster_max_portable", f"exceeds cluster_max, which is {self.cluster_max}")
+            yield "cluster_max_portable", f"exceeds cluster_max, which is {self.cluster_max}"
         sizes = {2**power for power in range(1, self.cluster_max.bit_length())}
         if set(self.cluster_slots) != sizes:
             listed = ", ".join(map(str, sorted(sizes))) or "none"
-            raise disagreement(
-                "cluster_slots", f"must name the cluster sizes up to cluster_max and no others: {listed}"
-            )
+            yield "cluster_slots", f"must name the cluster sizes up to cluster_max and no others: {listed}"
         if self.smem_per_block_optin > self.smem_per_sm:
-            raise disagreement("smem_per_block_optin", f"exceeds smem_per_sm, which is {self.smem_per_sm}")
+            yield "smem_per_block_optin", f"exceeds smem_per_sm, which is {self.smem_per_sm}"
         if self.max_threads_per_block > self.max_threads_per_sm:
-            limit = self.max_threads_per_sm
-            raise disagreement("max_threads_per_block", f"exceeds max_threads_per_sm, which is {limit}")
-        return self
+            yield "max_threads_per_block", f"exceeds max_threads_per_sm, which is {self.max_threads_per_sm}"
+
+    def _unknown_depths(self) -> Iterator[tuple[str, str]]:
+        """Depths that no kernel has, and that would be taken for the best; others are ignored."""
+        for dtype, depths in MMA_DEPTHS.items():
+            for m, n, k in self.mma_shapes.get(dtype, []):
+                if (m, n) == (MMA_ROWS, MMA_COLUMNS) and k not in depths:
+                    known = " or ".join(map(str, depths))
+                    said = f"{dtype} has k = {known} in products of 16 rows by 8 columns, not {k}"
+                    yield "mma_shapes", said
 
     @property
     def capabilities(self) -> dict[str, int]:
@@ -131,7 +119,7 @@ class HardwareProfile(BaseModel):
         return {**self._numbers(), **slots, **self.cost, "mma_k": self.mma_depth(dtype)}
 
     def _numbers(self) -> dict[str, int]:
-        values = {name: getattr(self, name) for name in type(self).model_fields}
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
         return {name: int(value) for name, value in values.items() if isinstance(value, int)}
 
     def microseconds(self, cycles: float) -> float:
@@ -180,4 +168,5 @@ def _with_base(path: Path, data: dict[str, Any]) -> dict[str, Any]:
     base = read_checked(source, HardwareProfile, alone)
     given = data.get("cost", {})
     cost = {**base.cost, **given} if isinstance(given, dict) else given
-    return {**base.model_dump(exclude={"name", "title", "based_on"}), **data, "cost": cost}
+    inherited = {key: value for key, value in base.to_json().items() if key not in NAMING}
+    return {**inherited, **data, "cost": cost}

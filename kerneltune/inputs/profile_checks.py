@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kerneltune.inputs.hardware import MMA_DEPTHS, HardwareProfile
-
-NAMING = ("name", "title", "based_on")
-"""Keys that say what a profile is called, not what the GPU can do."""
+from kerneltune.inputs.hardware import MMA_DEPTHS, NAMING, HardwareProfile
 
 TENSOR_CORES_SINCE = (7, 0)
 CLUSTERS_SINCE = (9, 0)
@@ -39,7 +36,7 @@ def differences(first: HardwareProfile, second: HardwareProfile) -> list[Differe
 
 
 def _flat(profile: HardwareProfile) -> dict[str, Any]:
-    limits = profile.model_dump(exclude={*NAMING, "cost"})
+    limits = {key: value for key, value in profile.to_json().items() if key not in (*NAMING, "cost")}
     return {**limits, **{f"cost.{name}": value for name, value in profile.cost.items()}}
 
 
@@ -105,7 +102,10 @@ def profile_schema() -> dict[str, Any]:
 
     A file that says ``based_on`` may leave out every other key but its name, its title and what differs.
     """
-    schema = HardwareProfile.model_json_schema()
+    from msgspec.json import schema_components
+
+    (_,), described = schema_components([HardwareProfile])
+    schema: dict[str, Any] = described[HardwareProfile.__name__]
     required = schema.pop("required")
     naming = [key for key in NAMING if key in required]
     schema["anyOf"] = [{"required": required}, {"required": [*naming, "based_on"]}]

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated, TypeGuard
 
-from pydantic import Field, StrictBool, model_validator
+from msgspec import Meta
 
 from kerneltune.inputs.descriptions import DESCRIPTIONS, Cell, CellSpec, Kernels, read_cells, read_strategies
 from kerneltune.inputs.folders import data_folder
-from kerneltune.inputs.yamlfile import disagreement
 
 FAMILY = "scan"
 
 
-class ScanCellSpec(CellSpec):
+class ScanCellSpec(CellSpec, frozen=True, kw_only=True):
     """A scan's cell (``cell.yaml``): its gates are the arrays that it reads."""
 
-    computes: StrictBool = False  # whether coefficients are dear enough to keep them
+    computes: bool = False  # whether coefficients are dear enough to keep them
     weights: tuple[str, ...] = ()  # of each channel; a cell that has some is not linear in its state
-    chain: Annotated[int, Field(ge=0)] = 0  # special functions one after the other from a state to the next
-    widths: tuple[Annotated[int, Field(ge=1, le=4)], ...] = ()  # numbers of a channel in each input; 1 of all
-    state_width: Annotated[int, Field(ge=1, le=2)] = 1  # numbers of a channel in h
-    gradient_inputs: Annotated[int, Field(ge=0)] | None = None  # the first, which gradients depend on
+    chain: Annotated[int, Meta(ge=0)] = 0  # special functions one after the other from a state to the next
+    widths: tuple[Annotated[int, Meta(ge=1, le=4)], ...] = ()  # numbers of a channel in each input; 1 of all
+    state_width: Annotated[int, Meta(ge=1, le=2)] = 1  # numbers of a channel in h
+    gradient_inputs: Annotated[int, Meta(ge=0)] | None = None  # the first, which gradients depend on
 
-    @model_validator(mode="after")
-    def _every_input_has_a_width(self) -> ScanCellSpec:
+    def disagreements(self) -> Iterator[tuple[str, str]]:
+        """Besides a cell's: inputs without a width, and gradients of inputs that are not there."""
+        yield from CellSpec.disagreements(self)
         if self.widths and len(self.widths) != len(self.gates):
-            raise disagreement("widths", f"there are {len(self.widths)}, but {len(self.gates)} gates")
+            yield "widths", f"there are {len(self.widths)}, but {len(self.gates)} gates"
         if (self.gradient_inputs or 0) > len(self.gates):
-            raise disagreement(
-                "gradient_inputs", f"is {self.gradient_inputs}: there are {len(self.gates)} gates"
-            )
-        return self
+            yield "gradient_inputs", f"is {self.gradient_inputs}: there are {len(self.gates)} gates"
 
     @property
     def input_widths(self) -> tuple[int, ...]:

@@ -1,34 +1,28 @@
-"""YAML files validated against a pydantic model; every error has its file, line and column."""
+"""YAML files read as records; every error has its file, line and column."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import PydanticCustomError
-
-from kerneltune.errors import InputError, nearest
+from kerneltune.errors import InputError
+from kerneltune.inputs.checked import Checked, InvalidError, Location, checked
 from kerneltune.inputs.yamltree import LONGEST, Tree, YamlError, parsed
 
-Checked = TypeVar("Checked", bound=BaseModel)
-Location = Sequence[int | str]
-
 MOST_COMPLAINTS = 50  # most errors listed for one file
-LONGEST_SHOWN = 80  # most characters shown of a wrong value
 
 
 def read_checked(
     path: Path,
-    schema: type[Checked],
+    kind: type[Checked],
     completed: Callable[[dict[str, Any]], dict[str, Any]] = lambda data: data,
 ) -> Checked:
-    """Read ``path`` as an instance of ``schema``.
+    """Read ``path`` as a record.
 
     Args:
         path: The file.
-        schema: The pydantic model.
+        kind: The record's class.
         completed: Adds the keys and values that the file leaves out.
 
     Raises:
@@ -39,15 +33,13 @@ def read_checked(
         raise InputError(f"{path}:1:1: expected keys and values, found {_kind(tree.value)}")
     data = completed({str(key): value for key, value in tree.value.items()})
     try:
-        return schema.model_validate(data)
-    except ValidationError as error:
-        lines = [_complaint(path, tree, schema, item) for item in error.errors()[:MOST_COMPLAINTS]]
+        return checked(data, kind)
+    except InvalidError as error:
+        lines = []
+        for complaint in error.complaints[:MOST_COMPLAINTS]:
+            line, column = _position(tree, complaint.location)
+            lines.append(f"{path}:{line}:{column}: {complaint.message}")
     raise InputError("\n".join(lines))
-
-
-def disagreement(key: str, message: str) -> PydanticCustomError:
-    """The error that a check of several keys raises, placed at the key to change."""
-    return PydanticCustomError("disagreement", "{message}", {"message": message, "key": key})
 
 
 def _parse(path: Path) -> Tree:
@@ -68,29 +60,6 @@ def _kind(tree: Any) -> str:
     return "a list" if isinstance(tree, list) else repr(str(tree)[:40])
 
 
-def _complaint(path: Path, tree: Tree, schema: type[BaseModel], item: Any) -> str:
-    location: Location = item["loc"]
-    if item["type"] == "disagreement" and not location:
-        location = (item["ctx"]["key"],)
-    line, column = _position(tree, location)
-    name = ".".join(str(part) for part in location) or "file"
-    if item["type"] == "extra_forbidden":
-        known = _keys_of(schema, location[:-1])
-        return f"{path}:{line}:{column}: unknown key '{location[-1]}': {nearest(str(location[-1]), known)}"
-    if item["type"] == "missing":
-        return f"{path}:{line}:{column}: missing key '{name}'"
-    message = item["msg"].removeprefix("Value error, ")
-    return f"{path}:{line}:{column}: {name}: {message}{_found(item['input'])}"
-
-
-def _found(value: Any) -> str:
-    """The wrong value for a message; empty for a mapping, whose place says enough."""
-    if isinstance(value, dict):
-        return ""
-    shown = repr(value)
-    return f", found {shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + '…'}"
-
-
 def _position(tree: Tree, location: Location) -> tuple[int, int]:
     """Line and column, from 1, of the deepest part of ``location`` that exists in the file."""
     line, column = 1, 1
@@ -102,15 +71,3 @@ def _position(tree: Tree, location: Location) -> tuple[int, int]:
         line, column = tree.keys.get(key, (child.line, child.column))
         tree = child
     return line, column
-
-
-def _keys_of(schema: type[BaseModel], location: Location) -> list[str]:
-    """The keys that ``schema`` knows at ``location``; nested models are never inside lists or dicts."""
-    for part in location:
-        field = schema.model_fields.get(str(part))
-        if field is None or not isinstance(field.annotation, type):
-            return []
-        if not issubclass(field.annotation, BaseModel):
-            return []
-        schema = field.annotation
-    return [field.alias or name for name, field in schema.model_fields.items()]

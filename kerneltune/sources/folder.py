@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
 
 from constrint.errors import ConstrintError
 from constrint.tuning.spaces import from_json
 from kerneltune.errors import InputError, nearest
+from kerneltune.inputs.checked import Record
 from kerneltune.inputs.yamlfile import read_checked
 from kerneltune.sources.arguments import KINDS, NUMBER, Argument, number
 from kerneltune.sources.description import Description
@@ -24,54 +25,50 @@ from kerneltune.sources.references import resolved
 DESCRIPTION, CONSTRAINTS = "kernel.yaml", "tiling.constrint"
 SOURCES = ("kernel.cu", "kernel.ptx", "kernel.py")
 MOST_BYTES = 1 << 36  # of one array
-Plain = Annotated[int, Field(strict=True)] | Annotated[str, Field(strict=True)]
+Plain = int | str
 Values = list[bool | int | float | str]
 
 
-class _Checked(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ArrayFile(_Checked):
+class ArrayFile(Record, frozen=True, kw_only=True):
     """An array or number of `kernel.yaml`."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
     kind: Literal["in", "out", "inout", "number"] = "in"
     dtype: str = "float32"
-    shape: list[Plain] = []
+    shape: list[Plain] = msgspec.field(default_factory=list)
     value: Plain | float | None = None
     fill: str = "normal"  # normal, uniform, zeros, ones, integers, or a .npy file
 
 
-class KernelFile(_Checked):
+class KernelFile(Record, frozen=True, kw_only=True):
     """`kernel.yaml`: what `Description` has, with arguments that are described."""
 
     name: str | None = None
     kind: str | None = None
     source: str | None = None
     entry: str | None = None
-    sizes: dict[str, Annotated[int, Field(strict=True)]] = {}
+    sizes: dict[str, int] = msgspec.field(default_factory=dict)
     tune_params: dict[str, Values] | None = None
-    restrictions: list[str] = []
+    restrictions: list[str] = msgspec.field(default_factory=list)
     constraints: str | None = None
-    arguments: list[ArrayFile] = []
-    constants: list[ArrayFile] = []
+    arguments: list[ArrayFile] = msgspec.field(default_factory=list)
+    constants: list[ArrayFile] = msgspec.field(default_factory=list)
     grid: list[Plain] | Plain | None = None
     block: list[Plain] | Plain | None = None
     shared_memory: Plain | None = None
     registers: Plain | None = None
     blocks_per_sm: Plain | None = None
-    defines: dict[str, Plain | float] = {}
-    options: list[str] = []
-    includes: list[str] = []
+    defines: dict[str, Plain | float] = msgspec.field(default_factory=dict)
+    options: list[str] = msgspec.field(default_factory=list)
+    includes: list[str] = msgspec.field(default_factory=list)
     flops: Plain | None = None
     bytes: Plain | None = None
     cycles: Plain | None = None
-    metrics: dict[str, str] = {}
+    metrics: dict[str, str] = msgspec.field(default_factory=dict)
     model: str | None = None
     features: str | None = None
     reference: str | None = None
-    tolerance: Annotated[float, Field(gt=0)] | None = None
+    tolerance: Annotated[float, msgspec.Meta(gt=0)] | None = None
     cooperative: bool = False
 
 

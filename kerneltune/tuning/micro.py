@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kerneltune.errors import InputError
-from kerneltune.inputs.hardware import HardwareProfile, load_profile
+from kerneltune.inputs.hardware import NAMING, HardwareProfile, load_profile
 from kerneltune.running.detect import Detected
 from kerneltune.sources.arguments import In, Out
 from kerneltune.tuning.tune import tune
@@ -138,7 +138,7 @@ def written_profile(
         raise InputError(f"{detected.sentence}: there is no profile to begin with")
     profile = load_profile(near)
     root = profile if profile.based_on is None else load_profile(profile.based_on)
-    values = profile.model_dump(exclude={"name", "title", "based_on", "cost"})
+    values = {key: value for key, value in profile.to_json().items() if key not in (*NAMING, "cost")}
     own = {key: cost for key, cost in profile.cost.items() if root.cost.get(key) != cost}
     shares = ("scan_memory_percent", "stream_percent")
     if detected.profile is None:

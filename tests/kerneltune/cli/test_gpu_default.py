@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from fake_driver import FakeLibrary
 from made import FAKE_KERNELS
-from typer.testing import CliRunner
 
 from kerneltune.cli import options as cli_options
 from kerneltune.cli.main import app

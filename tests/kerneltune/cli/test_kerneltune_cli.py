@@ -1,12 +1,12 @@
 """The kerneltune command: exit codes, places of errors, JSON, no traceback."""
 
-import inspect
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from made import FAKE_KERNELS
 
@@ -77,8 +77,8 @@ def test_every_command_takes_the_same_options_of_a_request() -> None:
     from kerneltune.cli.main import compile_command, run, tile
     from kerneltune.cli.tune import tune
 
-    def options(command: object) -> list[str]:
-        names = list(inspect.signature(command).parameters)  # type: ignore[arg-type]
+    def options(command: click.Command) -> list[str]:
+        names = [str(one.name) for one in command.params]
         return names[: names.index("strategy") + 1]
 
     assert "forward_clip" in options(tile)
@@ -257,7 +257,7 @@ def test_closed_pipe_is_quiet() -> None:
         (["tile", "scan", "--gpu", "t4", "--batch", "1", "--json"], "--channels is missing"),
         (["tile", "lstm", "--top", "0", "--json"], "--top"),
         (["profile", "shaw", "t4", "--json"], "shaw"),
-        (["--json"], "No such option: --json"),
+        (["--json"], "No such option '--json'"),
     ],
 )
 def test_usage_errors_in_json(words: list[str], what: str) -> None:
@@ -327,3 +327,11 @@ def test_compiling_for_a_target_that_does_not_exist_is_bad_input(tmp_path: Path)
     done = request("compile", gpu=str(profile))
     assert done.returncode == 2
     assert "the profile's target is sm_9000" in done.stderr
+
+
+@pytest.mark.parametrize("package", ["constrint", "kerneltune"])
+def test_packages_are_commands(package: str) -> None:
+    said = subprocess.run(
+        [sys.executable, "-m", package, "--version"], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.split()[0] == package

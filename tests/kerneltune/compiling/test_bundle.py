@@ -12,8 +12,9 @@ from threading import Event
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from made import FAKE_KERNELS
-from typer.testing import CliRunner
+from msgspec import structs
 
 from kerneltune.cli.main import app
 from kerneltune.compiling import compile as compiling
@@ -93,7 +94,7 @@ def test_what_was_compiled_is_kept(
     for path in again.cache.folder.parent.glob("tilings/*.json"):
         path.write_text(path.read_text().replace('"cooperative"', '"cooperativ'))
     assert again.quickly(PROBLEM) is None
-    other = Supply(profile.model_copy(update={"l2_bytes": 1}), fake_kernels)
+    other = Supply(structs.replace(profile, l2_bytes=1), fake_kernels)
     assert other.quickly(PROBLEM) is None
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from made import hand_made
+from msgspec import structs
 
 from kerneltune.compiling.arguments import FIELDS, layout
 from kerneltune.compiling.compile import Compiler
@@ -190,12 +191,12 @@ def test_nvcc_backend_reads_the_same_report(fake_kernels: Kernels, tmp_path: Pat
     assert not macros.compile(hand_made()).report.cached  # though the source is the same
     assert " -DONE -DOTHER=2 " in (tmp_path / "command").read_text()
     assert "-maxrregcount 88" in command
-    odd = load_profile("h100_sxm").model_copy(update={"target": "sm_9000"})
+    odd = structs.replace(load_profile("h100_sxm"), target="sm_9000")
     with pytest.raises(InputError, match=r"target is sm_9000, but nvcc 13\.0 knows sm_80, sm_90$"):
         Compiler(fake_kernels, odd, backend="nvcc").compile(hand_made())
 
 
 def test_a_target_that_does_not_exist_is_the_profiles_fault(fake_kernels: Kernels) -> None:
-    odd = load_profile("h100_sxm").model_copy(update={"target": "sm_9000"})
+    odd = structs.replace(load_profile("h100_sxm"), target="sm_9000")
     with pytest.raises(InputError, match=r"target is sm_9000, but nvrtc 13\.\d+ knows sm_75, .*sm_90"):
         Compiler(fake_kernels, odd).compile(hand_made())

@@ -6,9 +6,11 @@ import itertools
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from kerneltune.inputs.hardware import HardwareProfile, load_profile, profile_names
-from kerneltune.inputs.profile_checks import NAMING, differences, doubts, profile_schema
+from kerneltune.inputs.checked import checked
+from kerneltune.inputs.hardware import NAMING, HardwareProfile, load_profile, profile_names
+from kerneltune.inputs.profile_checks import differences, doubts, profile_schema
 
 H100 = load_profile("h100_sxm")
 DOUBTFUL = {
@@ -31,7 +33,7 @@ NOT_BEFORE_HOPPER = ("cluster_max", "tma", "wgmma")
 
 
 def changed(profile: HardwareProfile, **values: Any) -> HardwareProfile:
-    return HardwareProfile.model_validate({**profile.model_dump(), **values})
+    return checked({**profile.to_json(), **values}, HardwareProfile)
 
 
 @pytest.mark.parametrize("name", profile_names())
@@ -56,7 +58,7 @@ def test_capabilities_are_compared_with_the_compute_capability() -> None:
 )
 def test_differences_turn_one_profile_into_the_other(one: str, two: str) -> None:
     first, second = load_profile(one), load_profile(two)
-    data = first.model_dump()
+    data = first.to_json()
     for item in differences(first, second):
         head, _, cost = item.key.partition(".")
         place, key = (data["cost"], cost) if cost else (data, head)
@@ -66,7 +68,7 @@ def test_differences_turn_one_profile_into_the_other(one: str, two: str) -> None
         else:
             place[key] = item.second
     naming = {key: getattr(second, key) for key in NAMING}
-    assert HardwareProfile.model_validate({**data, **naming}) == second
+    assert checked({**data, **naming}, HardwareProfile) == second
 
 
 def test_a_profile_does_not_differ_from_itself() -> None:
@@ -78,7 +80,7 @@ def test_a_profile_does_not_differ_from_itself() -> None:
 def test_the_schema_asks_for_what_the_reader_asks_for() -> None:
     schema = profile_schema()
     needed, based = (set(choice["required"]) for choice in schema["anyOf"])
-    assert needed == {name for name, field in HardwareProfile.model_fields.items() if field.is_required()}
+    assert needed == {field.name for field in structs.fields(HardwareProfile) if field.required}
     assert based == {"name", "title", "based_on"}
-    assert set(schema["properties"]) == set(HardwareProfile.model_fields)
+    assert set(schema["properties"]) == set(HardwareProfile.__struct_fields__)
     assert schema["additionalProperties"] is False

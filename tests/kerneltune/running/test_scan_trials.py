@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from made import FAKE_KERNELS
 from scan_child import right_results
-from typer.testing import CliRunner
 
 from kerneltune.cli.main import app
 from kerneltune.errors import InputError

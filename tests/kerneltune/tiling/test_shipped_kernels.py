@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from kerneltune.compiling.compile import Compiler
 from kerneltune.errors import CompilationError, InfeasibleError, InputError
@@ -223,7 +224,7 @@ def test_a_cell_that_contradicts_its_header_does_not_compile() -> None:
     assert set(wrong) == set(right.device_constants())
     assert Compiler(KERNELS, load_profile("h100_sxm")).compile(best).report.broken_promises() == []
     for name, value in wrong.items():
-        cell = replace(right, spec=right.spec.model_copy(update={name: value}))
+        cell = replace(right, spec=structs.replace(right.spec, **{name: value}))
         kernels = replace(KERNELS, cells={"gru": cell})
         with pytest.raises(
             CompilationError, match=f"{name}: cell.yaml of 'gru' says {int(cell.device_constants()[name])}"

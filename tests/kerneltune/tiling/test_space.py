@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from kerneltune.compiling.compile import Compiler
 from kerneltune.compiling.feedback import settle
@@ -195,9 +196,9 @@ def test_device_memory_to_the_byte(echo_space: TilingSpace) -> None:
     """One unit of memory decides: arrays counted by hand for 12 heads of 64, 4 gates, batch 16, 8 steps."""
     states = len(echo_space.cell.spec.states)
     need = 2 * (8 * 16 * 12 * 64 * 4 + states * 9 * 16 * 12 * 64 + 12 * 4 * 64 * 64 + 12 * 4 * 64)
-    enough = echo_space.profile.model_copy(update={"memory_bytes": need})
+    enough = structs.replace(echo_space.profile, memory_bytes=need)
     assert replace(echo_space, profile=enough).best().values["device_memory"] == need
-    short = replace(echo_space, profile=enough.model_copy(update={"memory_bytes": need - 1}))
+    short = replace(echo_space, profile=structs.replace(enough, memory_bytes=need - 1))
     assert short.candidates() == []
     assert f"needs {need} bytes" in short.why_empty()
     assert "nearest that works: --batch 15" in short.why_empty()
@@ -214,7 +215,7 @@ def test_a_workspace_counts_as_device_memory(tmp_path: Path, echo_space: TilingS
 
 def test_a_grid_has_a_largest_size(echo_space: TilingSpace) -> None:
     """With memory enough for any request, the number of blocks still has an end."""
-    profile = echo_space.profile.model_copy(update={"memory_bytes": 2**62})
+    profile = structs.replace(echo_space.profile, memory_bytes=2**62)
     space = replace(echo_space, profile=profile).for_problem(
         replace(echo_space.problem, batch=2**33, heads=4, steps=1)
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from kerneltune.cli.main import app
 from kerneltune.compiling.nvrtc import Job, compile_job

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from made import FAKE_KERNELS, outcome
-from typer.testing import CliRunner
 
 from kerneltune.cli.main import app
 from kerneltune.errors import InputError

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
+from msgspec import structs
 
 from kerneltune.cli.main import app
 from kerneltune.compiling.compile import Compiler
@@ -126,7 +127,7 @@ def test_a_stored_trial_is_ranked_by_the_model_of_today(tuning: Tuning) -> None:
     before = tuning.run()
     cost = tuning.space.profile.cost
     costs = {**cost, "block_step_cycles": cost["block_step_cycles"] + 10}
-    dearer = tuning.space.profile.model_copy(update={"cost": costs})
+    dearer = structs.replace(tuning.space.profile, cost=costs)
     tuning.space = replace(tuning.space, profile=dearer)
     again = tuning.run()
     assert again.from_store == 4
