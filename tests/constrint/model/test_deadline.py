@@ -60,7 +60,7 @@ def test_every_phase_looks_at_the_clock(clock, stops, learn):
             break
         assert r.status in (Status.UNKNOWN, Status.FEASIBLE)
         assert limit <= clock.looks <= limit + 8
-        limit += 1 + limit // 4
+        limit += 1 + limit // 16
     phases = {"Prepared._lower", "_propagate", "Stepper._check_limits"}
     if learn:
         phases = {"Prepared._lower", "_propagate", "Decomposition.__init__", "Translation.__init__"}
