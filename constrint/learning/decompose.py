@@ -41,6 +41,7 @@ from constrint.propagators import (
     NoOverlap,
     NoOverlapOptional,
     Pairs,
+    Product,
     Propagator,
     Rectangles,
     Selection,
@@ -59,8 +60,9 @@ class Decomposition(ValueParts):
         root: The root.
     """
 
-    def __init__(self, root: Root, deadline: Deadline = NEVER) -> None:
+    def __init__(self, root: Root, deadline: Deadline = NEVER, selects: bool = False) -> None:
         super().__init__(root)
+        self._selects = selects
         self._apart: set[tuple[tuple[int, int, int], ...]] = set()
         for node in root.nodes:
             deadline.check()
@@ -104,7 +106,11 @@ class Decomposition(ValueParts):
             self._look_up(node)
             return
         if isinstance(node, Selection) and self._is_small(node.index):
-            self._select(node)
+            if self._selects:  # `normal` states it by literals of places
+                for place in self._values(node.index):
+                    self.equals(node.index, place)
+            else:
+                self._select(node)
         if isinstance(node, Table) and node.literal == TRUE and self._is_short(node):
             self._choose_row(node)
             return
@@ -120,6 +126,8 @@ class Decomposition(ValueParts):
             self._share(node)  # in addition to its propagator, which sums energy over windows
         if isinstance(node, Rectangles) and pairs <= MOST_PAIRS:
             self._separate(node)
+            return
+        if isinstance(node, Product) and self._switch(node):
             return
         if isinstance(node, Pairs):
             self._multiply(node)
@@ -148,6 +156,24 @@ class Decomposition(ValueParts):
         else:
             self._nodes.append(LinearLe(*self._sum(terms, node.high)))
             self._nodes.append(LinearLe(*self._sum([(-a, v) for a, v in terms], -node.low)))
+
+    def _switch(self, node: Product) -> bool:
+        """A product with a 0/1 factor: the other factor, or 0. False where there is none."""
+        for x, y in ((node.x, node.y), (node.y, node.x)):
+            if (self._lo[x], self._hi[x]) == (0, 1) and node.z not in (x, y) and x != y:
+                break
+        else:
+            return False
+        z = node.z
+        if all((self._lo[v], self._hi[v]) == (0, 1) for v in (y, z)):
+            self._nodes += [Clause((2 * z + 1, 2 * x)), Clause((2 * z + 1, 2 * y))]
+            self._nodes.append(Clause((2 * z, 2 * x + 1, 2 * y + 1)))
+            return True
+        for sign in (1, -1):
+            same = self._at_most_literal(((sign, y), (-sign, z)), 0)
+            none = self._at_most_literal(((sign, z),), 0)
+            self._nodes += [Clause((2 * x + 1, same)), Clause((2 * x, none))]
+        return True
 
     # Tasks
 

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from constrint.engine.build import Box
 from constrint.propagators import (
+    Absolute,
     Circuit,
     Clause,
     Cumulative,
@@ -25,7 +26,10 @@ from constrint.propagators import (
     LinearLe,
     LinearLeIf,
     LinearNe,
+    Maximum,
+    Minimum,
     Propagator,
+    Selection,
     Subcircuit,
 )
 from constrint.support.deadline import NEVER, Deadline
@@ -33,6 +37,7 @@ from constrint.support.deadline import NEVER, Deadline
 Atom = tuple[int, int]
 Task = tuple[int, int, int]  # variable of the start, duration, demand
 Arcs = list[list[Atom | bool]]  # by node and successor: whether it follows
+Entry = tuple[int, Atom | None]  # a bound, and the condition under which it counts
 Terms = tuple[tuple[int, int], ...]  # (factor, variable), by variable
 
 NO_VARIABLE = (-1, 0)
@@ -64,6 +69,7 @@ class Normal:
         clauses: Members; at least one is true.
         resources: Tasks and capacity of each resource with variables for starts only.
         circuits: Arcs of each circuit, and whether it may leave out nodes.
+        extremes: A bound, and the entries of which one is at least that.
         propagators: Places, in the list of nodes, of constraints with their own propagators.
         replaced: Replaced variables: the atom that is true if the variable is 1.
         implied: Clauses of literals that sums with several limits imply.
@@ -74,6 +80,7 @@ class Normal:
     clauses: list[tuple[Atom, ...]] = field(default_factory=list)
     resources: list[tuple[list[Task], int]] = field(default_factory=list)
     circuits: list[tuple[Arcs, bool]] = field(default_factory=list)
+    extremes: list[tuple[int, list[Entry]]] = field(default_factory=list)
     propagators: list[int] = field(default_factory=list)
     replaced: dict[int, Atom] = field(default_factory=dict)
     implied: list[tuple[int, int]] = field(default_factory=list)
@@ -87,15 +94,22 @@ class Normal:
 class Translation:
     """Builds the `Normal` of constraints within a box.
 
-    Raises `Contradiction`, and `Stopped` at the deadline.
+    Raises `Contradiction`, and `Stopped` at the deadline. With `selects`, elements of variables become
+    conditional sums and extremes; a proof cannot show what these derive.
     """
 
     def __init__(
-        self, nodes: Sequence[Propagator], box: Box, kept: Iterable[int], deadline: Deadline = NEVER
+        self,
+        nodes: Sequence[Propagator],
+        box: Box,
+        kept: Iterable[int],
+        deadline: Deadline = NEVER,
+        selects: bool = False,
     ) -> None:
         self.box = box
         self.nodes = nodes
         self.normal = Normal()
+        self._selects = selects
         self._used = set(kept)
         self._equals: dict[tuple[int, int], int] = {}
         for node in nodes:
@@ -210,8 +224,48 @@ class Translation:
             self._clause(tuple(self.resolved(literal) for literal in node.literals))
         elif isinstance(node, Cumulative) and is_known(node, self.box):
             self._share(node)
-        elif not (isinstance(node, Circuit | Subcircuit) and self._go_round(node)):
+        elif not (
+            (isinstance(node, Circuit | Subcircuit) and self._go_round(node))
+            or (isinstance(node, Maximum | Minimum | Absolute) and self._reach(node))
+            or (isinstance(node, Selection) and self._selects and self._reach_selected(node))
+        ):
             self.normal.propagators.append(place)
+
+    def _reach(self, node: Maximum | Minimum | Absolute) -> bool:
+        """An extreme that one of its arguments reaches; False where its variable is among these."""
+        side = int(isinstance(node, Minimum))
+        if isinstance(node, Absolute):
+            entries = [2 * node.x, 2 * node.x + 1]
+        else:
+            entries = [2 * x + side for x in node.xs]
+        if any(b >> 1 == node.z for b in entries):
+            return False
+        self.normal.extremes.append((2 * node.z + side, [(b, None) for b in entries]))
+        return True
+
+    def _reach_selected(self, node: Selection) -> bool:
+        """A selected entry is at least and at most the result; False where a place has no literal."""
+        entries: list[tuple[int, Atom | None]] = []
+        if self.box.lo[node.index] < 0 or self.box.hi[node.index] >= len(node.xs):
+            return False
+        for place, x in enumerate(node.xs):
+            here = self._arc(node.index, place)
+            if here is NO_VARIABLE:
+                return False
+            if not isinstance(here, bool):
+                entries.append((x, here))
+            elif here:
+                entries.append((x, None))
+        numbers = {x for x, _ in entries}
+        conditions = {condition[0] >> 1 for _, condition in entries if condition is not None}
+        if not entries or node.z in numbers | conditions or numbers & conditions:
+            return False
+        for x, condition in entries:
+            self._equal(condition, ((1, x), (-1, node.z)), 0)
+        for side in (0, 1):
+            named = [(2 * x + side, condition) for x, condition in entries]
+            self.normal.extremes.append((2 * node.z + side, named))
+        return True
 
     def _go_round(self, node: Circuit | Subcircuit) -> bool:
         """A circuit whose arcs all are literals of 0/1 variables; False where one is not."""
